@@ -15,7 +15,13 @@ import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
 import { describeRetry, TELL_WAIT_MS } from './progress-text.ts';
-import { describeUnpublished, finishPublishing, openPublishing, type PublishFormat } from './publishing.ts';
+import {
+  describeLastUnpublished,
+  describeUnpublished,
+  finishPublishing,
+  openPublishing,
+  type PublishPlace,
+} from './publishing.ts';
 import { isDetail, limitHeap } from './run-live.ts';
 import { ServiceNotify } from './service-notify.ts';
 
@@ -26,7 +32,8 @@ export interface FollowLiveOptions {
   readonly metrics: MetricsAddress | undefined;
   /** Lag above which it is not healthy. */
   readonly maxLagMs: number;
-  readonly publish?: PublishFormat | undefined;
+  /** Where the tables are published along with the commits; undefined for nowhere. */
+  readonly publish?: PublishPlace | undefined;
   /** What is sent of the commits. */
   readonly feeds: readonly Feed[];
 }
@@ -79,7 +86,8 @@ export async function followLive(options: FollowHeadOptions, live: FollowLiveOpt
     interrupts.close();
     await operations.close();
   }
-  await finishPublishing(along, isJson);
+  const failure = await finishPublishing(along, isJson);
+  if (failure !== undefined) lines.tell(describeLastUnpublished(failure));
   lines.tell('interrupted: committed rows are kept; follow again to continue');
   process.exitCode = 130;
 }

@@ -1,19 +1,94 @@
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { formatError, UsageError } from '../core/errors.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { PublishAlong } from '../iceberg/publish-along.ts';
-import type { PublishReport } from '../iceberg/publish-warehouse.ts';
+import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
+import type { CatalogPlace } from '../iceberg/rest/catalog-place.ts';
 import type { Store } from '../warehouse/index.ts';
 
 /** Formats of published tables. */
-export type PublishFormat = 'iceberg';
+type PublishFormat = 'iceberg';
 
-/** `--publish`, for commands that commit rows. */
-export const publishOption = (): Option =>
-  new Option(
+/** Where tables are published. */
+export interface PlaceFlags {
+  readonly location?: string;
+  readonly catalog?: string;
+  readonly namespace?: string;
+  readonly catalogWarehouse?: string;
+}
+
+export interface PublishFlags extends PlaceFlags {
+  readonly publish?: PublishFormat;
+}
+
+/** Where a command publishes along with its commits. */
+export type PublishPlace = Pick<PublishOptions, 'location' | 'catalog'>;
+
+/** Adds `--location`, `--catalog` and what belongs to it. */
+export function withPublishPlace(command: Command): Command {
+  return command
+    .option(
+      '--location <path>',
+      'path or address of the warehouse as readers see it, if it differs, such as outside of a container',
+    )
+    .option('--catalog <url>', 'address of an Iceberg REST catalog that keeps the tables, without /v1')
+    .option('--namespace <name>', 'namespace in the catalog, with dots between its parts (default: the network)')
+    .option('--catalog-warehouse <name>', 'warehouse of a catalog that has several');
+}
+
+/** Adds `--publish` and where to, for commands that commit rows. */
+export function withPublishing(command: Command): Command {
+  const format = new Option(
     '--publish <format>',
     'publish the tables as they grow, at most once a minute, like tonlake publish',
   ).choices(['iceberg' satisfies PublishFormat]);
+  return withPublishPlace(command.addOption(format));
+}
+
+/** Flags of a place, as the user writes them. */
+const PLACE_FLAGS = {
+  location: '--location',
+  catalog: '--catalog',
+  namespace: '--namespace',
+  catalogWarehouse: '--catalog-warehouse',
+} as const satisfies Readonly<Record<keyof PlaceFlags, string>>;
+
+/**
+ * Where the tables of a command are published along with its commits; undefined if they are not.
+ * @throws {UsageError} `bad-option`, `bad-catalog`, `no-namespace`
+ */
+export async function publishPlaceOf(flags: PublishFlags, network: string): Promise<PublishPlace | undefined> {
+  if (flags.publish !== undefined)
+    return { location: flags.location, catalog: await catalogOf(flags, async () => network) };
+  const [, given] = Object.entries(PLACE_FLAGS).find(([name]) => flags[name as keyof PlaceFlags] !== undefined) ?? [];
+  if (given === undefined) return undefined;
+  throw new UsageError(`usage: expected --publish with ${given}`, {
+    code: 'bad-option',
+    hint: `add --publish iceberg, or remove ${given}`,
+  });
+}
+
+/**
+ * The namespace of a catalog that `--catalog` names.
+ * @param networkOf the network, for the default of the namespace
+ * @throws {UsageError} `bad-option`, `bad-catalog`, `no-namespace`
+ */
+export async function catalogOf(
+  { catalog: uri, namespace, catalogWarehouse }: PlaceFlags,
+  networkOf: () => Promise<string>,
+): Promise<CatalogPlace | undefined> {
+  if (uri === undefined) {
+    if (namespace === undefined && catalogWarehouse === undefined) return undefined;
+    throw new UsageError('usage: --namespace and --catalog-warehouse need --catalog', {
+      code: 'bad-option',
+      hint: 'name the catalog: --catalog https://host/path',
+    });
+  }
+  const { catalogPlace, namespaceOf } = await import('../iceberg/rest/catalog-place.ts');
+  const named = namespace ?? namespaceOf(await networkOf());
+  return catalogPlace({ uri, namespace: named, warehouse: catalogWarehouse });
+}
 
 interface PublishingOptions {
   readonly warehouse: string;
@@ -23,17 +98,20 @@ interface PublishingOptions {
 
 /** @returns undefined if nothing is to be published @throws {StoreError} `no-files` for a DuckDB warehouse */
 export async function openPublishing(
-  format: PublishFormat | undefined,
+  place: PublishPlace | undefined,
   { warehouse, store, registry }: PublishingOptions,
 ): Promise<PublishAlong | undefined> {
-  if (format === undefined) return undefined;
+  if (place === undefined) return undefined;
   const [{ PublishAlong }, { martDocs }, { warehouseRegistry }] = await Promise.all([
     import('../iceberg/publish-along.ts'),
     import('../iceberg/mart-docs.ts'),
     import('../warehouse/query/warehouse-registry.ts'),
   ]);
   const known = await warehouseRegistry(warehouse, registry);
-  return PublishAlong.open({ warehouse, store, tables: known.tables, martDocs: () => martDocs(known, undefined) });
+  return PublishAlong.open({
+    ...{ ...place, warehouse, store, tables: known.tables },
+    martDocs: () => martDocs(known, undefined),
+  });
 }
 
 /** The result of a publication, in one line. */
@@ -48,10 +126,22 @@ export function describePublished(report: PublishReport): string {
 export const describeUnpublished = (message: string): string =>
   `warning: the tables were not published, and will be tried again after later commits: ${message}`;
 
-/** Publishes the last rows of a command, and says so unless its output is for programs. */
-export async function finishPublishing(along: PublishAlong | undefined, isJson: boolean): Promise<void> {
-  const report = await along?.finish();
-  if (report === undefined) return;
-  if (!isJson) process.stdout.write(describePublished(report));
-  if (report.skipped.length > 0) process.exitCode = 1;
+/** The last publication of a command that was interrupted failed. */
+export const describeLastUnpublished = (error: unknown): string =>
+  `warning: the last rows were not published; tonlake publish iceberg does it: ${formatError(error)}`;
+
+/**
+ * Publishes the last rows of a command, and says so unless its output is for programs.
+ * @returns why that failed; the rows are committed all the same
+ */
+export async function finishPublishing(along: PublishAlong | undefined, isJson: boolean): Promise<unknown> {
+  try {
+    const report = await along?.finish();
+    if (report === undefined) return undefined;
+    if (!isJson) process.stdout.write(describePublished(report));
+    if (report.skipped.length > 0) process.exitCode = 1;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }

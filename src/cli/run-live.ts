@@ -9,7 +9,13 @@ import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
 import { openLog } from './log.ts';
 import { openProgress } from './progress-bar.ts';
-import { describeUnpublished, finishPublishing, openPublishing, type PublishFormat } from './publishing.ts';
+import {
+  describeLastUnpublished,
+  describeUnpublished,
+  finishPublishing,
+  openPublishing,
+  type PublishPlace,
+} from './publishing.ts';
 
 /**
  * Heap growth before a garbage collection, in per cent of the live objects. The default of V8 is several times higher, and costs a
@@ -27,7 +33,8 @@ export interface RunLiveOptions {
   readonly logPath: string | undefined;
   /** The pipelines as the user named them, for the summary. Default: their names. */
   readonly what?: string | undefined;
-  readonly publish?: PublishFormat | undefined;
+  /** Where the tables are published along with the commits; undefined for nowhere. */
+  readonly publish?: PublishPlace | undefined;
   /** What runs. Default: an export by this process alone. */
   readonly start?: ((options: RunOptions) => Promise<RunReport>) | undefined;
 }
@@ -59,13 +66,15 @@ export async function runLive(options: RunOptions, { isJson, logPath, ...more }:
     log?.failure.throwIfAborted();
     if (interrupts.signal.aborted) {
       process.stderr.write('interrupted: committed rows are kept; run the same command again to continue\n');
-      await finishPublishing(along, isJson);
+      const failure = await finishPublishing(along, isJson);
+      if (failure !== undefined) progress.tell(describeLastUnpublished(failure));
       process.exitCode = 130;
       return;
     }
-    await finishPublishing(along, isJson);
+    const failure = await finishPublishing(along, isJson);
     if (!isJson) process.stdout.write(await summary(report, options, what));
     if (!report.complete) process.exitCode = 1;
+    if (failure !== undefined) throw failure;
   } finally {
     progress.end();
     interrupts.close();

@@ -166,6 +166,8 @@ interface PartSchema {
   readonly properties?: Readonly<Record<string, PartSchema>>;
   readonly items?: PartSchema;
   readonly additionalProperties?: PartSchema | boolean;
+  /** Other forms of the value; one of them may be a mapping. */
+  readonly anyOf?: readonly PartSchema[];
 }
 
 function schemaAt(schema: z.ZodType, path: YamlPath): PartSchema {
@@ -175,6 +177,7 @@ function schemaAt(schema: z.ZodType, path: YamlPath): PartSchema {
     const { properties = {}, items, additionalProperties } = at;
     const below = typeof step === 'number' ? items : Object.hasOwn(properties, step) ? properties[step] : undefined;
     at = below ?? (typeof additionalProperties === 'object' ? additionalProperties : {});
+    at = { ...at.anyOf?.find((form) => form.properties !== undefined), ...at };
   }
   return at;
 }

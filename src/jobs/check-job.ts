@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { didYouMean } from '../core/did-you-mean.ts';
-import { TonlakeError, UsageError } from '../core/errors.ts';
+import { UsageError } from '../core/errors.ts';
 import { isZone, zoneNames } from '../core/time-zone.ts';
 import type { YamlPath as Path } from '../core/yaml.ts';
 import { loadRegistry } from '../declare/registry.ts';
@@ -8,12 +8,12 @@ import { type Selection, type SelectionPlace, selectFrom } from '../declare/sele
 import { isLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
 import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
-import { requireKind } from '../warehouse/index.ts';
+import { checkIceberg } from './check-iceberg.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets, requireOne } from './check-targets.ts';
 import { openCron, outOfStep } from './cron.ts';
 import type { Job, JobSchedule, JobVerify } from './job.ts';
-import { wrongName, wrongValue } from './job-fault.ts';
+import { placed, wrongName, wrongValue } from './job-fault.ts';
 import { type JobRange, parseJobRange } from './job-range.ts';
 import type { JobFields } from './job-schema.ts';
 import type { JobNames } from './known-names.ts';
@@ -38,7 +38,7 @@ export async function openJob(file: string, options: CheckOptions): Promise<Job>
 export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promise<Job> {
   const { fields, name, file } = parsed;
   const { names } = options;
-  const network = placed(parsed, ['network'], () => resolveNetwork(fields.network));
+  const network = placed(parsed.yaml, ['network'], () => resolveNetwork(fields.network));
   requireNames(parsed, ['pipelines'], fields.pipelines, 'pipeline', names.pipelines);
   const selection = await checkSelection(parsed);
   const marts = listOf(parsed, 'marts', 'mart', names.marts);
@@ -55,10 +55,6 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   requireKeptRange(parsed, { range, zone, clock, retention }, options.now);
   const warehouse =
     options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name);
-  if (fields.iceberg === true && (await requireKind(warehouse, undefined)) === 'duckdb') {
-    const hint = 'remove it, or export to a folder of Parquet files';
-    throw wrongValue(parsed.yaml, ['iceberg'], `false for the DuckDB warehouse ${warehouse}`, hint);
-  }
   return {
     ...{
       name,
@@ -83,7 +79,7 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
     },
     verify: verifyOf(fields.verify),
     compact: fields.compact,
-    iceberg: fields.iceberg === true,
+    iceberg: await checkIceberg(parsed, { warehouse, network: network.name }),
     digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex'),
     doc: fields.doc ?? '',
     schedule: checkSchedule(parsed, range, zone, options.now),
@@ -156,7 +152,7 @@ function checkRange(parsed: ParsedJob): JobRange {
       hint: 'a job that exports needs both, other jobs need neither',
     });
   }
-  const range = placed(parsed, ['range'], () => parseJobRange(fields.range, fields.start));
+  const range = placed(parsed.yaml, ['range'], () => parseJobRange(fields.range, fields.start));
   if (fields.start !== undefined && range.kind !== 'since') {
     throw wrongValue(yaml, ['start'], 'start only with the range since last run', 'remove start');
   }
@@ -167,7 +163,7 @@ function checkSchedule(parsed: ParsedJob, range: JobRange, zone: string, now: nu
   const { schedule } = parsed.fields;
   if (schedule === undefined) return undefined;
   const own = schedule.zone === undefined ? zone : checkZone(parsed, ['schedule', 'zone'], schedule.zone);
-  const times = placed(parsed, ['schedule', 'cron'], () => openCron(schedule.cron, own));
+  const times = placed(parsed.yaml, ['schedule', 'cron'], () => openCron(schedule.cron, own));
   const date = range.kind === 'days' ? outOfStep(times, { cron: own, days: zone }, now) : undefined;
   if (date !== undefined) {
     const hint = `zone: ${own} counts days in the time zone of the schedule; or choose another hour: on ${date} a day would be repeated or skipped`;
@@ -179,20 +175,9 @@ function checkSchedule(parsed: ParsedJob, range: JobRange, zone: string, now: nu
 function checkWarehouse(parsed: ParsedJob): void {
   const { warehouse = '' } = parsed.fields;
   if (isObjectUrl(warehouse)) {
-    placed(parsed, ['warehouse'], () => parseLocation(warehouse));
+    placed(parsed.yaml, ['warehouse'], () => parseLocation(warehouse));
   } else if (!isLocalPath(warehouse)) {
     const hint = 'use a local folder, the path of a .duckdb file, or an object store that speaks S3';
     throw wrongValue(parsed.yaml, ['warehouse'], 'a local path or s3://bucket/prefix', hint);
-  }
-}
-
-/** Runs `check` and adds the place of the value to its error. */
-function placed<T>({ yaml }: ParsedJob, path: Path, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof TonlakeError)) throw error;
-    const hint = error.hint ?? `see docs/jobs.md for valid values of ${path.join('.')}`;
-    throw new UsageError(`${error.message} (${yaml.placeOf(path)})`, { code: error.code, hint, cause: error });
   }
 }

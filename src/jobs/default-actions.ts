@@ -36,14 +36,16 @@ export const jobActions: JobActions = {
       requireSameNetwork(path, held, network);
     return compactWarehouse({ ...options, tables, pipelines, limit: (held) => limit(held).then(() => undefined) });
   },
-  publishIceberg: async ({ network, ...options }) => {
-    const [{ publishWarehouse }, { martDocs }, registry] = await Promise.all([
+  publishIceberg: async ({ network, catalog, ...options }) => {
+    const [{ publishWarehouse }, { martDocs }, { catalogPlace }, registry] = await Promise.all([
       import('../iceberg/publish-warehouse.ts'),
       import('../iceberg/mart-docs.ts'),
+      import('../iceberg/rest/catalog-place.ts'),
       warehouseRegistry(options.warehouse),
     ]);
     return publishWarehouse({
       ...options,
+      catalog: catalog === undefined ? undefined : catalogPlace(catalog),
       tables: registry.tables,
       martDocs: () => martDocs(registry),
       accept: ({ path, network: held }) => requireSameNetwork(path, held, network),

@@ -10,7 +10,7 @@ import type { RepairOptions } from '../verify/repair.ts';
 import type { RetentionOptions, RetentionReport } from '../verify/retention.ts';
 import type { VerifyReport } from '../verify/verify.ts';
 import type { CompactOptions, CompactReport } from '../warehouse/index.ts';
-import type { PlacedQuery } from './job.ts';
+import type { JobIceberg, PlacedQuery } from './job.ts';
 
 /** Blocks and days of a network. */
 export interface NetworkChain extends ChainBounds {
@@ -34,7 +34,7 @@ export type CompactRequest = Pick<CompactOptions, 'warehouse' | 'effects' | 'sto
 /** What a job reports of a compaction. */
 export type CompactOutcome = Pick<CompactReport, 'kind' | 'merged' | 'files'>;
 
-export type IcebergRequest = Pick<PublishOptions, 'warehouse' | 'effects'> & { readonly network: string };
+export type IcebergRequest = Pick<PublishOptions, 'warehouse' | 'effects'> & JobIceberg & { readonly network: string };
 /** What a job reports of a publication. */
 export type IcebergOutcome = Pick<PublishReport, 'entry' | 'tables' | 'published' | 'skipped'>;
 

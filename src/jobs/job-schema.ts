@@ -131,6 +131,28 @@ const retention = z
   })
   .describe('Forget older rows when all outputs are published, like `tonlake forget`. Daily marts keep their days.');
 
+const iceberg = z
+  .union([
+    z.boolean(),
+    z.strictObject({
+      catalog: text
+        .optional()
+        .describe(
+          'Address of an Iceberg REST catalog that keeps the tables, without /v1. Credentials come from the environment.',
+        ),
+      namespace: text
+        .optional()
+        .describe('Namespace in the catalog, with dots between its parts. Default: the network.'),
+      warehouse: text.optional().describe('Warehouse of a catalog that has several.'),
+      location: text
+        .optional()
+        .describe('Path or address of the warehouse as readers see it, if it differs, such as outside of a container.'),
+    }),
+  ])
+  .describe(
+    'Publish the tables and marts as Apache Iceberg tables when all outputs are published, like `tonlake publish iceberg`. Default: false.',
+  );
+
 export const jobSchema = z
   .strictObject({
     doc: z.string().optional().describe('A one-sentence description of the job.'),
@@ -178,12 +200,7 @@ export const jobSchema = z
       .boolean()
       .default(false)
       .describe('Merge small files after the export, like `tonlake compact`. Default: false.'),
-    iceberg: z
-      .boolean()
-      .optional()
-      .describe(
-        'Publish the tables and marts as Apache Iceberg tables when all outputs are published, like `tonlake publish iceberg`. Default: false.',
-      ),
+    iceberg: iceberg.optional(),
     retention: retention.optional(),
     marts: names('marts to build').default([]),
     checks: names('checks to run').default([]),

@@ -1,5 +1,6 @@
 import type { TextLines } from '../core/yaml.ts';
 import type { Selection } from '../declare/selection.ts';
+import type { CatalogFlags } from '../iceberg/rest/catalog-place.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import type { ReportFormat } from '../reports/report-format.ts';
 import type { WholeFormat } from '../targets/target.ts';
@@ -30,8 +31,8 @@ export interface Job {
   readonly verify: JobVerify | undefined;
   /** True if small files are merged after the export. */
   readonly compact: boolean;
-  /** True if tables and marts are published as Iceberg tables at the end. */
-  readonly iceberg: boolean;
+  /** Where tables and marts are published as Iceberg tables at the end; undefined for nowhere. */
+  readonly iceberg: JobIceberg | undefined;
   /** Which rows are forgotten at the end; undefined for none. */
   readonly retention: JobRetention | undefined;
   /** Undefined for all. */
@@ -48,6 +49,14 @@ export interface JobVerify {
   readonly range: 'all' | 'run';
   readonly deep: boolean;
   readonly repair: boolean;
+}
+
+/** Where Iceberg tables are published: in the warehouse, or in a catalog. */
+export interface JobIceberg {
+  /** Credentials come from the environment when it is used. */
+  readonly catalog: CatalogFlags | undefined;
+  /** Path or address of the warehouse as readers see it. */
+  readonly location: string | undefined;
 }
 
 /** How long rows are kept. */

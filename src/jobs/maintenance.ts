@@ -1,8 +1,10 @@
 import { JobError } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
+import { shellWord } from '../core/shell-word.ts';
 import { formatSpans } from '../core/span.ts';
 import { type Finding, formatFinding } from '../verify/finding.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
+import type { Job } from './job.ts';
 import type { VerifyOutcome } from './job-actions.ts';
 import { type Fixed, type StepContext, timed } from './job-step.ts';
 import { onlyRead } from './job-steps.ts';
@@ -75,20 +77,36 @@ export async function compactFiles(context: StepContext): Promise<void> {
 export async function publishIceberg(context: StepContext): Promise<void> {
   const { job, actions, effects, stop, onStep } = context;
   const { network, warehouse } = job;
-  if (!job.iceberg) return;
+  const { iceberg } = job;
+  if (iceberg === undefined) return;
   const step = { kind: 'iceberg', name: 'all' } as const;
   if (stop.aborted) return onStep({ ...step, status: 'skipped', seconds: 0, message: 'left to the next run' });
   await timed(context, step, async () => {
-    const { entry, tables, published, skipped } = await actions.publishIceberg({ warehouse, network, effects });
-    if (skipped.length > 0) throw notPublished(job.name, warehouse, skipped);
-    const message = `${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new`;
+    const { entry, tables, published, skipped } = await actions.publishIceberg({
+      ...iceberg,
+      ...{ warehouse, network, effects },
+    });
+    if (skipped.length > 0) throw notPublished(job, skipped);
+    const place =
+      iceberg.catalog === undefined ? '' : ` in ${iceberg.catalog.uri} namespace ${iceberg.catalog.namespace}`;
+    const message = `${formatCount(tables)} tables at entry-${entry}, ${formatCount(published)} of them new${place}`;
     return { value: undefined, message };
   });
 }
 
-function notPublished(job: string, warehouse: string, skipped: readonly string[]): JobError {
-  return new JobError(`job ${job}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
+function notPublished({ name, warehouse, iceberg }: Job, skipped: readonly string[]): JobError {
+  const { catalog } = iceberg ?? {};
+  const flags = {
+    warehouse,
+    catalog: catalog?.uri,
+    namespace: catalog?.namespace,
+    'catalog-warehouse': catalog?.warehouse,
+  };
+  const told = Object.entries(flags).flatMap(([flag, value]) =>
+    value === undefined ? [] : [`--${flag} ${shellWord(value)}`],
+  );
+  return new JobError(`job ${name}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
     code: 'not-published',
-    hint: `tonlake publish iceberg --warehouse ${warehouse} tells why`,
+    hint: `tonlake publish iceberg ${told.join(' ')} tells why`,
   });
 }

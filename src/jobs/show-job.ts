@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { drawTable } from '../sql/text-table.ts';
-import type { Job } from './job.ts';
+import type { Job, JobIceberg } from './job.ts';
 import { daysText } from './job-range.ts';
 import { hasNothingNew, type JobRecord, type StepResult } from './run-record.ts';
 
@@ -49,6 +49,10 @@ export async function describeHistory(
   return drawTable(['due', 'state', 'range', 'attempts', 'files', 'seconds', 'error'], rows);
 }
 
+function describeIceberg({ catalog }: JobIceberg): string {
+  return catalog === undefined ? 'publish iceberg' : `publish iceberg to ${catalog.uri} namespace ${catalog.namespace}`;
+}
+
 /** The steps of a job, for `job check`. */
 export function describeJob(job: Job, nextRun: number | undefined): string {
   const names = (list: readonly string[] | undefined): string =>
@@ -59,7 +63,7 @@ export function describeJob(job: Job, nextRun: number | undefined): string {
   const upkeep = [
     ...(verify === undefined ? [] : [verify.repair ? 'verify and repair' : 'verify']),
     ...(compact ? ['compact'] : []),
-    ...(iceberg ? ['publish iceberg'] : []),
+    ...(iceberg === undefined ? [] : [describeIceberg(iceberg)]),
   ];
   const lines = [
     `ok: ${job.name} (${job.file})${job.doc === '' ? '' : `: ${job.doc}`}`,

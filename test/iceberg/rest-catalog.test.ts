@@ -341,7 +341,7 @@ describe('tonlake publish iceberg --catalog', () => {
     // Only warehouses of networks with a name have a default.
     expect(await tonlake([...command, ...place])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('expected --namespace'),
+      stderr: expect.stringContaining('expected a namespace'),
     });
     expect((await tonlake([...command, '--warehouse', path])).stdout).toContain('namespace sandbox: ');
     server.fault = () => 404;

@@ -111,6 +111,36 @@ describe('a job file that is wrong is refused in one line, with its place and wh
       text: `${HEAD}warehouse: s3://My_Lake/w`,
       says: 'expected s3://bucket/prefix, got s3://My_Lake/w (jobs/nightly.yaml:4:12); hint: bucket names have',
     },
+    {
+      name: 'an address of a catalog that cannot be one',
+      text: `${HEAD}iceberg: {catalog: thrift://host}`,
+      says: 'expected an http or https address for catalog, got thrift://host (jobs/nightly.yaml:4:20)',
+    },
+    {
+      name: 'a password in the address of a catalog',
+      text: `${HEAD}iceberg:\n  catalog: http://me:sesame@host/`,
+      says: 'expected an address without a password for catalog, got //...@host (jobs/nightly.yaml:5:12)',
+    },
+    {
+      name: 'a namespace with an empty part',
+      text: `${HEAD}iceberg: {catalog: "http://host", namespace: a..b}`,
+      says: 'expected a name or names with dots between them, got a..b (jobs/nightly.yaml:4:46)',
+    },
+    {
+      name: 'a namespace without a catalog',
+      text: `${HEAD}iceberg: {namespace: ton}`,
+      says: 'expected namespace only with catalog, got ton (jobs/nightly.yaml:4:22)',
+    },
+    {
+      name: 'a network without a name, and no namespace',
+      text: `${HEAD.replace('sandbox', 'http://127.0.0.1:1/api/v3')}iceberg: {catalog: "http://host"}`,
+      says: 'expected a namespace, got none for the network http://127.0.0.1:1/api/v3 (jobs/nightly.yaml:4:20)',
+    },
+    {
+      name: 'a key of iceberg',
+      text: `${HEAD}iceberg: {catalogue: "http://host"}`,
+      says: 'got "catalogue" (jobs/nightly.yaml:4:11); hint: did you mean catalog?',
+    },
     { name: 'a day that is none', text: HEAD.replace('yesterday', '2026-02-30'), says: 'got "2026-02-30"' },
     {
       name: 'zero days',

@@ -15,11 +15,11 @@ import {
 } from '../common-options.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
-import { type PublishFormat, publishOption } from '../publishing.ts';
+import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { collectInSteps } from '../v8-flags.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
-interface FollowFlags extends CommonOptions, SelectionFlags, FeedFlags {
+interface FollowFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlags {
   readonly from?: string;
   readonly backfill?: string;
   readonly lag?: number;
@@ -33,7 +33,6 @@ interface FollowFlags extends CommonOptions, SelectionFlags, FeedFlags {
   readonly metrics?: string;
   readonly metricsPublic?: boolean;
   readonly maxLag?: number;
-  readonly publish?: PublishFormat;
   readonly json?: boolean;
   readonly log?: string;
 }
@@ -84,7 +83,7 @@ export function addFollow(program: Command): void {
       parseMarts,
     )
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']));
-  withFeeds(withSelection(command))
+  withPublishing(withFeeds(withSelection(command)))
     .option(
       '--rps <n>',
       'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
@@ -99,25 +98,26 @@ export function addFollow(program: Command): void {
       'allow any address for --metrics, which other machines can then read without a password',
     )
     .option('--max-lag <time>', 'lag above which /healthz answers 503 (default: three times --lag)', parseDuration)
-    .addOption(publishOption())
     .option('--json', 'print one JSON object per line')
     .option('--log <path>', 'append all events and retries to a file, as JSON lines')
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: FollowFlags) => {
       if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
       collectInSteps();
-      const [{ followLive }, { parseMetricsAddress }] = await Promise.all([
+      const [{ followLive }, { parseMetricsAddress }, { resolveNetwork }] = await Promise.all([
         import('../follow-live.ts'),
         import('../../scheduler/metrics-server.ts'),
+        import('../../http/network.ts'),
       ]);
       const { metrics, metricsPublic, lag = LAG_MS } = flags;
       const options = await followOptions(pipelines, flags);
       const exported = [...options.pipelines, ...Object.keys(options.refreshMs)];
+      const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
       const feeds = await feedsOf(flags, { ...options, pipelines: exported });
       await followLive(options, {
         ...{ isJson: flags.json === true, logPath: flags.log, maxLagMs: flags.maxLag ?? 3 * lag },
         metrics: metrics === undefined ? undefined : parseMetricsAddress(metrics, metricsPublic),
-        ...{ publish: flags.publish, feeds },
+        ...{ publish, feeds },
       });
     });
 }

@@ -1,20 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { UsageError } from '../../core/errors.ts';
 import { formatCount } from '../../core/format.ts';
 import type { PublishEvent, Restart, TablePublished } from '../../iceberg/publish-warehouse.ts';
-import type { CatalogPlace } from '../../iceberg/rest/catalog-place.ts';
 import { type CommonOptions, parseDuration, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
-import { describePublished } from '../publishing.ts';
+import { catalogOf, describePublished, type PlaceFlags, withPublishPlace } from '../publishing.ts';
 import { print } from '../streams.ts';
 
-interface PublishFlags extends CommonOptions {
-  readonly location?: string;
+interface PublishFlags extends CommonOptions, PlaceFlags {
   readonly keep?: number;
   readonly marts?: string;
-  readonly catalog?: string;
-  readonly namespace?: string;
-  readonly catalogWarehouse?: string;
   readonly json?: boolean;
 }
 
@@ -45,20 +39,14 @@ Examples:
 /** `tonlake publish`: tables for other engines. */
 export function addPublish(program: Command): void {
   const publish = program.command('publish').description('publish tables for other engines, over the same files');
-  withPlace(publish.command('iceberg'))
+  const command = withPlace(publish.command('iceberg'))
     .description('publish every table and mart as an Apache Iceberg table')
     .option(
       '--keep <time>',
       'how long a snapshot stays readable after it was replaced, at least 1h (default: 24h)',
       parseKeep,
-    )
-    .option(
-      '--location <path>',
-      'path or address of the warehouse as readers see it, if it differs, such as outside of a container',
-    )
-    .option('--catalog <url>', 'address of an Iceberg REST catalog that keeps the tables, without /v1')
-    .option('--namespace <name>', 'namespace in the catalog, with dots between its parts (default: the network)')
-    .option('--catalog-warehouse <name>', 'warehouse of a catalog that has several')
+    );
+  withPublishPlace(command)
     .option('--marts <folder>', 'folder of your own marts, for the descriptions of their columns')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
@@ -73,15 +61,17 @@ function parseKeep(text: string): number {
 }
 
 async function publishIceberg(flags: PublishFlags): Promise<void> {
-  const [{ warehouseRegistry }, { publishWarehouse }, { martDocs }, { requireSameNetwork }] = await Promise.all([
-    import('../../warehouse/query/warehouse-registry.ts'),
-    import('../../iceberg/publish-warehouse.ts'),
-    import('../../iceberg/mart-docs.ts'),
-    import('../../warehouse/query/status.ts'),
-  ]);
+  const [{ warehouseRegistry }, { publishWarehouse }, { martDocs }, { requireSameNetwork }, { openDataFiles }] =
+    await Promise.all([
+      import('../../warehouse/query/warehouse-registry.ts'),
+      import('../../iceberg/publish-warehouse.ts'),
+      import('../../iceberg/mart-docs.ts'),
+      import('../../warehouse/query/status.ts'),
+      import('../../warehouse/index.ts'),
+    ]);
   const warehouse = await findWarehouse(flags);
   const registry = await warehouseRegistry(warehouse);
-  const catalog = await catalogOf(flags, warehouse);
+  const catalog = await catalogOf(flags, async () => (await openDataFiles(warehouse)).network);
   const report = await publishWarehouse({
     warehouse,
     tables: registry.tables,
@@ -93,29 +83,6 @@ async function publishIceberg(flags: PublishFlags): Promise<void> {
     onEvent: (event) => print(event, flags.json, describe),
   });
   if (report.skipped.length > 0) process.exitCode = 1;
-}
-
-/** Where `--catalog` says. */
-async function catalogOf(flags: PublishFlags, warehouse: string): Promise<CatalogPlace | undefined> {
-  const { catalog: uri, namespace, catalogWarehouse } = flags;
-  if (uri === undefined) {
-    if (namespace === undefined && catalogWarehouse === undefined) return undefined;
-    throw new UsageError('usage: --namespace and --catalog-warehouse need --catalog', {
-      code: 'bad-option',
-      hint: 'name the catalog: --catalog https://host/path',
-    });
-  }
-  const [{ catalogPlace }, { openDataFiles }] = await Promise.all([
-    import('../../iceberg/rest/catalog-place.ts'),
-    import('../../warehouse/index.ts'),
-  ]);
-  const named = namespace ?? (await openDataFiles(warehouse)).network;
-  if (namespace === undefined && !/^[\w-]+$/.test(named))
-    throw new UsageError(`usage: expected --namespace, because the network ${named} is an address`, {
-      code: 'bad-option',
-      hint: 'choose a name for the tables of this network: --namespace ton',
-    });
-  return catalogPlace({ uri, namespace: named, warehouse: catalogWarehouse });
 }
 
 function describe(event: PublishEvent): string {

@@ -23,10 +23,10 @@ import {
 } from '../common-options.ts';
 import { type FeedFlags, feedsOf, sendingAround, withFeeds } from '../feed-options.ts';
 import { refuseOthers } from '../pipeline-names.ts';
-import { type PublishFormat, publishOption } from '../publishing.ts';
+import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
-interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags {
+interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlags {
   readonly all?: boolean;
   readonly range?: string;
   readonly slice?: string;
@@ -46,7 +46,6 @@ interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags {
   readonly history?: boolean;
   readonly soFar?: boolean;
   readonly dryRun?: boolean;
-  readonly publish?: PublishFormat;
   readonly json?: boolean;
   readonly log?: string;
 }
@@ -84,7 +83,7 @@ Exit codes: 0 success, 1 failed or incomplete, 2 invalid usage, 130 interrupted.
 
 /** `tonlake run`: exports a range to a warehouse. */
 export function addRun(program: Command): void {
-  withFeeds(withRange(program.command('run')))
+  const command = withFeeds(withRange(program.command('run')))
     .description('export a range of blocks; skips what is already done')
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']))
     .option(
@@ -116,8 +115,8 @@ export function addRun(program: Command): void {
     )
     .option('--order-blocks <n>', 'masterchain blocks that a worker exports at a time (default: 1000)', parseCount)
     .option('--so-far', 'treat a day that is not over as complete, up to the head')
-    .option('--dry-run', 'show what is done and missing, and estimate the requests; change nothing')
-    .addOption(publishOption())
+    .option('--dry-run', 'show what is done and missing, and estimate the requests; change nothing');
+  withPublishing(command)
     .option('--json', 'print one JSON object per line')
     .option('--log <path>', 'append all events and retries to a file, as JSON lines')
     .addHelpText('after', HELP)
@@ -128,13 +127,17 @@ export function addRun(program: Command): void {
         const { dryRun } = await import('../dry-run.ts');
         await dryRun(options, flags.json === true);
       } else {
-        const { runLive } = await import('../run-live.ts');
+        const [{ runLive }, { resolveNetwork }] = await Promise.all([
+          import('../run-live.ts'),
+          import('../../http/network.ts'),
+        ]);
+        const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
         const start = await startOf(flags);
         const { warehouse, registry } = options;
         const command = ['tonlake run', ...options.pipelines].join(' ');
         await sendingAround(await feedsOf(flags, options), { warehouse, registry, command }, () =>
           runLive(options, {
-            ...{ isJson: flags.json === true, logPath: flags.log, publish: flags.publish, start },
+            ...{ isJson: flags.json === true, logPath: flags.log, publish, start },
             what: flags.all === true ? '--all' : undefined,
           }),
         );

@@ -58,6 +58,15 @@ export function catalogPlace(flags: CatalogFlags, env: NodeJS.ProcessEnv = proce
   return { ...place, access: { kind: 'credential', clientId, secret: new Secret(secret), scope, server } };
 }
 
+/** The namespace of a network, by default. @throws {UsageError} `no-namespace` if the network has no name */
+export function namespaceOf(network: string): string {
+  if (/^[\w-]+$/.test(network)) return network;
+  throw new UsageError(`usage: expected a namespace, got none for the network ${network}`, {
+    code: 'no-namespace',
+    hint: 'choose a name for the tables of this network: --namespace ton, or namespace: ton in a job',
+  });
+}
+
 /** Tells namespaces of catalogs apart. */
 export function catalogId({ uri, warehouse, prefix, namespace }: CatalogPlace): string {
   const text = JSON.stringify([uri, warehouse ?? '', prefix ?? '', namespace]);
@@ -70,7 +79,7 @@ export function parseUri(text: string, option: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw badCatalog(`expected an http or https address for ${option}, got ${text.replace(/\/\/[^/]*@/, '//...@')}`);
   if (url.username !== '' || url.password !== '')
-    throw badCatalog(`the address of ${option} contains a user or password`);
+    throw badCatalog(`expected an address without a password for ${option}, got //...@${url.host}`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
