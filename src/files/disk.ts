@@ -126,9 +126,10 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Empties a folder. */
+/** Empties a folder. A process of a killed writer may still add a file to it before it ends. */
 export async function clearFolder(path: string): Promise<void> {
-  for (const name of await listFolder(path)) await rm(join(path, name), { recursive: true, force: true });
+  for (const name of await listFolder(path))
+    await rm(join(path, name), { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Replaces a file by a text, atomically. */

@@ -214,7 +214,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
 function mergeFiles({ exporting: { effects, registry }, told: { tell } }: Following): BackgroundMerge {
   const { tables, pipelines } = registry;
   const onFailure = (error: unknown): void => tell({ event: 'merge-failed', message: formatError(error) });
-  return new BackgroundMerge({ tables, pipelines, effects, onEvent: tell, onFailure });
+  return new BackgroundMerge({ tables, pipelines, effects, isApart: true, onEvent: tell, onFailure });
 }
 
 /** Exports the older blocks, if the user asks for any, by requests and threads of their own. */

@@ -32,10 +32,8 @@ test(
     const sandbox = await startSandbox({ blocks: 1000, blockMs: 400 / SPEED, faults: FAULTS });
     onTestFinished(() => sandbox.close());
     const warehouse = join(freshFolder(), 'w');
-    const following = startTonlake(
-      ['follow', '--network', sandbox.url, '-w', warehouse, '--lag', `${LAG}s`, '--json', '--from', '-50:'],
-      { node: ['--expose-gc'] },
-    );
+    const place = ['--network', sandbox.url, '-w', warehouse];
+    const following = startTonlake(['follow', ...place, '--lag', `${LAG}s`, '--json', '--from', '-50:']);
     const seen = { block: 0, rows: 0 };
     const samples: { readonly minute: number; readonly rssMb: number; readonly files: number }[] = [];
     for (let minute = 1; minute <= MINUTES; minute++) {

@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
 import { WalkError } from '../../core/errors.ts';
-import { decodeError, encodeError, type WireError } from './worker-messages.ts';
+import { decodeError, encodeError, type WireError } from '../../core/wire-error.ts';
 
 /** One call of a thread, from the thread that started it. */
 interface Request {

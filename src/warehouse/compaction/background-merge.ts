@@ -3,8 +3,10 @@ import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
 import type { Store } from '../store.ts';
 import { type CompactEvent, DEFAULT_TARGET_BYTES, mergeGroup } from './compact.ts';
+import { stageMergeApart } from './merge-process.ts';
 import type { CompactGroup } from './plan-compaction.ts';
 import { planUpkeep } from './plan-upkeep.ts';
+import { stageMerge } from './stage-merge.ts';
 
 export interface BackgroundMergeOptions {
   readonly tables: readonly TableDef[];
@@ -14,6 +16,8 @@ export interface BackgroundMergeOptions {
   readonly share?: number | undefined;
   /** Maximum size of a merged file, in bytes. Default 128 MB. */
   readonly targetBytes?: number | undefined;
+  /** True to make merged files in a process that ends with each merge, and its memory with it. Default false. */
+  readonly isApart?: boolean | undefined;
   readonly onEvent?: ((event: CompactEvent) => void) | undefined;
   /** Told why files could not be merged; they are tried again after a minute. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
@@ -73,13 +77,14 @@ export class BackgroundMerge {
   }
 
   async #mergeNext(store: Store): Promise<{ readonly isDone: boolean; readonly pauseMs: number }> {
-    const { effects, onEvent, onFailure, targetBytes = DEFAULT_TARGET_BYTES } = this.#options;
+    const { tables, effects, isApart, onEvent, onFailure, targetBytes = DEFAULT_TARGET_BYTES } = this.#options;
+    const stage = isApart ? stageMergeApart : stageMerge;
     let group: CompactGroup | undefined;
     try {
       await this.#clear(store);
       [group] = planUpkeep(store.ledger(), { ...this.#options, targetBytes, now: effects.now() });
       if (group === undefined) return { isDone: true, pauseMs: 0 };
-      const event = await mergeGroup(store, group, this.#options);
+      const event = await mergeGroup(store, group, { tables, effects, stage });
       onEvent?.(event);
       return { isDone: false, pauseMs: 0 };
     } catch (error) {

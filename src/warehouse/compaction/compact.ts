@@ -6,20 +6,12 @@ import { hullOf, type Span, totalSize } from '../../core/span.ts';
 import { narrowTable } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { hashFile, statIfAny } from '../../files/disk.ts';
-import { dropEncodingMemory } from '../../parquet/row-group.ts';
-import { Database } from '../../sql/database.ts';
-import { datePlace } from '../file-layout.ts';
 import { covering } from '../ledger/done-spans.ts';
 import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
-import { schemaOf } from '../relations/table-schema.ts';
-import { addEvidence } from '../staging/row-evidence.ts';
-import type { LedgerEntry, StagedFile, StagedTable, Store, TableFile } from '../store.ts';
-import { mergeFiles } from './merge-files.ts';
-import { groupFiles } from './merge-group.ts';
+import type { LedgerEntry, Store, TableFile } from '../store.ts';
 import { type CompactGroup, planCompaction } from './plan-compaction.ts';
-import { type MergedFile, proveMerge } from './prove-merge.ts';
+import { type StageMerge, stageMerge } from './stage-merge.ts';
 
 export interface CompactOptions {
   /** Path of the warehouse. */
@@ -133,52 +125,30 @@ async function limitOf(reader: Reader, limit: CompactOptions['limit']): Promise<
 export async function mergeGroup(
   store: Store,
   group: CompactGroup,
-  { tables, effects }: Pick<CompactOptions, 'tables' | 'effects'>,
+  { tables, effects, stage = stageMerge }: Pick<CompactOptions, 'tables' | 'effects'> & { readonly stage?: StageMerge },
 ): Promise<CompactEvent> {
   const { pipeline, spans, entries } = group;
   const { span } = covering(spans);
   const id = effects.freshId();
   const folder = join(store.staging.stagingPath, id);
+  const own = tables
+    .map((each) => narrowTable(each, entries[0]?.without))
+    .filter(({ name }) => entries.some((entry) => entry.tables[name] !== undefined));
   await mkdir(folder, { recursive: true });
-  const database = await Database.open(':memory:', {
-    threads: '1',
-    enable_external_file_cache: 'false',
-    memory_limit: '256MB',
-    temp_directory: join(folder, 'spill'),
-  });
-  const end = (): void => {
-    database.close();
-    // The commits of this process need a hundredth of what a day of rows took.
-    dropEncodingMemory();
-  };
-  const merge = { store, database, folder, id, span };
-  const proofs: Promise<readonly [string, StagedTable]>[] = [];
   try {
-    for (const table of tables.map((each) => narrowTable(each, entries[0]?.without))) {
-      if (!entries.some((entry) => entry.tables[table.name] !== undefined)) continue;
-      const files = await mergeTable(merge, table, entries);
-      // DuckDB reads the rows of this table while those of the next one are merged.
-      const proof = Promise.allSettled(proofs).then(() => describeTable(merge, table, entries, files));
-      proofs.push(proof.then((staged) => [table.name, staged] as const));
-    }
-    await Promise.all(proofs);
+    const staged = await stage({ id, folder, span, entries, tables: own }, (files) =>
+      store.rows.localFolder(files, folder),
+    );
+    const entry = await store.commit({ id, tables: staged }, mergedDraft(group));
+    return {
+      ...{ event: 'merged', pipeline, from: span.from, to: span.to, blocks: totalSize(spans), entries: entries.length },
+      files: { before: filesOf(entries).length, after: filesOf([entry]).length },
+      bytes: { before: bytesOf(entries), after: bytesOf([entry]) },
+    };
   } catch (error) {
-    await Promise.allSettled(proofs);
-    end();
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
-  end();
-  const staged = Object.fromEntries(await Promise.all(proofs));
-  const entry = await store.commit({ id, tables: staged }, mergedDraft(group)).catch(async (error: unknown) => {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  });
-  return {
-    ...{ event: 'merged', pipeline, from: span.from, to: span.to, blocks: totalSize(spans), entries: entries.length },
-    files: { before: filesOf(entries).length, after: filesOf([entry]).length },
-    bytes: { before: bytesOf(entries), after: bytesOf([entry]) },
-  };
 }
 
 function mergedDraft({ pipeline, spans, entries, isReadAgain }: CompactGroup): Parameters<Store['commit']>[1] {
@@ -201,57 +171,6 @@ function mergedDraft({ pipeline, spans, entries, isReadAgain }: CompactGroup): P
     copies: true,
     supersedes: entries.map(({ id }) => id),
   };
-}
-
-interface Merge {
-  readonly store: Store;
-  readonly database: Database;
-  readonly folder: string;
-  readonly id: string;
-  readonly span: Span;
-}
-
-async function mergeTable(
-  { store, database, folder }: Merge,
-  table: TableDef,
-  entries: readonly LedgerEntry[],
-): Promise<readonly MergedFile[]> {
-  const own = entries.map((entry) => ({ ...entry, tables: pick(entry, table.name) }));
-  const merged: MergedFile[] = [];
-  for (const [place, sources] of groupFiles(own)) {
-    const stagedPath = join(folder, `${place.replaceAll('/', '-')}.parquet`);
-    const warehouse = await store.rows.localFolder(sources, folder);
-    await mergeFiles({ database, warehouse, table, files: sources, folder, path: stagedPath });
-    merged.push({ place, stagedPath, sources });
-  }
-  return merged;
-}
-
-async function describeTable(
-  { store, database, folder, id, span }: Merge,
-  table: TableDef,
-  entries: readonly LedgerEntry[],
-  merged: readonly MergedFile[],
-): Promise<StagedTable> {
-  const { query } = await database.connect();
-  const parts = entries.flatMap((entry) => entry.tables[table.name] ?? []);
-  const warehouse = await store.rows.localFolder(
-    merged.flatMap(({ sources }) => sources),
-    folder,
-  );
-  const proven = await proveMerge({ query, warehouse, table, span, merged, parts });
-  const files: StagedFile[] = [];
-  for (const [at, { place, stagedPath }] of merged.entries()) {
-    const bytes = (await statIfAny(stagedPath))?.size ?? 0;
-    const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
-    files.push({ stagedPath, path, rows: proven[at]?.rows ?? 0, bytes, sha256: await hashFile(stagedPath) });
-  }
-  return { schema: schemaOf(table).id, isSorted: true, ...datePlace(table), ...addEvidence(proven, table), files };
-}
-
-function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {
-  const own = tables[name];
-  return own === undefined ? {} : { [name]: own };
 }
 
 function filesOf(entries: readonly LedgerEntry[]): readonly TableFile[] {

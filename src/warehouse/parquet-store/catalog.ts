@@ -10,7 +10,7 @@ import { declaredMacros } from '../relations/macros.ts';
 import { committedMarts } from '../relations/mart-views.ts';
 import { declaredViews, readBeside, type readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
-import { openEmptyCatalog } from './empty-catalog.ts';
+import { CATALOG_SETTINGS, openEmptyCatalog } from './empty-catalog.ts';
 import { groupFiles, type PathOf, pathsIn } from './entry-files.ts';
 
 /** SQL for the view of a table or mart over its files in force. */
@@ -91,7 +91,7 @@ export class Catalog {
       else this.#forget();
     }
     this.#draft ??=
-      this.#seen > 0 ? await Database.open(draft, { threads: '1' }) : await openEmptyCatalog(draft, this.#tables);
+      this.#seen > 0 ? await Database.open(draft, CATALOG_SETTINGS) : await openEmptyCatalog(draft, this.#tables);
     return this.#draft;
   }
 

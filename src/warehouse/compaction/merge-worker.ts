@@ -1,0 +1,17 @@
+import { encodeError } from '../../core/wire-error.ts';
+import type { MergeOrder, MergeReply } from './merge-process.ts';
+import { stageMerge } from './stage-merge.ts';
+
+// Entry of the process that merges files for another one, which decides about stopping: a terminal and systemd signal all processes of a
+// group. It ends when the merge is done, and when the other process has ended.
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+process.once('disconnect', () => process.exit(1));
+process.once('message', async (message) => {
+  const { work, warehouse } = message as MergeOrder;
+  const reply: MergeReply = await stageMerge(work, async () => warehouse).then(
+    (tables) => ({ kind: 'staged', tables }),
+    (error: unknown) => ({ kind: 'failed', error: encodeError(error) }),
+  );
+  process.send?.(reply, () => process.exit(0));
+});

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import type { Span } from '../../core/span.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { hashFile, statIfAny } from '../../files/disk.ts';
+import { dropEncodingMemory } from '../../parquet/row-group.ts';
+import { Database } from '../../sql/database.ts';
+import { datePlace } from '../file-layout.ts';
+import { schemaOf } from '../relations/table-schema.ts';
+import { addEvidence } from '../staging/row-evidence.ts';
+import type { LedgerEntry, StagedFile, StagedSpan, StagedTable, TableFile } from '../store.ts';
+import { mergeFiles } from './merge-files.ts';
+import { groupFiles } from './merge-group.ts';
+import { type MergedFile, proveMerge } from './prove-merge.ts';
+
+/** What to merge, as data that can be sent to another process. */
+export interface MergeWork {
+  /** Id of the staged span, and its folder, which exists. */
+  readonly id: string;
+  readonly folder: string;
+  readonly span: Span;
+  readonly entries: readonly LedgerEntry[];
+  /** Those that the entries have rows of, without the columns that these lack. */
+  readonly tables: readonly TableDef[];
+}
+
+/** Makes merged files in the folder of the work, and proves that they have the rows of the entries. The caller clears it after a failure. */
+export type StageMerge = (work: MergeWork, localFolder: LocalFolder) => Promise<StagedSpan['tables']>;
+
+/** A local folder that has data files at their paths. */
+type LocalFolder = (files: readonly TableFile[]) => Promise<string>;
+
+interface Merging extends MergeWork {
+  readonly database: Database;
+  readonly localFolder: LocalFolder;
+}
+
+/** {@link StageMerge} in this process. @throws {StoreError} `damaged`, `not-the-same` */
+export async function stageMerge(work: MergeWork, localFolder: LocalFolder): Promise<StagedSpan['tables']> {
+  const database = await Database.open(':memory:', {
+    threads: '1',
+    enable_external_file_cache: 'false',
+    memory_limit: '256MB',
+    temp_directory: join(work.folder, 'spill'),
+  });
+  const merging = { ...work, database, localFolder };
+  const proofs: Promise<readonly [string, StagedTable]>[] = [];
+  try {
+    for (const table of work.tables) {
+      const files = await mergeTable(merging, table);
+      // DuckDB reads the rows of this table while those of the next one are merged.
+      const proof = Promise.allSettled(proofs).then(() => describeTable(merging, table, files));
+      proofs.push(proof.then((staged) => [table.name, staged] as const));
+    }
+    return Object.fromEntries(await Promise.all(proofs));
+  } finally {
+    await Promise.allSettled(proofs);
+    database.close();
+    // The commits of this process need a hundredth of what a day of rows took.
+    dropEncodingMemory();
+  }
+}
+
+async function mergeTable(
+  { database, folder, entries, localFolder }: Merging,
+  table: TableDef,
+): Promise<readonly MergedFile[]> {
+  const own = entries.map((entry) => ({ ...entry, tables: pick(entry, table.name) }));
+  const merged: MergedFile[] = [];
+  for (const [place, sources] of groupFiles(own)) {
+    const stagedPath = join(folder, `${place.replaceAll('/', '-')}.parquet`);
+    const warehouse = await localFolder(sources);
+    await mergeFiles({ database, warehouse, table, files: sources, folder, path: stagedPath });
+    merged.push({ place, stagedPath, sources });
+  }
+  return merged;
+}
+
+async function describeTable(
+  { database, id, span, entries, localFolder }: Merging,
+  table: TableDef,
+  merged: readonly MergedFile[],
+): Promise<StagedTable> {
+  const { query } = await database.connect();
+  const parts = entries.flatMap((entry) => entry.tables[table.name] ?? []);
+  const warehouse = await localFolder(merged.flatMap(({ sources }) => sources));
+  const proven = await proveMerge({ query, warehouse, table, span, merged, parts });
+  const files: StagedFile[] = [];
+  for (const [at, { place, stagedPath }] of merged.entries()) {
+    const bytes = (await statIfAny(stagedPath))?.size ?? 0;
+    const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
+    files.push({ stagedPath, path, rows: proven[at]?.rows ?? 0, bytes, sha256: await hashFile(stagedPath) });
+  }
+  return { schema: schemaOf(table).id, isSorted: true, ...datePlace(table), ...addEvidence(proven, table), files };
+}
+
+function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {
+  const own = tables[name];
+  return own === undefined ? {} : { [name]: own };
+}
