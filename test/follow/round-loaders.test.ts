@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
+import { RoundLoaders } from '../../src/follow/round-loaders.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, startGrowing } from './support.ts';
 
@@ -27,4 +28,16 @@ test('threads decode what is missing at first, and have ended when the head is f
   // A thread that decodes, and one that writes files.
   expect(seen.at(0)).toEqual([HEAD, 2, 2]);
   expect(seen.at(-1)).toEqual([expect.any(Number), 2, 0]);
+});
+
+test('the memory of a large round is released after 32 small ones', async () => {
+  const stage = () => {
+    throw new Error('expected no rows');
+  };
+  const loaders = new RoundLoaders({ workers: 0, stages: { stage, scratch: stage } });
+  const large = await loaders.for(400);
+  for (let round = 0; round < 31; round++) expect(await loaders.for(round === 30 ? 99 : 1)).toBe(large);
+  const small = await loaders.for(16);
+  expect(small).not.toBe(large);
+  for (let round = 0; round < 100; round++) expect(await loaders.for(round % 30 === 0 ? 25 : 1)).toBe(small);
 });
