@@ -3,6 +3,7 @@ import { StoreError } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import {
   greatest,
+  haveCommon,
   intersectSpans,
   least,
   type Span,
@@ -15,9 +16,8 @@ import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
 import { quoteText } from '../../sql/canonical-text.ts';
-import type { Query } from '../../sql/query-result.ts';
 import { dateIn } from '../file-layout.ts';
-import { doneSpans, quarantinedSpans, unprovenSpans } from '../ledger/done-spans.ts';
+import { doneSpans, quarantinedSpans, spansOf, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
@@ -130,7 +130,7 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
     network: reader.network,
     warehouse: reader.path,
     store: reader.kind,
-    newest: await readNewest(reader.query, doneSpans(ledger, registry.playing('headers').pipeline.name), days),
+    newest: await readNewest(reader, ledger, registry, days),
     quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
     pipelines: names.map((name) => {
       const isWatched = registry.pipelines.some((pipeline) => pipeline.name === name && isEphemeral(pipeline));
@@ -236,18 +236,23 @@ function statusOf(
 }
 
 async function readNewest(
-  query: Query,
-  done: readonly Span[],
+  reader: Reader,
+  ledger: readonly LedgerEntry[],
+  registry: Registry,
   days: readonly (DaySpan & { readonly date: string })[],
 ): Promise<NewestBlock | undefined> {
-  const seqno = done.at(-1)?.to;
+  const { pipeline, table } = registry.playing('headers');
+  const seqno = doneSpans(ledger, pipeline.name).at(-1)?.to;
   if (seqno === undefined) return undefined;
-  const select = 'SELECT gen_utime FROM _headers WHERE mc_block_seqno = $seqno AND workchain = -1';
-  // With the day, only files of that day are opened.
+  // With the entry and the day, only files of both are opened.
+  const entries = ledger.filter(
+    (entry) => entry.pipeline === pipeline.name && haveCommon(spansOf(entry), [{ from: seqno, to: seqno }]),
+  );
+  const select = `SELECT gen_utime FROM (${reader.select(table, entries)}) WHERE seqno = $seqno AND workchain = -1`;
   const day = days.findLast(({ from, to }) => from <= seqno && seqno <= to)?.date;
   const ofDay =
-    day === undefined ? [] : (await query(`${select} AND block_date = DATE ${quoteText(day)}`, { seqno })).rows;
-  const rows = ofDay.length > 0 ? ofDay : (await query(select, { seqno })).rows;
+    day === undefined ? [] : (await reader.query(`${select} AND block_date = DATE ${quoteText(day)}`, { seqno })).rows;
+  const rows = ofDay.length > 0 ? ofDay : (await reader.query(select, { seqno })).rows;
   const utime = rows[0]?.[0] ?? null;
   return { seqno, time: utime === null ? undefined : new Date(Number(utime) * 1000).toISOString() };
 }
