@@ -55,7 +55,7 @@ export async function killAndRerun(name: StoreName, moments: readonly number[], 
     // What was told as committed is not fetched again.
     expect(last.report.spans + committed).toBeLessThanOrEqual(6);
     expect(await hashTables(path)).toEqual(wanted);
-    expect(leftovers(path, await ledgerFiles(path))).toEqual([]);
+    await expectNoLeftovers(path);
   } finally {
     await sandbox.close();
   }
@@ -64,6 +64,11 @@ export async function killAndRerun(name: StoreName, moments: readonly number[], 
 /** A killed process may leave half a line. */
 function readKilled(finished: Parameters<typeof readExport>[0]): ReturnType<typeof readExport> {
   return readExport({ ...finished, stdout: finished.stdout.replace(/[^\n]*$/, '') });
+}
+
+/** Nothing beside the warehouse's own files and those that its ledger names. */
+export async function expectNoLeftovers(path: string): Promise<void> {
+  expect(leftovers(path, await ledgerFiles(path))).toEqual([]);
 }
 
 async function ledgerFiles(path: string): Promise<ReadonlySet<string>> {
@@ -80,7 +85,6 @@ async function ledgerFiles(path: string): Promise<ReadonlySet<string>> {
   }
 }
 
-/** Everything beside the warehouse's own files and those that its ledger names. */
 function leftovers(path: string, named: ReadonlySet<string>): readonly string[] {
   if (path.endsWith('.duckdb')) return readdirSync(join(path, '..')).filter((name) => name !== 'w.duckdb');
   const own =
