@@ -11,10 +11,15 @@ interface Cause {
   readonly hint: string;
 }
 
-/** Errors of DuckDB about a statement or its values, which they quote: those of the disk cannot be told by such words. */
-const QUOTES_STATEMENT = /^(Binder|Catalog|Constraint|Conversion|Invalid Type|Out of Range|Parser|Syntax) Error/;
-/** Causes that such errors tell of, too. */
-const ABOUT_STATEMENT: ReadonlySet<string> = new Set(['read-only']);
+/** Errors of DuckDB that quote a statement or its values, so that words in them tell nothing, and the causes that they tell of all the same. */
+const quoting: readonly { readonly says: RegExp; readonly causes: readonly string[] }[] = [
+  {
+    says: /^(Binder|Catalog|Constraint|Conversion|Invalid Type|Out of Range|Parser|Syntax) Error/,
+    causes: ['read-only'],
+  },
+  // Also of a file that is not what it should be, and with the text of error().
+  { says: /^Invalid Input Error/, causes: ['read-only', 'damaged'] },
+];
 
 /** The code of a query that `interrupt` ended. */
 export const INTERRUPTED = 'interrupted';
@@ -84,8 +89,8 @@ const causes: readonly Cause[] = [
 export function asStoreError(error: unknown, subject: string, place: Place = '--warehouse'): StoreError {
   if (error instanceof StoreError) return error;
   const message = oneLine(error instanceof Error ? error.message : String(error));
-  const isAboutStatement = QUOTES_STATEMENT.test(message);
-  const cause = causes.find(({ code, says }) => (!isAboutStatement || ABOUT_STATEMENT.has(code)) && says.test(message));
+  const possible = quoting.find(({ says }) => says.test(message))?.causes;
+  const cause = causes.find(({ code, says }) => (possible?.includes(code) ?? true) && says.test(message));
   if (cause === undefined) return new StoreError(`store: ${subject}: ${message}`, { code: 'failed', cause: error });
   return new StoreError(`store: ${subject}: ${cause.text} (${message})`, {
     code: cause.code,

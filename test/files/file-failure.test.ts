@@ -21,7 +21,11 @@ test.each([
   ['INTERRUPT Error: Interrupted!', 'interrupted'],
   ["Conversion Error: Could not convert string 'INTERRUPT Error: Interrupted!' to INT32", 'failed'],
   ['Invalid Input Error: INTERRUPT Error: Interrupted!', 'failed'],
+  ['Invalid Input Error: permission denied', 'failed'],
+  ['Invalid Input Error: No space left on device', 'failed'],
   ['Binder Error: Can only update base table', 'read-only'],
+  ['Invalid Input Error: Cannot execute INSERT on database "w" which is attached in read-only mode!', 'read-only'],
+  ["Invalid Input Error: File '/w/tables/t/d/0-9-0123456789ab.parquet' too small to be a Parquet file", 'damaged'],
 ])('%s is told as %s, on one line and with its cause', (message, code) => {
   const cause = new Error(message);
   const error = asStoreError(cause, 'warehouse /w');
