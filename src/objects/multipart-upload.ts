@@ -17,7 +17,7 @@ export interface SentPart {
 export interface PartRequests {
   /** @returns the id of the upload */
   begin(): Promise<string>;
-  send(id: string, number: number, bytes: Buffer): Promise<SentPart>;
+  send(id: string, number: number, bytes: Buffer, stop: AbortSignal): Promise<SentPart>;
   /** Puts the object. @throws {StoreError} if it is not there then with this size */
   complete(id: string, parts: readonly SentPart[], sum: FileSum): Promise<void>;
   /** Removes the parts. An upload that is not there does no harm. */
@@ -37,7 +37,9 @@ export class MultipartUpload implements GrowingUpload {
   #file: Promise<FileHandle> | undefined;
   #id: Promise<string> | undefined;
   #planned = 0;
-  #isOver = false;
+  /** Aborted when nothing more is to be sent, with the first error if there is one. */
+  readonly #stop = new AbortController();
+  readonly #stopped = rejected(this.#stop.signal);
 
   constructor(requests: PartRequests, path: string, queue: PQueue) {
     this.#requests = requests;
@@ -46,7 +48,7 @@ export class MultipartUpload implements GrowingUpload {
   }
 
   grow(bytes: number): void {
-    while (!this.#isOver && bytes - this.#planned >= PART_BYTES) this.#plan(PART_BYTES);
+    while (!this.#stop.signal.aborted && bytes - this.#planned >= PART_BYTES) this.#plan(PART_BYTES);
   }
 
   async complete(sum: FileSum): Promise<void> {
@@ -59,8 +61,8 @@ export class MultipartUpload implements GrowingUpload {
   }
 
   async abort(): Promise<void> {
-    this.#isOver = true;
-    // A store may keep a part that comes after the end.
+    // Before the upload ends: a store may keep a part that comes later.
+    this.#stop.abort();
     await Promise.allSettled(this.#parts);
     await this.#close();
     const id = await this.#id?.catch(() => undefined);
@@ -73,9 +75,7 @@ export class MultipartUpload implements GrowingUpload {
     this.#planned += length;
     const part = this.#queue.add(() => this.#send(number, from, length));
     // The others are of no use. Who completes the upload gets the error.
-    part.catch(() => {
-      this.#isOver = true;
-    });
+    part.catch((error: unknown) => this.#stop.abort(error));
     this.#parts.push(part);
   }
 
@@ -84,11 +84,13 @@ export class MultipartUpload implements GrowingUpload {
     const read = this.#read.then(() => this.#readPart(from, length));
     this.#read = read;
     const bytes = await read;
-    return this.#requests.send(await this.#begun(), number, bytes);
+    const id = await this.#begun();
+    // Between two attempts, a request does not look at the signal.
+    return Promise.race([this.#stopped, this.#requests.send(id, number, bytes, this.#stop.signal)]);
   }
 
   async #readPart(from: number, length: number): Promise<Buffer> {
-    if (this.#isOver) throw changed(this.#path);
+    this.#stop.signal.throwIfAborted();
     this.#file ??= open(this.#path, 'r');
     const part = Buffer.allocUnsafe(length);
     const { bytesRead } = await (await this.#file).read(part, 0, length, from);
@@ -107,6 +109,15 @@ export class MultipartUpload implements GrowingUpload {
     this.#file = undefined;
     await file?.close();
   }
+}
+
+/** Rejects with the reason of a signal when it aborts. */
+function rejected(signal: AbortSignal): Promise<never> {
+  const promise = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  promise.catch(() => {});
+  return promise;
 }
 
 /** The error of a file whose bytes are not those that were measured. */

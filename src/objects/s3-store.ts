@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { ListObjectsV2CommandInput, ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3';
 import PQueue from 'p-queue';
 import { StoreError } from '../core/errors.ts';
 import { hashBytes } from '../files/disk.ts';
@@ -44,46 +44,34 @@ class S3Store implements ObjectStore {
   }
 
   async list(prefix: string, after?: string): Promise<readonly ObjectEntry[]> {
-    const { ListObjectsV2Command } = s3Sdk();
     const objects: ObjectEntry[] = [];
-    let token: string | undefined;
-    do {
-      const page = await this.#send(`list ${prefix}`, () =>
-        this.#client.send(
-          new ListObjectsV2Command({
-            Bucket: this.#bucket,
-            Prefix: this.#base + prefix,
-            ...(after === undefined ? {} : { StartAfter: this.#base + after }),
-            ...(token === undefined ? {} : { ContinuationToken: token }),
-          }),
-        ),
-      );
-      for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
+    for await (const { Contents = [] } of this.#pages(prefix, { StartAfter: after && this.#base + after })) {
+      for (const { Key = '', Size = 0, LastModified } of Contents) {
         objects.push({ key: Key.slice(this.#base.length), bytes: Size, putAt: LastModified?.getTime() ?? 0 });
       }
-      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-    } while (token !== undefined);
+    }
     return objects;
   }
 
   async folders(folder: string): Promise<readonly string[]> {
-    const { ListObjectsV2Command } = s3Sdk();
-    const start = this.#base + folder;
     const names: string[] = [];
+    const start = this.#base + folder;
+    for await (const { CommonPrefixes = [] } of this.#pages(folder, { Delimiter: '/' })) {
+      names.push(...CommonPrefixes.map(({ Prefix = '' }) => Prefix.slice(start.length, -1)));
+    }
+    return names;
+  }
+
+  async *#pages(prefix: string, more: Pick<ListObjectsV2CommandInput, 'StartAfter' | 'Delimiter'>) {
+    const { ListObjectsV2Command } = s3Sdk();
+    const of = { Bucket: this.#bucket, Prefix: this.#base + prefix, ...more };
     let token: string | undefined;
     do {
-      const page = await this.#send(`list ${folder}`, () =>
-        this.#client.send(
-          new ListObjectsV2Command({
-            ...{ Bucket: this.#bucket, Prefix: start, Delimiter: '/' },
-            ...(token === undefined ? {} : { ContinuationToken: token }),
-          }),
-        ),
-      );
-      for (const { Prefix = '' } of page.CommonPrefixes ?? []) names.push(Prefix.slice(start.length, -1));
+      const command = new ListObjectsV2Command({ ...of, ContinuationToken: token });
+      const page: ListObjectsV2CommandOutput = await this.#send(`list ${prefix}`, () => this.#client.send(command));
+      yield page;
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
-    return names;
   }
 
   async get(key: string): Promise<Uint8Array | undefined> {
@@ -183,9 +171,9 @@ class S3Store implements ObjectStore {
         if (UploadId === undefined) throw incomplete(this.url, key, 'began an upload without an id');
         return UploadId;
       },
-      send: async (UploadId, PartNumber, bytes) => {
+      send: async (UploadId, PartNumber, bytes, abortSignal) => {
         const command = new sdk.UploadPartCommand({ ...this.#body(key, bytes), UploadId, PartNumber });
-        const { ETag } = await send(() => this.#client.send(command));
+        const { ETag } = await send(() => this.#client.send(command, { abortSignal }));
         return { PartNumber, ETag };
       },
       complete: async (UploadId, Parts, sum) => {

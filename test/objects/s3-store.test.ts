@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashBytes } from '../../src/files/disk.ts';
@@ -207,6 +207,7 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
       await store.put('f', bytes('short'));
       relay.fault = (passing) => (isCompletion(passing) ? { status: 404, code: 'NoSuchUpload' } : 'pass');
       await expect(upload.complete(sum)).rejects.toThrow(/put 5 of 17000000 bytes/);
+      await upload.abort();
     });
 
     test('leaves nothing if it is aborted while parts are on their way', async () => {
@@ -216,6 +217,43 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
       expect(await uploadsLeft()).toBe(0);
       expect(await store.head('f')).toBeUndefined();
     });
+
+    test('is aborted at once, however long the store takes for parts on their way', async () => {
+      const held: (() => void)[] = [];
+      relay.fault = (passing) =>
+        isPart(passing) ? new Promise((resolve) => held.push(() => resolve('reset'))) : 'pass';
+      const { upload } = beginGrowing(27_000_000, 27_000_000);
+      await expect.poll(() => held.length, WAIT).toBe(3);
+      await upload.abort();
+      expect(held.length).toBe(3);
+      expect(await uploadsLeft()).toBe(0);
+      for (const release of held) release();
+    });
+
+    test('tells why a part failed, not that the others were given up', async () => {
+      relay.fault = (passing) =>
+        passing.path.includes('partNumber=3')
+          ? { status: 403, code: 'AccessDenied' }
+          : isPart(passing)
+            ? new Promise(() => {})
+            : 'pass';
+      const { upload, sum } = beginGrowing(27_000_000, 27_000_000);
+      await expect.poll(sentParts, WAIT).toBe(3);
+      await expect(upload.complete(sum)).rejects.toMatchObject({ code: 'denied' });
+      await upload.abort();
+    });
+  });
+
+  test('a listing of more objects or folders than fit in an answer goes on after them', async () => {
+    const names = Array.from({ length: 1005 }, (_, n) => String(n).padStart(4, '0'));
+    for (const name of names) {
+      mkdirSync(join(server.folder, `lake/t${at}/many`, name), { recursive: true });
+      writeFileSync(join(server.folder, `lake/t${at}/many`, name, 'k'), 'v');
+    }
+    expect((await store.list('many/')).map(({ key }) => key)).toEqual(names.map((name) => `many/${name}/k`));
+    expect(await store.list('many/', 'many/0999/k')).toHaveLength(5);
+    expect(await store.folders('many/')).toEqual(names);
+    expect(relay.requests).toHaveLength(5);
   });
 
   test('uploads that nobody completed are ended by their age', async () => {
