@@ -39,6 +39,8 @@ export interface Reader {
   requireQuery(statement: string): Promise<void>;
   /** Requests to an object store since the last call, or the start of the process; absent if rows do not lie in one. */
   readonly traffic?: (() => Promise<ReaderTraffic>) | undefined;
+  /** Lets a pinned reader see what is committed now. Others do so with each call. */
+  refresh(): Promise<void>;
   /** Cancels the query that runs, which throws then. */
   interrupt(): void;
   /** Lets others write the warehouse. Afterwards only temporary objects can be queried, if the warehouse was opened confined. */
@@ -57,8 +59,10 @@ export interface ReaderTraffic {
 export interface ReaderOptions {
   /** Counts the requests for rows. Default false. */
   readonly countsTraffic?: boolean | undefined;
-
-  /** All queries see what was committed when the warehouse was opened, so their results are consistent. Default false. */
+  /**
+   * All queries see what was committed when the warehouse was opened, or at the last `refresh`, so their results are consistent. Default
+   * false.
+   */
   readonly isPinned?: boolean | undefined;
   /** Queries cannot reach anything but the warehouse, or change settings. Default: they can. */
   readonly confinement?: Confinement | undefined;

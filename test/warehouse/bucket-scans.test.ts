@@ -10,6 +10,7 @@ import { BucketScans } from '../../src/warehouse/bucket-store/bucket-scans.ts';
 import { ScanMetadata } from '../../src/warehouse/bucket-store/scan-metadata.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { openQueries, type Queries, withQueries } from '../../src/warehouse/query/query.ts';
 import type { Reader } from '../../src/warehouse/reader.ts';
 import { readerSettings } from '../../src/warehouse/reader-settings.ts';
 import { type TableScans, WarehouseViews } from '../../src/warehouse/relations/warehouse-views.ts';
@@ -374,6 +375,32 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     const own = await reader.query(reader.select(items, entry === undefined ? [] : [entry]));
     expect(own.rows.length).toBe(99);
     for (const each of [reader, pinned, store]) await each.close();
+  });
+
+  test('one query asks for each entry once; a shell asks for the next entry once a query, and sees it', async () => {
+    const entriesAsked = () =>
+      relay.requests.flatMap(({ path: asked }) => /_ledger\/(\d+)\.json/.exec(asked)?.slice(1).map(Number) ?? []);
+    const count = (queries: Queries) =>
+      queries.read('SELECT count(*) FROM _commits', async ({ lots }) => {
+        for await (const [row] of lots()) return Number(row?.[0]);
+        return 0;
+      });
+    const ledger = await openReader(path, [items, parts]);
+    const last = (await ledger.log(0)).length;
+    await ledger.close();
+    relay.requests.length = 0;
+    await withQueries(path, {}, count);
+    expect(entriesAsked().sort((a, b) => a - b)).toEqual(Array.from({ length: last + 1 }, (_, n) => n + 1));
+    const shell = await openQueries(path);
+    const before = await count(shell);
+    relay.requests.length = 0;
+    expect(await count(shell)).toBe(before);
+    expect(entriesAsked()).toEqual([last + 1]);
+    const store = await openTestStore(path);
+    await commitItems(store, 6001, 6010);
+    await store.close();
+    expect(await count(shell)).toBe(before + 1);
+    await shell.close();
   });
 
   test('a confined reader reads them, too, and nothing else', async () => {

@@ -62,6 +62,7 @@ export async function openDuckdbReader(
       writer: async () => undefined,
       requireQuery: (statement) =>
         guarded('query', () => macros.answer(statement, () => database.requireQuery(statement))),
+      refresh: async () => {},
       interrupt: () => database.interrupt(),
       release: async () => {
         if (confinement !== undefined) await database.detach();

@@ -94,6 +94,7 @@ export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> 
         return { data: data ?? { requests: 0, bytes: 0 }, ledger: takeLedgerTraffic() };
       },
     }),
+    refresh,
     interrupt: () => views.interrupt(),
     release: async () => {},
     close: () => views.close(),

@@ -6,7 +6,7 @@ import type { RowStream } from '../../sql/query-result.ts';
 import { type RelationSource, type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
 import { openReader } from '../open-store.ts';
-import type { ReaderTraffic } from '../reader.ts';
+import type { Reader, ReaderTraffic } from '../reader.ts';
 import { findGaps } from './open-warehouse.ts';
 import { requireSameNetwork } from './status.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
@@ -62,14 +62,24 @@ export interface Queries {
   close(): Promise<void>;
 }
 
-/** @throws {StoreError} `no-warehouse`; {UsageError} `other-network` */
-export async function openQueries(warehouse: string, options: QueryOptions = {}): Promise<Queries> {
+/** Each query sees what is committed when it begins. @throws {StoreError} `no-warehouse`; {UsageError} `other-network` */
+export function openQueries(warehouse: string, options: QueryOptions = {}): Promise<Queries> {
+  return open(warehouse, options, (reader) => reader.refresh());
+}
+
+/** @param begin awaited before each query */
+async function open(
+  warehouse: string,
+  options: QueryOptions,
+  begin: (reader: Reader) => Promise<void>,
+): Promise<Queries> {
   const registry = await warehouseRegistry(warehouse);
+  // Pinned, because a query and its gaps take several calls.
   const reader = await openReader(warehouse, registry.tables, {
-    confinement: options.confinement,
-    countsTraffic: options.countsTraffic,
+    ...{ confinement: options.confinement, countsTraffic: options.countsTraffic, isPinned: true },
   });
   const answer = async <T>(sql: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
+    await begin(reader);
     const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
     const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
       throw withPlace(error, options.file);
@@ -106,13 +116,13 @@ export async function openQueries(warehouse: string, options: QueryOptions = {})
   };
 }
 
-/** Opens a warehouse for one query. */
+/** Opens a warehouse for queries of what is committed now. */
 export async function withQueries<T>(
   warehouse: string,
   options: QueryOptions,
   work: (queries: Queries) => Promise<T>,
 ): Promise<T> {
-  const queries = await openQueries(warehouse, options);
+  const queries = await open(warehouse, options, async () => {});
   try {
     return await work(queries);
   } finally {
