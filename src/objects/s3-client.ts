@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as aws from '@aws-sdk/client-s3';
+import { FirstAnswer } from './first-answer.ts';
+import { NoAnswerError, statusOf } from './s3-failure.ts';
 import { formatLocation, type S3Location } from './s3-location.ts';
 
 type Sdk = typeof aws;
@@ -15,7 +17,7 @@ export function s3Sdk(): Sdk {
   return loaded;
 }
 
-/** Attempts of each request; pauses grow to 20 s. */
+/** Attempts of each request to a store that has answered before; pauses grow to 20 s. */
 const ATTEMPTS = 8;
 /** Maximum time without any byte of an answer, in milliseconds. */
 const SILENCE_MS = 60_000;
@@ -44,6 +46,7 @@ export function s3Client(): aws.S3Client {
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: SILENCE_MS, throwOnRequestTimeout: true },
   });
   countRequests(client);
+  giveUpSilent(client);
   last = { settings, client };
   return client;
 }
@@ -73,6 +76,25 @@ function countRequests({ middlewareStack }: aws.S3Client): void {
       return output;
     },
     { step: 'deserialize', priority: 'low' },
+  );
+}
+
+/** Throws the failure of an attempt as one that is not tried again if the store has never answered: its address is probably wrong. */
+function giveUpSilent({ middlewareStack }: aws.S3Client): void {
+  const first = new FirstAnswer(() => performance.now());
+  middlewareStack.add(
+    (next) => async (args) => {
+      first.begin();
+      try {
+        const output = await next(args);
+        first.come();
+        return output;
+      } catch (error) {
+        if (statusOf(error) !== undefined) first.come();
+        throw first.isOverdue ? new NoAnswerError(error) : error;
+      }
+    },
+    { step: 'deserialize', priority: 'high' },
   );
 }
 

@@ -11,6 +11,9 @@ interface Cause {
 
 const ENDPOINT = 'check --s3-endpoint (AWS_ENDPOINT_URL_S3) and the network';
 
+/** What the SDK says of an answer that it cannot read. */
+const NOT_S3 = /@aws-sdk XML parse error|Deserialization error: to see the raw response/;
+
 const causes: readonly Cause[] = [
   {
     code: 'no-bucket',
@@ -32,7 +35,7 @@ const causes: readonly Cause[] = [
   },
   {
     code: 'bad-credentials',
-    says: /^(InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|AuthorizationHeaderMalformed|UnrecognizedClientException)$/,
+    says: /^(InvalidAccessKeyId|XAdminUserNotFound|SignatureDoesNotMatch|InvalidToken|AuthorizationHeaderMalformed|UnrecognizedClientException)$/,
     text: 'the store does not accept these credentials',
     hint: 'check the access key, its secret, and AWS_REGION',
   },
@@ -68,6 +71,12 @@ const causes: readonly Cause[] = [
     retryable: true,
   },
   {
+    code: 'unreachable',
+    says: /^(EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
+    text: 'the store does not answer by TLS',
+    hint: 'an address of a store without TLS begins with http://: check --s3-endpoint (AWS_ENDPOINT_URL_S3)',
+  },
+  {
     code: 'store-busy',
     says: /^(SlowDown|ServiceUnavailable|Throttling\w*|TooManyRequests\w*|RequestLimitExceeded|InternalError|50[0234]|429|500)$/,
     text: 'the store is overloaded',
@@ -78,10 +87,27 @@ const causes: readonly Cause[] = [
     code: 'connection-lost',
     says: /^(TimeoutError|ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|IncompleteBody|RequestTimeout)$/,
     text: 'the connection to the store was lost',
-    hint: 'run the same command again; committed data is safe',
+    hint: `run the same command again, committed data is safe; if this store has never answered, ${ENDPOINT}`,
     retryable: true,
   },
+  {
+    code: 'not-s3',
+    says: /^NotS3$/,
+    text: 'this is not the address of an S3 store',
+    hint: ENDPOINT,
+  },
 ];
+
+/** A failure of an attempt that is not worth another one. */
+export class NoAnswerError extends Error {
+  readonly failure: unknown;
+
+  constructor(failure: unknown) {
+    super('no answer');
+    // Not `cause`: the SDK looks there for reasons to try again.
+    this.failure = failure;
+  }
+}
 
 /** The HTTP status of a failed request, if there was an answer. */
 export function statusOf(error: unknown): number | undefined {
@@ -94,11 +120,14 @@ export function statusOf(error: unknown): number | undefined {
  */
 export function objectFailure(error: unknown, subject: string): StoreError {
   if (error instanceof StoreError) return error;
+  if (error instanceof NoAnswerError) return objectFailure(error.failure, subject);
   const { name = '', code = '', message = '' } = error as { name?: string; code?: unknown; message?: string };
-  const words = [String(code), name, String(statusOf(error) ?? '')];
+  const status = String(statusOf(error) ?? 'no answer');
+  const isForeign = NOT_S3.test(message);
+  const words = [String(code), name, status, isForeign ? 'NotS3' : ''];
   const cause = causes.find(({ says }) => words.some((word) => says.test(word)));
   const said = oneLine([name === 'Error' ? '' : name, message].filter((part) => part !== '').join(': ')).slice(0, 300);
-  const told = said === '' ? String(statusOf(error) ?? 'no answer') : said;
+  const told = isForeign ? `${status} with a body that is not S3's` : said === '' ? status : said;
   if (cause === undefined) {
     return new StoreAccessError(`store: ${subject}: ${told}`, { code: 'failed', cause: new Error(told) });
   }
