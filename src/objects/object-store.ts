@@ -42,6 +42,8 @@ export interface SmallObjects {
  * otherwise.
  */
 export interface ObjectStore extends SmallObjects {
+  /** As `putIfAbsent`. @returns the bytes of the other object, if there is one */
+  putOrGet(key: string, bytes: Uint8Array): Promise<Uint8Array | undefined>;
   /** `after`: only later keys. */
   list(prefix: string, after?: string): Promise<readonly ObjectEntry[]>;
   /** Size of an object, and the checksum that `upload` recorded; undefined if there is none. */

@@ -114,6 +114,10 @@ class S3Store implements ObjectStore {
   }
 
   async putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean> {
+    return (await this.putOrGet(key, bytes)) === undefined;
+  }
+
+  async putOrGet(key: string, bytes: Uint8Array): Promise<Uint8Array | undefined> {
     const { PutObjectCommand } = s3Sdk();
     for (let attempt = 1; ; attempt++) {
       const status = await this.#send(`put ${key}`, async () => {
@@ -126,10 +130,10 @@ class S3Store implements ObjectStore {
           throw error;
         }
       });
-      if (status === undefined) return true;
+      if (status === undefined) return undefined;
       // An attempt whose answer was lost may have put it; after 409, nobody knows who won.
       const there = await this.get(key);
-      if (there !== undefined) return Buffer.compare(there, bytes) === 0;
+      if (there !== undefined) return Buffer.compare(there, bytes) === 0 ? undefined : there;
       if (attempt === CONFLICTS) throw unsettled(this.url, key);
       await delay(CONFLICT_MS);
     }

@@ -297,10 +297,12 @@ class BucketStore extends LedgerStore implements Store {
       const entry = draftEntry({ staged, draft, entries, network, commitWith, declaration, committedAt });
       await this.#options.onStep?.('put entry');
       const text = Buffer.from(`${JSON.stringify(entry)}\n`);
-      if (await this.#place.objects.putIfAbsent(`${LEDGER}/${entryName(entry.number)}`, text)) {
+      const other = await this.#place.objects.putOrGet(`${LEDGER}/${entryName(entry.number)}`, text);
+      if (other === undefined) {
         entries.add(entry);
         return entry;
       }
+      this.#ledger.keepNext(entry.number, Buffer.from(other).toString('utf8'));
       await race.lost();
       await this.#refresh();
       if (!mayWait) return undefined as Wait extends true ? never : undefined;

@@ -95,6 +95,8 @@ export class LedgerFolder {
   readonly #checkpoints: LedgerCheckpoints;
   /** State of the folder when its entries were listed. */
   #listed: string | undefined;
+  /** An entry that was met, but is not among the others yet. */
+  #next: { readonly number: number; readonly text: string } | undefined;
   /** Last entry and number of entries of the newest checkpoint. */
   #checkpoint = { number: 0, entries: 0 };
 
@@ -153,6 +155,11 @@ export class LedgerFolder {
     if (tell === undefined) this.entries.prune();
     this.#listed = tell === undefined ? state : undefined;
     return all;
+  }
+
+  /** Spares the next `refresh` a read of an entry. */
+  keepNext(number: number, text: string): void {
+    this.#next = { number, text };
   }
 
   /**
@@ -222,8 +229,10 @@ export class LedgerFolder {
     const entries: LedgerEntry[] = [];
     let count = 0;
     for (let at = first; at <= (highest ?? at); at += count) {
-      // Mostly there is none beyond those that are known, or a few.
-      count = highest !== undefined ? Math.min(readers, highest - at + 1) : Math.min(readers, Math.max(1, 2 * count));
+      // Mostly there is none beyond those that are known, or a few. One that is at hand says nothing of others.
+      const isAtHand = at - count === this.#next?.number;
+      const many = isAtHand ? 1 : Math.max(1, 2 * count);
+      count = Math.min(readers, highest === undefined ? many : highest - at + 1);
       const numbers = Array.from({ length: count }, (_, more) => at + more);
       const read = await Promise.all(numbers.map((number) => told(this.#readEntry(number, highest), number)));
       // Yields to other tasks, even if all reads were synchronous.
@@ -290,7 +299,8 @@ export class LedgerFolder {
   /** Undefined if it does not exist, and `highest` is undefined. */
   async #readEntry(number: number, highest: number | undefined): Promise<LedgerEntry | undefined> {
     const path = this.entryPath(number);
-    const text = await this.#files.text(`${LEDGER}/${entryName(number)}`);
+    const text =
+      this.#next?.number === number ? this.#next.text : await this.#files.text(`${LEDGER}/${entryName(number)}`);
     if (text !== undefined) return parseEntry(text, path, number);
     if (highest === undefined) return undefined;
     throw badLedger(`${path} is missing, but later entries exist`);
