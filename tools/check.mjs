@@ -7,11 +7,13 @@ import { setTimeout } from 'node:timers/promises';
 
 const folder = mkdtempSync(join(tmpdir(), 'tonlake-check-'));
 const results = join(folder, 'results.json');
+/** A program that npm installed. `npx` takes up to a second to find it. */
+const installed = (name) => join('node_modules', '.bin', name);
 /** What needs nothing but a build; runs beside the tests, some of which wait for a clock. */
 const besides = [
-  ['types of tests and benches', ['npx', 'tsc', '--noEmit', '-p', 'tsconfig.test.json']],
-  ['lint', ['npx', 'biome', 'ci', '.']],
-  ['dead code', ['npx', 'knip']],
+  ['types of tests and benches', [installed('tsc'), '--noEmit', '-p', 'tsconfig.test.json']],
+  ['lint', [installed('biome'), 'ci', '.']],
+  ['dead code', [installed('knip')]],
   ['generated docs', ['node', 'dist/tools/docs.js', '--check']],
 ];
 /** Tests that may pass at a second attempt only (`--retry=1`), as long as they are told. */
@@ -60,7 +62,7 @@ for (const until = Date.now() + MAX_WAIT_MS; after !== undefined && !existsSync(
 }
 const vitest = await new Promise((resolve) => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`, ...process.argv.slice(2)];
-  const child = spawn('npx', ['vitest', 'run', ...args], { stdio: 'inherit' });
+  const child = spawn(installed('vitest'), ['run', ...args], { stdio: 'inherit' });
   child.once('error', () => resolve({ status: 1 })).once('close', (status) => resolve({ status }));
 });
 for (const tell of await Promise.all(others)) tell();

@@ -24,8 +24,11 @@ afterEach(() => {
 
 afterAll(() => sandbox.close());
 
+/** What is missing for good is asked for again without a pause. */
+const effects = { ...realEffects, sleep: (ms: number) => realEffects.sleep(Math.min(ms, 5)) };
+
 function bring(warehouse: string, pipeline: string, range: string) {
-  return run({ workers: 0, pipelines: [pipeline], network: sandbox.url, range, warehouse, waitMs: 500 });
+  return run({ workers: 0, pipelines: [pipeline], network: sandbox.url, range, warehouse, waitMs: 500, effects });
 }
 
 /** Entries of headers in force, rows, and rows that are there once. */
