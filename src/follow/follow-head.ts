@@ -111,7 +111,8 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     const told = new ToldEvents(effects, options.onEvent);
     const tally = new RunTally(store, told.tell);
     const roundLoaders = new RoundLoaders({ workers: options.workers, stages: store });
-    const loaders = await roundLoaders.for(0);
+    // Rounds have loaders of their own, which change: whoever kept one would keep its memory.
+    const loaders = openLoaders({ workers: 0, stages: store });
     const exporting: Exporting = { options: asked, effects, registry, pipelines, session, store, tally, loaders };
     try {
       const from = given ?? (await startOf(exporting, head));
