@@ -14,11 +14,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { Database } from '../../src/sql/database.ts';
 import { planRepair } from '../../src/verify/plan-repair.ts';
+import { Entries } from '../../src/warehouse/ledger/entries.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
 import { openDamaged } from '../../src/warehouse/open-damaged.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
@@ -134,6 +135,29 @@ describe('a checkpoint', () => {
     const numbers = lines.slice(2).map((line) => JSON.parse(line).number);
     expect(numbers).toEqual(Array.from({ length: 98 }, (_, at) => at + 3));
     expect(lines.slice(2)).toEqual(numbers.map((number) => readFileSync(entryPath(made, number), 'utf8').trimEnd()));
+  });
+
+  test('has the entries of a day also if the writer kept those of two hours, as their files have them', async () => {
+    const path = freshPath('parquet');
+    const effects = clockAt(start);
+    const store = await openTestStore(path, { effects });
+    const pruned = vi.spyOn(Entries.prototype, 'pruneBefore');
+    onTestFinished(() => pruned.mockRestore());
+    let supersedes: readonly string[] = [];
+    for (let at = 0; at < 200; at++) {
+      effects.time += HOUR / 6;
+      const draft = draftOf({ from: 1000, to: 1000 }, { supersedes });
+      supersedes = [(await store.commit({ id: realEffects.freshId(), tables: {} }, draft)).id];
+    }
+    await store.close();
+    expect(pruned.mock.contexts.map((entries) => (entries as Entries).all.length)).toEqual([13, 13]);
+    expect(checkpointsOf(path)).toEqual(['00000100.jsonl', '00000200.jsonl']);
+    const lines = readFileSync(checkpointPath(path, 200), 'utf8').trimEnd().split('\n').slice(2);
+    expect(lines).toEqual(
+      Array.from({ length: 145 }, (_, at) => readFileSync(entryPath(path, 56 + at), 'utf8').trimEnd()),
+    );
+    expect(await readLedger(path)).toEqual(await readEntries(path));
+    expect((await inspect(path)).faults).toEqual([]);
   });
 
   test('keeps what was superseded within the grace period, whose files stay', async () => {

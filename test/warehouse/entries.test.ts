@@ -111,21 +111,56 @@ test('a ledger that prunes what a checkpoint leaves out says the same as one tha
   );
 });
 
-test('a process that commits for weeks keeps the entries of a day or two', () => {
-  const entries = new Entries(100);
-  const perDay = 200;
-  let most = 0;
-  for (let at = 0; at < 20 * perDay; at++) {
+test('a ledger that also prunes what a checkpoint keeps says the same, and knows what a checkpoint keeps', () => {
+  fc.assert(
+    fc.property(ledger, fc.array(fc.integer({ min: 0, max: 60 })), (all, hours) => {
+      const whole = new Entries();
+      const pruned = new Entries();
+      for (const [at, entry] of all.entries()) {
+        whole.add(entry);
+        pruned.add(entry);
+        const isOpen = entry.commitWith !== undefined && all.slice(at + 1).some(({ id }) => id === entry.commitWith);
+        const age = hours[at];
+        // Between the entries of one commit, stores do nothing else.
+        if (age !== undefined && !isOpen) pruned.pruneBefore(Date.parse(entry.committedAt) - (age * DAY) / 24);
+        expect(pruned.effective).toEqual(whole.effective);
+        expect(pruned.forgotten).toEqual(whole.forgotten);
+        expect(pruned.nextNumber).toBe(whole.nextNumber);
+        expect(pruned.lastingNumbers).toEqual(whole.lasting.map(({ number }) => number));
+        for (const table of whole.tablesSince(at >> 1)) expect(pruned.tablesSince(at >> 1)).toContain(table);
+      }
+    }),
+  );
+});
+
+/** Commits of some days, each of which supersedes the one before. */
+function commitFor(
+  days: number,
+  perDay: number,
+  prune: (entries: Entries, now: number) => void,
+): Entries & { most: number } {
+  const entries = Object.assign(new Entries(100), { most: 0 });
+  for (let at = 0; at < days * perDay; at++) {
     const number = entries.nextNumber;
     const [before] = entries.effective;
-    const committedAt = new Date((at * DAY) / perDay).toISOString();
+    const now = (at * DAY) / perDay;
     entries.add({
       ...draftOf({ from: number, to: number }),
-      ...{ format: 1, number, id: `e${number}`, tables: {}, committedAt },
+      ...{ format: 1, number, id: `e${number}`, tables: {}, committedAt: new Date(now).toISOString() },
       supersedes: before === undefined ? [] : [before.id],
     });
-    if (number % 10 === 0) entries.prune();
-    most = Math.max(most, entries.all.length);
+    if (number % 10 === 0) prune(entries, now);
+    entries.most = Math.max(entries.most, entries.all.length);
   }
-  expect(most).toBeLessThan(2.1 * perDay);
+  return entries;
+}
+
+test('a process that commits for weeks keeps the entries of a day or two', () => {
+  expect(commitFor(20, 200, (entries) => entries.prune()).most).toBeLessThan(2.1 * 200);
+});
+
+test('a writer that commits for weeks keeps the entries of two hours, and the numbers of a day', () => {
+  const entries = commitFor(20, 240, (each, now) => each.pruneBefore(now - 2 * (DAY / 24)));
+  expect(entries.most).toBeLessThan(20 + 10 + 2);
+  expect(entries.lastingNumbers).toHaveLength(240 + 1);
 });

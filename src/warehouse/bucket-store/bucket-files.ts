@@ -1,6 +1,7 @@
 import type { ObjectStore } from '../../objects/object-store.ts';
 import {
   type Checkpoint,
+  type CheckpointDraft,
   checkpointName,
   checkpointNumbers,
   formatCheckpoint,
@@ -76,9 +77,9 @@ export class BucketCheckpoints implements LedgerCheckpoints {
     return undefined;
   }
 
-  async write(checkpoint: Checkpoint): Promise<void> {
-    const { number } = checkpoint;
-    await this.#objects.put(FOLDER + checkpointName(number), Buffer.from(formatCheckpoint(checkpoint, OBJECTS)));
+  async write(draft: CheckpointDraft): Promise<void> {
+    const { number } = draft;
+    await this.#objects.put(FOLDER + checkpointName(number), Buffer.from(await formatCheckpoint(draft, OBJECTS)));
     const old = outdatedCheckpoints(await this.#numbers(), number).filter((each) => each < number);
     await this.#objects.remove(old.map((each) => FOLDER + checkpointName(each)));
   }

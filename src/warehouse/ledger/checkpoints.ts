@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { stateOf } from '../../files/disk.ts';
@@ -12,6 +12,13 @@ export interface Checkpoint {
   /** Number of the last entry that it covers. */
   readonly number: number;
   readonly entries: readonly LedgerEntry[];
+}
+
+/** A checkpoint to write. */
+export interface CheckpointDraft {
+  readonly number: number;
+  /** An entry each, as JSON. */
+  readonly lines: AsyncIterable<string>;
 }
 
 const headerSchema = z.object({
@@ -112,12 +119,12 @@ export class Checkpoints {
   }
 
   /** Writes a checkpoint, and removes all others but the one before it. */
-  async write({ number, entries }: Checkpoint, staging: string): Promise<void> {
+  async write({ number, lines }: CheckpointDraft, staging: string): Promise<void> {
     const files = await this.#stamps.hash(number);
     if (files === undefined) return;
     const staged = join(staging, 'checkpoint.jsonl');
     await mkdir(this.#paths.folder, { recursive: true });
-    await writeFile(staged, formatCheckpoint({ number, entries }, files));
+    await writeHashed(staged, chunksOf({ number, lines }, files));
     await rename(staged, this.#pathOf(number));
     this.#files = files;
     for (const each of outdatedCheckpoints(await this.#numbers(), number))
@@ -134,11 +141,43 @@ export class Checkpoints {
   }
 }
 
-/** @param files hash of the entry files that it covers */
-export function formatCheckpoint({ number, entries }: Checkpoint, files: string): string {
-  const header: z.infer<typeof headerSchema> = { format: 1, number, files };
-  const text = [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('');
+/** The whole checkpoint. @param files hash of the entry files that it covers */
+export async function formatCheckpoint(draft: CheckpointDraft, files: string): Promise<string> {
+  let text = '';
+  for await (const chunk of chunksOf(draft, files)) text += chunk;
   return `${hashOf(text)}\n${text}`;
+}
+
+/** Size of a piece of a checkpoint, about: all of it would take tens of megabytes after a day of many commits. */
+const CHUNK_LENGTH = 262_144;
+
+/** What follows the checksum. */
+async function* chunksOf({ number, lines }: CheckpointDraft, files: string): AsyncGenerator<string> {
+  const header: z.infer<typeof headerSchema> = { format: 1, number, files };
+  let chunk = `${JSON.stringify(header)}\n`;
+  for await (const line of lines) {
+    chunk += `${line}\n`;
+    if (chunk.length < CHUNK_LENGTH) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
+}
+
+/** Writes a file whose first line is the checksum of the rest. */
+async function writeHashed(path: string, chunks: AsyncIterable<string>): Promise<void> {
+  const hash = createHash('sha256');
+  const file = await open(path, 'w');
+  try {
+    await file.write(`${hashOf('')}\n`);
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      await file.write(chunk);
+    }
+    await file.write(hash.digest('hex'), 0);
+  } finally {
+    await file.close();
+  }
 }
 
 /** @param files hash of the entry files as they are now */

@@ -129,6 +129,15 @@ export const CHECKPOINT_GRACE_MS = 86_400_000;
 
 const LEAST_PRUNED = 2_000;
 
+/** An entry that is not kept in memory, but in checkpoints. */
+interface Pruned {
+  readonly number: number;
+  /** Number of the entry that superseded it; its own if none did. */
+  readonly until: number;
+  /** Milliseconds since 1970. */
+  readonly committedAt: number;
+}
+
 /** The ledger in memory: entries in order of commit, and which of them are still in force. */
 export class Entries {
   #all: LedgerEntry[] = [];
@@ -145,6 +154,8 @@ export class Entries {
   #complete = 0;
   /** Number of entries at which superseded ones are looked for. */
   #pruneAt: number;
+  /** Entries that checkpoints still keep, in order of commit. */
+  #pruned: readonly Pruned[] = [];
   readonly #leastPruned: number;
 
   /** @param leastPruned minimum number of entries for some to be pruned */
@@ -180,9 +191,20 @@ export class Entries {
     return this.#all.filter((entry) => entry.scope === FORGOTTEN && this.#isWhole(entry));
   }
 
-  /** The entries that a checkpoint keeps: in force, set aside, recording removed rows, or recently superseded. */
+  /** The entries that a checkpoint keeps: in force, set aside, recording removed rows, or recently superseded. Without those pruned. */
   get lasting(): readonly LedgerEntry[] {
+    return this.#since(this.#recent());
+  }
+
+  /** Numbers of the entries that a checkpoint keeps, also of those that were pruned. Ascending. */
+  get lastingNumbers(): readonly number[] {
     const recent = this.#recent();
+    const pruned = this.#pruned.filter(({ until }) => until >= recent);
+    return [...pruned, ...this.#since(recent)].map(({ number }) => number).sort((a, b) => a - b);
+  }
+
+  /** Entries that matter, or were superseded by one with at least a number. */
+  #since(recent: number): readonly LedgerEntry[] {
     return this.#all.filter((entry) => {
       const successor = this.#successors.get(entry.id);
       if ((successor ?? entry).number >= recent) return true;
@@ -193,16 +215,38 @@ export class Entries {
   /** Removes the entries that a checkpoint leaves out, from time to time, so that a process that runs for weeks does not keep them. */
   prune(): void {
     if (this.#all.length < this.#pruneAt) return;
-    const recent = this.#recent();
-    const kept = new Set(this.lasting);
-    for (const entry of this.#all) if (!kept.has(entry)) this.#successors.delete(entry.id);
+    this.#removeBefore(this.#recent());
+    this.#pruneAt = Math.max(this.#leastPruned, 2 * this.#all.length);
+  }
+
+  /**
+   * Removes the entries that were superseded before a time, in milliseconds since 1970, also those that a checkpoint keeps:
+   * {@link lastingNumbers} has their numbers.
+   */
+  pruneBefore(time: number): void {
+    this.#removeBefore(firstAfter(this.#times(), time));
+  }
+
+  #removeBefore(recent: number): void {
+    const kept = new Set(this.#since(recent));
+    const pruned: Pruned[] = [];
+    for (const entry of this.#all) {
+      if (kept.has(entry)) continue;
+      const { number } = entry;
+      const until = this.#successors.get(entry.id)?.number ?? number;
+      pruned.push({ number, until, committedAt: Date.parse(entry.committedAt) });
+      this.#successors.delete(entry.id);
+    }
+    if (pruned.length === 0) return;
     this.#all = [...kept];
+    this.#pruned = [...this.#pruned, ...pruned].sort((a, b) => a.number - b.number);
+    const lasting = this.#recent();
+    this.#pruned = this.#pruned.filter(({ until }) => until >= lasting);
     const named = new Set(this.#all.flatMap(({ id, commitWith }) => [id, commitWith ?? id]));
     for (const id of this.#ids) if (!named.has(id)) this.#ids.delete(id);
     for (const id of this.#awaited) if (!named.has(id)) this.#awaited.delete(id);
     for (const id of this.#aside) if (!named.has(id)) this.#aside.delete(id);
-    this.#complete = recent;
-    this.#pruneAt = Math.max(this.#leastPruned, 2 * this.#all.length);
+    this.#complete = Math.max(this.#complete, recent);
   }
 
   /** Starts from a checkpoint. */
@@ -222,9 +266,14 @@ export class Entries {
    * that superseded it must be kept too.
    */
   #recent(): number {
-    const times = this.#all.map(({ committedAt }) => Date.parse(committedAt));
-    const since = times.reduce((most, time) => Math.max(most, time), 0) - CHECKPOINT_GRACE_MS;
-    return this.#all[times.findIndex((time) => time > since)]?.number ?? 0;
+    const times = this.#times();
+    const last = times.reduce((most, { committedAt }) => Math.max(most, committedAt), 0);
+    return firstAfter(times, last - CHECKPOINT_GRACE_MS);
+  }
+
+  #times(): readonly Pick<Pruned, 'number' | 'committedAt'>[] {
+    const kept = this.#all.map(({ number, committedAt }) => ({ number, committedAt: Date.parse(committedAt) }));
+    return [...this.#pruned, ...kept];
   }
 
   /** Entries with a greater number, without those of incomplete commits, and those that a checkpoint left out. */
@@ -287,4 +336,10 @@ export class Entries {
       throw new StoreError(`store: entry ${id} cannot be superseded: it is not active`, { code: 'not-in-force' });
     }
   }
+}
+
+/** Number of the first entry after a time; 0 if there is none. */
+function firstAfter(times: readonly Pick<Pruned, 'number' | 'committedAt'>[], time: number): number {
+  const after = times.filter(({ committedAt }) => committedAt > time);
+  return after.reduce((first, { number }) => Math.min(first, number), after[0]?.number ?? 0);
 }

@@ -8,7 +8,7 @@ import { CATALOG } from '../relations/table-relation.ts';
 import { requireReadable, type Schema, schemaId } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 import { FolderFiles, type WarehouseFiles } from '../warehouse-files.ts';
-import { type Checkpoint, Checkpoints } from './checkpoints.ts';
+import { type Checkpoint, type CheckpointDraft, Checkpoints } from './checkpoints.ts';
 import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
 
 const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
@@ -51,7 +51,7 @@ export interface LedgerCheckpoints {
   /** Those that opening would use, newest first. */
   list(): AsyncIterable<Checkpoint>;
   /** Writes one, and removes those that are no longer needed. */
-  write(checkpoint: Checkpoint, staging: string): Promise<void>;
+  write(draft: CheckpointDraft, staging: string): Promise<void>;
   /** Notes that the ledger is as this process leaves it. */
   stamp(): Promise<void>;
 }
@@ -268,10 +268,21 @@ export class LedgerFolder {
   }
 
   async writeCheckpoint(staging: string): Promise<void> {
-    const [number, entries] = [this.entries.nextNumber - 1, this.entries.lasting];
-    await this.#checkpoints.write({ number, entries }, staging);
-    this.#checkpoint = { number, entries: entries.length };
+    const [number, numbers] = [this.entries.nextNumber - 1, this.entries.lastingNumbers];
+    await this.#checkpoints.write({ number, lines: this.#lines(numbers) }, staging);
+    this.#checkpoint = { number, entries: numbers.length };
     this.entries.prune();
+  }
+
+  /** Entries as JSON: those that are not in memory from their files. */
+  async *#lines(numbers: readonly number[]): AsyncGenerator<string> {
+    const known = new Map(this.entries.lasting.map((entry) => [entry.number, entry]));
+    for (let at = 0; at < numbers.length; at += readers) {
+      const some = numbers
+        .slice(at, at + readers)
+        .map((number) => known.get(number) ?? this.#readEntry(number, number));
+      for (const entry of await Promise.all(some)) yield JSON.stringify(entry);
+    }
   }
 
   /** Numbers of checkpoints that opening would use, but that differ from the entries. The ledger must have been read with `tell`. */

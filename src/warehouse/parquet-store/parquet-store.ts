@@ -6,8 +6,10 @@ import type { Span } from '../../core/span.ts';
 import { clearFolder, makeFolder, putIfAbsent, statIfAny, syncPath, writeSynced } from '../../files/disk.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import { type Lock, takeLock } from '../../files/writer-lock.ts';
+import { diskObjects } from '../../objects/disk-objects.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { clearFiles, filesOf, isCleared } from '../garbage/collect-garbage.ts';
+import { publishedNumbers } from '../garbage/published-entries.ts';
 import { SettledFolders } from '../garbage/settled-folders.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
 import { draftEntry } from '../ledger/draft-entry.ts';
@@ -44,6 +46,9 @@ import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
 
 /** Minimum pause between two catalogs, as a multiple of the time that the last one took: large ones are written less often. */
 const CATALOG_PAUSE = 20;
+/** Number of commits after which old entries leave the memory. */
+const PRUNE_EVERY = 100;
+const GRACE_MS = 3_600_000;
 /** Maximum pause between two catalogs, also if the clock jumped while one was written. */
 const MAX_CATALOG_PAUSE_MS = 60_000;
 
@@ -183,7 +188,7 @@ class ParquetStore extends LedgerStore implements Store {
   }
 
   async #clear(): Promise<number> {
-    const { effects, graceMs = 3_600_000 } = this.#options;
+    const { effects, graceMs = GRACE_MS } = this.#options;
     const grace = { now: effects.now(), ms: graceMs };
     this.#isSettled = false;
     const count = await clearFiles(this.path, this.#ledger, grace);
@@ -263,7 +268,15 @@ class ParquetStore extends LedgerStore implements Store {
       // The commit is done: a checkpoint that cannot be written is tried again after the next one.
       await this.#ledger.writeCheckpoint(stagingPath).catch(() => {});
     }
+    if (commitWith === undefined && entry.number % PRUNE_EVERY === 0) await this.#prune();
     return entry;
+  }
+
+  /** Removes entries from memory whose files are gone. Published ones stay: otherwise each collection would read the whole ledger. */
+  async #prune(): Promise<void> {
+    const { effects, graceMs = GRACE_MS } = this.#options;
+    const published = await publishedNumbers(diskObjects(this.path)).catch(() => undefined);
+    if (published?.length === 0) this.#ledger.entries.pruneBefore(effects.now() - 2 * graceMs);
   }
 
   /** At most one rebuild waits; it will include all commits until it starts. */
