@@ -1,4 +1,3 @@
-import { greatest } from '../core/span.ts';
 import type { LoaderPool } from '../export/workers/loader-port.ts';
 import { type LoaderOptions, openLoaders } from '../export/workers/worker-pool.ts';
 import { dropEncodingMemory } from '../parquet/row-group.ts';
@@ -6,21 +5,18 @@ import { dropEncodingMemory } from '../parquet/row-group.ts';
 /** Blocks of a round from which on threads decode them: many are missing. */
 const MANY_BLOCKS = 500;
 
-/** After so many rounds, each with less than a share of the blocks of a larger one before, its memory is released. */
-const SMALL = { rounds: 32, share: 0.25 } as const;
+/** Loaders keep the memory of their largest round: after so many rounds, new ones take their place. */
+const KEPT_ROUNDS = 32;
 
 /**
  * Decodes rounds of few blocks in this thread, and others in worker threads, which end when the head is reached: each of them holds tens
- * of megabytes, and would wait most of the time. Loaders keep the memory of their largest round, such as one after an outage, until many
- * small ones have followed.
+ * of megabytes, and would wait most of the time. Those of this thread are renewed now and then: a block with many transactions, and the
+ * round after an outage, need ten times the memory of others.
  */
 export class RoundLoaders {
   readonly #options: LoaderOptions;
   #own: LoaderPool;
-  /** Blocks of the largest round that this thread has memory for. */
-  #largest = 0;
-  /** Blocks of the last rounds in this thread. */
-  #recent: readonly number[] = [];
+  #rounds = 0;
   #threads: LoaderPool | undefined;
 
   constructor(options: LoaderOptions) {
@@ -35,14 +31,10 @@ export class RoundLoaders {
       return this.#threads;
     }
     await this.close();
-    this.#recent = [...this.#recent, blocks].slice(-SMALL.rounds);
-    const needed = greatest(this.#recent, 0);
-    if (this.#recent.length === SMALL.rounds && needed < SMALL.share * this.#largest) {
+    if (++this.#rounds % KEPT_ROUNDS === 0) {
       this.#own = openLoaders({ ...this.#options, workers: 0 });
       dropEncodingMemory();
-      this.#largest = needed;
     }
-    this.#largest = Math.max(this.#largest, needed);
     return this.#own;
   }
 
