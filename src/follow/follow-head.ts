@@ -212,10 +212,18 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
 }
 
 /** Merges small files beside the rounds; none of them waits for it. */
-function mergeFiles({ exporting: { effects, registry }, told: { tell } }: Following): BackgroundMerge {
+function mergeFiles({ exporting, told: { tell }, options: { beside } }: Following): BackgroundMerge {
+  const { effects, registry, store, session } = exporting;
   const { tables, pipelines } = registry;
-  const onFailure = (error: unknown): void => tell({ event: 'merge-failed', message: formatError(error) });
-  return new BackgroundMerge({ tables, pipelines, effects, isApart: true, onEvent: tell, onFailure });
+  return new BackgroundMerge({
+    ...{ tables, pipelines, effects, isApart: true },
+    onEvent: (event) => {
+      tell(event);
+      // A merge is a commit, too, and may be the last one.
+      beside?.committed(store, session.network);
+    },
+    onFailure: (error) => tell({ event: 'merge-failed', message: formatError(error) }),
+  });
 }
 
 /** Exports the older blocks, if the user asks for any, by requests and threads of their own. */
