@@ -1,6 +1,7 @@
 import type { LoaderPool } from '../export/workers/loader-port.ts';
 import { type LoaderOptions, openLoaders } from '../export/workers/worker-pool.ts';
 import { dropEncodingMemory } from '../parquet/row-group.ts';
+import { returnFreedMemory } from '../sql/freed-memory.ts';
 
 /** Blocks of a round from which on threads decode them: many are missing. */
 const MANY_BLOCKS = 500;
@@ -34,6 +35,8 @@ export class RoundLoaders {
     if (++this.#rounds % KEPT_ROUNDS === 0) {
       this.#own = openLoaders({ ...this.#options, workers: 0 });
       dropEncodingMemory();
+      // What was collected since the last time. A failure would cost memory only.
+      await returnFreedMemory().catch(() => undefined);
     }
     return this.#own;
   }
