@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { tonlake } from './cli.ts';
+import { PYTHON } from './programs.ts';
 import { freshFolder } from './scratch.ts';
-import { hasPython, PYTHON } from './targets/support.ts';
+import { hasPython } from './targets/support.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = readFileSync(join(root, 'docs/notebooks.md'), 'utf8');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import './programs.ts';
 import { afterFile, freshFolder } from './scratch.ts';
 
 const PROGRAM = process.env['REDIS_SERVER'] ?? 'redis-server';

@@ -3,7 +3,6 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 
 const folder = mkdtempSync(join(tmpdir(), 'tonlake-check-'));
 const results = join(folder, 'results.json');
@@ -18,8 +17,6 @@ const besides = [
 ];
 /** Tests that may pass at a second attempt only (`--retry=1`), as long as they are told. */
 const MOST_FLAKY = 3;
-/** How long tests wait for programs that are being installed. */
-const MAX_WAIT_MS = 300_000;
 let passed = 0;
 let failed = 0;
 
@@ -52,20 +49,16 @@ async function runBeside(name, [command, ...args]) {
 }
 
 count('build', isBuilt() || spawnSync('npm', ['run', '-s', 'build'], { stdio: 'inherit' }).status === 0);
-/** A file that appears when all programs are installed that tests use; the other checks do not wait for it. Default: none. */
-const after = process.env['TONLAKE_TESTS_AFTER'];
 const others = besides.map(([name, command]) => runBeside(name, command));
-for (const until = Date.now() + MAX_WAIT_MS; after !== undefined && !existsSync(after); await setTimeout(100)) {
-  if (Date.now() < until) continue;
-  console.log(`${after} did not appear in ${MAX_WAIT_MS / 1000} s: tests of what is not installed are skipped`);
-  break;
-}
 const vitest = await new Promise((resolve) => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`, ...process.argv.slice(2)];
   const child = spawn(installed('vitest'), ['run', ...args], { stdio: 'inherit' });
   child.once('error', () => resolve({ status: 1 })).once('close', (status) => resolve({ status }));
 });
 for (const tell of await Promise.all(others)) tell();
+/** A file that appears when all programs are installed that tests use. Their tests wait for it (test/programs.ts). Default: none. */
+const after = process.env['TONLAKE_TESTS_AFTER'];
+if (after !== undefined && !existsSync(after)) console.log(`${after} did not appear: what was not installed in time is not tested`);
 const skipped = [];
 const flaky = [];
 try {

@@ -6,12 +6,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
+import { PYTHON } from '../programs.ts';
 import { freshFolder } from '../scratch.ts';
 import { exportRange, hashTables, query } from './export.ts';
 
 const run = promisify(execFile);
-/** A Python with some of the readers; .ci/run makes one. */
-const PYTHON = process.env['TONLAKE_PYTHON'] ?? 'python3';
 const OLD = fileURLToPath(new URL('../golden/warehouse-1', import.meta.url));
 
 /**

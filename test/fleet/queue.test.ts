@@ -91,7 +91,9 @@ describe.skipIf(!hasRedis)('a run with a queue', () => {
     // The orders are there, nobody works on them yet, and then they are gone.
     while ((await own.client.keys('tonlake:work:*')).length === 0) await delay(20);
     await own.restart();
-    const [events, worker] = await Promise.all([asking, work(warehouse, { queue: own.url, idleMs: 8000 })]);
+    const end = new AbortController();
+    const working = work(warehouse, { queue: own.url, idleMs: 600_000, stop: end.signal });
+    const [events, worker] = await Promise.all([asking.finally(() => end.abort()), working]);
     expect(spansOf(worker)).toHaveLength(2);
     expect(events.at(-1)).toMatchObject({ complete: true });
     expect(await hashTables(warehouse)).toEqual(wanted);

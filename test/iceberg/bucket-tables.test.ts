@@ -17,13 +17,13 @@ import {
   startS3Relay,
   useS3,
 } from '../objects/s3-server.ts';
+import { PYTHON } from '../programs.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 import { clockAt, commitItems, listAll, openTestStore } from '../warehouse/warehouses.ts';
 import { metadataOf, publish, publishTables, readSnapshot, tagsOf } from './published.ts';
 
 const HOUR_MS = 3_600_000;
 
-const PYTHON = process.env['TONLAKE_PYTHON'] ?? 'python3';
 const HAS_READERS = await promisify(execFile)(PYTHON, ['-c', 'import pyiceberg, polars, pyarrow']).then(
   () => true,
   () => false,

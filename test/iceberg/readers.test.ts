@@ -8,12 +8,11 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { tonlake } from '../cli.ts';
 import { exportRange, query } from '../e2e/export.ts';
+import { PYTHON } from '../programs.ts';
 import { freshFolder } from '../scratch.ts';
 import { tagsOf } from './published.ts';
 
 const run = promisify(execFile);
-/** A Python with some of the readers; .ci/run makes one. */
-const PYTHON = process.env['TONLAKE_PYTHON'] ?? 'python3';
 
 /** How each reads a table: lines of Python that define `read(folder, tag)`, an Arrow table, and `day_files(folder, day)`, a number of files. */
 const readers = {

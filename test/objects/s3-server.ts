@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import '../programs.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 
 /** The S3 server of the tests; .ci/run installs it. Undefined where it is missing: tests that need it are skipped. */

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PYTHON } from '../programs.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
-import { PYTHON } from './support.ts';
 
 export const CLICKHOUSE_PASSWORD = 'only-for-tests';
 

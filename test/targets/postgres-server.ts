@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { vi } from 'vitest';
+import '../programs.ts';
 import { afterFile } from '../scratch.ts';
 
 const DEBIAN = '/usr/lib/postgresql';

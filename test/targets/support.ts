@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { PYTHON } from '../programs.ts';
 
 /** A query with every class of value at its limits. The texts are those that programs trip over. */
 export const HARD_ROWS = `
@@ -12,8 +13,6 @@ export const HARD_ROWS = `
   UNION ALL SELECT 4, true, 0, 123456789012345, 1, 123456789012345, 2, '-inf'::DOUBLE, '=HYPERLINK("http://x/","y")', unhex('e2'),
     TIMESTAMP '2026-05-01 00:00:00', DATE '2026-05-01', [4]
   UNION ALL SELECT 5, true, 0, 0, 1, 0, 0, 1e300, '\\N', unhex('5c'), TIMESTAMP '1900-01-01 00:00:00', DATE '1900-01-01', [5]`;
-
-export const PYTHON = process.env['TONLAKE_PYTHON'] ?? 'python3';
 
 /** Runs a Python program. @returns what it printed as JSON */
 export function runPython(code: string, ...args: readonly string[]): unknown {
