@@ -154,7 +154,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   const exporting: Exporting = { ...following.exporting, options: { ...options, stop } };
   const chain = new SealedChain(store, registry);
   const requests = (): SourceCounts => addRequests(sessions.counts, backfilling.counts);
-  const merging = mergeFiles(following);
+  const merging = mergeFiles(following, stop);
   const building = following.marts && keepMarts(exporting, following.marts, told.tell);
   await writeFollowedFrom(warehouse, from, effects.freshId());
   const loop = new HeadLoop(exporting, {
@@ -212,17 +212,17 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
 }
 
 /** Merges small files beside the rounds; none of them waits for it. */
-function mergeFiles({ exporting, told: { tell }, options: { beside } }: Following): BackgroundMerge {
+function mergeFiles({ exporting, told, options: { beside } }: Following, stop: AbortSignal): BackgroundMerge {
   const { effects, registry, store, session } = exporting;
   const { tables, pipelines } = registry;
   return new BackgroundMerge({
-    ...{ tables, pipelines, effects, isApart: true },
+    ...{ tables, pipelines, effects, isApart: true, stop },
     onEvent: (event) => {
-      tell(event);
+      told.tell(event);
       // A merge is a commit, too, and may be the last one.
       beside?.committed(store, session.network);
     },
-    onFailure: (error) => tell({ event: 'merge-failed', message: formatError(error) }),
+    onFailure: (error) => told.tell({ event: 'merge-failed', message: formatError(error) }),
   });
 }
 

@@ -24,12 +24,12 @@ async function makeWarehouse(): Promise<string> {
 }
 
 /** Merges what there is to merge. @returns what was committed and told, and how many DuckDB instances this process opened for it */
-async function merge(path: string, isApart: boolean) {
+async function merge(path: string, isApart: boolean, stop?: AbortSignal) {
   const store = await openTestStore(path);
   const opened = vi.spyOn(Database, 'open');
   const failures: unknown[] = [];
   const onFailure = (error: unknown): void => void failures.push(error);
-  const merging = new BackgroundMerge({ tables, pipelines: [], effects: realEffects, isApart, onFailure });
+  const merging = new BackgroundMerge({ tables, pipelines: [], effects: realEffects, isApart, stop, onFailure });
   merging.start(store);
   await merging.stop();
   const databases = opened.mock.calls.filter(([, settings]) => /[/\\]spill$/.test(settings?.['temp_directory'] ?? ''));
@@ -78,6 +78,7 @@ describe('a merge in a process of its own', () => {
     expect({ failures, inStage }).toMatchObject({ failures: [{ code: 'merge-ended', retryable: true }], inStage: [] });
     expect(String(failures[0])).toContain('store: merge 0:11: its process ended with SIGKILL');
     expect(merged).toHaveLength(12);
+    expect(await merge(path, true, AbortSignal.abort())).toMatchObject({ failures: [], count: { rows: 12 } });
     vi.unstubAllEnvs();
     const again = await merge(path, true);
     expect(again).toMatchObject({ failures: [], count: { rows: 12, distinct: 12, parts: 24 } });

@@ -18,6 +18,8 @@ export interface BackgroundMergeOptions {
   readonly targetBytes?: number | undefined;
   /** True to make merged files in a process that ends with each merge, and its memory with it. Default false. */
   readonly isApart?: boolean | undefined;
+  /** When aborted, a failure is not told: what has stopped this process may have stopped that of a merge. */
+  readonly stop?: AbortSignal | undefined;
   readonly onEvent?: ((event: CompactEvent) => void) | undefined;
   /** Told why files could not be merged; they are tried again after a minute. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
@@ -77,7 +79,7 @@ export class BackgroundMerge {
   }
 
   async #mergeNext(store: Store): Promise<{ readonly isDone: boolean; readonly pauseMs: number }> {
-    const { tables, effects, isApart, onEvent, onFailure, targetBytes = DEFAULT_TARGET_BYTES } = this.#options;
+    const { tables, effects, isApart, stop, onEvent, targetBytes = DEFAULT_TARGET_BYTES } = this.#options;
     const stage = isApart ? stageMergeApart : stageMerge;
     let group: CompactGroup | undefined;
     try {
@@ -91,7 +93,7 @@ export class BackgroundMerge {
       const inForce = new Set(store.ledger());
       // A commit has replaced one of the entries, and retired its files, in the meantime.
       if (group?.entries.every((entry) => inForce.has(entry)) === false) return { isDone: false, pauseMs: 0 };
-      onFailure?.(error);
+      if (stop?.aborted !== true) this.#options.onFailure?.(error);
       return { isDone: true, pauseMs: AFTER_FAILURE_MS };
     }
   }
