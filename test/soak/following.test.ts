@@ -6,12 +6,15 @@ import type { LagEvent } from '../../src/follow/follow-event.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake } from '../cli.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { EXTENSIONS, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 
 const MINUTES = Number(process.env['TONLAKE_SOAK_MINUTES'] ?? 60);
 /** An hour's blocks and commits in as many minutes as 60 divided by this; only at 1 is the lag a figure. */
 const SPEED = Number(process.env['TONLAKE_SOAK_SPEED'] ?? 1);
 const LAG = 10 / SPEED;
+/** Set to follow into an object store. */
+const IS_S3 = process.env['TONLAKE_SOAK_S3'] !== undefined;
 /** Everything that a client recovers from, at two per cent. */
 const FAULTS = {
   ...{
@@ -31,14 +34,14 @@ test(
   async () => {
     const sandbox = await startSandbox({ blocks: 1000, blockMs: 400 / SPEED, faults: FAULTS });
     onTestFinished(() => sandbox.close());
-    const warehouse = join(freshFolder(), 'w');
+    const { warehouse, folder, env } = await choosePlace();
     const place = ['--network', sandbox.url, '-w', warehouse];
-    const following = startTonlake(['follow', ...place, '--lag', `${LAG}s`, '--json', '--from', '-50:']);
+    const following = startTonlake(['follow', ...place, '--lag', `${LAG}s`, '--json', '--from', '-50:'], { env });
     const seen = { block: 0, rows: 0 };
     const samples: { readonly minute: number; readonly rssMb: number; readonly files: number }[] = [];
     for (let minute = 1; minute <= MINUTES; minute++) {
-      await watchRows(warehouse, seen, 60_000 / SPEED);
-      samples.push({ minute, rssMb: rssOf(following.pid), files: filesIn(warehouse) });
+      await watchRows({ warehouse, folder }, seen, 60_000 / SPEED);
+      samples.push({ minute, rssMb: rssOf(following.pid), files: filesIn(folder) });
       process.stdout.write(`${JSON.stringify(samples.at(-1))}\n`);
     }
     sandbox.setFaults({ holeRate: 0 });
@@ -81,12 +84,29 @@ test(
   (MINUTES + 15) * 60_000,
 );
 
+/** Where to follow into, and the folder in which its files lie. */
+async function choosePlace() {
+  if (!IS_S3) {
+    const warehouse = join(freshFolder(), 'w');
+    return { warehouse, folder: warehouse, env: {} };
+  }
+  const server = await startS3();
+  useS3(server);
+  process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
+  const env = { ...server.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
+  return { warehouse: 's3://lake/w', folder: join(server.folder, 'lake', 'w'), env };
+}
+
 /** Reads all the time as another process does: no error, and never fewer rows or an older block than before. */
-async function watchRows(warehouse: string, seen: { block: number; rows: number }, ms: number): Promise<void> {
+async function watchRows(
+  { warehouse, folder }: { readonly warehouse: string; readonly folder: string },
+  seen: { block: number; rows: number },
+  ms: number,
+): Promise<void> {
   const until = performance.now() + ms;
   while (performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    if (!existsSync(join(warehouse, 'tonlake.json'))) continue;
+    if (!existsSync(join(folder, 'tonlake.json'))) continue;
     const [row] = await query(warehouse, 'select coalesce(max(mc_block_seqno), 0), count(*) from transactions');
     const [block, rows] = (row ?? []).map(Number) as [number, number];
     expect(block).toBeGreaterThanOrEqual(seen.block);
@@ -104,8 +124,8 @@ function rssOf(pid: number): number {
   return Math.round(Number(kb) / 1024);
 }
 
-function filesIn(warehouse: string): number {
-  return readdirSync(join(warehouse, 'tables'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+function filesIn(folder: string): number {
+  return readdirSync(join(folder, 'tables'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.parquet'),
   ).length;
 }
