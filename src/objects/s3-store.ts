@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ListObjectsV2CommandInput, ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3';
+import type {
+  GetObjectCommandOutput,
+  ListObjectsV2CommandInput,
+  ListObjectsV2CommandOutput,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import PQueue from 'p-queue';
 import { StoreError } from '../core/errors.ts';
 import { hashBytes } from '../files/disk.ts';
@@ -74,14 +79,8 @@ class S3Store implements ObjectStore {
     } while (token !== undefined);
   }
 
-  async get(key: string): Promise<Uint8Array | undefined> {
-    const { GetObjectCommand } = s3Sdk();
-    return this.#read(key, () =>
-      ifFound(async () => {
-        const { Body } = await this.#client.send(new GetObjectCommand(this.#at(key)));
-        return Body?.transformToByteArray();
-      }),
-    );
+  get(key: string): Promise<Uint8Array | undefined> {
+    return this.#read(key, async (body) => body.transformToByteArray());
   }
 
   async head(key: string) {
@@ -95,16 +94,12 @@ class S3Store implements ObjectStore {
   }
 
   async read(key: string, begin: Parameters<ObjectStore['read']>[1]): Promise<boolean> {
-    const { GetObjectCommand } = s3Sdk();
-    const found = await this.#read(key, () =>
-      ifFound(async () => {
-        const { Body } = await this.#client.send(new GetObjectCommand(this.#at(key)));
-        const take = await begin();
-        // In Node, it is a Readable.
-        for await (const bytes of Body as AsyncIterable<Uint8Array>) await take(bytes);
-        return true;
-      }),
-    );
+    const found = await this.#read(key, async (body) => {
+      const take = await begin();
+      // In Node, it is a Readable.
+      for await (const bytes of body as unknown as AsyncIterable<Uint8Array>) await take(bytes);
+      return true;
+    });
     return found === true;
   }
 
@@ -251,11 +246,22 @@ class S3Store implements ObjectStore {
     };
   }
 
-  /** The SDK does not try again once the answer has begun. */
-  async #read<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Reads the body of an object, anew if it ends early: the SDK does not try again once the answer has begun.
+   * @returns undefined if there is none
+   */
+  async #read<T>(
+    key: string,
+    use: (body: NonNullable<GetObjectCommandOutput['Body']>) => Promise<T>,
+  ): Promise<T | undefined> {
+    const { GetObjectCommand } = s3Sdk();
+    const what = `get ${key}`;
     for (let attempt = 1; ; attempt++) {
+      const found = await this.#send(what, () => ifFound(() => this.#client.send(new GetObjectCommand(this.#at(key)))));
+      const body = found?.Body;
+      if (body === undefined) return undefined;
       try {
-        return await this.#send(`get ${key}`, work);
+        return await this.#send(what, () => use(body));
       } catch (error) {
         if (!(error instanceof StoreError && error.retryable) || attempt === READS) throw error;
         await delay(CONFLICT_MS * attempt);

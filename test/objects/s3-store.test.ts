@@ -111,6 +111,14 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
     expect((await store.get('f'))?.length).toBe(3_000_000);
   });
 
+  test('a read that fails again and again is given up after eight attempts', async () => {
+    await store.put('k', bytes('v'));
+    relay.requests.length = 0;
+    relay.fault = () => 'reset';
+    await expect(store.get('k')).rejects.toMatchObject({ code: 'connection-lost', retryable: true });
+    expect(relay.requests).toHaveLength(8);
+  });
+
   test('a large file goes in parts, and is whole however the store fails', async () => {
     const { path, sum } = makeFile(40_000_000);
     relay.fault = ({ method, number }) =>
