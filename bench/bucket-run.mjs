@@ -46,10 +46,10 @@ async function startStore(program, port, argsOf, more) {
 
 /** A proxy that counts requests by kind. `waitMs`: before each. `mbit`: of bodies to the store, all connections together. */
 async function startProxy(port, { waitMs = 0, mbit = Number.POSITIVE_INFINITY } = {}) {
-  const seen = { kinds: {}, bytes: 0 };
+  const seen = { kinds: {}, bodies: [] };
   let freeAt = 0;
   const pace = async (bytes) => {
-    seen.bytes += bytes;
+    seen.bodies.push({ at: Date.now(), bytes });
     freeAt = Math.max(performance.now(), freeAt) + (bytes * 8) / (mbit * 1000);
     const pause = freeAt - performance.now();
     if (pause > 1) await delay(pause);
@@ -126,7 +126,13 @@ const builds = {
 };
 const wanted = places.filter(({ name }) => values.only === undefined || values.only.split(';').includes(name));
 const contestants = wanted.flatMap((place) =>
-  Object.entries(builds).map(([which, program]) => ({ ...place, name: place.name + which, program, results: [] })),
+  // Into a folder, both builds do the same.
+  Object.entries(place.port === undefined ? { '': cli } : builds).map(([which, program]) => ({
+    ...place,
+    name: place.name + which,
+    program,
+    results: [],
+  })),
 );
 
 const server = await startServer(Number(values.blocks) + 1000);
@@ -135,7 +141,7 @@ async function run({ program, port, seen }) {
   const tmp = join(folder, `tmp-${laps++}`);
   mkdirSync(tmp);
   const warehouse = port === undefined ? join(tmp, 'w') : `s3://lake/w${laps}`;
-  if (seen !== undefined) Object.assign(seen, { kinds: {}, bytes: 0 });
+  if (seen !== undefined) Object.assign(seen, { kinds: {}, bodies: [] });
   let disk = 0;
   const timer = setInterval(() => (disk = Math.max(disk, bytesIn(tmp))), 100);
   const args = ['run', '--network', server.url, '--range', `100:${values.blocks}`, '--warehouse', warehouse, '--json'];
@@ -146,7 +152,9 @@ async function run({ program, port, seen }) {
   rmSync(tmp, { recursive: true, force: true });
   for (const name of readdirSync(folder).filter((each) => each.startsWith('store-')))
     rmSync(join(folder, name, 'lake', `w${laps}`), { recursive: true, force: true });
-  return { ...result, report, disk, kinds: { ...seen?.kinds }, bytes: seen?.bytes };
+  const { lastAt } = await server.stat();
+  const late = seen?.bodies.filter(({ at }) => at > lastAt).reduce((sum, { bytes }) => sum + bytes, 0);
+  return { ...result, report, disk, kinds: { ...seen?.kinds }, late };
 }
 
 // The first run fills the server.
@@ -156,7 +164,7 @@ for (let lap = 1; lap <= Number(values.laps); lap++) {
     const result = await run(contestant);
     contestant.results.push(result);
     process.stderr.write(
-      `lap ${lap}: ${contestant.name}: ${result.seconds} s, ${result.cpu} s CPU ${JSON.stringify(result.kinds)}\n`,
+      `lap ${lap}: ${contestant.name}: ${result.seconds} s, ${result.cpu} s CPU ${round(result.disk / 1e6, 1)} MB of disk, ${round((result.late ?? 0) / 1e6, 1)} MB late, ${result.report.spans} commits ${JSON.stringify(result.kinds)}\n`,
     );
   }
 }
@@ -164,17 +172,19 @@ server.close();
 const middle = ({ results }, of) => median(results.map(of));
 const [folderRun] = contestants;
 const lines = contestants.map((contestant) => {
-  const { kinds, bytes, report } = contestant.results.at(-1);
+  const { kinds, late, report } = contestant.results.at(-1);
   const seconds = middle(contestant, (each) => each.seconds);
   const cpu = middle(contestant, (each) => each.cpu);
   return {
     'run into': contestant.name,
     ...{ s: round(seconds, 1), 'of the folder': `${round(seconds / middle(folderRun, (each) => each.seconds))} x` },
     ...{ 'CPU, s': round(cpu, 1), 'of the folder ': `${round(cpu / middle(folderRun, (each) => each.cpu))} x` },
-    'disk at most, MB': port(contestant) ? count(Math.max(...contestant.results.map(({ disk }) => disk)) / 1e6) : '',
+    'disk at most, MB':
+      contestant.port !== undefined ? count(Math.max(...contestant.results.map(({ disk }) => disk)) / 1e6) : '',
     'peak, MB': Math.max(...contestant.results.map(({ peakMb }) => peakMb ?? 0)),
+    'sent after the last page, MB': late === undefined ? '' : round(middle(contestant, (each) => each.late) / 1e6, 1),
     requests:
-      bytes === undefined
+      late === undefined
         ? ''
         : Object.entries(kinds)
             .map(([kind, number]) => `${number} ${kind}`)
@@ -182,9 +192,6 @@ const lines = contestants.map((contestant) => {
     commits: report.spans,
   };
 });
-function port(contestant) {
-  return contestant.port !== undefined;
-}
 publish(
   'bucket-run',
   `${table(lines)}\n\n${count(first.rows.transactions)} transactions and the headers that prove them, \`--commit-every ${values['commit-every']}\`. Median of ${values.laps} laps;

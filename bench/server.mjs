@@ -1,6 +1,6 @@
 // Serves ready pages from memory: a first walk fills it from the sandbox network, every later one is answered without any work.
 //   node bench/server.mjs [--blocks 10000] [--port 0] [--fill-mb 0]     --fill-mb: blanks fill pages of transactions up to that size
-// Prints its address. GET /stat tells requests, bytes, CPU seconds and the paths it holds; GET /forget empties it.
+// Prints its address. GET /stat tells requests, bytes, CPU seconds, when it last answered, and the paths it holds; GET /forget empties it.
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 import { startSandbox } from '../dist/src/sandbox/index.js';
@@ -15,7 +15,7 @@ const { values } = parseArgs({
 const sandbox = await startSandbox({ blocks: Number(values.blocks) });
 const origin = new URL(sandbox.url).origin;
 const pages = new Map();
-const counts = { requests: 0, bytes: 0 };
+const counts = { requests: 0, bytes: 0, lastAt: 0 };
 
 async function makePage(path) {
   const response = await fetch(`${origin}${path}`, {
@@ -37,6 +37,7 @@ function pairSurrogates(text) {
 
 function answer(response, { status, body }) {
   counts.bytes += body.length;
+  counts.lastAt = Date.now();
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length });
   response.end(body);
 }
