@@ -5,16 +5,12 @@
 // Small files are those of one commit, linked under other names and days. Rows are exported and compacted, or those of --warehouse, and their
 // entries are linked under further days until there are as many as asked: the sandbox has about 160,000, so large files need --warehouse.
 // --against is another build, whose answers must be the same.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { Agent, createServer, request } from 'node:http';
-import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { realEffects } from '../dist/src/core/effects.js';
 import { openStore } from '../dist/src/warehouse/open-store.js';
+import { accessTo, startObjectStore, startRelay } from './lib/object-store.mjs';
 import { cli, must, root, scratch } from './lib/process.mjs';
 import { count, publish, round, table } from './lib/report.mjs';
 
@@ -30,6 +26,8 @@ const { values } = parseArgs({
 });
 const ROWS_A_BLOCK = 18.2;
 const FILES_A_DAY = 400;
+/** Blocks of the small file that is not copied, so that it alone has its hashes. */
+const LONE = '1900:1909';
 const folder = scratch();
 const bucket = join(folder, 's3', 'lake');
 mkdirSync(bucket, { recursive: true });
@@ -98,9 +96,10 @@ const urlOf = (warehouse) => `s3://lake/${warehouse.slice(bucket.length + 1)}`;
 
 async function smallFiles(files) {
   const warehouse = join(bucket, `small-${files}`);
-  await tonlake(warehouse, 'run', 'transactions', '--network', 'sandbox', '--range', '1000:1009');
+  for (const range of ['1000:1009', LONE])
+    await tonlake(warehouse, 'run', 'transactions', '--network', 'sandbox', '--range', range);
   const { entries, newest } = readLedger(warehouse);
-  for (let at = 1; at < files; at++) addEntry(warehouse, entries[0], newest + at, Math.floor(at / FILES_A_DAY));
+  for (let at = 1; at < files - 1; at++) addEntry(warehouse, entries[0], newest + at, Math.floor(at / FILES_A_DAY));
   return warehouse;
 }
 
@@ -128,48 +127,7 @@ async function manyRows(rows) {
   return warehouse;
 }
 
-/** versitygw over the folder of the buckets. */
-async function startStore() {
-  const port = 48_790;
-  const key = { ROOT_ACCESS_KEY: 'lake', ROOT_SECRET_KEY: 'lakelake1' };
-  const program = process.env.TONLAKE_VERSITYGW ?? 'versitygw';
-  const store = spawn(program, ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', dirname(bucket)], {
-    stdio: 'ignore',
-    env: { ...process.env, ...key },
-  });
-  process.once('exit', () => store.kill());
-  const isUp = () =>
-    new Promise((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => socket.end(() => resolve(true))).on('error', () =>
-        resolve(false),
-      );
-    });
-  for (let attempt = 0; !(await isUp()); attempt++) {
-    if (attempt > 200) throw new Error(`${program} does not start`);
-    await delay(50);
-  }
-  return port;
-}
-
 const seen = { requests: 0, bytes: 0 };
-
-async function startRelay(port) {
-  const agent = new Agent({ keepAlive: true });
-  const relay = createServer((inbound, answer) => {
-    const { method, url: path, headers } = inbound;
-    seen.requests++;
-    const outbound = request({ host: '127.0.0.1', port, agent, method, path, headers }, async (reply) => {
-      await delay(Number(values.delay));
-      answer.writeHead(reply.statusCode, reply.headers);
-      reply.on('data', (part) => (seen.bytes += part.length));
-      reply.pipe(answer);
-    });
-    inbound.pipe(outbound);
-  });
-  relay.listen(0, '127.0.0.1');
-  await once(relay, 'listening');
-  return `http://127.0.0.1:${relay.address().port}`;
-}
 
 /** Runs something. @returns seconds, requests and bytes */
 async function measured(work) {
@@ -180,15 +138,20 @@ async function measured(work) {
 }
 
 async function queriesFor(warehouse) {
-  const [file] = readLedger(warehouse).entries.at(-1).tables.transactions.files;
+  const { entries } = readLedger(warehouse);
+  const lone = entries.find(({ span }) => `${span.from}:${span.to}` === LONE);
+  const [file] = entries.at(-1).tables.transactions.files;
   const date = /block_date=([^/]+)/.exec(file.path)?.[1];
   const { openReader } = await import(join(root, 'dist/src/warehouse/open-store.js'));
   const reader = await openReader(warehouse, []);
-  const { rows } = await reader.query(
-    `SELECT hash, mc_block_seqno FROM read_parquet('${join(warehouse, file.path)}') ORDER BY hash LIMIT 1`,
-  );
+  const firstOf = async ({ path }) => {
+    const from = `read_parquet('${join(warehouse, path)}')`;
+    const { rows } = await reader.query(`SELECT hash, mc_block_seqno FROM ${from} ORDER BY hash LIMIT 1`);
+    return rows[0];
+  };
+  const [hash, block] = await firstOf(file);
+  const [loneHash] = lone === undefined ? [hash] : await firstOf(lone.tables.transactions.files[0]);
   await reader.close();
-  const [hash, block] = rows[0];
   return [
     ['count', 'SELECT count(*) FROM transactions'],
     [
@@ -203,7 +166,7 @@ async function queriesFor(warehouse) {
       'a hash of a day',
       `SELECT account, lt FROM transactions WHERE block_date = '${date}' AND hash = '${hash}' ORDER BY ALL`,
     ],
-    ['a hash', `SELECT account, lt, block_date FROM transactions WHERE hash = '${hash}' ORDER BY ALL`],
+    ['a hash', `SELECT account, lt, block_date FROM transactions WHERE hash = '${loneHash}' ORDER BY ALL`],
   ];
 }
 
@@ -234,16 +197,12 @@ const kinds = {
 if (Number(values.rows) > 0) kinds.rows = () => manyRows(Number(values.rows));
 const warehouses = {};
 for (const [name, make] of Object.entries(kinds)) warehouses[name] = await make();
-const endpoint = await startRelay(await startStore());
-Object.assign(process.env, {
-  ...{
-    AWS_ACCESS_KEY_ID: 'lake',
-    AWS_SECRET_ACCESS_KEY: 'lakelake1',
-    AWS_REGION: 'us-east-1',
-    AWS_ENDPOINT_URL_S3: endpoint,
-  },
-  ...{ AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true' },
+const endpoint = await startRelay(await startObjectStore('versitygw', dirname(bucket), 48_790), {
+  see: () => void seen.requests++,
+  count: (bytes, way) => (seen.bytes += way === 'received' ? bytes : 0),
+  waitMs: Number(values.delay),
 });
+Object.assign(process.env, accessTo(endpoint));
 for (const warehouse of Object.values(warehouses)) await checkpoint(warehouse);
 const lines = [];
 for (const [kind, warehouse] of Object.entries(warehouses)) {

@@ -1,12 +1,10 @@
 // What publishing Iceberg tables to a bucket costs by the number of entries of a warehouse: requests, bytes, seconds.
 //   npm run build && TONLAKE_VERSITYGW=PROGRAM TONLAKE_DUCKDB_EXTENSIONS=FOLDER node bench/iceberg-bucket.mjs [--sizes 100,10000] [--write]
 // The entries are copies of one commit of transactions with their headers, messages and states, linked into the folder of the server.
-import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { addEntry, newestEntry } from './lib/many-entries.mjs';
+import { accessTo, startObjectStore, startRelay } from './lib/object-store.mjs';
 import { cli, must, scratch } from './lib/process.mjs';
 import { count, publish, round, table } from './lib/report.mjs';
 
@@ -15,38 +13,17 @@ const { values } = parseArgs({
 });
 const SERVER_PORT = 17_480;
 const folder = scratch();
-mkdirSync(join(folder, 'lake'));
-const server = spawn(
-  process.env.TONLAKE_VERSITYGW ?? 'versitygw',
-  ['--quiet', '--port', `127.0.0.1:${SERVER_PORT}`, 'posix', folder],
-  { stdio: 'ignore', env: { PATH: process.env.PATH, ROOT_ACCESS_KEY: 'lake', ROOT_SECRET_KEY: 'lakelake1' } },
-);
-
 /** Requests by what they are for, and bytes of bodies both ways. */
 const seen = { requests: {}, bytes: 0 };
-const relay = createServer((inbound, answer) => {
-  const { method, url, headers } = inbound;
-  const key =
-    url.includes('/_ledger/') || url.includes('_checkpoints')
-      ? 'ledger'
-      : url.includes('/iceberg')
-        ? 'metadata'
-        : 'other';
-  seen.requests[key] = (seen.requests[key] ?? 0) + 1;
-  inbound.on('data', (part) => (seen.bytes += part.length));
-  const outbound = request({ host: '127.0.0.1', port: SERVER_PORT, method, path: url, headers }, (reply) => {
-    reply.on('data', (part) => (seen.bytes += part.length));
-    answer.writeHead(reply.statusCode, reply.headers);
-    reply.pipe(answer);
-  });
-  outbound.on('error', () => inbound.socket.destroy());
-  inbound.pipe(outbound);
+const relay = await startRelay(await startObjectStore('versitygw', folder, SERVER_PORT), {
+  see: (_, url) => {
+    const isLedger = url.includes('/_ledger/') || url.includes('_checkpoints');
+    const key = isLedger ? 'ledger' : url.includes('/iceberg') ? 'metadata' : 'other';
+    seen.requests[key] = (seen.requests[key] ?? 0) + 1;
+  },
+  count: (bytes) => (seen.bytes += bytes),
 });
-await new Promise((resolve) => relay.listen(0, '127.0.0.1', resolve));
-const env = {
-  ...{ AWS_ACCESS_KEY_ID: 'lake', AWS_SECRET_ACCESS_KEY: 'lakelake1', AWS_REGION: 'us-east-1' },
-  AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${relay.address().port}`,
-};
+const env = accessTo(relay);
 const tonlake = (...args) => must(process.execPath, [cli, ...args], { env });
 
 async function publishOnce(address) {
@@ -57,39 +34,34 @@ async function publishOnce(address) {
 }
 
 const lines = [];
-try {
-  for (const size of values.sizes.split(',').map(Number)) {
-    const [address, place] = [`s3://lake/w${size}`, join(folder, `lake/w${size}`)];
-    const run = (pipeline, range) =>
-      tonlake('run', pipeline, '--network', 'sandbox', '--range', range, '--warehouse', address);
-    await run('transactions', '1000:1009');
-    const seed = newestEntry(place);
-    const tops = ['tables'];
-    const ids = [];
-    for (let number = seed.number + 1; number <= size; number++) ids.push(addEntry(place, seed, number, { tops }));
-    // Writes a checkpoint of the ledger.
-    await run('blocks', '2000:2000');
-    const { number } = newestEntry(place);
-    const steps = {
-      'first time': () => {},
-      'one more commit': () => addEntry(place, seed, number + 1, { tops }),
-      'ten commits merged': () => addEntry(place, seed, number + 2, { tops, supersedes: ids.slice(40, 50) }),
-      'nothing new': () => {},
-    };
-    for (const [what, prepare] of Object.entries(steps)) {
-      prepare();
-      const { seconds, cpu, requests, bytes } = await publishOnce(address);
-      const { ledger = 0, metadata = 0, other = 0 } = requests;
-      lines.push({
-        publication: `${count(size)} entries: ${what}`,
-        ...{ 'requests for the ledger': ledger, 'for metadata': metadata, 'for the rest': other },
-        ...{ 'kB in both directions': count(bytes / 1000), seconds: round(seconds, 1), 'CPU, s': round(cpu, 1) },
-      });
-    }
+for (const size of values.sizes.split(',').map(Number)) {
+  const [address, place] = [`s3://lake/w${size}`, join(folder, `lake/w${size}`)];
+  const run = (pipeline, range) =>
+    tonlake('run', pipeline, '--network', 'sandbox', '--range', range, '--warehouse', address);
+  await run('transactions', '1000:1009');
+  const seed = newestEntry(place);
+  const tops = ['tables'];
+  const ids = [];
+  for (let number = seed.number + 1; number <= size; number++) ids.push(addEntry(place, seed, number, { tops }));
+  // Writes a checkpoint of the ledger.
+  await run('blocks', '2000:2000');
+  const { number } = newestEntry(place);
+  const steps = {
+    'first time': () => {},
+    'one more commit': () => addEntry(place, seed, number + 1, { tops }),
+    'ten commits merged': () => addEntry(place, seed, number + 2, { tops, supersedes: ids.slice(40, 50) }),
+    'nothing new': () => {},
+  };
+  for (const [what, prepare] of Object.entries(steps)) {
+    prepare();
+    const { seconds, cpu, requests, bytes } = await publishOnce(address);
+    const { ledger = 0, metadata = 0, other = 0 } = requests;
+    lines.push({
+      publication: `${count(size)} entries: ${what}`,
+      ...{ 'requests for the ledger': ledger, 'for metadata': metadata, 'for the rest': other },
+      ...{ 'kB in both directions': count(bytes / 1000), seconds: round(seconds, 1), 'CPU, s': round(cpu, 1) },
+    });
   }
-} finally {
-  relay.close();
-  server.kill();
 }
 publish(
   'iceberg-bucket',

@@ -51,7 +51,8 @@ export interface IndexPlace {
   readonly offsetIndex: Place;
 }
 
-export type Indexes = ReadonlyMap<ColumnChunk, IndexPlace>;
+/** By the pages of a column chunk. */
+export type Indexes = ReadonlyMap<ColumnChunk['pages'], IndexPlace>;
 
 /** Name of the writer in the footer. */
 export const WRITER = 'tonlake';
@@ -101,7 +102,7 @@ export function encodeFooter(
 function encodeGroup(columns: readonly ColumnDef[], { rows, chunks, sortedBy }: RowGroup, indexes: Indexes): void {
   out.begin();
   out.list(1, 'struct', chunks.length);
-  for (const [at, chunk] of chunks.entries()) encodeChunk(columns[at] as ColumnDef, chunk, indexes.get(chunk));
+  for (const [at, chunk] of chunks.entries()) encodeChunk(columns[at] as ColumnDef, chunk, indexes.get(chunk.pages));
   out.i64(
     2,
     chunks.reduce((sum, { rawBytes }) => sum + rawBytes, 0),

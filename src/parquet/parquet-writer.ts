@@ -3,7 +3,7 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Batch } from '../decode/batch.ts';
-import { type ColumnChunk, encodeFooter, type IndexPlace, type Place, type RowGroup } from './file-footer.ts';
+import { encodeFooter, type Indexes, type Place, type RowGroup } from './file-footer.ts';
 import { encodeColumnIndex, encodeOffsetIndex } from './page-index.ts';
 import { type EncodedGroup, encodeSimpleGroup, moveGroup, RowGroupWriter, type StoredGroup } from './row-group.ts';
 import type { Compress, Decompress } from './zstd.ts';
@@ -39,6 +39,8 @@ export class FileWriter {
   #open: RowGroupWriter | undefined;
   /** A row group of another file, to be copied as it is unless others fit to it. */
   #alone: StoredGroup | undefined;
+  /** Bloom filters of the last row group, by column, which are not written yet. */
+  #filters: EncodedGroup['filters'] = [];
   #position = 0;
   #plainBytes = 0;
   #rows = 0;
@@ -58,7 +60,7 @@ export class FileWriter {
     return this.#rows;
   }
 
-  /** Size of the row groups that are complete, in bytes. */
+  /** Size of what is written, in bytes. */
   get bytes(): number {
     return this.#position;
   }
@@ -119,7 +121,10 @@ export class FileWriter {
     try {
       this.#closeGroup();
       const columns = this.table.columns.filter(({ name }) => this.#columns.has(name));
-      const footer = encodeFooter(columns, this.#groups, this.#appendIndexes(columns));
+      const places = this.#appendIndexes(columns);
+      // Next to the footer, so that readers get the filters of a small file together with it.
+      this.#appendFilters();
+      const footer = encodeFooter(columns, this.#groups, places);
       const length = Buffer.alloc(4);
       length.writeUInt32LE(footer.length);
       this.#append([footer, length, magic]);
@@ -135,19 +140,34 @@ export class FileWriter {
   }
 
   #closeGroup(): void {
+    if (this.#open !== undefined || this.#alone !== undefined) this.#appendFilters();
     if (this.#open !== undefined) this.#appendGroup(this.#open.finish(this.#position));
     if (this.#alone !== undefined) this.#appendGroup(moveGroup(this.#alone, this.#position));
     this.#open = undefined;
     this.#alone = undefined;
   }
 
-  #appendGroup({ group, parts }: EncodedGroup): void {
+  #appendGroup({ group, parts, filters }: EncodedGroup): void {
     this.#append(parts);
     this.#groups.push(group);
+    this.#filters = filters;
+  }
+
+  /** Writes the Bloom filters of the last row group. */
+  #appendFilters(): void {
+    const group = this.#groups.at(-1);
+    if (group === undefined) return;
+    const filters = this.#filters;
+    const places = this.#appendEach(filters.filter((filter) => filter !== undefined)).values();
+    const chunks = group.chunks.map((chunk, at) =>
+      filters[at] === undefined ? chunk : { ...chunk, bloomFilter: places.next().value },
+    );
+    this.#groups[this.#groups.length - 1] = { ...group, chunks };
+    this.#filters = [];
   }
 
   /** Writes the page index: first all ColumnIndexes, then all OffsetIndexes. */
-  #appendIndexes(columns: readonly ColumnDef[]): ReadonlyMap<ColumnChunk, IndexPlace> {
+  #appendIndexes(columns: readonly ColumnDef[]): Indexes {
     const chunks = this.#groups.flatMap(({ chunks }) => chunks.map((chunk, at) => ({ chunk, column: columns[at] })));
     const indexed = chunks.filter(({ chunk }) => chunk.pages.length > 0);
     const columnIndexes = this.#appendEach(
@@ -156,7 +176,7 @@ export class FileWriter {
     const offsetIndexes = this.#appendEach(indexed.map(({ chunk }) => encodeOffsetIndex(chunk.pages)));
     return new Map(
       indexed.map(({ chunk }, at) => [
-        chunk,
+        chunk.pages,
         { columnIndex: columnIndexes[at] as Place, offsetIndex: offsetIndexes[at] as Place },
       ]),
     );

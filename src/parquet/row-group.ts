@@ -21,8 +21,11 @@ export function dropEncodingMemory(): void {
 
 /** A row group for writing. */
 export interface EncodedGroup {
+  /** Without places of Bloom filters. */
   readonly group: RowGroup;
   readonly parts: readonly Uint8Array[];
+  /** Bloom filters of its columns, which are written after it. */
+  readonly filters: readonly (Uint8Array | undefined)[];
 }
 
 /** A row group of a whole file in memory. */
@@ -33,19 +36,19 @@ export interface StoredGroup {
 
 /** The same bytes for writing at `start`. */
 export function moveGroup({ file, group }: StoredGroup, start: number): EncodedGroup {
-  const places = group.chunks.flatMap(({ offset, bytes, bloomFilter }) =>
-    [{ offset, bytes }, bloomFilter ?? []].flat(),
-  );
-  const from = Math.min(...places.map(({ offset }) => offset));
-  const to = Math.max(...places.map(({ offset, bytes }) => offset + bytes));
+  const from = Math.min(...group.chunks.map(({ offset }) => offset));
+  const to = Math.max(...group.chunks.map(({ offset, bytes }) => offset + bytes));
   const move = <T extends Place>(place: T): T => ({ ...place, offset: place.offset + start - from });
   const chunks = group.chunks.map((chunk) => ({
     ...move(chunk),
     dataOffset: chunk.dataOffset + start - from,
     pages: chunk.pages.map(move),
-    bloomFilter: chunk.bloomFilter && move(chunk.bloomFilter),
+    bloomFilter: undefined,
   }));
-  return { group: { ...group, chunks }, parts: [file.subarray(from, to)] };
+  const filters = group.chunks.map(
+    ({ bloomFilter: place }) => place && new Uint8Array(file.subarray(place.offset, place.offset + place.bytes)),
+  );
+  return { group: { ...group, chunks }, parts: [file.subarray(from, to)], filters };
 }
 
 /** An open row group: batches are encoded and compressed on arrival, and written when it is full. */
@@ -112,14 +115,7 @@ export class RowGroupWriter {
       parts.push(...finished.parts);
       offset += finished.chunk.bytes;
     }
-    for (const [at, filter] of filters.entries()) {
-      const chunk = chunks[at];
-      if (filter === undefined || chunk === undefined) continue;
-      chunks[at] = { ...chunk, bloomFilter: { offset, bytes: filter.length } };
-      parts.push(filter);
-      offset += filter.length;
-    }
-    return { group: { rows: this.#rows, chunks, sortedBy: this.#isSorted ? this.#sort : [] }, parts };
+    return { group: { rows: this.#rows, chunks, sortedBy: this.#isSorted ? this.#sort : [] }, parts, filters };
   }
 }
 
@@ -152,5 +148,5 @@ export function encodeSimpleGroup(
     offset += bytes;
     plainBytes += levels.length + own;
   }
-  return { group: { rows, chunks, sortedBy: [] }, parts, plainBytes };
+  return { group: { rows, chunks, sortedBy: [] }, parts, filters: [], plainBytes };
 }

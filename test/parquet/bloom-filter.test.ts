@@ -1,13 +1,17 @@
+import { cpSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { text } from '../../src/declare/column.ts';
 import { kinds } from '../../src/declare/kind.ts';
-import type { TableDef } from '../../src/declare/table.ts';
+import { type TableDef, table } from '../../src/declare/table.ts';
 import { filterBytes } from '../../src/parquet/bloom-filter.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
 import { type Compress, loadZstd } from '../../src/parquet/zstd.ts';
 import { Database } from '../../src/sql/database.ts';
+import { remoteAccess } from '../../src/warehouse/bucket-store/bucket-place.ts';
 import { readFiles } from '../../src/warehouse/relations/table-relation.ts';
+import { EXTENSIONS, S3_PROGRAM, startS3, startS3Relay, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { anyValue, makeBatch, type Value } from '../warehouse/batches.ts';
 import { everything } from '../warehouse/tables.ts';
@@ -142,4 +146,83 @@ test('a dictionary that did not pay any more has its values in the filter, too',
 
 test('the size of a filter is a power of two that keeps one in a hundred', () => {
   expect([2, 26, 27, 106_496, 122_880].map(filterBytes)).toEqual([32, 32, 64, 131_072, 262_144]);
+});
+
+/** One column with a filter, and many whose bounds make the footer long. */
+const wide = table('wide', {
+  grain: 'one row of a test',
+  rows: { kind: 'records', path: '/rows' },
+  key: ['hash'],
+  sort: ['hash'],
+  columns: {
+    hash: text('/hash', 'text').bloomFilter(),
+    ...Object.fromEntries(Array.from({ length: 45 }, (_, at) => [`c${at}`, text(`/c${at}`, 'text')])),
+  },
+});
+const narrow: TableDef = { ...wide, columns: wide.columns.slice(0, 1) };
+
+/** Rows in batches of a hundred. */
+function writeRows(table: TableDef, count: number, padding: string): string {
+  const path = join(folder, `${files++}.parquet`);
+  const writer = new FileWriter(path, table, zstd);
+  const rowOf = (at: number): readonly Value[] => table.columns.map(({ name }) => `${name}-${at}-${padding}`);
+  for (let at = 0; at < count; at += 100)
+    writer.write(
+      makeBatch(
+        table,
+        Array.from({ length: 100 }, (_, n) => rowOf(at + n)),
+      ),
+    );
+  writer.finish();
+  return path;
+}
+
+test('the filters of the last row group end where the footer begins, those of others follow their pages, also in copies', () => {
+  // A row group has at most 32 MB.
+  const padding = 'x'.repeat(60_000);
+  const written = writeRows(narrow, 700, padding);
+  for (const path of [written, copied(narrow, [written, written])]) {
+    const { chunks, bytes } = readParquet(path);
+    const filters = chunks.map(({ meta }) => ({ from: number(meta, 14), to: number(meta, 14) + number(meta, 15) }));
+    expect(filters.length).toBeGreaterThan(1);
+    expect(filters.at(-1)?.to).toBe(bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8));
+    const pages = chunks.map(({ meta }) => ({ from: number(meta, 11) || number(meta, 9), bytes: number(meta, 7) }));
+    for (const [at, { from, to }] of filters.slice(0, -1).entries()) {
+      expect(from).toBe((pages[at]?.from ?? 0) + (pages[at]?.bytes ?? 0));
+      expect(to).toBe(pages[at + 1]?.from);
+    }
+    for (const at of [0, 250, 699]) expect(mayHoldAnywhere(path, `hash-${at}-${padding}`)).toBe(true);
+    expect(['a', 'b', 'c', 'd'].filter((value) => mayHoldAnywhere(path, value)).length).toBeLessThan(4);
+  }
+});
+
+/** True if the filter of some row group does not deny a value. */
+function mayHoldAnywhere(path: string, value: Value): boolean {
+  const file = readParquet(path);
+  return file.chunks.some((chunk) => mayHold({ ...file, chunks: [chunk] }, 'hash', value) !== false);
+}
+
+const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
+
+test.skipIf(isMissing)('DuckDB learns by one request that a small file in an object store lacks a value', async () => {
+  const server = await startS3();
+  const relay = await startS3Relay(server);
+  useS3(relay);
+  const file = join(server.folder, 'lake/small/a.parquet');
+  cpSync(writeRows(wide, 100, 'x'.repeat(60)), file);
+  // DuckDB reads parts of a file again that was modified just now.
+  utimesSync(file, 1_700_000_000, 1_700_000_000);
+  const remote = await Database.open();
+  await remoteAccess('s3://lake/small')(remote);
+  const countOf = async (value: string) => {
+    relay.requests.length = 0;
+    const { rows } = await remote.query(
+      `SELECT count(*) FROM read_parquet('s3://lake/small/a.parquet') WHERE hash = '${value}'`,
+    );
+    return [String(rows[0]?.[0]), relay.requests.filter(({ method }) => method === 'GET').length];
+  };
+  // Within the bounds of the file.
+  expect(await countOf('hash-5-absent')).toEqual(['0', 1]);
+  expect((await countOf(`hash-55-${'x'.repeat(60)}`))[0]).toBe('1');
+  remote.close();
 });

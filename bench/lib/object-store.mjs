@@ -1,0 +1,82 @@
+// Object stores of the benches: versitygw or MinIO on this machine, and a relay before them that sees every request.
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { Agent, createServer, request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const KEY = { id: 'lake', secret: 'lakelake1' };
+
+const STORES = {
+  versitygw: (port, folder) => ({
+    program: process.env.TONLAKE_VERSITYGW ?? 'versitygw',
+    args: ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', folder],
+    env: { ROOT_ACCESS_KEY: KEY.id, ROOT_SECRET_KEY: KEY.secret },
+  }),
+  minio: (port, folder) => ({
+    program: process.env.TONLAKE_MINIO ?? 'minio',
+    args: ['server', '--quiet', '--address', `127.0.0.1:${port}`, folder],
+    env: { MINIO_ROOT_USER: KEY.id, MINIO_ROOT_PASSWORD: KEY.secret, HOME: folder },
+  }),
+};
+
+export const stores = Object.keys(STORES);
+
+/** Starts a store over a folder, with a bucket `lake`; it ends with this process. */
+export async function startObjectStore(kind, folder, port) {
+  mkdirSync(join(folder, 'lake'), { recursive: true });
+  const { program, args, env } = STORES[kind](port, folder);
+  const child = spawn(program, args, { stdio: 'ignore', env: { PATH: process.env.PATH, ...env } });
+  let failure;
+  child.once('error', (error) => (failure = error));
+  process.once('exit', () => child.kill());
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if (failure !== undefined) throw failure;
+    const socket = connect(port, '127.0.0.1');
+    const isUp = await new Promise((done) => socket.once('connect', () => done(true)).once('error', () => done(false)));
+    socket.destroy();
+    if (isUp) return port;
+    await delay(50);
+  }
+  throw new Error(`${program} does not start`);
+}
+
+/**
+ * A relay to a store. `see` is told of each request, and may answer it by itself with the status that it returns; `count` of the bytes of
+ * bodies, both ways. `waitMs`: before each answer.
+ */
+export async function startRelay(port, { see = () => undefined, count = () => {}, waitMs = 0 }) {
+  const agent = new Agent({ keepAlive: true });
+  const relay = createServer((inbound, answer) => {
+    const { method, url, headers } = inbound;
+    const own = see(method, url);
+    if (own !== undefined) {
+      answer.writeHead(own).end();
+      return;
+    }
+    const outbound = request({ host: '127.0.0.1', port, agent, method, path: url, headers }, async (reply) => {
+      await delay(waitMs);
+      answer.writeHead(reply.statusCode, reply.headers);
+      reply.on('data', (part) => count(part.length, 'received'));
+      reply.pipe(answer);
+    });
+    outbound.on('error', () => inbound.socket.destroy());
+    inbound.on('data', (part) => count(part.length, 'sent'));
+    inbound.pipe(outbound);
+  });
+  await new Promise((done) => relay.listen(0, '127.0.0.1', done));
+  return `http://127.0.0.1:${relay.address().port}`;
+}
+
+/** Variables of a client of the store. */
+export const accessTo = (url) => ({
+  ...{
+    AWS_ACCESS_KEY_ID: KEY.id,
+    AWS_SECRET_ACCESS_KEY: KEY.secret,
+    AWS_REGION: 'us-east-1',
+    AWS_ENDPOINT_URL_S3: url,
+  },
+  // No file of this user, no server of this machine.
+  ...{ AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true' },
+});
