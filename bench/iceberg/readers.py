@@ -1,13 +1,16 @@
 """python readers.py FOLDER ENGINE...: asks engines for count, nulls, least, greatest and sum of every column of every published table.
 
-FOLDER has `asked.json`: {"tables": {name: {"folder": ..., "files": [...]}}, "old": {"table", "tag", "rows"}, "day": ...}, and `extensions/`
-with DuckDB's extensions. The truth is what DuckDB says of the Parquet files. Prints one JSON object per engine.
+FOLDER has `asked.json`: {"tables": {name: {"location", "metadata", "fields", "files"}}, "old": {"table", "tag"}, "day": ...}, and
+`extensions/` with DuckDB's extensions. With "store": {"endpoint", "key", "secret"} the tables lie in a bucket. The truth is what DuckDB says
+of the Parquet files. Prints one JSON object per engine.
 """
 
 import json
 import os
 import sys
 import time
+import urllib.error
+import urllib.request
 
 import duckdb
 
@@ -16,11 +19,16 @@ asked = json.load(open(f"{folder}/asked.json"))
 os.environ["POLARS_ICEBERG_PLANNER"] = "pyiceberg"
 
 
-def fields(table):
-    version = open(f"{table}/metadata/version-hint.text").read()
-    metadata = json.load(open(f"{table}/metadata/v{version}.metadata.json"))
-    schema = next(s for s in metadata["schemas"] if s["schema-id"] == metadata["current-schema-id"])
-    return [(field["name"], field["type"]) for field in schema["fields"]]
+store = asked.get("store")
+
+
+def mark(text):
+    """Tells the bench, which sees the requests to the store, what the next ones are for."""
+    if store is not None:
+        try:
+            urllib.request.urlopen(f"{store['endpoint']}/mark/{text}")
+        except urllib.error.HTTPError:
+            pass
 
 
 class Dialect:
@@ -52,7 +60,7 @@ class Spark(Dialect):
 def figures(table, dialect):
     """Name and SQL of each figure."""
     found = [("rows", "count(*)")]
-    for name, type_ in fields(table):
+    for name, type_ in table["fields"]:
         column = dialect.quote(name)
         found.append((f"{name} nulls", f"count(*) - count({column})"))
         if type_ == "boolean":
@@ -86,8 +94,14 @@ def day_sql(source, dialect):
 
 def connect(*extensions):
     connection = duckdb.connect(config={"extension_directory": f"{folder}/extensions", "threads": 2})
-    for name in extensions:
+    for name in [*extensions, *(["httpfs"] if store else [])]:
         connection.execute(f"LOAD {name}")
+    if store:
+        host = store["endpoint"].removeprefix("http://")
+        connection.execute(
+            f"CREATE SECRET (TYPE s3, KEY_ID '{store['key']}', SECRET '{store['secret']}', REGION 'us-east-1', "
+            f"ENDPOINT '{host}', URL_STYLE 'path', USE_SSL false)"
+        )
     return connection
 
 
@@ -109,30 +123,65 @@ def truth():
 def by_duckdb():
     ask = duckdb_asker(connect("avro", "iceberg"))
     for name, table in asked["tables"].items():
-        yield name, f"iceberg_scan('{table['folder']}')", ask, Dialect
+        yield name, f"iceberg_scan('{table['location']}')", ask, Dialect
 
 
 def static(name):
     from pyiceberg.table import StaticTable
 
-    return StaticTable.from_metadata(asked["tables"][name]["folder"])
+    access = {}
+    if store:
+        access = {"s3.endpoint": store["endpoint"], "s3.access-key-id": store["key"], "s3.secret-access-key": store["secret"]}
+        access["s3.region"] = "us-east-1"
+    return StaticTable.from_metadata(asked["tables"][name]["location"], access)
 
 
-def by_arrow(read):
-    for name in asked["tables"]:
-        connection = connect()
-        connection.register("t", read(name))
-        yield name, "t", duckdb_asker(connection), Dialect
+class Arrow:
+    """Asks DuckDB about what an engine has read: a whole table, or the rows of a day, which the engine has to choose."""
+
+    def __init__(self, read):
+        self.read = read
+        self.connections = {}
+
+    def __call__(self, sql):
+        day = sql.split("WHERE", 1)[1:]
+        if str(day) not in self.connections:
+            self.connections[str(day)] = connect()
+            self.connections[str(day)].register("t", self.read(bool(day)))
+        return duckdb_asker(self.connections[str(day)])(sql)
 
 
 def by_pyiceberg():
-    return by_arrow(lambda name: static(name).scan().to_arrow())
+    def read(name, of_day):
+        if not of_day:
+            return static(name).scan().to_arrow()
+        day = f"block_date = '{asked['day']}'"
+        return static(name).scan(row_filter=day, selected_fields=("block_date", "total_fees")).to_arrow()
+
+    for name in asked["tables"]:
+        yield name, "t", Arrow(lambda of_day, name=name: read(name, of_day)), Dialect
 
 
 def by_polars():
+    import datetime
+
     import polars as pl
 
-    return by_arrow(lambda name: pl.scan_iceberg(static(name), reader_override="native").collect().to_arrow())
+    def read(name, of_day):
+        frame = pl.scan_iceberg(static(name), reader_override="native")
+        if of_day:
+            frame = frame.filter(pl.col("block_date") == datetime.date.fromisoformat(asked["day"]))
+            frame = frame.select("block_date", "total_fees")
+        return frame.collect().to_arrow()
+
+    for name in asked["tables"]:
+        yield name, "t", Arrow(lambda of_day, name=name: read(name, of_day)), Dialect
+
+
+def clickhouse_source(location):
+    if store is None:
+        return f"icebergLocal('{location}')"
+    return f"icebergS3('{store['endpoint']}/{location.removeprefix('s3://')}', '{store['key']}', '{store['secret']}')"
 
 
 def by_clickhouse():
@@ -144,14 +193,14 @@ def by_clickhouse():
         return json.loads(chdb.query(sql, "JSONCompactStrings").bytes())["data"][0]
 
     for name, table in asked["tables"].items():
-        yield name, f"icebergLocal('{table['folder']}')", ask, ClickHouse
+        yield name, clickhouse_source(table["location"]), ask, ClickHouse
 
 
 def spark_session():
     from pyspark.sql import SparkSession
 
     settings = {
-        "spark.jars": asked["jar"],
+        "spark.jars": ",".join(asked["jars"]),
         "spark.ui.enabled": "false",
         "spark.driver.memory": "2g",
         "spark.driver.host": "127.0.0.1",
@@ -159,10 +208,21 @@ def spark_session():
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.catalog.ton": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.ton.type": "hadoop",
         "spark.sql.catalog.ton.warehouse": asked["warehouse"],
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     }
+    if store:
+        os.environ.update(AWS_ACCESS_KEY_ID=store["key"], AWS_SECRET_ACCESS_KEY=store["secret"], AWS_REGION="us-east-1")
+        settings |= {
+            "spark.sql.catalog.ton.type": "jdbc",
+            "spark.sql.catalog.ton.uri": f"jdbc:sqlite:{folder}/catalog.db",
+            "spark.sql.catalog.ton.jdbc.schema-version": "V1",
+            "spark.sql.catalog.ton.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+            "spark.sql.catalog.ton.s3.endpoint": store["endpoint"],
+            "spark.sql.catalog.ton.s3.path-style-access": "true",
+        }
+    else:
+        settings["spark.sql.catalog.ton.type"] = "hadoop"
     builder = SparkSession.builder.master("local[2]")
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -173,7 +233,13 @@ def spark_session():
 
 def by_spark():
     session = spark_session()
-    for name in asked["tables"]:
+    if store:
+        session.sql("CREATE NAMESPACE ton.iceberg")
+    for name, table in asked["tables"].items():
+        if store:
+            session.sql(
+                f"CALL ton.system.register_table(table => 'iceberg.{name}', metadata_file => '{table['metadata']}')"
+            )
         yield name, f"ton.iceberg.{name}", lambda sql: list(session.sql(sql).collect()[0]), Spark
 
 
@@ -182,7 +248,7 @@ def old_rows(engine):
     name, tag = asked["old"]["table"], asked["old"]["tag"]
     snapshot = static(name).snapshot_by_name(tag).snapshot_id
     if engine == "duckdb":
-        source = f"iceberg_scan('{asked['tables'][name]['folder']}', snapshot_from_id = {snapshot})"
+        source = f"iceberg_scan('{asked['tables'][name]['location']}', snapshot_from_id = {snapshot})"
         return connect("avro", "iceberg").execute(f"SELECT count(*) FROM {source}").fetchone()[0]
     if engine == "pyiceberg":
         return static(name).scan(snapshot_id=snapshot).to_arrow().num_rows
@@ -195,7 +261,8 @@ def old_rows(engine):
     import chdb
 
     settings = f"SETTINGS iceberg_snapshot_id = {snapshot}"
-    return int(str(chdb.query(f"SELECT count() FROM icebergLocal('{asked['tables'][name]['folder']}') {settings}", "TSV")))
+    source = clickhouse_source(asked["tables"][name]["location"])
+    return int(str(chdb.query(f"SELECT count() FROM {source} {settings}", "TSV")))
 
 
 expected, sources = {}, {"truth": truth}
@@ -206,7 +273,15 @@ for engine, tables in sources.items():
     told = {"engine": engine, "tables": 0, "figures": 0, "differ": []}
     try:
         for name, source, ask, dialect in tables():
-            found = profile(asked["tables"][name]["folder"], source, ask, dialect)
+            if name == asked["old"]["table"]:
+                # Before all is read: engines keep what they have read.
+                mark(f"day-{engine}")
+                day = [str(value) for value in ask(day_sql(source, dialect))]
+                mark("end")
+                day_truth = day if engine == "truth" else day_truth
+                if day != day_truth:
+                    told["differ"].append(f"{name} of {asked['day']}: {day_truth}, {day}")
+            found = profile(asked["tables"][name], source, ask, dialect)
             if engine == "truth":
                 expected[name] = found
             elif name not in expected:
@@ -216,11 +291,6 @@ for engine, tables in sources.items():
             told["figures"] += len(found)
             wrong = [key for key in expected[name] | found if expected[name].get(key) != found.get(key)]
             told["differ"] += [f"{name}.{key}: {expected[name].get(key)!r}, {found.get(key)!r}"[:200] for key in wrong]
-            if name == asked["old"]["table"]:
-                day = [str(value) for value in ask(day_sql(source, dialect))]
-                day_truth = day if engine == "truth" else day_truth
-                if day != day_truth:
-                    told["differ"].append(f"{name} of {asked['day']}: {day_truth}, {day}")
         told["seconds"] = round(time.time() - started, 1)
         if engine != "truth":
             told["old"] = old_rows(engine)

@@ -22,15 +22,15 @@ export function machine() {
   return `${availableParallelism()} x ${cpu?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${release()}, node ${process.version}`;
 }
 
-/** Prints a bench's result, and puts it into the page when `--write` was given. */
-export function publish(name, text) {
+/** Prints a bench's result, and puts it into its section of the page when `--write` was given. */
+export function publish(name, text, { section = name } = {}) {
   const own = process.argv.slice(2).filter((argument) => argument !== '--write');
   const command = ['node', `bench/${name}.mjs`, ...own].join(' ');
   const about = `${new Date().toISOString().slice(0, 10)}, \`${command}\`, ${machine()}`;
   const result = `${text.trim()}\n\n<sub>${about}</sub>`;
   process.stdout.write(`${result}\n`);
   if (!process.argv.includes('--write') || !existsSync(page)) return;
-  const [begin, end] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
+  const [begin, end] = [`<!-- bench:${section} -->`, `<!-- /bench:${section} -->`];
   const before = readFileSync(page, 'utf8');
   const [from, to] = [before.indexOf(begin), before.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`docs/performance.md lacks ${begin} ... ${end}`);
