@@ -4,7 +4,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { realEffects } from '../dist/src/core/effects.js';
-import { followHead, startSandbox } from '../dist/src/index.js';
+import { Registry } from '../dist/src/declare/registry.js';
+import { followHead, loadRegistry, startSandbox } from '../dist/src/index.js';
 import { scratch } from './lib/process.mjs';
 import { publish, table } from './lib/report.mjs';
 
@@ -20,8 +21,8 @@ const { values } = parseArgs({
   },
 });
 const BLOCK_MS = 400;
-/** More than the look-back of any list, so that second readings are counted, too. */
-const CAUGHT_UP = 2_200;
+/** Look-back of lists, instead of thousands of blocks, so that each round reads a round before it for the last time. */
+const LOOK_BACK = 100;
 
 /** A clock that moves when somebody waits, and then at once; the writer of the catalog waits for nothing. */
 function simulatedTime() {
@@ -40,17 +41,25 @@ function simulatedTime() {
   return { clock, effects: { ...realEffects, ...effects } };
 }
 
+const shipped = await loadRegistry('');
+const registry = new Registry(
+  shipped.pipelines.map((pipeline) => {
+    const { walk } = pipeline;
+    return walk.lookBack > LOOK_BACK ? { ...pipeline, walk: { ...walk, lookBack: LOOK_BACK } } : pipeline;
+  }),
+);
+
 async function measure(pipelines, lagSeconds) {
   const { clock, effects } = simulatedTime();
-  const sandbox = await startSandbox({ blocks: 5_000, blockMs: BLOCK_MS, activity: 0.2, nowMs: () => clock.elapsed });
+  const sandbox = await startSandbox({ blocks: 1_000, blockMs: BLOCK_MS, activity: 0.2, nowMs: () => clock.elapsed });
   const stop = new AbortController();
   const warehouse = join(scratch(), 'w');
   let [rounds, begin] = [0, undefined];
   await followHead({
-    ...{ pipelines, network: sandbox.url, warehouse, effects, lagMs: lagSeconds * 1000, from: `-${CAUGHT_UP}:` },
+    ...{ pipelines, network: sandbox.url, warehouse, effects, lagMs: lagSeconds * 1000, from: '-2:', registry },
     ...{ workers: 0, commitEveryMs: 0, stop: stop.signal },
-    onEvent: ({ event, blocks }) => {
-      if (event !== 'lag' || blocks > 0) return;
+    onEvent: ({ event, block, blocks }) => {
+      if (event !== 'lag' || blocks > 0 || block < 1_000 + 1.5 * LOOK_BACK) return;
       if (begin === undefined) {
         begin = clock.elapsed;
         sandbox.requests.reset();

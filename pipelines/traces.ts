@@ -7,7 +7,7 @@ export default pipeline({
   endpoint: 'GET /traces',
   parameters: { sort: 'asc' },
   // Each record contains all its transactions, so pages are small.
-  walk: block({ seqno: 'mc_seqno', column: 'mc_seqno_end', limit: 50 }),
+  walk: block({ seqno: 'mc_seqno', column: 'mc_seqno_end', limit: 50, windows: true }),
   provenBy: ['transactions'],
   crossCheck: { kind: 'wholeTraces', items: { parameter: 'trace_id', batch: 20 } },
   tables: [

@@ -68,12 +68,16 @@ function traceFaults({ own, judged }: ListRelations): string {
       coalesce(w.n, 0)::VARCHAR, 'wrong'
     FROM own t JOIN j ON t.mc_seqno_end BETWEEN j.run_from AND j.run_to AND t.mc_seqno_start >= j.held_from
     LEFT JOIN whole w ON w.run_from = j.run_from AND w.trace_id = t.trace_id
-    WHERE coalesce(w.n, 0) <> t.transactions`;
+    WHERE coalesce(w.n, 0) <> t.transactions
+    UNION ALL
+    SELECT t.mc_seqno_end, t.trace_id, NULL, concat('a transaction of trace ', t.trace_id, ' in block ', t.mc_seqno_end), 'none', 'wrong'
+    FROM own t JOIN j ON t.mc_seqno_end BETWEEN j.run_from AND j.run_to
+    ANTI JOIN tx ON tx.run_from = j.run_from AND tx.trace_id = t.trace_id AND tx.mc = t.mc_seqno_end`;
 }
 
 /**
- * The number of actions is unknown. What can be checked: most traces have one, its last transaction is stored, and its transactions
- * are part of its trace. Missing traces are reported for the list of traces.
+ * The number of actions is unknown. What can be checked: most traces have one, its trace has a transaction in its block, and its
+ * transactions are part of its trace. Missing traces are reported for the list of traces.
  */
 function actionFaults({ own, judged }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
@@ -83,10 +87,16 @@ function actionFaults({ own, judged }: ListRelations): string {
     FROM _whole_traces t JOIN j ON t.mc_seqno_end BETWEEN run_from AND run_to ANTI JOIN own a ON a.trace_id = t.trace_id
     WHERE t.is_incomplete IS DISTINCT FROM true AND NOT (t.transactions = 1 AND t.external_hash IS NULL)
     UNION ALL
-    SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action'), 'none', 'wrong'
+    SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action in block ', a.trace_mc_seqno_end),
+      'none', 'wrong'
     FROM own a JOIN j ON a.trace_mc_seqno_end BETWEEN j.run_from AND j.run_to
-    ANTI JOIN (SELECT trace_id FROM _counted JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
-      ON x.trace_id = a.trace_id
+    ANTI JOIN (SELECT trace_id, mc_block_seqno FROM _counted JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
+      ON x.trace_id = a.trace_id AND x.mc_block_seqno = a.trace_mc_seqno_end
+    UNION ALL
+    SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action in block ', a.trace_mc_seqno_end),
+      concat('block ', t.mc_seqno_end), 'wrong'
+    FROM own a JOIN j ON a.trace_mc_seqno_end BETWEEN j.run_from AND j.run_to
+    JOIN _whole_traces t ON t.trace_id = a.trace_id WHERE t.mc_seqno_end <> a.trace_mc_seqno_end
     UNION ALL
     SELECT a.mc, a.trace_id, NULL, concat('transaction ', a.hash, ' of an action'), 'none', 'wrong'
     FROM parts a JOIN j ON a.mc BETWEEN j.run_from AND j.run_to AND a.start_lt >= j.low

@@ -22,6 +22,11 @@ export interface BlockWalk {
   readonly limit: number | undefined;
   /** Blocks behind the head whose rows may still change, and are read again later. 0 for final rows. */
   readonly lookBack: number;
+  /**
+   * True if `start_lt` and `end_lt` select rows by the logical time of their last transaction, which is in that block: blocks whose
+   * transactions are in the warehouse are then requested together.
+   */
+  readonly windows: boolean;
 }
 
 /** Rows of a range of logical time below the safe horizon, in windows that are halved instead of paged. */
@@ -128,9 +133,9 @@ export function masterchain(options: Omit<MasterchainWalk, 'kind'>): Masterchain
 
 /** A walk over masterchain blocks, one by one, without proof by headers. */
 export function block(
-  options: Pick<BlockWalk, 'seqno' | 'column'> & { readonly limit?: number; readonly lookBack?: number },
+  options: Pick<BlockWalk, 'seqno' | 'column'> & Partial<Pick<BlockWalk, 'limit' | 'lookBack' | 'windows'>>,
 ): BlockWalk {
-  return { kind: 'block', limit: undefined, lookBack: 0, ...options };
+  return { kind: 'block', limit: undefined, lookBack: 0, windows: false, ...options };
 }
 
 /** A walk over windows of logical time below the safe horizon. */

@@ -70,11 +70,19 @@ export class ListProof {
       : undefined;
   }
 
-  /** Compares the good parts of a span whose rows have blocks; requests and adds missing rows. */
-  async compareBlocks(rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]> {
+  /**
+   * Compares the good parts of a span whose rows have blocks; requests and adds missing rows.
+   *
+   * @param together blocks that came with others. Only a block's own request shows that the index has it, so those that lack rows are bad
+   */
+  async compareBlocks(
+    rows: ProvableRows,
+    parts: readonly Span[],
+    together?: ReadonlySet<number>,
+  ): Promise<readonly BadBlock[]> {
     const bad: BadBlock[] = [];
     for (const part of parts) {
-      const faults = await this.settle(rows, part);
+      const faults = await this.settle(rows, part, { together });
       for (const seqno of new Set(faults.map((fault) => fault.seqno))) {
         const lacking = faults.filter((fault) => fault.seqno === seqno);
         bad.push({ seqno, reason: reasonOf(lacking), code: UNPROVEN });
@@ -85,18 +93,24 @@ export class ListProof {
 
   /** Compares all of a span whose rows belong to a range of logical time. */
   async compareSpan(rows: ProvableRows, span: Span, range: LtWindow): Promise<readonly BadBlock[]> {
-    const faults = await this.settle(rows, span, range);
+    const faults = await this.settle(rows, span, { range });
     return faults.length === 0 ? [] : [{ seqno: span.from, reason: reasonOf(faults), code: UNPROVEN }];
   }
 
   /** @returns what is still missing or wrong */
-  private async settle(rows: ProvableRows, part: Span, range?: LtWindow): Promise<readonly Fault[]> {
+  private async settle(
+    rows: ProvableRows,
+    part: Span,
+    { range, together }: { readonly range?: LtWindow; readonly together?: ReadonlySet<number> | undefined },
+  ): Promise<readonly Fault[]> {
     const run = this.runOf(part) ?? part;
     const asked = new Set<string>();
     for (let round = 1; ; round++) {
       const own = await rows.stage(part);
       try {
         const faults = await this.compare(own.staged, part, run, range);
+        const alone = faults.filter(({ seqno }) => together?.has(seqno) === true);
+        if (alone.length > 0) return alone;
         const open = faults.filter(({ kind, item, lt }) => kind !== 'wrong' && !asked.has(`${item} ${lt}`));
         for (const { item, lt } of open) asked.add(`${item} ${lt}`);
         const isLast = open.length === 0 || round > ROUNDS;

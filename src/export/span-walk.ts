@@ -78,6 +78,8 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   failed?(request: Request, error: unknown): readonly Request[] | undefined;
   /** Wrong blocks, besides those that the loader finds. */
   audit?(rows: ProvableRows): Promise<readonly BadBlock[]>;
+  /** Blocks that came with others, so that no page is theirs alone. Default: none. */
+  readonly answered?: ReadonlySet<number>;
   /** Requests for a single block. */
   repair?(seqno: number): readonly Request[];
   /** Compares the good parts of the span with the warehouse, and requests what they lack. @returns blocks with wrong rows */

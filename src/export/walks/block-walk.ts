@@ -1,13 +1,18 @@
-import type { Span } from '../../core/span.ts';
+import type { BadBlock } from '../../audit/reconcile.ts';
+import { type Span, spanSize, totalSize } from '../../core/span.ts';
 import { isProving } from '../../declare/cross-check.ts';
 import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { BlockWalk } from '../../declare/walk.ts';
+import { spansOf } from '../../warehouse/index.ts';
+import { BlockWindows } from '../block-windows.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
+import type { LtWindow } from '../lt-windows.ts';
 import { fixedGiven, fixedQuery, pathOf } from '../page-request.ts';
+import { quoteBlocks } from '../quote/quote-blocks.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
-import type { SpanWalk } from '../span-walk.ts';
+import type { ProvableRows, Round, SpanWalk } from '../span-walk.ts';
 import { stateHeaders } from '../state-proof.ts';
 import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
@@ -15,6 +20,8 @@ import type { WalkRequest } from '../walk-request.ts';
 
 /** Maximum blocks of a span: bounds memory, and what a killed run fetches again. */
 const SPAN_BLOCKS = 500;
+/** Latest entries that show how dense the rows are. */
+const DENSITY_ENTRIES = 8;
 
 /** A page of one block. */
 interface BlockRequest extends WalkRequest {
@@ -22,12 +29,22 @@ interface BlockRequest extends WalkRequest {
   readonly offset: number;
 }
 
+/** Rows of several blocks. */
+interface WindowRequest extends WalkRequest {
+  readonly window: LtWindow;
+}
+
+type Request = BlockRequest | WindowRequest | ItemRequest;
 type Context = WalkContext<PipelineOf<BlockWalk>>;
 
-/** Every masterchain block is requested by itself. */
+/**
+ * Every masterchain block is requested by itself; or several together, where the transactions in the warehouse tell which rows they must
+ * have.
+ */
 export const blockWalk: WalkKind<BlockWalk> = {
   plan: planBlocks,
   walkSpan: blockSpan,
+  quote: quoteBlocks,
 };
 
 function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prepare> {
@@ -41,7 +58,7 @@ function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prep
   }
 }
 
-async function blockSpan(context: Context, span: Span): Promise<SpanWalk<BlockRequest | ItemRequest>> {
+async function blockSpan(context: Context, span: Span): Promise<SpanWalk<Request>> {
   const { ends, pipeline } = context;
   const { walk } = pipeline;
   const isState = walk.limit === undefined;
@@ -51,22 +68,90 @@ async function blockSpan(context: Context, span: Span): Promise<SpanWalk<BlockRe
   const isProven = isCompared && pipeline.crossCheck !== undefined && isProving(pipeline.crossCheck);
   const byTransactions = isProven ? 'transactions' : 'none';
   const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
-  const next = (request: BlockRequest | ItemRequest, page: PageReport): readonly (BlockRequest | ItemRequest)[] => {
-    if ('items' in request) return nextItems(context, request, page);
-    if (walk.limit === undefined || page.records < walk.limit) return [];
-    return [pageOf(context, request.seqno, request.offset + walk.limit)];
-  };
-  const seqnos = Array.from({ length: span.to - span.from + 1 }, (_, i) => span.from + i);
+  const windows = isCompared ? await windowsOf(context, span) : undefined;
+  const isFinal = span.to <= ends.last - walk.lookBack;
+  const compare = (rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]> =>
+    proof.compareBlocks(rows, parts, isFinal ? windows?.answered : undefined);
   return {
     ...{ span, unit: 'block' },
     rows: { block: walk.column, audit: { kind: 'keys', states } },
     async *plan() {
-      yield { requests: seqnos.map((seqno) => pageOf(context, seqno, 0)), count: seqnos.length };
+      yield windows === undefined ? blockRound(context, span) : windowRound(context, windows);
     },
-    ...(isState && !isCompared ? {} : { next }),
-    repair: (seqno) => [pageOf(context, seqno, 0)],
-    ...(isCompared ? { compare: (rows, parts) => proof.compareBlocks(rows, parts) } : {}),
+    ...(isState && !isCompared ? {} : { next: (request, page) => nextRequests(context, windows, request, page) }),
+    ...(windows === undefined ? {} : { answered: windows.answered }),
+    repair(seqno) {
+      windows?.exclude(seqno);
+      return [pageOf(context, seqno, 0)];
+    },
+    ...(isCompared ? { compare } : {}),
     entry: (part) => ({ span: part, asOf, proof: isState ? 'shards' : byTransactions }),
+  };
+}
+
+/** The windows of a span; undefined if its blocks take no more requests one by one. */
+async function windowsOf(context: Context, span: Span): Promise<BlockWindows | undefined> {
+  const { mode, sink, pipeline } = context;
+  const { windows, limit } = pipeline.walk;
+  const blocks = spanSize(span);
+  if (!windows || limit === undefined || mode === 'masterchain' || blocks === 1) return undefined;
+  const found = new BlockWindows(span, await sink.headers(span));
+  found.plan(expectedRows(context, span) ?? found.transactions, limit);
+  return mode === 'auto' && found.planned.length >= blocks ? undefined : found;
+}
+
+/** Rows of a span if it is as dense as the latest entries; undefined if there are none. */
+function expectedRows({ sink, pipeline: { name, tables } }: Context, span: Span): number | undefined {
+  const entries = sink
+    .ledger()
+    .filter(({ pipeline }) => pipeline === name)
+    .slice(-DENSITY_ENTRIES);
+  const rows = entries.reduce((sum, entry) => sum + (entry.tables[tables[0]?.name ?? '']?.rows ?? 0), 0);
+  const blocks = totalSize(entries.flatMap(spansOf));
+  return blocks === 0 ? undefined : (rows / blocks) * spanSize(span);
+}
+
+function blockRound(context: Context, { from, to }: Span): Round<BlockRequest> {
+  const requests = Array.from({ length: to - from + 1 }, (_, at) => pageOf(context, from + at, 0));
+  return { requests, count: requests.length };
+}
+
+function windowRound(context: Context, { planned }: BlockWindows): Round<WindowRequest> {
+  return { requests: planned.map((window) => windowRequest(context, window)), count: planned.length };
+}
+
+function nextRequests(
+  context: Context,
+  windows: BlockWindows | undefined,
+  request: Request,
+  page: PageReport,
+): readonly Request[] {
+  if ('items' in request) return nextItems(context, request, page);
+  const { limit } = context.pipeline.walk;
+  if ('window' in request) {
+    if (page.isTaken) windows?.take(request.window);
+    // Blocks of a window with a record that cannot be decoded are requested by themselves.
+    else if (limit !== undefined && page.records >= limit) {
+      return (windows?.halve(request.window) ?? []).map((half) => windowRequest(context, half));
+    }
+    return [];
+  }
+  if (limit === undefined || page.records < limit) return [];
+  return [pageOf(context, request.seqno, request.offset + limit)];
+}
+
+function windowRequest({ pipeline }: Context, window: LtWindow): WindowRequest {
+  const { from, to } = window;
+  const { limit } = pipeline.walk;
+  const bounds = [['start_lt', String(from)] as const, ['end_lt', String(to)] as const];
+  return {
+    window,
+    http: {
+      path: pathOf(pipeline),
+      query: [...bounds, ['limit', String(limit)], ...fixedQuery(pipeline)],
+      label: `${pipeline.name} lt ${from}:${to}`,
+    },
+    page: { given: fixedGiven(pipeline), full: limit, overflow: 'divide' },
   };
 }
 
