@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Header } from '../../src/chain/headers.ts';
 import { BlockWindows } from '../../src/export/block-windows.ts';
+import { planRun } from '../../src/export/plan.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { hashTables } from '../e2e/export.ts';
@@ -80,6 +81,18 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
     await runInto(join(freshFolder(), 'w'), { range: '1000:1003' });
     expect(asked.windows).toBe(0);
     expect(asked.blocks.size).toBe(2 * BLOCKS);
+  });
+
+  test('are quoted in windows, or block by block where the transactions will not be there', async () => {
+    counting();
+    const quoted = async (warehouse: string, pipelines: readonly string[]) => {
+      const plan = await planRun({ pipelines, network: relay.url, range: RANGE, warehouse });
+      return plan.pipelines.find(({ pipeline }) => pipeline === 'traces')?.requests['/traces'];
+    };
+    expect(await quoted(proof, ['traces'])).toBeLessThan(BLOCKS / 2);
+    const none = join(freshFolder(), 'w');
+    expect(await quoted(none, ['traces', 'transactions'])).toBeLessThan(BLOCKS / 2);
+    expect(await quoted(none, ['traces'])).toBe(BLOCKS);
   });
 
   test('of which a window lacks rows are requested by themselves', async () => {

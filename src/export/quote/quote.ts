@@ -7,6 +7,7 @@ import type { Prepare } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
 import type { HeaderSample } from './header-sample.ts';
 import { type Measured, NOTHING } from './measure-pages.ts';
+import { windowRequests } from './window-requests.ts';
 
 /**
  * Where the figures of a pipeline come from if no header counts its rows. `history`: requests of earlier runs, per block. `keys`: the
@@ -72,10 +73,14 @@ export function quoteFromHistory({ context, ledger }: Quoting, missing: readonly
   const rows = own.reduce((sum, { tables }) => sum + (tables[pipeline.tables[0]?.name ?? '']?.rows ?? 0), 0);
   // A list is read whole, whatever the range.
   const scale = pipeline.walk.kind === 'snapshot' ? 1 / own.length : totalSize(missing) / blocks;
-  const value = Math.ceil(requests * scale);
+  const byHistory = Math.ceil(requests * scale);
+  const windows = windowRequests(context, ledger, missing, rows * scale);
+  const isByBlock = pipeline.walk.kind === 'block' && windows === undefined;
+  // Earlier blocks may have come in windows, or those of now will.
+  const value = isByBlock ? Math.max(byHistory, totalSize(missing)) : Math.min(byHistory, windows ?? byHistory);
   return {
     ...{ rows: Math.round(rows * scale), requests: { [pathOf(pipeline)]: value }, basis: 'history' },
-    band: pipeline.walk.kind === 'block' ? 2 : Math.ceil(value * HISTORY_DOUBT + 2),
+    band: isByBlock ? 2 : Math.ceil(value * HISTORY_DOUBT + 2),
     ...{ isSampled: false, measured: NOTHING },
   };
 }
