@@ -1,7 +1,9 @@
 // Lists of blocks and of logical time from a loopback server of ready pages into Parquet, with worker threads, beside another build.
-//   npm run build && node bench/lists.mjs [--blocks 5000] [--laps 5] [--workers 2] [--beside FOLDER] [--write]
-// `--beside` is a folder with the `dist` of another version. Each lap runs every contestant once, in turns.
-import { rmSync } from 'node:fs';
+//   npm run build && node bench/lists.mjs [--blocks 5000] [--laps 5] [--workers 2] [--beside FOLDER]
+//     [--after transactions] [--write]
+// `--beside` is a folder with the `dist` of another version. Each lap runs every contestant once, in turns. `--after` names pipelines that are
+// in the warehouse already: they bound and prove lists.
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cli, must, scratch, startServer } from './lib/process.mjs';
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     laps: { type: 'string', default: '5' },
     workers: { type: 'string', default: '2' },
     beside: { type: 'string' },
+    after: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -23,10 +26,17 @@ const folder = scratch();
 const server = await startServer(blocks + 1000);
 const builds = { now: cli, ...(values.beside === undefined ? {} : { before: join(values.beside, 'dist/src/cli.js') }) };
 
+const exportInto = (warehouse, build, pipelines) => {
+  const range = ['--range', `100:${99 + blocks}`, '--warehouse', warehouse, '--workers', values.workers];
+  return must(process.execPath, [build, 'run', ...pipelines, '--network', server.url, ...range, '--json']);
+};
+const before = join(folder, 'before');
+if (values.after !== undefined) await exportInto(before, cli, values.after.split(','));
 const run = (build, pipeline) => {
-  rmSync(join(folder, 'w'), { recursive: true, force: true });
-  const range = ['--range', `100:${99 + blocks}`, '--warehouse', join(folder, 'w'), '--workers', values.workers];
-  return must(process.execPath, [build, 'run', pipeline, '--network', server.url, ...range, '--json']);
+  const warehouse = join(folder, 'w');
+  rmSync(warehouse, { recursive: true, force: true });
+  if (values.after !== undefined) cpSync(before, warehouse, { recursive: true });
+  return exportInto(warehouse, build, [pipeline]);
 };
 
 const rows = [];
@@ -39,13 +49,15 @@ for (const pipeline of PIPELINES) {
   }
   const middle = (name, what) => median(laps[name].map((lap) => lap[what]));
   const [now, cpu] = [middle('now', 'seconds'), middle('now', 'cpu')];
-  const own = { s: round(now), 'CPU s': round(cpu) };
+  const { requests } = JSON.parse(laps.now[0].stdout.trim().split('\n').at(-1));
+  const own = { s: round(now), 'CPU s': round(cpu), requests: count(requests) };
   const beside =
     laps.before === undefined
       ? {}
       : {
           's before': round(middle('before', 'seconds')),
           'CPU s before': round(middle('before', 'cpu')),
+          'requests before': count(JSON.parse(laps.before[0].stdout.trim().split('\n').at(-1)).requests),
           'times as fast': round(middle('before', 'seconds') / now),
         };
   rows.push({ pipeline: `\`${pipeline}\``, rows: count(brought[pipeline]), ...own, ...beside });

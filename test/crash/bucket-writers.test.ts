@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { loadRegistry } from '../../src/declare/registry.ts';
 import { openWarehouse } from '../../src/index.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { openPlace } from '../../src/warehouse/bucket-store/bucket-place.ts';
-import { openStore } from '../../src/warehouse/index.ts';
 import { type Running, startTonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
 import {
@@ -20,6 +17,7 @@ import {
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { chanceOf } from './scenario.ts';
+import { unnamedFiles } from './unnamed-files.ts';
 
 /** 0 to measure what the same takes without any. */
 const KILLS = Number(process.env['TONLAKE_CRASH_KILLS'] ?? 1000);
@@ -30,7 +28,6 @@ const WRITERS = Number(process.env['TONLAKE_CRASH_WRITERS'] ?? 16);
 /** Blocks of each writer, no two of which are neighbours: each is a commit of blocks and one of transactions. */
 const BLOCKS = 13;
 const SEED = Number(process.env['TONLAKE_CRASH_SEED'] ?? Date.now() % 1_000_000);
-const DAY_MS = 86_400_000;
 
 const stores = [
   { name: 'versitygw', program: S3_PROGRAM, start: startS3 },
@@ -132,36 +129,4 @@ function report(name: string, kills: number, seconds: number, { requests }: S3Re
     `\nstore | writers | commits | kills | conflicts | per commit | seconds | per commit | requests\n`,
   );
   process.stdout.write(`${[...cells, each(requests.length)].join(' | ')}\n`);
-}
-
-/** Data files that no entry names, after a collection of garbage at a time when all files are two days old. */
-async function unnamedFiles(warehouse: string, network: string, relay: S3Relay): Promise<readonly string[]> {
-  const { objects } = openPlace(warehouse);
-  relay.change = ({ path }, text) => (path.includes('list-type=2') ? aged(text) : text);
-  const { tables } = await loadRegistry();
-  const store = await openStore({ path: warehouse, network, tables, effects: realEffects, graceMs: 0 });
-  const removed = await store.clearSuperseded();
-  const named = new Set(
-    store
-      .ledger()
-      .flatMap((entry) => Object.values(entry.tables).flatMap((table) => table.files.map(({ path }) => path))),
-  );
-  await store.close();
-  relay.change = undefined;
-  const left = (await objects.list('tables/')).map(({ key }) => key);
-  process.stdout.write(`${removed} files that no entry names were removed, ${named.size} stay\n`);
-  expect(left.length).toBe(named.size);
-  return left.filter((path) => !named.has(path));
-}
-
-/** A listing in which data files were put two days earlier. */
-function aged(listing: string): string {
-  return listing.replace(/<Contents>.*?<\/Contents>/gs, (each) =>
-    /<Key>w(\/|%2F)tables/.test(each)
-      ? each.replace(
-          /(<LastModified>)([^<]+)/,
-          (_, tag, at) => tag + new Date(Date.parse(at) - 2 * DAY_MS).toISOString(),
-        )
-      : each,
-  );
 }

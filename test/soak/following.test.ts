@@ -13,6 +13,10 @@ const MINUTES = Number(process.env['TONLAKE_SOAK_MINUTES'] ?? 60);
 /** An hour's blocks and commits in as many minutes as 60 divided by this; only at 1 is the lag a figure. */
 const SPEED = Number(process.env['TONLAKE_SOAK_SPEED'] ?? 1);
 const LAG = 10 / SPEED;
+/** What is followed. */
+const PIPELINES = (process.env['TONLAKE_SOAK_PIPELINES'] ?? 'transactions').split(',');
+/** Set to keep all marts current beside it. */
+const MARTS = process.env['TONLAKE_SOAK_MARTS'] === undefined ? [] : ['--marts', 'all'];
 /** Set to follow into an object store. */
 const IS_S3 = process.env['TONLAKE_SOAK_S3'] !== undefined;
 /** Everything that a client recovers from, at two per cent. */
@@ -36,7 +40,8 @@ test(
     onTestFinished(() => sandbox.close());
     const { warehouse, folder, env } = await choosePlace();
     const place = ['--network', sandbox.url, '-w', warehouse];
-    const following = startTonlake(['follow', ...place, '--lag', `${LAG}s`, '--json', '--from', '-50:'], { env });
+    const pace = ['--lag', `${LAG}s`, '--from', '-50:', ...MARTS];
+    const following = startTonlake(['follow', ...PIPELINES, ...place, ...pace, '--json'], { env });
     const seen = { block: 0, rows: 0 };
     const samples: { readonly minute: number; readonly rssMb: number; readonly files: number }[] = [];
     for (let minute = 1; minute <= MINUTES; minute++) {
@@ -74,7 +79,7 @@ test(
     const once = join(freshFolder(), 'once');
     const range = `${report.from}:${report.to}`;
     for (const each of [warehouse, once]) {
-      await run({ pipelines: ['transactions'], network: sandbox.url, warehouse: each, range });
+      await run({ pipelines: PIPELINES, network: sandbox.url, warehouse: each, range });
     }
     expect(await hashTables(warehouse)).toEqual(await hashTables(once));
     // The memory of a moment depends on when garbage was collected last.
