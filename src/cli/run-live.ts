@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { formatCount, formatDuration } from '../core/format.ts';
-import { shellWord } from '../core/shell-word.ts';
+import { shellFlags, shellWord } from '../core/shell-word.ts';
 import { shortSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, type RunReport, run } from '../export/run.ts';
@@ -122,11 +122,8 @@ function runAgain(
   what: string,
   network: string,
 ): string {
-  const flags = { network, range, slice, warehouse, pipelines: registry?.folder, store, from };
-  const told = Object.entries(flags).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name} ${shellWord(value)}`],
-  );
-  return ['tonlake run', what, ...told, ...(history === true ? ['--history'] : [])].join(' ');
+  const flags = shellFlags({ network, range, slice, warehouse, pipelines: registry?.folder, store, from });
+  return ['tonlake run', what, ...flags, ...(history === true ? ['--history'] : [])].join(' ');
 }
 
 /** An example query on an exported table. */

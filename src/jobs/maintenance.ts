@@ -1,6 +1,6 @@
 import { JobError } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
-import { shellWord } from '../core/shell-word.ts';
+import { shellFlags } from '../core/shell-word.ts';
 import { formatSpans } from '../core/span.ts';
 import { type Finding, formatFinding } from '../verify/finding.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
@@ -96,17 +96,14 @@ export async function publishIceberg(context: StepContext): Promise<void> {
 
 function notPublished({ name, warehouse, iceberg }: Job, skipped: readonly string[]): JobError {
   const { catalog } = iceberg ?? {};
-  const flags = {
+  const flags = shellFlags({
     warehouse,
     catalog: catalog?.uri,
     namespace: catalog?.namespace,
     'catalog-warehouse': catalog?.warehouse,
-  };
-  const told = Object.entries(flags).flatMap(([flag, value]) =>
-    value === undefined ? [] : [`--${flag} ${shellWord(value)}`],
-  );
+  });
   return new JobError(`job ${name}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
     code: 'not-published',
-    hint: `tonlake publish iceberg ${told.join(' ')} tells why`,
+    hint: `tonlake publish iceberg ${flags.join(' ')} tells why`,
   });
 }

@@ -129,7 +129,7 @@ class S3Store implements ObjectStore {
       // An attempt whose answer was lost may have put it; after 409, nobody knows who won.
       const there = await this.get(key);
       if (there !== undefined) return Buffer.compare(there, bytes) === 0 ? undefined : there;
-      if (attempt === CONFLICTS) throw unsettled(this.url, key);
+      if (attempt === CONFLICTS) throw incomplete(this.url, key, 'neither puts the object nor shows another one');
       await delay(CONFLICT_MS);
     }
   }
@@ -287,14 +287,6 @@ async function ifFound<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (name === 'NoSuchKey' || name === 'NotFound' || name === 'NoSuchUpload') return undefined;
     throw error;
   }
-}
-
-function unsettled(url: string, key: string): StoreError {
-  return new StoreError(`store: ${url}: put ${key}: the store neither puts the object nor shows another one`, {
-    code: 'store-busy',
-    retryable: true,
-    hint: 'run the same command again later; committed data is safe',
-  });
 }
 
 function incomplete(url: string, key: string, what: string): StoreError {

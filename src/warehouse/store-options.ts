@@ -6,6 +6,9 @@ import type { TableDef } from '../declare/table.ts';
 import { requireLocalPath } from '../files/local-path.ts';
 import { formatLocation, isObjectUrl, parseLocation } from '../objects/s3-location.ts';
 
+/** Default of `graceMs`, in milliseconds. */
+export const GRACE_MS = 3_600_000;
+
 export interface StoreOptions {
   /** Relative to the working folder, absolute, or `s3://bucket/prefix`. Made if it does not exist. */
   readonly path: string;

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import PQueue from 'p-queue';
+import { compiledFile } from '../../core/compiled-file.ts';
 import { WalkError } from '../../core/errors.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Batch } from '../../decode/batch.ts';
@@ -196,12 +197,10 @@ function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return isOwn ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(bytes);
 }
 
-/** The compiled file of a thread; tests run sources, and use the last build. */
+/** The compiled file of a thread. */
 function compiled(file: URL): URL {
-  if (!import.meta.url.endsWith('.ts')) return file;
-  const built = new URL(file.href.replace(/\/src\/(?=export\/workers\/[^/]+$)/, '/dist/src/'));
-  if (built.protocol !== 'file:') return built;
-  if (existsSync(fileURLToPath(built))) return built;
+  const built = compiledFile(file);
+  if (!import.meta.url.endsWith('.ts') || built.protocol !== 'file:' || existsSync(fileURLToPath(built))) return built;
   throw new WalkError('walk: expected compiled files for workers, got none', {
     code: 'not-built',
     hint: 'npm run build, or --workers 0',

@@ -35,7 +35,7 @@ import type {
   StagedSpan,
   Store,
 } from '../store.ts';
-import { type StoreOptions, warehousePath } from '../store-options.ts';
+import { GRACE_MS, type StoreOptions, warehousePath } from '../store-options.ts';
 import { COMMIT_WITHIN_MS, collectGarbage } from './bucket-garbage.ts';
 import { type BucketPlace, ledgerIn, openPlace, remoteAccess } from './bucket-place.ts';
 import { bucketRows } from './bucket-rows.ts';
@@ -220,7 +220,7 @@ class BucketStore extends LedgerStore implements Store {
   }
 
   #collect(isForced: boolean): Promise<number> {
-    const { graceMs = 3_600_000 } = this.#options;
+    const { graceMs = GRACE_MS } = this.#options;
     return collectGarbage(this.#place.objects, this.#ledger, { graceMs, isForced }, () => this.#refresh());
   }
 

@@ -1,8 +1,11 @@
 import { fork } from 'node:child_process';
+import { compiledFile } from '../../core/compiled-file.ts';
 import { StoreError } from '../../core/errors.ts';
 import { decodeError, type WireError } from '../../core/wire-error.ts';
 import type { StagedSpan } from '../store.ts';
 import type { MergeWork, StageMerge } from './stage-merge.ts';
+
+const MERGE_WORKER = new URL('./merge-worker.js', import.meta.url);
 
 /** What the process is sent: once, after it has started. */
 export interface MergeOrder {
@@ -30,7 +33,11 @@ export const stageMergeApart: StageMerge = async (work, localFolder) => {
 };
 
 function ask(order: MergeOrder): Promise<MergeReply> {
-  const child = fork(fileOfProcess(), [], { execArgv: [], serialization: 'advanced', stdio: ['ignore', 2, 2, 'ipc'] });
+  const child = fork(compiledFile(MERGE_WORKER), [], {
+    execArgv: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 2, 2, 'ipc'],
+  });
   return new Promise((resolve, reject) => {
     let reply: MergeReply | undefined;
     const fail = (problem: string, cause?: unknown): void => {
@@ -56,13 +63,4 @@ function ask(order: MergeOrder): Promise<MergeReply> {
       if (error !== null) child.kill();
     });
   });
-}
-
-/** The compiled file of the process; tests run sources, and use the last build. */
-function fileOfProcess(): URL {
-  const own = import.meta.url;
-  return new URL(
-    './merge-worker.js',
-    own.endsWith('.ts') ? own.replace(/\/src\/(?=warehouse\/[^/]+\/[^/]+$)/, '/dist/src/') : own,
-  );
 }

@@ -39,7 +39,7 @@ import type {
   StagerOptions,
   Store,
 } from '../store.ts';
-import { type StoreOptions, warehousePath } from '../store-options.ts';
+import { GRACE_MS, type StoreOptions, warehousePath } from '../store-options.ts';
 import { Catalog } from './catalog.ts';
 import { folderRows, pathsIn } from './entry-files.ts';
 import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
@@ -48,7 +48,6 @@ import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
 const CATALOG_PAUSE = 20;
 /** Number of commits after which old entries leave the memory. */
 const PRUNE_EVERY = 100;
-const GRACE_MS = 3_600_000;
 /** Maximum pause between two catalogs, also if the clock jumped while one was written. */
 const MAX_CATALOG_PAUSE_MS = 60_000;
 
