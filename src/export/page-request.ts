@@ -51,6 +51,21 @@ export function requestOf(pipeline: MasterchainPipeline, page: PageRequest): Sou
   };
 }
 
+/** The request for all rows of a window of logical time. @param part further conditions */
+export function requestOfWindow(
+  pipeline: PipelineDef,
+  { from, to }: LtWindow,
+  limit: number,
+  part: readonly (readonly [name: string, value: string])[] = [],
+): SourceRequest {
+  const bounds = [['start_lt', String(from)] as const, ['end_lt', String(to)] as const];
+  return {
+    path: pathOf(pipeline),
+    query: [...bounds, ['limit', String(limit)], ...part, ...fixedQuery(pipeline)],
+    label: `${pipeline.name} lt ${from}:${to}`,
+  };
+}
+
 /** The path of a pipeline's endpoint. */
 export function pathOf({ endpoint }: PipelineDef): string {
   return endpoint.replace(/^[A-Z]+ /, '');

@@ -8,7 +8,7 @@ import { BlockWindows } from '../block-windows.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import type { LtWindow } from '../lt-windows.ts';
-import { fixedGiven, fixedQuery, pathOf } from '../page-request.ts';
+import { fixedGiven, fixedQuery, PAGE_ROWS, pathOf, requestOfWindow } from '../page-request.ts';
 import { quoteBlocks } from '../quote/quote-blocks.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
@@ -141,16 +141,10 @@ function nextRequests(
 }
 
 function windowRequest({ pipeline }: Context, window: LtWindow): WindowRequest {
-  const { from, to } = window;
-  const { limit } = pipeline.walk;
-  const bounds = [['start_lt', String(from)] as const, ['end_lt', String(to)] as const];
+  const { limit = PAGE_ROWS } = pipeline.walk;
   return {
     window,
-    http: {
-      path: pathOf(pipeline),
-      query: [...bounds, ['limit', String(limit)], ...fixedQuery(pipeline)],
-      label: `${pipeline.name} lt ${from}:${to}`,
-    },
+    http: requestOfWindow(pipeline, window, limit),
     page: { given: fixedGiven(pipeline), full: limit, overflow: 'divide' },
   };
 }

@@ -5,7 +5,7 @@ import { closedGate } from '../gate.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import { halve, type LtWindow, planEvenWindows } from '../lt-windows.ts';
-import { fixedQuery, PAGE_ROWS, pathOf } from '../page-request.ts';
+import { PAGE_ROWS, requestOfWindow } from '../page-request.ts';
 import { quoteLt } from '../quote/quote-lt.ts';
 import { horizonRanges } from '../safe-horizon.ts';
 import { cutAtFinal } from '../span-cuts.ts';
@@ -136,22 +136,9 @@ function windowRequest(
   isSupplement: boolean,
   part: readonly (readonly [string, string])[] = [],
 ): WindowRequest {
-  const { from, to } = window;
   return {
     window,
-    http: {
-      path: pathOf(pipeline),
-      query: [
-        ...[
-          ['start_lt', String(from)] as const,
-          ['end_lt', String(to)] as const,
-          ['limit', String(PAGE_ROWS)] as const,
-        ],
-        ...part,
-        ...fixedQuery(pipeline),
-      ],
-      label: `${pipeline.name} lt ${from}:${to}`,
-    },
+    http: requestOfWindow(pipeline, window, PAGE_ROWS, part),
     page: { given: {}, isSupplement, ...(part.length > 0 ? {} : { full: PAGE_ROWS, overflow: 'refuse' }) },
   };
 }
