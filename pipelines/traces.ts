@@ -6,8 +6,8 @@ export default pipeline({
   doc: 'Complete traces: everything that one external message or tick-tock started. Their transactions are in `transactions`, by trace_id.',
   endpoint: 'GET /traces',
   parameters: { sort: 'asc' },
-  // Each record contains all its transactions, so pages are small.
-  walk: block({ seqno: 'mc_seqno', column: 'mc_seqno_end', limit: 50, windows: true }),
+  // Each record contains all its transactions, so pages are small: those of a window in all, those of one block because it may be a large one.
+  walk: block({ seqno: 'mc_seqno', column: 'mc_seqno_end', limit: 50, windowLimit: 200 }),
   provenBy: ['transactions'],
   crossCheck: { kind: 'wholeTraces', items: { parameter: 'trace_id', batch: 20 } },
   tables: [

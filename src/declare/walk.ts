@@ -23,10 +23,10 @@ export interface BlockWalk {
   /** Blocks behind the head whose rows may still change, and are read again later. 0 for final rows. */
   readonly lookBack: number;
   /**
-   * True if `start_lt` and `end_lt` select rows by the logical time of their last transaction, which is in that block: blocks whose
-   * transactions are in the warehouse are then requested together.
+   * Rows per page of a window, if `start_lt` and `end_lt` select rows by the logical time of their last transaction, which is in that block:
+   * blocks whose transactions are in the warehouse are then requested together. Undefined if every block is requested by itself.
    */
-  readonly windows: boolean;
+  readonly windowLimit: number | undefined;
 }
 
 /** Rows of a range of logical time below the safe horizon, in windows that are halved instead of paged. */
@@ -133,9 +133,9 @@ export function masterchain(options: Omit<MasterchainWalk, 'kind'>): Masterchain
 
 /** A walk over masterchain blocks, one by one, without proof by headers. */
 export function block(
-  options: Pick<BlockWalk, 'seqno' | 'column'> & Partial<Pick<BlockWalk, 'limit' | 'lookBack' | 'windows'>>,
+  options: Pick<BlockWalk, 'seqno' | 'column'> & Partial<Pick<BlockWalk, 'limit' | 'lookBack' | 'windowLimit'>>,
 ): BlockWalk {
-  return { kind: 'block', limit: undefined, lookBack: 0, windows: false, ...options };
+  return { kind: 'block', limit: undefined, lookBack: 0, windowLimit: undefined, ...options };
 }
 
 /** A walk over windows of logical time below the safe horizon. */

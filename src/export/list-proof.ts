@@ -60,6 +60,13 @@ export class ListProof {
     return this.comparable().find(({ from, to }) => from <= span.from && to >= span.to);
   }
 
+  /** Traces that the transactions of a span belong to; undefined if the list is not compared with traces. */
+  async traces({ from, to }: Span): Promise<number | undefined> {
+    if (this.comparison?.columns.counted?.includes('trace_id') !== true) return undefined;
+    const select = 'SELECT count(DISTINCT trace_id) FROM _counted WHERE mc_block_seqno BETWEEN $from AND $to';
+    return Number((await this.context.sink.query(select, { from, to })).rows[0]?.[0]);
+  }
+
   /** The part of a window before the first comparable block: no transaction proves its rows. */
   async edgeOf(span: Span, range: LtWindow): Promise<LtWindow | undefined> {
     const run = this.runOf(span);

@@ -68,7 +68,7 @@ async function blockSpan(context: Context, span: Span): Promise<SpanWalk<Request
   const isProven = isCompared && pipeline.crossCheck !== undefined && isProving(pipeline.crossCheck);
   const byTransactions = isProven ? 'transactions' : 'none';
   const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
-  const windows = isCompared ? await windowsOf(context, span) : undefined;
+  const windows = isCompared ? await windowsOf(context, span, proof) : undefined;
   const isFinal = span.to <= ends.last - walk.lookBack;
   const compare = (rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]> =>
     proof.compareBlocks(rows, parts, isFinal ? windows?.answered : undefined);
@@ -90,13 +90,14 @@ async function blockSpan(context: Context, span: Span): Promise<SpanWalk<Request
 }
 
 /** The windows of a span; undefined if its blocks take no more requests one by one. */
-async function windowsOf(context: Context, span: Span): Promise<BlockWindows | undefined> {
+async function windowsOf(context: Context, span: Span, proof: ListProof): Promise<BlockWindows | undefined> {
   const { mode, sink, pipeline } = context;
-  const { windows, limit } = pipeline.walk;
+  const { windowLimit } = pipeline.walk;
   const blocks = spanSize(span);
-  if (!windows || limit === undefined || mode === 'masterchain' || blocks === 1) return undefined;
+  if (windowLimit === undefined || mode === 'masterchain' || blocks === 1) return undefined;
   const found = new BlockWindows(span, await sink.headers(span));
-  found.plan(expectedRows(context, span) ?? found.transactions, limit);
+  const expected = expectedRows(context, span) ?? (await proof.traces(span)) ?? found.transactions;
+  found.plan(expected, windowLimit);
   return mode === 'auto' && found.planned.length >= blocks ? undefined : found;
 }
 
@@ -127,11 +128,11 @@ function nextRequests(
   page: PageReport,
 ): readonly Request[] {
   if ('items' in request) return nextItems(context, request, page);
-  const { limit } = context.pipeline.walk;
+  const { limit, windowLimit } = context.pipeline.walk;
   if ('window' in request) {
     if (page.isTaken) windows?.take(request.window);
     // Blocks of a window with a record that cannot be decoded are requested by themselves.
-    else if (limit !== undefined && page.records >= limit) {
+    else if (windowLimit !== undefined && page.records >= windowLimit) {
       return (windows?.halve(request.window) ?? []).map((half) => windowRequest(context, half));
     }
     return [];
@@ -141,7 +142,7 @@ function nextRequests(
 }
 
 function windowRequest({ pipeline }: Context, window: LtWindow): WindowRequest {
-  const { limit = PAGE_ROWS } = pipeline.walk;
+  const { windowLimit: limit = PAGE_ROWS } = pipeline.walk;
   return {
     window,
     http: requestOfWindow(pipeline, window, limit),
