@@ -93,7 +93,7 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     lagMs,
     refreshMs,
   };
-  const { registry, pipelines } = await choosePipelines(asked);
+  const { registry, pipelines } = await chooseFollowed(asked);
   requireReadings(pipelines, refreshMs);
   const marts = await chooseMarts(options.marts, registry, pipelines);
   const parts = options.from === undefined ? undefined : parseRange(options.from);
@@ -126,6 +126,17 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     await sessions.close();
     await backfilling.close();
   }
+}
+
+/**
+ * The pipelines, and with them the headers of the blocks: only their hashes show that the source still serves the chain of the rows, and their
+ * times how old the rows are. Changing lists belong to no block.
+ */
+async function chooseFollowed(options: ExportOptions): ReturnType<typeof choosePipelines> {
+  const chosen = await choosePipelines(options);
+  const headers = chosen.registry.playing('headers').pipeline.name;
+  const isKnown = chosen.pipelines.every((pipeline) => isReading(pipeline) || pipeline.name === headers);
+  return isKnown ? chosen : choosePipelines({ ...options, pipelines: [headers, ...options.pipelines] });
 }
 
 interface Following {

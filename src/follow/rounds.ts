@@ -1,13 +1,17 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
 import { greatest, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
-import { bringEach, type CommonRun, commonRun, type Exporting } from '../export/exporting.ts';
+import { bringIn } from '../export/bring-in.ts';
+import { type CommonRun, commonRun, type Exporting } from '../export/exporting.ts';
 import { KnownStates } from '../export/known-states.ts';
 import { PageQueue } from '../export/page-queue.ts';
 import type { SealedChain } from '../export/sealed-chain.ts';
 import { stillForgotten } from '../warehouse/index.ts';
 import { BlockBackoff } from './block-backoff.ts';
 import type { RoundLoaders } from './round-loaders.ts';
-import { isFull, isReading, missingOf, planRound, type RoundInput } from './round-plan.ts';
+import { isFull, isReading, missingOf, planRound, type RoundInput, type RoundPlan } from './round-plan.ts';
+
+/** Code of the error for a block that the source does not have yet. */
+const NOT_INDEXED = 'not-indexed';
 
 /** The blocks and lists of one round. */
 export interface RoundOf extends Pick<RoundInput, 'asked' | 'due'> {
@@ -82,7 +86,7 @@ export class Rounds {
     // A state that was wrong is asked for again with the rows that did not agree with it.
     let isWhole = false;
     try {
-      await bringEach(this.guarded({ ...exporting, loaders }, asked, ends), turns);
+      await bringTurns(this.guarded({ ...exporting, loaders }, asked, ends), turns, input);
       if (options.stop?.aborted === true) return false;
       isWhole = true;
       for (const { pipeline, asked: tried } of turns) {
@@ -114,5 +118,25 @@ export class Rounds {
         },
       },
     };
+  }
+}
+
+/**
+ * Exports pipelines one after the other. Blocks are left out, to be tried again with the others that failed, if an earlier pipeline has
+ * waited for them in vain, or if the rows that prove theirs are still missing: what is sealed without proof is never read again.
+ */
+async function bringTurns(common: CommonRun, turns: RoundPlan['turns'], input: RoundInput): Promise<void> {
+  const late: Span[] = [];
+  const report: CommonRun['report'] = (event) => {
+    if (event.event === 'problem' && event.code === NOT_INDEXED) late.push({ from: event.from, to: event.to });
+    common.report(event);
+  };
+  for (const { pipeline, asked } of turns) {
+    if (common.stop.aborted) return;
+    const ledger = common.sink.ledger();
+    const provers = common.pipelines.filter(({ name }) => pipeline.provenBy.includes(name));
+    const unproven = provers.flatMap((prover) => missingOf({ ...input, ledger }, prover));
+    const rest = isReading(pipeline) ? asked : subtractSpans(asked, unionSpans([...late, ...unproven]));
+    if (rest.length > 0) await bringIn({ ...common, report, pipeline, asked: rest });
   }
 }

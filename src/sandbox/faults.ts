@@ -64,6 +64,14 @@ const OFF = {
   /** A hole closes after this many requests for it, or after `holeMs`. */
   holeAsks: 2,
   holeMs: 2000,
+  /** Share of masterchain blocks that come late, with everything in them, while later ones are there. */
+  lateBlocks: 0,
+  /** Share of masterchain blocks whose headers are there, and everything else comes late. */
+  lateRows: 0,
+  /** Share of masterchain blocks of which one shard block's transactions come late, although its header is there. */
+  lateShards: 0,
+  /** How long after its block something late comes; only if the head grows. */
+  lateMs: 3000,
 };
 
 /** What can go wrong. */

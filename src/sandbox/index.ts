@@ -5,6 +5,7 @@ import { View } from './api/view.ts';
 import { MAX_BLOCKS } from './chain/clock.ts';
 import { Bucket, Chance, Holes } from './chance.ts';
 import { NO_FAULTS, type SandboxFaults } from './faults.ts';
+import { latenessOf } from './lateness.ts';
 import { BASE_PATH, type Service, serve } from './server.ts';
 import { RequestLog } from './stats.ts';
 
@@ -84,12 +85,18 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     if (['holes', 'holeRate', 'holeAsks', 'holeMs'].some((name) => name in change)) holes.reopen(nowMs());
   };
   const log = new RequestLog();
+  const ageMsOf = (seqno: number): number =>
+    blockMs === undefined ? Number.POSITIVE_INFINITY : nowMs() - startedAt - (seqno - blocks) * blockMs;
+  const isLate = latenessOf(seed, () => faults, ageMsOf);
   const view = new View(
     seed,
     head,
-    (seqno) => holes.isOpen(faults, seqno, nowMs()),
+    (seqno) => holes.isOpen(faults, seqno, nowMs()) || isLate(seqno, 'lateBlocks'),
     () => faults,
-    { tieSeqno: options.tieSeqno, activity, actionLag: options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG) },
+    {
+      ...{ tieSeqno: options.tieSeqno, activity, isLate },
+      actionLag: options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG),
+    },
   );
   const service: Service = {
     view,

@@ -46,13 +46,14 @@ export function testClock(start = Date.UTC(2026, 4, 1)): TestClock {
   };
 }
 
-/** A network whose head grows while somebody waits, by `most` blocks in all. */
+/** A network whose head grows while somebody waits, by `most` blocks in all. @param back how far it is set back */
 export async function startGrowing(
   most: number,
   options: SandboxOptions = {},
+  back = { ms: 0 },
 ): Promise<{ readonly effects: TestClock; readonly sandbox: Sandbox }> {
   const effects = testClock();
-  const nowMs = (): number => Math.min(effects.elapsed(), most * BLOCK_MS);
+  const nowMs = (): number => Math.min(effects.elapsed() - back.ms, most * BLOCK_MS);
   const sandbox = await startSandbox({ blocks: HEAD, blockMs: BLOCK_MS, ...options, nowMs });
   onTestFinished(() => sandbox.close());
   return { effects, sandbox };

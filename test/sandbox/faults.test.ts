@@ -117,6 +117,31 @@ describe('a fault', () => {
     await other.close();
   });
 
+  it('late blocks, rows and shards come a while after their block, which a growing head has named before', async () => {
+    let now = 0;
+    const other = await startSandbox({ ...{ blocks: 60, blockMs: 400, nowMs: () => now }, faults: { lateMs: 3000 } });
+    now = 400;
+    const countOf = async (seqno: number) => (await transactionsOf(other, seqno)).length;
+    const headersOf = async (seqno: number) => (await askBlocks(other, `mc_seqno=${seqno}`)).length;
+    const [headers, rows] = [await headersOf(61), await countOf(61)];
+    other.setFaults({ lateBlocks: 1 });
+    expect({ last: other.head(), headers: await headersOf(61) }).toEqual({ last: 61, headers: 0 });
+    // An older one.
+    expect(await headersOf(52)).toBeGreaterThan(0);
+    other.setFaults({ lateBlocks: 0, lateRows: 1 });
+    expect(await headersOf(61)).toBe(headers);
+    expect((await ask(other, '/transactions?mc_seqno=61')).status).toBe(404);
+    expect((await ask(other, '/traces?mc_seqno=61')).status).toBe(404);
+    other.setFaults({ lateRows: 0, lateShards: 1 });
+    const early = await countOf(61);
+    expect(early).toBeGreaterThan(0);
+    expect(early).toBeLessThan(rows);
+    now = 3400;
+    other.setFaults({ lateBlocks: 1, lateRows: 1 });
+    expect({ headers: await headersOf(61), rows: await countOf(61) }).toEqual({ headers, rows });
+    await other.close();
+  });
+
   it('rawControls changes bytes and nothing else', async () => {
     const seqnos = Array.from({ length: 60 }, (_, index) => index + 20);
     let changed = 0;

@@ -1,7 +1,7 @@
 import type { ActionRow } from '../actions/actions.ts';
 import { supportedTypes } from '../actions/sets.ts';
 import { utimeOf } from '../chain/clock.ts';
-import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
+import { endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { demand, type Params } from './params.ts';
 import type { Reply } from './reply.ts';
 import { scanSlots } from './scan.ts';
@@ -23,7 +23,7 @@ export function actions(reply: Reply): Buffer {
   const replaced = ids.size > 0 || (params.hashes('trace_id').length > 0 && !params.has('account'));
   const keys = ids.size > 0 ? actionTraces(view, params) : traceKeys(view, params);
   if (mcSeqno !== undefined && !replaced) view.requireTransactions(mcSeqno);
-  const keepTrace = replaced ? (trace: TraceRow) => view.isIndexed(endSeqno(trace)) : traceFilter(view, params);
+  const keepTrace = replaced ? (trace: TraceRow) => view.isComplete(trace) : traceFilter(view, params);
   const hashes = new Set(params.hashes('tx_hash').map((hash) => hash.toString('base64')));
   const keep = (row: ActionRow): boolean => {
     const { type, ancestors, members } = row.plan;

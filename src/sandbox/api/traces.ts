@@ -62,7 +62,7 @@ export function traceFilter(view: View, params: Params): (trace: TraceRow) => bo
   const bounds = params.bounds();
   const known = account === undefined ? undefined : view.chain.accountOf(account);
   return (trace) => {
-    if (!within(bounds, trace.endLt, () => utimeOf(endSlot(trace))) || !view.isIndexed(endSeqno(trace))) return false;
+    if (!within(bounds, trace.endLt, () => utimeOf(endSlot(trace))) || !view.isComplete(trace)) return false;
     if (account === undefined) return true;
     return trace.plan.members.some(
       (member) =>

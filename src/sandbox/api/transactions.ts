@@ -15,7 +15,7 @@ export function transactionsByMasterchainBlock(reply: Reply): Buffer {
   const seqno = params.requiredSeqno('seqno');
   view.requireTransactions(seqno);
   const { limit, offset } = params.page();
-  const rows = directed(view.told.includedIn(seqno), params.sort() ?? -1);
+  const rows = directed(view.listedIn(seqno), params.sort() ?? -1);
   return pageOf(reply, rows.slice(offset, offset + limit));
 }
 
@@ -43,7 +43,7 @@ export function transactions(reply: Reply): Buffer {
   const rows =
     mcSeqno === undefined
       ? scan(view, params, keep, byLt)
-      : directed(view.told.includedIn(mcSeqno).filter(keep), sort, byLt).slice(offset, offset + limit);
+      : directed(view.listedIn(mcSeqno).filter(keep), sort, byLt).slice(offset, offset + limit);
   return pageOf(reply, rows);
 }
 
@@ -55,7 +55,7 @@ function scan(view: View, params: Params, keep: Keep, byLt: boolean): readonly T
   const found: TransactionRow[] = [];
   let skip = offset;
   for (const slot of slotsIn(slotBounds(view, params), sort, accountPlaces(view, params.addresses('account')))) {
-    if (plain && skip > 0 && view.isIndexed(slot + 1) && view.isIndexed(slot + 2)) {
+    if (plain && skip > 0 && view.isWhole(slot + 1) && view.isWhole(slot + 2)) {
       const count = view.chain.countMadeIn(slot);
       if (count <= skip) {
         skip -= count;

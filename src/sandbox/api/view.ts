@@ -10,8 +10,9 @@ import {
   type TransactionRow,
 } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { endSeqno, type TraceIndex, type TraceRow } from '../chain/trace-index.ts';
+import { endSeqno, memberEpoch, type TraceIndex, type TraceRow } from '../chain/trace-index.ts';
 import type { SandboxFaults } from '../faults.ts';
+import type { IsLate } from '../lateness.ts';
 import type { LieKind } from '../lies/kinds.ts';
 import { includedBy, Told } from '../lies/tampered-chain.ts';
 import { AddressBookPages } from '../page/addresses.ts';
@@ -33,6 +34,7 @@ export interface ListedMessage extends MessageRow {
 interface ViewOptions extends ChainOptions {
   /** How many blocks actions are behind the head. */
   readonly actionLag: number;
+  readonly isLate: IsLate;
 }
 
 /** What endpoints read: the chain up to the head, without the blocks that are not indexed yet. */
@@ -51,6 +53,7 @@ export class View {
   readonly page = new PageWriter(1 << 20);
   readonly #actionLag: number;
   readonly #isHole: (seqno: number) => boolean;
+  readonly #isLate: IsLate;
   readonly #network: SharedNetwork;
   #bodies: ReadonlyMap<string, string> | undefined;
   #externals: { readonly head: number; readonly rows: readonly ListedMessage[] } | undefined;
@@ -72,6 +75,7 @@ export class View {
     this.addresses = new AddressBookPages(this.chain.codec);
     this.head = head;
     this.#isHole = isHole;
+    this.#isLate = options.isLate;
     this.faults = faults;
     this.told = new Told(this.chain, this.blocks, () => faults().lies);
   }
@@ -81,9 +85,20 @@ export class View {
     return seqno >= FIRST_SEQNO && seqno <= this.head() && !this.#isHole(seqno);
   }
 
+  /** Whether nothing of a masterchain block is missing. */
+  isWhole(seqno: number): boolean {
+    return this.isIndexed(seqno) && !this.#isLate(seqno, 'lateRows') && !this.#isLate(seqno, 'lateShards');
+  }
+
+  /** Transactions listed in a masterchain block, by lt and account. */
+  listedIn(seqno: number): readonly TransactionRow[] {
+    const rows = this.told.includedIn(seqno);
+    return this.isWhole(seqno) ? rows : rows.filter(({ transaction }) => !this.#areRowsLate(seqno, transaction));
+  }
+
   /** Whether the transactions of a masterchain block can be requested. */
   hasTransactions(seqno: number): boolean {
-    return this.isIndexed(seqno) && !this.told.isTold(seqno, 'hole-forever');
+    return this.isIndexed(seqno) && !this.told.isTold(seqno, 'hole-forever') && !this.#isLate(seqno, 'lateRows');
   }
 
   /** @throws {ApiError} 404 if the transactions of a masterchain block cannot be requested */
@@ -113,7 +128,28 @@ export class View {
   }
 
   isVisible(row: TransactionRow): boolean {
-    return this.isIndexed(masterchainSeqno(row));
+    return this.#isThere(masterchainSeqno(row), row.transaction);
+  }
+
+  /** Whether a trace is complete: its last block is there, even if an earlier one is not. */
+  isComplete(trace: TraceRow): boolean {
+    const { template, members } = trace.plan;
+    const end = endSeqno(trace);
+    if (!this.isIndexed(end) || this.isWhole(end)) return this.isIndexed(end);
+    const last = members.filter((member) => seqnoIn(template, member, memberEpoch(trace, member)) === end);
+    return last.every((member) => !this.#areRowsLate(end, member));
+  }
+
+  #isThere(seqno: number, transaction: Transaction): boolean {
+    return this.isIndexed(seqno) && !this.#areRowsLate(seqno, transaction);
+  }
+
+  /** Whether a transaction comes later than the masterchain block that includes it. */
+  #areRowsLate(seqno: number, { block }: Transaction): boolean {
+    if (this.#isLate(seqno, 'lateRows')) return true;
+    if (block.name.workchain === -1 || !this.#isLate(seqno, 'lateShards')) return false;
+    const first = this.chain.includedIn(seqno).find(({ transaction }) => transaction.block.name.workchain !== -1);
+    return first?.transaction.block === block;
   }
 
   /** Which sides of a message are indexed, and the epoch in which it is received. */
@@ -124,7 +160,7 @@ export class View {
   } {
     const consumedIn = epoch + (from === undefined || to === undefined ? 0 : to.cycle - from.cycle);
     const shown = (transaction: Transaction | undefined, at: number): boolean =>
-      transaction !== undefined && this.isIndexed(seqnoIn(template, transaction, at));
+      transaction !== undefined && this.#isThere(seqnoIn(template, transaction, at), transaction);
     return { sent: shown(from, epoch), received: shown(to, consumedIn), consumedIn };
   }
 
@@ -160,9 +196,10 @@ export class View {
 
   /** The inbound externals of the whole chain; `list` reads them, again only if the head or a hole may have changed. */
   inboundExternals(list: () => readonly ListedMessage[]): readonly ListedMessage[] {
-    const { holes, holeRate } = this.faults();
+    const { holes, holeRate, lateBlocks, lateRows, lateShards } = this.faults();
     const head = this.head();
-    if (this.#externals?.head === head && holes.length === 0 && holeRate === 0) return this.#externals.rows;
+    const isWhole = holes.length === 0 && holeRate + lateBlocks + lateRows + lateShards === 0;
+    if (this.#externals?.head === head && isWhole) return this.#externals.rows;
     const rows = list();
     this.#externals = { head, rows };
     return rows;
