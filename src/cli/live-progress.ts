@@ -3,7 +3,7 @@ import { describeEvent, isTrouble } from '../export/describe-event.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { RetryEvent } from '../http/source.ts';
 import { pasteable } from './invocation.ts';
-import { describeRetry, type Progress, TELL_WAIT_MS } from './progress-text.ts';
+import { describeRetry, isWorthTelling, type Progress } from './progress-text.ts';
 import { RunProgress } from './run-progress.ts';
 
 /** Progress bars at the bottom of a terminal; messages are printed above them. */
@@ -19,7 +19,7 @@ export class LiveProgress implements Progress {
   };
 
   readonly retry = (event: RetryEvent): void => {
-    if (event.sleepMs >= TELL_WAIT_MS) this.#progress.pause(describeRetry(event));
+    if (isWorthTelling(event)) this.#progress.pause(describeRetry(event));
   };
 
   readonly tell = (line: string): void => {
@@ -45,7 +45,7 @@ export class LiveProgress implements Progress {
       gracefulExit: false,
       linewrap: false,
       format: (_options, { maxWidth }, { row }: { readonly row: number }) =>
-        (this.#progress.lines(performance.now())[row] ?? '').slice(0, maxWidth - 1),
+        (this.#progress.lines(performance.now(), maxWidth - 1)[row] ?? '').slice(0, maxWidth - 1),
     });
     for (let row = 0; row < count; row++) bars.create(1, 0, { row });
     this.#bars = bars;

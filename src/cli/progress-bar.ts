@@ -2,7 +2,14 @@ import { describeEvent, isTrouble } from '../export/describe-event.ts';
 import type { RunEvent } from '../export/run.ts';
 import type { RetryEvent } from '../http/source.ts';
 import { pasteable } from './invocation.ts';
-import { describeRetry, type Progress, TELL_WAIT_MS } from './progress-text.ts';
+import {
+  describeRetry,
+  isWorthTelling,
+  NOT_INDEXED,
+  POLLS_BEFORE_TELLING,
+  type Progress,
+  TELL_WAIT_MS,
+} from './progress-text.ts';
 
 /** Progress bars on a terminal, plain lines elsewhere; only problems if standard output is JSON. */
 export async function openProgress(isJson: boolean): Promise<Progress> {
@@ -26,7 +33,8 @@ class LineProgress implements Progress {
 
   readonly retry = (event: RetryEvent): void => {
     const now = performance.now();
-    if (event.sleepMs < TELL_WAIT_MS || now - this.toldAt < TELL_WAIT_MS) return;
+    if (!isWorthTelling(event) || now - this.toldAt < TELL_WAIT_MS) return;
+    if (event.code === NOT_INDEXED && event.attempt > POLLS_BEFORE_TELLING) return;
     this.toldAt = now;
     process.stderr.write(`${describeRetry(event)}\n`);
   };

@@ -14,6 +14,16 @@ export interface Progress {
 /** Waits shorter than this are not shown, and retries not more often than this. */
 export const TELL_WAIT_MS = 5_000;
 
-export function describeRetry(event: RetryEvent): string {
-  return `waiting ${formatDuration(event.sleepMs / 1000)}: ${event.message}`;
+/** Code of the failure of a poll for a block. */
+export const NOT_INDEXED = 'not-indexed';
+
+/** A block that comes late is told after so many polls, about five seconds. */
+export const POLLS_BEFORE_TELLING = 6;
+
+export function isWorthTelling({ sleepMs, code, attempt }: RetryEvent): boolean {
+  return sleepMs >= TELL_WAIT_MS || (code === NOT_INDEXED && attempt >= POLLS_BEFORE_TELLING);
+}
+
+export function describeRetry({ sleepMs, code, message }: RetryEvent): string {
+  return code === NOT_INDEXED ? `waiting: ${message}` : `waiting ${formatDuration(sleepMs / 1000)}: ${message}`;
 }

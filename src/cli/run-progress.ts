@@ -1,9 +1,12 @@
 import { formatCount, formatDuration } from '../core/format.ts';
 import type { RunEvent, RunStages } from '../export/run.ts';
 
-const BAR_WIDTH = 30;
+const BAR_WIDTH = { least: 10, most: 30 };
 /** Rates over less time than this are unreliable. */
 const LEAST_SECONDS = 0.1;
+/** The time left is not estimated from less than one of these: a share of the stage, or a number of steps. */
+const ENOUGH = { share: 0.01, steps: 10 };
+const GAP = '  ';
 
 interface Stage {
   readonly pipeline: string;
@@ -13,6 +16,8 @@ interface Stage {
   readonly startedAt: number;
   rows: number;
   walked: number;
+  /** How often rows or blocks came. */
+  steps: number;
 }
 
 /** Progress of a run: the current stage, one for each pipeline, and the total. Times are in milliseconds. */
@@ -34,11 +39,12 @@ export class RunProgress {
     } else if (event.event === 'start') {
       this.#finish(now);
       const { pipeline, seqnos: blocks, records: promised } = event;
-      this.#stage = { pipeline, blocks, promised, startedAt: now, rows: 0, walked: 0 };
+      this.#stage = { pipeline, blocks, promised, startedAt: now, rows: 0, walked: 0, steps: 0 };
     } else if (event.event === 'progress' && this.#stage !== undefined) {
       this.#pause = undefined;
       this.#stage.rows += event.records;
       this.#stage.walked += event.seqnos;
+      this.#stage.steps++;
     }
   }
 
@@ -46,12 +52,12 @@ export class RunProgress {
     this.#pause = why;
   }
 
-  /** A line for the current stage, and one for the total if there are several stages. */
-  lines(now: number): readonly string[] {
+  /** A line for the current stage, and one for the total if there are several stages; bars leave room for the rest of a line. */
+  lines(now: number, width = Number.POSITIVE_INFINITY): readonly string[] {
     const stage = this.#stage;
     if (stage === undefined) return [];
     const several = this.#stages.filter(({ blocks }) => blocks > 0).length > 1;
-    return [this.#stageLine(stage, now), ...(several ? [this.#wholeLine(stage, now)] : [])];
+    return [this.#stageLine(stage, now, width), ...(several ? [this.#wholeLine(stage, now, width)] : [])];
   }
 
   #finish(now: number): void {
@@ -61,25 +67,22 @@ export class RunProgress {
     this.#secondsPerBlock = Math.max(this.#secondsPerBlock, seconds / stage.blocks);
   }
 
-  #stageLine(stage: Stage, now: number): string {
+  #stageLine(stage: Stage, now: number, width: number): string {
     const { pipeline, promised, blocks, rows, walked } = stage;
-    const share = shareOf(stage);
     const rate = `${formatCount(Math.round(rows / secondsSince(stage.startedAt, now)))} rows/s`;
     const isUncounted = promised === undefined && walked === 0 && rows > 0;
-    const done = promised === undefined ? `${formatCount(walked)}/${formatCount(blocks)} blocks` : undefined;
-    const count = isUncounted
-      ? `${formatCount(rows)} rows`
-      : (done ?? `${formatCount(rows)}/${formatCount(promised ?? 0)} rows`);
+    // Blocks that are requested again bring some rows twice.
+    const [done, total, unit] =
+      promised === undefined ? [walked, blocks, 'blocks'] : [Math.min(rows, promised), promised, 'rows'];
+    const count = isUncounted ? `${formatCount(rows)} rows` : `${formatCount(done)}/${formatCount(total)} ${unit}`;
     const left = leftOf(stage, now);
-    const parts = [
-      count,
-      this.#pause ?? (rows > 0 ? rate : ''),
-      left === undefined ? '' : `${formatDuration(left)} left`,
-    ];
-    return [pipeline, isUncounted ? '' : bar(share), ...parts].filter((part) => part !== '').join('  ');
+    const rest = [left === undefined ? '' : `${formatDuration(left)} left`, this.#pause ?? ''];
+    const share = isUncounted ? undefined : shareOf(stage);
+    const isRated = rows > 0 && this.#pause === undefined;
+    return lineOf({ label: pipeline, share, parts: [count, isRated ? rate : '', ...rest], spare: rate, width });
   }
 
-  #wholeLine(stage: Stage, now: number): string {
+  #wholeLine(stage: Stage, now: number, width: number): string {
     const at = this.#stages.findIndex(({ pipeline }) => pipeline === stage.pipeline);
     const total = Math.max(1, blocksOf(this.#stages));
     const later = blocksOf(this.#stages.slice(at + 1));
@@ -91,15 +94,35 @@ export class RunProgress {
         ? ''
         : `about ${formatDuration(left + later * Math.max(perBlock, this.#secondsPerBlock))} left`;
     const elapsed = `${formatDuration(Math.floor(secondsSince(this.#startedAt, now)))} elapsed`;
-    const parts = [
-      bar(share),
-      `${Math.floor(100 * share)} %`,
-      `stage ${at + 1} of ${this.#stages.length}`,
-      elapsed,
-      all,
-    ];
-    return ['all', ...parts].filter((part) => part !== '').join('  ');
+    const stages = `stage ${at + 1} of ${this.#stages.length}`;
+    return lineOf({
+      label: 'all',
+      share,
+      parts: [`${Math.floor(100 * share)} %`, stages, elapsed, all],
+      spare: elapsed,
+      width,
+    });
   }
+}
+
+interface LineParts {
+  readonly label: string;
+  /** Length of the bar; undefined for no bar. */
+  readonly share: number | undefined;
+  readonly parts: readonly string[];
+  /** The part that is left out where the line is too long without a bar. */
+  readonly spare: string;
+  readonly width: number;
+}
+
+/** One line: its bar is as long as the other parts permit. */
+function lineOf({ label, share, parts, spare, width }: LineParts): string {
+  const texts = parts.filter((part) => part !== '');
+  const bare = [label, ...texts].join(GAP);
+  if (share === undefined) return bare;
+  const room = Math.min(BAR_WIDTH.most, width - bare.length - GAP.length);
+  if (room >= BAR_WIDTH.least) return [label, bar(share, room), ...texts].join(GAP);
+  return bare.length <= width ? bare : [label, ...texts.filter((part) => part !== spare)].join(GAP);
 }
 
 function blocksOf(stages: RunStages['stages']): number {
@@ -111,17 +134,18 @@ function shareOf({ promised, rows, blocks, walked }: Stage): number {
   return Math.min(1, done / Math.max(1, total));
 }
 
-/** Remaining seconds of a stage at its average speed; undefined before the first progress. */
+/** Remaining seconds of a stage at its average speed; undefined if too little of it is done. */
 function leftOf(stage: Stage, now: number): number | undefined {
   const share = shareOf(stage);
-  return share === 0 ? undefined : (secondsSince(stage.startedAt, now) * (1 - share)) / share;
+  if (share === 0 || (share < ENOUGH.share && stage.steps < ENOUGH.steps)) return undefined;
+  return (secondsSince(stage.startedAt, now) * (1 - share)) / share;
 }
 
 function secondsSince(then: number, now: number): number {
   return Math.max(LEAST_SECONDS, (now - then) / 1000);
 }
 
-function bar(share: number): string {
-  const full = Math.round(BAR_WIDTH * share);
-  return '='.repeat(full) + '-'.repeat(BAR_WIDTH - full);
+function bar(share: number, width: number): string {
+  const full = Math.round(width * share);
+  return '='.repeat(full) + '-'.repeat(width - full);
 }

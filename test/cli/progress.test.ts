@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { describeRetry, isWorthTelling } from '../../src/cli/progress-text.ts';
 import { RunProgress } from '../../src/cli/run-progress.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { CLI } from '../cli.ts';
@@ -25,7 +26,7 @@ describe('progress', () => {
     expect(run.lines(20_000)).toEqual([`transactions  ${bar}  500/2,000 rows  25 rows/s  1 min 00 s left`]);
     expect(run.lines(40_000)).toEqual([`transactions  ${bar}  500/2,000 rows  13 rows/s  2 min 00 s left`]);
     run.pause('waiting 8 s: 429');
-    expect(run.lines(40_000)).toEqual([`transactions  ${bar}  500/2,000 rows  waiting 8 s: 429  2 min 00 s left`]);
+    expect(run.lines(40_000)).toEqual([`transactions  ${bar}  500/2,000 rows  2 min 00 s left  waiting 8 s: 429`]);
   });
 
   test('of the whole counts all stages, those to come as slow as the slowest', () => {
@@ -48,6 +49,53 @@ describe('progress', () => {
     run.see(start('jetton_masters'), 0);
     run.see(progress('jetton_masters', 0, 3000), 6000);
     expect(run.lines(6000)).toEqual(['jetton_masters  3,000 rows  500 rows/s']);
+  });
+});
+
+describe('progress', () => {
+  test('estimates the time left only from more than a few answers', () => {
+    const run = new RunProgress();
+    run.see({ event: 'stages', stages: [{ pipeline: 'blocks', blocks: 10_000 }] }, 0);
+    run.see({ ...start('blocks'), seqnos: 10_000 }, 0);
+    run.see(progress('blocks', 1, 4), 2000);
+    expect(run.lines(15_000)).toEqual([`blocks  ${'-'.repeat(30)}  1/10,000 blocks  0 rows/s`]);
+    for (let step = 0; step < 9; step++) run.see(progress('blocks', 1, 4), 15_000);
+    expect(run.lines(15_000)[0]).toMatch(/ {2}4 h 09 min left$/);
+    run.see(progress('blocks', 990, 4000), 16_000);
+    expect(run.lines(16_000)[0]).toMatch(/ {2}2 min 24 s left$/);
+  });
+
+  test('fits a narrow terminal: the bar gets shorter, then it and the rate are left out', () => {
+    const run = new RunProgress();
+    const stages = ['blocks', 'transactions'].map((pipeline) => ({ pipeline, blocks: 100 }));
+    run.see({ event: 'stages', stages }, 0);
+    run.see(start('transactions', 200_000), 0);
+    run.see(progress('transactions', 0, 50_000), 100_000);
+    const [bar, end] = ['='.repeat(4) + '-'.repeat(11), '5 min 00 s left'];
+    expect(run.lines(100_000, 79)).toEqual([
+      `transactions  ${bar}  50,000/200,000 rows  500 rows/s  ${end}`,
+      `all  ${'='.repeat(7)}${'-'.repeat(4)}  62 %  stage 2 of 2  1 min 40 s elapsed  about ${end}`,
+    ]);
+    expect(run.lines(100_000, 59)).toEqual([
+      `transactions  50,000/200,000 rows  ${end}`,
+      `all  62 %  stage 2 of 2  about ${end}`,
+    ]);
+  });
+
+  test('never counts more rows than there are, though a block that is requested again brings its rows twice', () => {
+    const run = new RunProgress();
+    run.see({ event: 'stages', stages: [{ pipeline: 'transactions', blocks: 100 }] }, 0);
+    run.see(start('transactions', 2000), 0);
+    run.see(progress('transactions', 100, 2070), 1000);
+    expect(run.lines(1000)[0]).toContain('  2,000/2,000 rows  ');
+  });
+
+  test('tells of a block that the index does not have yet, after some seconds of asking', () => {
+    const poll = { label: 'blocks 7', request: '/x', sleepMs: 2000, code: 'not-indexed', message: 'still not indexed' };
+    expect(isWorthTelling({ ...poll, attempt: 2 })).toBe(false);
+    expect(isWorthTelling({ ...poll, attempt: 6 })).toBe(true);
+    expect(isWorthTelling({ ...poll, attempt: 6, code: 'rate-limited' })).toBe(false);
+    expect(describeRetry({ ...poll, attempt: 6 })).toBe('waiting: still not indexed');
   });
 });
 
