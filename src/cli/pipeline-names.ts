@@ -1,6 +1,11 @@
 import { UsageError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 
+/** The pipelines that a command names: separated by blanks or commas. */
+export function splitNames(words: readonly string[]): readonly string[] {
+  return words.flatMap((word) => (word.includes(':') ? [word] : word.split(',').filter((name) => name !== '')));
+}
+
 /** Rejects ranges and marts in place of pipelines. @throws {UsageError} `unknown-pipeline` */
 export async function refuseOthers(
   command: 'run' | 'plan' | 'follow',

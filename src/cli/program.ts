@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor } from '../core/did-you-mean.ts';
 import { oneLine, UsageError } from '../core/errors.ts';
 import { readVersion } from '../core/package-version.ts';
 import { addCatalog } from './commands/catalog-command.ts';
@@ -14,6 +14,7 @@ import { addFetch } from './commands/fetch-command.ts';
 import { addFiles } from './commands/files-command.ts';
 import { addFollow } from './commands/follow-command.ts';
 import { addForget } from './commands/forget-command.ts';
+import { addHelp } from './commands/help-command.ts';
 import { addInit } from './commands/init-command.ts';
 import { addJob } from './commands/job-command.ts';
 import { addMart } from './commands/mart-command.ts';
@@ -31,6 +32,26 @@ import { addWatch } from './commands/watch-command.ts';
 import { addWorker } from './commands/worker-command.ts';
 import { rememberFlags } from './invocation.ts';
 
+/** Commands by what they are for, in the order of the help. */
+const GROUPS: readonly (readonly [title: string, commands: readonly ((program: Command) => void)[]])[] = [
+  ['Export from the chain:', [addRun, addPlan, addFollow, addWatch, addFetch, addWorker]],
+  [
+    'Look at a warehouse:',
+    [addStatus, addDescribe, addSql, addShell, addUi, addReport, addExport, addFiles, addExplain],
+  ],
+  ['Derive tables, verify:', [addMart, addCheck, addVerify]],
+  ['Maintain a warehouse:', [addCompact, addCopy, addPublish, addForget, addCatalog]],
+  ['Automate:', [addJob, addSchedule, addInit]],
+  ['Other:', [addSandbox, addCompletion, addHelp]],
+];
+
+const HELP = `
+Start here:
+  tonlake run transactions --network sandbox --range 1000:1999
+  tonlake sql "select count(*) from transactions" --network sandbox
+
+tonlake help COMMAND has the options and examples of a command.`;
+
 /** The command line; docs/cli.md is generated from it. */
 export function createProgram(): Command {
   const program = new Command('tonlake')
@@ -38,39 +59,15 @@ export function createProgram(): Command {
       'Export the TON blockchain from a TON Index v3 API to Parquet or DuckDB, with proof that nothing is missing.',
     )
     .version(readVersion())
-    .showSuggestionAfterError();
+    .showSuggestionAfterError()
+    .helpCommand(false)
+    .configureHelp({ subcommandTerm: termOf })
+    .addHelpText('after', HELP);
   program.configureOutput({ outputError: (text, write) => write(usageLine(text)) });
-  for (const add of [
-    addRun,
-    addPlan,
-    addFollow,
-    addStatus,
-    addVerify,
-    addMart,
-    addCheck,
-    addSql,
-    addShell,
-    addUi,
-    addReport,
-    addExport,
-    addDescribe,
-    addExplain,
-    addFiles,
-    addFetch,
-    addWatch,
-    addWorker,
-    addCatalog,
-    addCompact,
-    addCopy,
-    addPublish,
-    addForget,
-    addJob,
-    addSchedule,
-    addSandbox,
-    addInit,
-    addCompletion,
-  ])
-    add(program);
+  for (const [title, adders] of GROUPS) {
+    program.commandsGroup(title);
+    for (const add of adders) add(program);
+  }
   for (const command of program.commands.filter(({ commands }) => commands.length > 0)) requireSubcommand(command);
   for (const command of withAllBelow(program)) command.exitOverride();
   program.hook('preAction', (root, running) => rememberFlags(root, running));
@@ -84,9 +81,17 @@ function requireSubcommand(command: Command): void {
     const [got] = command.args;
     const fault =
       got === undefined ? `expected a command of tonlake ${command.name()}, got none` : `unknown command '${got}'`;
-    const guess = got === undefined ? '' : didYouMean(got, names);
-    throw new UsageError(`usage: ${fault}`, { code: 'no-command', hint: `${guess}there are: ${names.join(', ')}` });
+    throw new UsageError(`usage: ${fault}`, { code: 'no-command', hint: choicesFor(got ?? '', names) });
   });
+}
+
+/** `sql [query]`; without `[options]`, which all commands have. */
+function termOf(command: Command): string {
+  const names = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...names].join(' ');
 }
 
 /** A command and all its subcommands. */

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { splitNames } from '../../src/cli/pipeline-names.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -58,7 +59,10 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
       args: ['run', '--network', 'sandbox', '--range', '5:1'],
       says: /range start 5 is after its end 1; hint: did you mean 1:5\?/,
     },
-    { args: ['run', '--network', 'sandbox', '--range', '2026-02-30'], says: /expected a range.*2026-02-30/ },
+    {
+      args: ['run', '--network', 'sandbox', '--range', '2026-02-30'],
+      says: /expected a day of the calendar, got "2026-02-30"; hint: /,
+    },
     { args: ['run', '--network', 'sandbox', '--range', '20000:'], says: /range with blocks.*hint: the head is 10000/ },
     { args: ['run', '--network', 'sandbox', '--range', 'last week'], says: /expected a range such as/ },
     { args: ['job'], says: /expected a command of tonlake job, got none; hint: there are: run, check, list, history/ },
@@ -92,7 +96,9 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['sql', '--file', '/nowhere/q.sql'], says: /cannot read \/nowhere\/q\.sql/ },
     { args: ['sql', 'select 1', '--format', 'xml'], says: /box, csv, json/ },
     { args: ['describe', 'mesages'], says: /expected a table, got "mesages"; hint: did you mean messages\?/ },
-    { args: ['describe', 'nopipe'], says: /got "nopipe"; hint: There are: / },
+    { args: ['describe', 'nopipe'], says: /got "nopipe"; hint: there are: / },
+    { args: ['help', 'rnu'], says: /expected a command, got "rnu"; hint: did you mean run\?\n/ },
+    { args: ['help', 'job', 'shcedule'], says: /got "shcedule"; hint: there are: run, check, list, history, log\n/ },
     { args: ['files'], says: /missing required argument 'table'/ },
     { args: ['files', 'blcks'], says: /did you mean blocks\?/ },
     { args: ['catalog', 'extra'], says: /too many arguments/ },
@@ -244,4 +250,15 @@ test('a reader that goes early, as head does, ends the program without a word', 
   const run = startTonlake(['sql', 'select * from range(500000)', '--format', 'csv', '--warehouse', path]);
   run.closeOutput();
   expect(await run.finished).toMatchObject({ code: 1, stderr: '' });
+});
+
+test('pipelines may be separated by blanks or by commas', () => {
+  expect(splitNames(['transactions,traces', 'actions'])).toEqual(['transactions', 'traces', 'actions']);
+  // A range in place of a pipeline is named whole by the error.
+  expect(splitNames(['1:2,5:6'])).toEqual(['1:2,5:6']);
+});
+
+test('tonlake help shows the same as --help', async () => {
+  expect(await tonlake(['help', 'job', 'run'])).toEqual(await tonlake(['job', 'run', '--help']));
+  expect(await tonlake(['help'])).toEqual(await tonlake(['--help']));
 });

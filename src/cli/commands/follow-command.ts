@@ -14,7 +14,7 @@ import {
   withPlace,
 } from '../common-options.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
-import { refuseOthers } from '../pipeline-names.ts';
+import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { collectInSteps } from '../v8-flags.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
@@ -122,10 +122,11 @@ export function addFollow(program: Command): void {
     });
 }
 
-async function followOptions(given: readonly string[], flags: FollowFlags) {
+async function followOptions(words: readonly string[], flags: FollowFlags) {
   const { loadRegistry } = await import('../../declare/registry.ts');
   const registry = await loadRegistry(flags.pipelines);
   const refreshMs = flags.refresh ?? {};
+  const given = splitNames(words);
   await refuseOthers('follow', [...given, ...Object.keys(refreshMs)], registry);
   return {
     pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],

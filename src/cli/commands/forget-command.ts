@@ -3,6 +3,7 @@ import { formatCount } from '../../core/format.ts';
 import { formatSpans } from '../../core/span.ts';
 import type { ForgetReport } from '../../verify/forget.ts';
 import { type CommonOptions, warehouseOf, withPlace } from '../common-options.ts';
+import { splitNames } from '../pipeline-names.ts';
 import { print } from '../streams.ts';
 
 interface ForgetFlags extends CommonOptions {
@@ -31,7 +32,8 @@ export function addForget(program: Command): void {
     .option('--yes', 'remove the rows (default: only show what would be removed)')
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
-    .action(async (pipelines: readonly string[], flags: ForgetFlags) => {
+    .action(async (words: readonly string[], flags: ForgetFlags) => {
+      const pipelines = splitNames(words);
       const { forgetRange } = await import('../../verify/forget.ts');
       const { range, network } = flags;
       const options = { warehouse: warehouseOf(flags), network, pipelines, range };
@@ -51,5 +53,5 @@ function describe({ event, spans, rows, staying, marts, warehouse }: ForgetRepor
   if (staying.length > 0)
     lines.push(`  would stay, although derived from or compared with them: ${staying.join(', ')}`);
   if (marts.length > 0) lines.push(`  marts keep their days: ${marts.join(', ')}`);
-  return `${lines.join('\n')}\n`;
+  return `${lines.join('\n')}\nnothing was changed; --yes removes the rows\n`;
 }

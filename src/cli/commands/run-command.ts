@@ -22,7 +22,7 @@ import {
   withPlace,
 } from '../common-options.ts';
 import { type FeedFlags, feedsOf, sendingAround, withFeeds } from '../feed-options.ts';
-import { refuseOthers } from '../pipeline-names.ts';
+import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
@@ -207,8 +207,9 @@ async function namesOf(
   registry: Registry,
 ): Promise<readonly string[]> {
   if (all !== true) {
-    await refuseOthers(command, pipelines, registry);
-    return pipelines.length > 0 ? [...new Set(pipelines)] : [registry.playing('counted').pipeline.name];
+    const names = splitNames(pipelines);
+    await refuseOthers(command, names, registry);
+    return names.length > 0 ? [...new Set(names)] : [registry.playing('counted').pipeline.name];
   }
   const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
   if (other === undefined && slice === undefined) return registry.lasting;

@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { unknownName } from '../../core/did-you-mean.ts';
+
+/** `tonlake help`: the same as `--help` of a command. */
+export function addHelp(program: Command): void {
+  program
+    .command('help')
+    .description('show the help of a command')
+    .argument('[command...]', 'the command, such as run or job run (default: an overview)')
+    .addHelpText('after', '\nExamples:\n  tonlake help run\n  tonlake help job run')
+    .action((words: readonly string[]) => commandOf(program, words).outputHelp());
+}
+
+function commandOf(parent: Command, [word, ...below]: readonly string[]): Command {
+  if (word === undefined) return parent;
+  const names = parent.commands.map((each) => each.name());
+  const found = parent.commands.find((each) => each.name() === word);
+  if (found === undefined) throw unknownName('a command', word, names, 'no-command');
+  return commandOf(found, below);
+}
