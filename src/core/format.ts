@@ -15,13 +15,24 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** `1 h 05 min`, `3 min 20 s`, `12 s`, `0.4 s`. */
+/** `3 d 04 h`, `1 h 05 min`, `3 min 20 s`, `12 s`, `0.4 s`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
-  return `${Math.floor(whole / 3600)} h ${String(Math.floor((whole % 3600) / 60)).padStart(2, '0')} min`;
+  const hours = Math.floor(whole / 3600);
+  if (hours >= 48) return `${Math.floor(hours / 24)} d ${String(hours % 24).padStart(2, '0')} h`;
+  return `${hours} h ${String(Math.floor((whole % 3600) / 60)).padStart(2, '0')} min`;
+}
+
+/** `205 d`, `7 h`, `12 min`, `5 s`: rounded down. */
+export function formatAge(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min`;
+  if (whole < 48 * 3600) return `${Math.floor(whole / 3600)} h`;
+  return `${Math.floor(whole / 86_400)} d`;
 }
 
 /** Rows as lines, the last cell of each as long as it is. */

@@ -8,7 +8,10 @@ export interface SqlFault {
 
 /** Parses DuckDB's message, which ends with `LINE 3:`, that line, and a mark below it. */
 export function sqlFault(error: unknown): SqlFault {
-  const message = oneLine(error instanceof Error ? error.message : String(error)).replace(/^store: query: /, '');
+  const message = oneLine(error instanceof Error ? error.message : String(error)).replace(
+    /^store: query: (?:Failed to extract statements: )?/,
+    '',
+  );
   const [, text = message, line] = /^(.*?)\s*\bLINE (\d+):/.exec(message) ?? [];
   return { text, line: line === undefined ? undefined : Number(line) };
 }

@@ -19,23 +19,44 @@ export async function drawTable(
 
 /** A text box with the first rows, and the number of all rows. */
 export async function boxOf(stream: RowStream): Promise<string> {
-  const { shown, total } = await firstRows(stream);
-  const head = stream.columns.map(({ name }) => name);
-  const colAligns = stream.columns.map(({ type }) => (isNumberType(type) ? 'right' : 'left'));
-  return `${await drawTable(head, shown, { colAligns })}${total}`;
+  return drawBox(stream, await firstRows(stream));
 }
 
 /** The first rows, one column per line, for rows that are too wide for a box. */
 export async function linesOf(stream: RowStream): Promise<string> {
-  const { shown, total } = await firstRows(stream);
+  return drawLines(stream, await firstRows(stream));
+}
+
+/** A box if it is not wider than a terminal, otherwise one column per line. */
+export function fittedTo(width: number): (stream: RowStream) => Promise<string> {
+  return async (stream) => {
+    const rows = await firstRows(stream);
+    const box = await drawBox(stream, rows);
+    return box.indexOf('\n') > width ? drawLines(stream, rows) : box;
+  };
+}
+
+interface FirstRows {
+  readonly shown: string[][];
+  /** A line with the number of all rows. */
+  readonly total: string;
+}
+
+async function drawBox({ columns }: RowStream, { shown, total }: FirstRows): Promise<string> {
+  const head = columns.map(({ name }) => name);
+  const colAligns = columns.map(({ type }) => (isNumberType(type) ? 'right' : 'left'));
+  return `${await drawTable(head, shown, { colAligns })}${total}`;
+}
+
+function drawLines(stream: RowStream, { shown, total }: FirstRows): string {
   const width = Math.max(...stream.columns.map(({ name }) => name.length));
   const names = stream.columns.map(({ name }) => name.padStart(width));
   const rows = shown.map((row) => names.map((name, at) => `${name} = ${row[at]}\n`).join(''));
   return [...rows, total].join('\n');
 }
 
-/** The first rows as texts, and a line with the number of all. */
-async function firstRows({ lots, countRest }: RowStream): Promise<{ shown: string[][]; total: string }> {
+/** The first rows as texts. */
+async function firstRows({ lots, countRest }: RowStream): Promise<FirstRows> {
   const shown: string[][] = [];
   let count = 0;
   for await (const rows of lots()) {

@@ -68,7 +68,8 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
     { mart: 'two', ...mart },
   ];
   const place = { network: 'sandbox', warehouse: '/w', store: 'parquet', newest: undefined } as const;
-  const lines = formatSummary({ ...place, quarantined: 2, pipelines: [...pipelines, open], marts }).split('\n');
+  const now = Date.parse('2026-05-03T12:00:00Z');
+  const lines = formatSummary({ ...place, quarantined: 2, pipelines: [...pipelines, open], marts }, now).split('\n');
   const end = lines.indexOf('', 2);
   expect(lines.slice(0, end)).toEqual([
     'sandbox in /w (parquet)',
@@ -84,4 +85,5 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
   ]);
   expect(lines.slice(end)).toHaveLength(2 + 41 + 2 + 3);
   expect(Math.max(...lines.slice(end).map((line) => line.length))).toBeLessThan(120);
+  expect(lines.filter((line) => line.startsWith('p7 '))).toEqual([expect.stringMatching(/ {2}2 d ago$/)]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBytes, formatCount } from '../../src/core/format.ts';
+import { formatAge, formatBytes, formatCount, formatDuration } from '../../src/core/format.ts';
 
 test.each([
   [0, '0'],
@@ -20,4 +20,15 @@ test.each([
   [331_200_000, '331.2 MB'],
 ])('%s bytes are told as %s', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
+});
+
+test.each([
+  [0.44, '0.4 s', '0 s'],
+  [59, '59 s', '59 s'],
+  [3599, '59 min 59 s', '59 min'],
+  [47 * 3600 + 1800, '47 h 30 min', '47 h'],
+  [48 * 3600, '2 d 00 h', '2 d'],
+  [205 * 86_400 + 7 * 3600, '205 d 07 h', '205 d'],
+])('%s seconds are the duration %s and the age %s', (seconds, duration, age) => {
+  expect([formatDuration(seconds), formatAge(seconds)]).toEqual([duration, age]);
 });

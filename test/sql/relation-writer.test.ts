@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { jobActions } from '../../src/jobs/default-actions.ts';
 import { Database } from '../../src/sql/database.ts';
 import { portableType, type RelationFormat, writeRelation } from '../../src/sql/relation-writer.ts';
-import { boxOf } from '../../src/sql/text-table.ts';
+import { boxOf, fittedTo } from '../../src/sql/text-table.ts';
 import { exportSandbox } from '../marts/support.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -100,6 +100,23 @@ test.each(['csv', 'json'] as const)('%s of Parquet rows is whole with one thread
   database.close();
   const numbers = [...pieces.join('').matchAll(/^(?:\[?\{"n":)?(\d+),/gm)].map(([, n]) => Number(n));
   expect(numbers).toEqual(Array.from({ length: rows }, (_, n) => n));
+});
+
+test('a box that is wider than the terminal becomes one line per column', async () => {
+  const database = await Database.open();
+  const read = (width: number) => database.stream("SELECT 1 AS n, 'long text' AS x", undefined, fittedTo(width));
+  const [box, lines] = [await read(17), await read(16)];
+  database.close();
+  expect(box.split('\n')).toEqual([
+    '┌───┬───────────┐',
+    '│ n │ x         │',
+    '├───┼───────────┤',
+    '│ 1 │ long text │',
+    '└───┴───────────┘',
+    '1 row',
+    '',
+  ]);
+  expect(lines).toBe('n = 1\nx = long text\n\n1 row\n');
 });
 
 test('a box holds its first rows, and counts the others', async () => {

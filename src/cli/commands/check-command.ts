@@ -22,7 +22,7 @@ Exit codes: 0 all checks passed, 1 a check failed, 2 invalid usage.`;
 
 /** Width of the status, the offenders and all borders, in characters. */
 const STATUS_WIDTH = 28;
-const LEAST_RULE_WIDTH = 30;
+const LEAST_RULE_WIDTH = 20;
 
 /** `tonlake check`: checks rules on the rows. */
 export function addCheck(program: Command): void {

@@ -30,7 +30,8 @@ can change the warehouse.
 ledger. With --format json, it prints a line of JSON.
 
 The format follows from the extension of --output: .csv, .json, .parquet, or .txt for a box. --format must not contradict it. The
-folder is created if needed. An existing file is replaced only when the new one is complete.
+folder is created if needed. An existing file is replaced only when the new one is complete. On a terminal, a box that is too wide
+becomes one line per column; --format box draws it all the same.
 
 Examples:
   tonlake sql "select count(*) from transactions" --network sandbox
@@ -86,8 +87,9 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
   const warehouse = await findWarehouse(flags);
   await withQueries(warehouse, options, async (queries) => {
     if (format === 'box') {
-      const { boxOf } = await import('../../sql/text-table.ts');
-      const box = await queries.read(sql, boxOf);
+      const { boxOf, fittedTo } = await import('../../sql/text-table.ts');
+      const isForced = flags.format === 'box' || output !== undefined;
+      const box = await queries.read(sql, isForced ? boxOf : fittedTo(terminalWidth(process.stdout)));
       if (output === undefined) await write(process.stdout, box);
       else {
         const { putContent } = await import('../../files/put-whole-file.ts');
@@ -100,6 +102,11 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
     const timing = { startedAt, now: performance.now(), traffic: await queries.traffic?.() };
     process.stderr.write(`${formatTiming(timing, format === 'json')}\n`);
   });
+}
+
+/** Infinite for a file or a pipe. */
+function terminalWidth({ isTTY, columns }: NodeJS.WriteStream): number {
+  return isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
 async function readQueryFile(path: string): Promise<string> {

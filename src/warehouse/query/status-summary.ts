@@ -1,6 +1,6 @@
-import { didYouMean } from '../../core/did-you-mean.ts';
+import { choicesFor } from '../../core/did-you-mean.ts';
 import { UsageError } from '../../core/errors.ts';
-import { alignColumns, formatBytes, formatCount } from '../../core/format.ts';
+import { alignColumns, formatAge, formatBytes, formatCount } from '../../core/format.ts';
 import { formatSpans, type Span } from '../../core/span.ts';
 import { describeLeftOut, nameSome } from './left-out-gaps.ts';
 import { describeNewest, type WarehouseStatus } from './status.ts';
@@ -8,21 +8,21 @@ import { describeNewest, type WarehouseStatus } from './status.ts';
 const MOST_SPANS = 3;
 
 /** What is missing, then one line for each pipeline and mart. */
-export function formatSummary(status: WarehouseStatus): string {
+export function formatSummary(status: WarehouseStatus, now = Date.now()): string {
   const head = `${status.network} in ${status.warehouse} (${status.store})`;
   if (status.pipelines.length === 0) return `${head}\n\nnothing is committed yet\n`;
   const lacks = lacksOf(status);
   const isOpen = lacks.some(([kind]) => kind === 'missing' || kind === 'quarantined');
   return [
     head,
-    ...describeNewest(status),
+    ...describeNewest(status, now),
     '',
     ...(isOpen ? [] : ['nothing is missing or in quarantine']),
     ...alignColumns(lacks),
     '',
     ...alignColumns([
       ['pipeline', 'done', 'rows', ...(status.store === 'parquet' ? ['files'] : []), 'last commit'],
-      ...partsOf(status),
+      ...partsOf(status, now),
     ]),
     '',
     'more: tonlake status NAME for one, tonlake status --long for all',
@@ -37,7 +37,7 @@ export function selectStatus(status: WarehouseStatus, names: readonly string[]):
     if (all.includes(name)) continue;
     throw new UsageError(`usage: expected a pipeline or mart in the warehouse, got ${name}`, {
       code: 'unknown-pipeline',
-      hint: `${didYouMean(name, all)}There are: ${all.join(', ') || 'none'}`,
+      hint: choicesFor(name, all),
     });
   }
   return {
@@ -65,7 +65,7 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
       .filter((each) => each.quarantined.length > 0)
       .map((each) => ['quarantined', each.pipeline, some(each.quarantined)]),
     ...(quarantined === 0 ? [] : [['quarantined', `${records}: tonlake sql "select * from quarantine"`]]),
-    ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${names.join(', ')}`]),
+    ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${nameSome(names)}`]),
     ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['left out', describeLeftOut(gap)])),
     ...(days.length === 0 ? [] : [['days in part', nameSome(days.map(({ date }) => date))]]),
     ...(unproven.length === 0
@@ -74,17 +74,24 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
   ];
 }
 
-function partsOf({ pipelines, marts, store }: WarehouseStatus): readonly (readonly string[])[] {
+function partsOf({ pipelines, marts, store }: WarehouseStatus, now: number): readonly (readonly string[])[] {
+  const age = (time: string): string => `${formatAge((now - Date.parse(time)) / 1000)} ago`;
   const filesOf = ({ files, bytes }: { readonly files: number; readonly bytes: number }): readonly string[] =>
     store === 'parquet' ? [`${formatCount(files)} (${formatBytes(bytes)})`] : [];
   const walked = pipelines.map((each) => {
     const rows = Object.values(each.rows).reduce((sum, count) => sum + count, 0);
     const done = each.done.length === 0 ? '-' : some(each.done);
-    return [each.pipeline, done, formatCount(rows), ...filesOf(each), each.lastCommit ?? 'never'];
+    return [
+      each.pipeline,
+      done,
+      formatCount(rows),
+      ...filesOf(each),
+      each.lastCommit === undefined ? 'never' : age(each.lastCommit),
+    ];
   });
   const built = marts.map((each) => {
     const days = each.days === 0 ? 'mart' : `mart, ${formatCount(each.days)} ${each.days === 1 ? 'day' : 'days'}`;
-    return [each.mart, days, formatCount(each.rows), ...filesOf(each), each.lastCommit];
+    return [each.mart, days, formatCount(each.rows), ...filesOf(each), age(each.lastCommit)];
   });
   return [...walked, ...built];
 }

@@ -290,7 +290,9 @@ export function formatStatus(status: WarehouseStatus): string {
     if (pipeline.days.length > 1) {
       for (const { date, from: first, to: last, sealed, isWhole } of pipeline.days) {
         const share = Math.floor((100 * sealed) / (last - first + 1));
-        const state = isWhole ? `${share} % sealed` : `${formatCount(sealed)} blocks sealed, not the full day`;
+        const state = isWhole
+          ? `${share} % sealed`
+          : `${formatCount(sealed)} ${sealed === 1 ? 'block' : 'blocks'} sealed, not the full day`;
         lines.push(`  ${date}   ${first}:${last} ${state}`);
       }
     }
