@@ -207,8 +207,20 @@ async function resolveTo(to: RangeEnd, chain: ChainBounds): Promise<number> {
 }
 
 function wrongRange(part: string, whole: string): UsageError {
-  return new UsageError(`usage: expected a range such as ${EXAMPLES}, got ${JSON.stringify(part)}`, {
+  const got = JSON.stringify(part);
+  const hint = part === whole ? undefined : `it is part of ${JSON.stringify(whole)}`;
+  if (/^\d{4}-\d{2}(-\d{2})?$/.test(part)) {
+    const unit = part.length === 7 ? 'month' : 'day';
+    return new UsageError(`usage: expected a ${unit} of the calendar, got ${got}`, {
+      code: 'wrong-range',
+      hint: hint ?? `${unit}s are written as ${unit === 'day' ? '2026-05-01' : '2026-05'}`,
+    });
+  }
+  // The last days or blocks need the colon of a range without an end.
+  const guess = /^-\d+[dhKMB]?$/i.test(part) ? `did you mean ${part}:?` : undefined;
+  const options = {
     code: 'wrong-range',
-    ...(part === whole ? {} : { hint: `it is part of ${JSON.stringify(whole)}` }),
-  });
+    ...(hint === undefined && guess === undefined ? {} : { hint: hint ?? guess ?? '' }),
+  };
+  return new UsageError(`usage: expected a range such as ${EXAMPLES}, got ${got}`, options);
 }

@@ -1,4 +1,4 @@
-import { basename, join, relative, sep } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { shellWord } from '../core/shell-word.ts';
@@ -40,13 +40,20 @@ export function invocationOf(script: string, root: string, env: NodeJS.ProcessEn
 }
 
 let invocation = 'tonlake';
+let startedBy = '';
 
 /** Called before the command line is parsed. */
 export function rememberInvocation(script: string): void {
   given = {};
   program = undefined;
+  startedBy = script;
+  enterFolder('.');
+}
+
+/** Commands that are suggested from now on will be typed in this folder. */
+export function enterFolder(folder: string): void {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
-  invocation = invocationOf(script, root, process.env, process.cwd());
+  invocation = invocationOf(startedBy, root, process.env, resolve(folder));
 }
 
 /** A text whose tonlake commands can be pasted: they start tonlake as the user did, with the flags for the same warehouse. */

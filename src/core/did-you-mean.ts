@@ -27,9 +27,19 @@ export function didYouMean(typed: string, choices: readonly string[]): string {
   return near === undefined ? '' : `did you mean ${near}? `;
 }
 
-/** `did you mean blocks? There are: blocks, messages`, as hint for a name that is none of the choices. */
-export function choicesFor(typed: string, choices: readonly string[]): string {
-  return `${didYouMean(typed, choices)}There are: ${choices.join(', ')}`;
+/** More names than these are listed only if none of them is close. */
+const MOST_LISTED = 12;
+
+/**
+ * `did you mean blocks? There are: blocks, messages`, as hint for a name that is none of the choices.
+ *
+ * @param unlisted further choices, which are only guessed
+ */
+export function choicesFor(typed: string, choices: readonly string[], unlisted: readonly string[] = []): string {
+  const guess = didYouMean(typed, [...choices, ...unlisted]);
+  const list = choices.join(', ') || 'none';
+  if (guess === '') return `there are: ${list}`;
+  return choices.length > MOST_LISTED ? guess.trimEnd() : `${guess}There are: ${list}`;
 }
 
 /** The error for a name that is none of the choices. */

@@ -115,7 +115,7 @@ function faultOf(yaml: PlacedYaml, origin: YamlOrigin, schema: z.ZodType, error:
   const path = (issue?.path ?? []).map((step) => (typeof step === 'number' ? step : String(step)));
   const fault = (message: string, hint: string): UsageError =>
     new UsageError(`usage: expected ${message}`, { code, hint });
-  const label = path.length === 0 ? `a ${what}` : path.join('.');
+  const label = path.length === 0 ? `${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what}` : path.join('.');
   const known = schemaAt(schema, path);
   if (issue?.code === 'unrecognized_keys') {
     const key = issue.keys[0] ?? '';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { didYouMean, unknownName } from '../core/did-you-mean.ts';
+import { choicesFor, unknownName } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { lookupsTable } from '../decode/lookups-table.ts';
 import { quarantineTable } from '../decode/quarantine-table.ts';
@@ -106,7 +106,7 @@ export class Registry {
     const views = this.tables.flatMap((candidate) => namesOf(candidate.views));
     throw new UsageError(`usage: expected a table, got ${JSON.stringify(name)}`, {
       code: 'unknown-table',
-      hint: `${didYouMean(name, [...tables, ...views])}There are: ${tables.join(', ')}`,
+      hint: choicesFor(name, tables, views),
     });
   }
 

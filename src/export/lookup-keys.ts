@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, intersectSpans, type Span, shortSpans } from '../core/span.ts';
 import { isWithin, WHOLE } from '../declare/left-out.ts';
@@ -126,7 +126,7 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
     const lookups = run.registry.pipelines.filter((each) => queryOf(each) !== undefined).map(({ name }) => name);
     throw new UsageError(`usage ${pipeline.name}: expected a lookup for --from, got ${pipeline.name}`, {
       code: 'no-lookup',
-      hint: `${didYouMean(pipeline.name, lookups)}There are: ${lookups.join(', ')}`,
+      hint: choicesFor(pipeline.name, lookups),
     });
   }
   if (walk.kind === 'lookup') await requireKeys(run, walk, query, coming);
@@ -155,7 +155,7 @@ async function requireParents(
   if (names.length === 1 && choices.includes(name)) return;
   throw new UsageError(
     `usage ${run.pipeline.name}: expected a query with one column, ${choices.join(' or ')}, got ${names.join(', ')}`,
-    { code: 'wrong-keys', hint: `${didYouMean(name, choices)}There are: ${choices.join(', ')}` },
+    { code: 'wrong-keys', hint: choicesFor(name, choices) },
   );
 }
 

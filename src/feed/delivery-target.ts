@@ -52,7 +52,10 @@ export function urlTarget(url: string): DeliveryTarget {
   // The rest may be secret.
   const scheme = url.slice(0, url.indexOf('://') + 3);
   if (!isWebAddress(url))
-    throw badTarget(`a URL such as https://example.org/hook, got ${scheme}...`, 'check the address');
+    throw badTarget(
+      `a URL such as https://example.org/hook, got ${scheme}...`,
+      'only http:// and https:// are possible',
+    );
   return { notice: { kind: 'webhook', url }, name: new URL(url).host, key: keyOf(url) };
 }
 

@@ -37,7 +37,13 @@ export function describeNetworkFailure(error: unknown, target: Target): Fault {
     }
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return { code: 'unreachable', what: `unknown host ${at}`, detail, hint: `check ${settings}`, pause };
+      return {
+        code: 'unreachable',
+        what: `unknown host ${at}`,
+        detail,
+        hint: `check ${settings}, and your network connection`,
+        pause,
+      };
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':

@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/did-you-mean.ts';
+import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { LIE_KINDS, type Lie } from './lies/kinds.ts';
 
@@ -124,7 +124,7 @@ export function parseFaults(spec: string): Partial<SandboxFaults> {
 export function parseFault(name: string, value: string | undefined): Partial<SandboxFaults> {
   if (name === 'all') return value === '0' ? NO_FAULTS : ALL_FAULTS;
   if (!isFaultName(name)) {
-    const hint = `${didYouMean(name, NAMES)}there are: ${NAMES.join(', ')}`;
+    const hint = choicesFor(name, NAMES);
     throw new UsageError(`usage faults: unknown fault ${name}`, { code: 'unknown-fault', hint });
   }
   switch (name) {

@@ -6,6 +6,7 @@ import type { Stream } from '../sql/query-result.ts';
 import { writeRelation } from '../sql/relation-writer.ts';
 import { openReader, type Reader } from '../warehouse/index.ts';
 import { findGaps } from '../warehouse/query/open-warehouse.ts';
+import { explainFault } from '../warehouse/query/query.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { CellNotes } from './cell-notes.ts';
@@ -82,7 +83,9 @@ async function exportFrom(
   options: ExportOptions,
 ): Promise<ExportReport> {
   const { days, daysIfDated, parameters, strict, onWarning = () => undefined } = options;
-  const rows = await openRows(reader, registry, source, { days, daysIfDated, parameters });
+  const rows = await openRows(reader, registry, source, { days, daysIfDated, parameters }).catch((error: unknown) => {
+    throw explainFault(error, { sql: 'sql' in source ? source.sql : source.table });
+  });
   const gaps = await findGaps(reader, registry, { sql: rows.sqlOf(), parameters }, strict);
   for (const gap of gaps) {
     onWarning(gap);

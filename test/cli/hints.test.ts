@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { invocationOf, pasteable, rememberFlags } from '../../src/cli/invocation.ts';
+import { enterFolder, invocationOf, pasteable, rememberFlags, rememberInvocation } from '../../src/cli/invocation.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { type Finished, tonlake } from '../cli.ts';
@@ -79,4 +79,13 @@ test('what a run and a missing file suggest can be pasted, and is about the same
   });
   expect(await paste(hint, cwd)).toMatchObject({ code: 0 });
   expect(await tonlake(['sql', 'select sum(lt) from transactions', '-w', 'a b'], { cwd })).toMatchObject({ code: 0 });
+});
+
+test('commands to be typed in another folder begin as they must there', () => {
+  rememberInvocation(join(process.cwd(), 'dist/src/cli.js'));
+  const program = createProgram();
+  rememberFlags(program, program);
+  expect(pasteable('tonlake status')).toBe('npm run -s tonlake -- status');
+  enterFolder('test');
+  expect(pasteable('tonlake status')).toBe('node ../dist/src/cli.js status');
 });

@@ -45,7 +45,7 @@ describe('a request', () => {
 describe('a parameter that the server would ignore is refused', () => {
   test('when it is misspelt, with the nearest right one', () => {
     expect(refusal('blocks', { mc_seqn: 5 })).toMatch(
-      /^usage blocks: expected a parameter, got "mc_seqn"; hint: did you mean mc_seqno\? There are: workchain, shard, /,
+      /^usage blocks: expected a parameter, got "mc_seqn"; hint: did you mean mc_seqno\?$/,
     );
     expect(refusal('masterchainInfo', { limit: 5 })).toBe(
       'usage masterchainInfo: expected a parameter, got "limit"; hint: masterchainInfo takes no parameters',

@@ -93,6 +93,22 @@ describe('a range', () => {
     expect(() => parseRange(text)).toThrow(UsageError);
   });
 
+  test.each([
+    ['2026-02-30', 'expected a day of the calendar, got "2026-02-30"', 'days are written as 2026-05-01'],
+    ['2026-13', 'expected a month of the calendar, got "2026-13"', 'months are written as 2026-05'],
+    [
+      '2026-05-01:2026-05-32',
+      'expected a day of the calendar, got "2026-05-32"',
+      'it is part of "2026-05-01:2026-05-32"',
+    ],
+    ['-7d', 'expected a range such as', 'did you mean -7d:?'],
+    ['-100', 'expected a range such as', 'did you mean -100:?'],
+  ])('%s is refused with a hint', (text, message, hint) => {
+    expect(() => parseRange(text)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(message), hint }),
+    );
+  });
+
   test('one that shrinks is refused with the range that was probably meant', () => {
     expect(() => parseRange('20:10')).toThrow(expect.objectContaining({ hint: 'did you mean 10:20?' }));
   });

@@ -99,7 +99,7 @@ describe('an alert is checked before anything is sent', () => {
       FEES.replace('command: [cat]', 'webhook_env: HOOK'),
       /a URL in HOOK, got none \(.*:4:5\)/,
     ],
-    ['an unknown key', `${FEES}sql: x\n`, /a known key of an? alert, got "sql" \(.*:5:1\)/],
+    ['an unknown key', `${FEES}sql: x\n`, /a known key of an alert, got "sql" \(.*:5:1\)/],
   ];
 
   test.each(cases)('%s', async (_, text, message) => {

@@ -29,7 +29,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'a key of the schedule',
       text: `${HEAD}schedule:\n  cron: 15 3 * * *\n  timezone: UTC`,
-      says: 'got "timezone" (jobs/nightly.yaml:6:3); hint: There are: cron, zone, catch_up',
+      says: 'got "timezone" (jobs/nightly.yaml:6:3); hint: there are: cron, zone, catch_up',
     },
     {
       name: 'no network',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { shellWord } from '../../core/shell-word.ts';
-import { pasteable } from '../invocation.ts';
+import { enterFolder, pasteable } from '../invocation.ts';
 
 const HELP = `
 The project runs as it is, on the sandbox. Existing files are never replaced.
@@ -21,6 +21,7 @@ export function addInit(program: Command): void {
       const { createProject } = await import('../../project/create-project.ts');
       const paths = await createProject(folder);
       const enter = folder === '.' ? '' : `  cd ${shellWord(folder)}\n`;
+      enterFolder(folder);
       const next = pasteable('tonlake job run jobs/daily.yaml');
       process.stdout.write(
         `${paths.map((path) => join(folder, path)).join('\n')}\n\nNext (README.md has more):\n${enter}  ${next}\n`,

@@ -82,7 +82,7 @@ async function open(
     await begin(reader);
     const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
     const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
-      throw withPlace(error, options.file);
+      throw explainFault(error, { sql, file: options.file });
     });
     for (const gap of gaps) options.onWarning?.(gap);
     return result;
@@ -143,11 +143,19 @@ function boundIn(sql: string, { params }: QueryOptions): Readonly<Record<string,
   return params;
 }
 
-/** DuckDB says what is wrong with a query, but not where it stands, nor where the names are. */
-function withPlace(error: unknown, file: string | undefined): unknown {
+interface GivenQuery {
+  readonly sql: string;
+  /** File that it was read from. */
+  readonly file?: string | undefined;
+}
+
+/** The error of a query, with its place and a hint: DuckDB says neither in which file it is, nor where the names are. */
+export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown {
   if (!(error instanceof StoreError) || error.hint !== undefined) return error;
   const fault = sqlFault(error);
-  const message = file === undefined ? error.message : `store: query: ${fault.text} (${placeOf(file, fault)})`;
+  const line = fault.line !== undefined && sql.trim().includes('\n') ? `line ${fault.line}` : undefined;
+  const place = file === undefined ? line : placeOf(file, fault);
+  const message = `store: query: ${fault.text}${place === undefined ? '' : ` (${place})`}`;
   return new StoreError(message, { code: error.code, ...hintOf(fault.text), cause: error.cause });
 }
 
