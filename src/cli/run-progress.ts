@@ -71,10 +71,12 @@ export class RunProgress {
     const { pipeline, promised, blocks, rows, walked } = stage;
     const rate = `${formatCount(Math.round(rows / secondsSince(stage.startedAt, now)))} rows/s`;
     const isUncounted = promised === undefined && walked === 0 && rows > 0;
-    // Blocks that are requested again bring some rows twice.
-    const [done, total, unit] =
-      promised === undefined ? [walked, blocks, 'blocks'] : [Math.min(rows, promised), promised, 'rows'];
-    const count = isUncounted ? `${formatCount(rows)} rows` : `${formatCount(done)}/${formatCount(total)} ${unit}`;
+    const counted =
+      promised === undefined
+        ? `${formatCount(walked)}/${formatCount(blocks)} blocks`
+        : // Blocks that are requested again bring some rows twice.
+          `${formatCount(Math.min(rows, promised))}/${formatCount(promised)} rows`;
+    const count = isUncounted ? `${formatCount(rows)} rows` : counted;
     const left = leftOf(stage, now);
     const rest = [left === undefined ? '' : `${formatDuration(left)} left`, this.#pause ?? ''];
     const share = isUncounted ? undefined : shareOf(stage);

@@ -292,7 +292,7 @@ export function formatStatus(status: WarehouseStatus): string {
         const share = Math.floor((100 * sealed) / (last - first + 1));
         const state = isWhole
           ? `${share} % sealed`
-          : `${formatCount(sealed)} ${sealed === 1 ? 'block' : 'blocks'} sealed, not the full day`;
+          : `${formatCount(sealed)} block${sealed === 1 ? '' : 's'} sealed, not the full day`;
         lines.push(`  ${date}   ${first}:${last} ${state}`);
       }
     }
