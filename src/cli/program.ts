@@ -14,7 +14,7 @@ import { addFetch } from './commands/fetch-command.ts';
 import { addFiles } from './commands/files-command.ts';
 import { addFollow } from './commands/follow-command.ts';
 import { addForget } from './commands/forget-command.ts';
-import { addHelp } from './commands/help-command.ts';
+import { addHelp, OVERVIEW } from './commands/help-command.ts';
 import { addInit } from './commands/init-command.ts';
 import { addJob } from './commands/job-command.ts';
 import { addMart } from './commands/mart-command.ts';
@@ -45,13 +45,6 @@ const GROUPS: readonly (readonly [title: string, commands: readonly ((program: C
   ['Other:', [addSandbox, addCompletion, addHelp]],
 ];
 
-const HELP = `
-Start here:
-  tonlake run transactions --network sandbox --range 1000:1999
-  tonlake sql "select count(*) from transactions" --network sandbox
-
-tonlake help COMMAND has the options and examples of a command.`;
-
 /** The command line; docs/cli.md is generated from it. */
 export function createProgram(): Command {
   const program = new Command('tonlake')
@@ -62,7 +55,7 @@ export function createProgram(): Command {
     .showSuggestionAfterError()
     .helpCommand(false)
     .configureHelp({ subcommandTerm: termOf })
-    .addHelpText('after', HELP);
+    .addHelpText('after', OVERVIEW);
   program.configureOutput({ outputError: (text, write) => write(usageLine(text)) });
   for (const [title, adders] of GROUPS) {
     program.commandsGroup(title);

@@ -1,6 +1,14 @@
 import type { Command } from 'commander';
 import { unknownName } from '../../core/did-you-mean.ts';
 
+/** The end of the program's help. */
+export const OVERVIEW = `
+Start here:
+  tonlake run transactions --network sandbox --range 1000:1999
+  tonlake sql "select count(*) from transactions" --network sandbox
+
+tonlake help COMMAND has the options and examples of a command.`;
+
 /** `tonlake help`: the same as `--help` of a command. */
 export function addHelp(program: Command): void {
   program
