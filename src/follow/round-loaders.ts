@@ -2,6 +2,7 @@ import type { LoaderPool } from '../export/workers/loader-port.ts';
 import { type LoaderOptions, openLoaders } from '../export/workers/worker-pool.ts';
 import { dropEncodingMemory } from '../parquet/row-group.ts';
 import { returnFreedMemory } from '../sql/freed-memory.ts';
+import type { Store } from '../warehouse/index.ts';
 
 /** Blocks of a round from which on threads decode them: many are missing. */
 const MANY_BLOCKS = 500;
@@ -9,18 +10,29 @@ const MANY_BLOCKS = 500;
 /** Loaders keep the memory of their largest round: after so many rounds, new ones take their place. */
 const KEPT_ROUNDS = 32;
 
+/** New ones also come after a large round: when the process has taken so many bytes since the last ones, but not in each round. */
+const LARGE_BYTES = 64 * 2 ** 20;
+const LEAST_KEPT_ROUNDS = 4;
+
+export interface RoundLoadersOptions extends Omit<LoaderOptions, 'stages'> {
+  readonly stages: LoaderOptions['stages'] & Pick<Store, 'closeIdle'>;
+}
+
 /**
  * Decodes rounds of few blocks in this thread, and others in worker threads, which end when the head is reached: each of them holds tens
  * of megabytes, and would wait most of the time. Those of this thread are renewed now and then: a block with many transactions, and the
- * round after an outage, need ten times the memory of others.
+ * round after an outage, need ten times the memory of others. Then the store closes what it does not need now, too.
  */
 export class RoundLoaders {
-  readonly #options: LoaderOptions;
+  readonly #options: RoundLoadersOptions;
   #own: LoaderPool;
+  /** Rounds of {@link RoundLoaders.#own}. */
   #rounds = 0;
+  /** Memory of the process when they were new, in bytes. */
+  #rss = Number.POSITIVE_INFINITY;
   #threads: LoaderPool | undefined;
 
-  constructor(options: LoaderOptions) {
+  constructor(options: RoundLoadersOptions) {
     this.#options = options;
     this.#own = openLoaders({ ...options, workers: 0 });
   }
@@ -31,14 +43,26 @@ export class RoundLoaders {
       this.#threads ??= openLoaders(this.#options);
       return this.#threads;
     }
+    const isCaughtUp = this.#threads !== undefined;
     await this.close();
-    if (++this.#rounds % KEPT_ROUNDS === 0) {
-      this.#own = openLoaders({ ...this.#options, workers: 0 });
-      dropEncodingMemory();
-      // What was collected since the last time. A failure would cost memory only.
-      await returnFreedMemory().catch(() => undefined);
-    }
+    if (isCaughtUp || this.#isDue()) await this.#renew();
+    this.#rounds++;
     return this.#own;
+  }
+
+  #isDue(): boolean {
+    const isLarge = process.memoryUsage.rss() - this.#rss > LARGE_BYTES;
+    return this.#rounds >= (isLarge ? LEAST_KEPT_ROUNDS : KEPT_ROUNDS);
+  }
+
+  async #renew(): Promise<void> {
+    this.#own = openLoaders({ ...this.#options, workers: 0 });
+    dropEncodingMemory();
+    await this.#options.stages.closeIdle();
+    // A failure would cost memory only.
+    await returnFreedMemory().catch(() => undefined);
+    this.#rounds = 0;
+    this.#rss = process.memoryUsage.rss();
   }
 
   async close(): Promise<void> {

@@ -289,6 +289,8 @@ export interface Store {
   readonly rows: EntryRows;
   /** Removes files whose grace period after they were superseded is over. @returns how many */
   clearSuperseded(): Promise<number>;
+  /** Closes instances of DuckDB that nothing uses now: each keeps memory. What needs one later opens it again. */
+  closeIdle(): Promise<void>;
   /** Waits for running commits, updates the catalog and releases the lock. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { RoundLoaders } from '../../src/follow/round-loaders.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, startGrowing } from './support.ts';
@@ -30,13 +30,37 @@ test('threads decode what is missing at first, and have ended when the head is f
   expect(seen.at(-1)).toEqual([expect.any(Number), 2, 0]);
 });
 
-test('loaders, which keep the memory of a large round, are renewed every 32 rounds', async () => {
+/** Loaders without rows, and how often what they keep was given back. */
+function countRenewals() {
   const stage = () => {
     throw new Error('expected no rows');
   };
-  const loaders = new RoundLoaders({ workers: 0, stages: { stage, scratch: stage } });
-  const seen = [];
-  for (let round = 0; round < 320; round++) seen.push(await loaders.for(round % 40));
-  expect(new Set(seen).size).toBe(11);
-  expect(new Set(seen.slice(0, 31)).size).toBe(1);
+  const renewals = { count: 0 };
+  const closeIdle = async () => void renewals.count++;
+  const loaders = new RoundLoaders({ workers: 0, stages: { stage, scratch: stage, closeIdle } });
+  const pools = new Set<unknown>();
+  const rounds = async (count: number): Promise<number> => {
+    for (let round = 0; round < count; round++) pools.add(await loaders.for(round % 40));
+    expect(pools.size).toBe(renewals.count + 1);
+    return renewals.count;
+  };
+  return rounds;
+}
+
+test('loaders, which keep the memory of a large round, are renewed every 32 rounds', async () => {
+  const rounds = countRenewals();
+  expect([await rounds(32), await rounds(1), await rounds(31), await rounds(1)]).toEqual([0, 1, 1, 2]);
+});
+
+test('loaders are renewed soon after a large round, but not after each of many', async () => {
+  const rounds = countRenewals();
+  const rss = vi.spyOn(process.memoryUsage, 'rss').mockReturnValue(150e6);
+  onTestFinished(() => rss.mockRestore());
+  await rounds(33 + 10);
+  rss.mockReturnValue(210e6);
+  expect(await rounds(1)).toBe(1);
+  rss.mockReturnValue(220e6);
+  expect(await rounds(1)).toBe(2);
+  rss.mockReturnValue(300e6);
+  expect([await rounds(3), await rounds(1), await rounds(1)]).toEqual([2, 3, 3]);
 });

@@ -25,6 +25,7 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
     log: (after) => store.log(after),
     connect: () => store.connect(),
     clearSuperseded: () => store.clearSuperseded(),
+    closeIdle: () => store.closeIdle(),
     close: () => store.close(),
     query: (sql, parameters) => {
       asked.push(sql.split(' ').slice(0, 2).join(' '));

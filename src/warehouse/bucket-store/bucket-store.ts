@@ -224,6 +224,10 @@ class BucketStore extends LedgerStore implements Store {
     return collectGarbage(this.#place.objects, this.#ledger, { graceMs, isForced }, () => this.#refresh());
   }
 
+  closeIdle(): Promise<void> {
+    return this.#stager.closeIdle();
+  }
+
   async close(): Promise<void> {
     await this.#commits.onIdle();
     await takeAll([

@@ -181,6 +181,10 @@ class DuckdbStore implements Store {
     return 0;
   }
 
+  closeIdle(): Promise<void> {
+    return this.#stager.closeIdle();
+  }
+
   async close(): Promise<void> {
     await this.#commits.onIdle();
     await this.#queries.onIdle();

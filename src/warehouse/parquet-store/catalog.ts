@@ -28,7 +28,8 @@ export class Catalog {
   readonly #tables: readonly TableDef[];
   /** A staged file, kept open, because each catalog differs from the one before only in the views of a few tables. */
   #draft: Database | undefined;
-  /** State of the catalog that was current when the warehouse was opened. */
+  #isWriting = false;
+  /** State of the catalog that the next draft may be a copy of. */
   #current: string | undefined;
   /** Number of the last entry that the draft includes, or will when it is made of the catalog that is there. */
   #seen = 0;
@@ -59,6 +60,7 @@ export class Catalog {
     const { stage, catalog } = layoutOf(this.#warehouse);
     const [draft, staged] = [join(stage, 'catalog-draft.duckdb'), join(stage, 'catalog.duckdb')];
     const { entries } = this.#ledger;
+    this.#isWriting = true;
     try {
       const database = await this.#openDraft(draft);
       const seen = entries.lastNumber;
@@ -74,12 +76,15 @@ export class Catalog {
       // A log next to the old catalog was written by another program's session, and does not fit the new one.
       await rm(`${catalog}.wal`, { force: true });
       await rename(staged, catalog);
+      this.#current = stateOf(catalog);
       await syncPath(this.#warehouse);
       // Without a stamp, the catalog is only written once more.
       await this.#writeStamp().catch(() => {});
     } catch (error) {
       await this.#discard(draft);
       throw error;
+    } finally {
+      this.#isWriting = false;
     }
   }
 
@@ -88,7 +93,7 @@ export class Catalog {
     const { catalog } = layoutOf(this.#warehouse);
     if (this.#draft === undefined && this.#seen > 0) {
       if (stateOf(catalog) === this.#current) await copyFile(catalog, draft);
-      else this.#forget();
+      else await this.#discard(draft);
     }
     this.#draft ??=
       this.#seen > 0 ? await Database.open(draft, CATALOG_SETTINGS) : await openEmptyCatalog(draft, this.#tables);
@@ -98,6 +103,11 @@ export class Catalog {
   #forget(): void {
     this.#seen = 0;
     this.#held.clear();
+  }
+
+  /** Closes the draft unless it is being written. The next catalog starts from this one. */
+  closeIdle(): void {
+    if (!this.#isWriting) this.close();
   }
 
   close(): void {

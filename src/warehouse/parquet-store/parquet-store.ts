@@ -195,6 +195,11 @@ class ParquetStore extends LedgerStore implements Store {
     return count;
   }
 
+  async closeIdle(): Promise<void> {
+    this.#catalog.closeIdle();
+    await this.#stager.closeIdle();
+  }
+
   async close(): Promise<void> {
     await this.#commits.onIdle();
     this.#closing.abort();

@@ -29,6 +29,8 @@ export class Stager {
   readonly #options: StagerOptions;
   readonly #freshId: () => string;
   #database: Promise<Database> | undefined;
+  /** Stages that use the instance, or open it. */
+  #users = 0;
 
   constructor(options: StagerOptions, freshId: () => string) {
     this.#options = options;
@@ -47,7 +49,12 @@ export class Stager {
   #open(options: Pick<FolderStageOptions, 'span' | 'form' | 'isMeasured'>): FileStage {
     const id = this.#freshId();
     const folder = join(this.#options.stagingPath, id);
-    return new FolderStage({ ...options, id, folder, connect: () => this.#connect() });
+    return new FolderStage({ ...options, id, folder, use: (work) => this.#use(work) });
+  }
+
+  /** Closes the instance unless a stage uses it. The next one opens another. */
+  async closeIdle(): Promise<void> {
+    if (this.#users === 0) await this.close();
   }
 
   async close(): Promise<void> {
@@ -57,9 +64,25 @@ export class Stager {
     (await database?.catch(() => undefined))?.close();
   }
 
-  async #connect(): Promise<Database> {
+  /** Does `work` on a connection of its own. */
+  async #use<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    this.#users++;
+    try {
+      this.#database ??= this.#openDatabase();
+      const connection = await (await this.#database).connect();
+      try {
+        return await work(connection);
+      } finally {
+        connection.disconnect();
+      }
+    } finally {
+      this.#users--;
+    }
+  }
+
+  #openDatabase(): Promise<Database> {
     const { stagingPath, memoryMb = 256 } = this.#options;
-    this.#database ??= Database.open(':memory:', {
+    return Database.open(':memory:', {
       // One thread, and no cache of files that are read once, so that memory stays near the size of a span.
       threads: '1',
       enable_external_file_cache: 'false',
@@ -67,7 +90,6 @@ export class Stager {
       // Two instances that spill into one folder would overwrite each other's files.
       temp_directory: join(stagingPath, `spill-${this.#freshId()}`),
     });
-    return (await this.#database).connect();
   }
 }
 
@@ -78,7 +100,8 @@ interface FolderStageOptions {
   readonly form: FileForm;
   /** False if nothing will be committed, so that no evidence is needed. */
   readonly isMeasured: boolean;
-  readonly connect: () => Promise<Database>;
+  /** Does work on a connection of its own. */
+  readonly use: <T>(work: (database: Database) => Promise<T>) => Promise<T>;
 }
 
 /** A file with rows of a table, for this stage to finish. Its rows are not counted if another program wrote it. */
@@ -125,21 +148,18 @@ class FolderStage implements FileStage {
 
   async finish({ span = this.#options.span, newest = {} }: FinishOptions = {}): Promise<StagedSpan> {
     return guarded(this.#subject(), async () => {
-      const { id, connect } = this.#options;
+      const { id, use } = this.#options;
       const tables: Record<string, StagedTable> = {};
       if (this.#tables.size === 0) return { id, tables };
       const written = [...(await this.#rows.finish()), ...this.#adopted];
-      const database = await connect();
-      try {
+      await use(async (database) => {
         for (const [name, table] of this.#tables) {
           const all = written.filter((file) => file.table === name);
           const rule = newest[name];
           const given = rule === undefined ? all : await this.#keepNewest(database, table, rule, all);
           tables[name] = await this.#finishTable(database, table, await withRows(given), span);
         }
-      } finally {
-        database.disconnect();
-      }
+      });
       await syncPath(this.#options.folder);
       return { id: this.#options.id, tables };
     });

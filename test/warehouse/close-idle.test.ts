@@ -1,0 +1,105 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { Database } from '../../src/sql/database.ts';
+import type { Store } from '../../src/warehouse/store.ts';
+import { makeBatchOf } from './batches.ts';
+import { itemRows, items } from './tables.ts';
+import { commitItems, draftOf, freshPath, openTestStore, type StoreKind } from './warehouses.ts';
+
+/** The instances of DuckDB that are open. */
+function watchInstances(): ReadonlySet<Database> {
+  const instances = new Set<Database>();
+  const { open } = Database;
+  const { close } = Database.prototype;
+  const opening = vi.spyOn(Database, 'open').mockImplementation(async (...given) => {
+    const database = await open.apply(Database, given);
+    instances.add(database);
+    return database;
+  });
+  const closing = vi.spyOn(Database.prototype, 'close').mockImplementation(function (this: Database) {
+    instances.delete(this);
+    close.call(this);
+  });
+  onTestFinished(() => {
+    opening.mockRestore();
+    closing.mockRestore();
+  });
+  return instances;
+}
+
+/** Opens a warehouse that writes a catalog after each commit at once. */
+function openEager(path: string): Promise<Store> {
+  return openTestStore(path, { catalogMs: 0, effects: { ...realEffects, sleep: async () => {} } });
+}
+
+const catalogOf = (path: string): string => join(path, 'warehouse.duckdb');
+
+async function whenCataloged(path: string, work: () => Promise<unknown>): Promise<void> {
+  const written = () => statSync(catalogOf(path), { throwIfNoEntry: false })?.ino;
+  const before = written();
+  await work();
+  await vi.waitUntil(() => written() !== before, { timeout: 60_000 });
+}
+
+async function countIn(path: string, relation: string): Promise<number> {
+  const catalog = await Database.open(catalogOf(path), { access_mode: 'READ_ONLY' });
+  const { rows } = await catalog.query(`SELECT count(*) FROM ${relation}`);
+  catalog.close();
+  return Number(rows[0]?.[0]);
+}
+
+test('a warehouse keeps no instance of DuckDB between commits, if it is told to, and goes on', async () => {
+  const path = freshPath('parquet');
+  const open = watchInstances();
+  const store = await openEager(path);
+  for (let at = 0; at < 3; at++) {
+    await whenCataloged(path, () => commitItems(store, 10 * at, 10 * at + 9));
+    expect(open.size).toBe(2);
+    // The draft of the catalog is in use a moment longer.
+    await vi.waitUntil(async () => store.closeIdle().then(() => open.size === 0), { timeout: 60_000 });
+  }
+  expect(await countIn(path, 'items')).toBe(30);
+  await store.close();
+  expect([await countIn(path, 'items'), await countIn(path, '_commits'), open.size]).toEqual([30, 3, 0]);
+});
+
+test('what another program changes in the catalog between two drafts is gone with the next one', async () => {
+  const path = freshPath('parquet');
+  const open = watchInstances();
+  const store = await openEager(path);
+  await whenCataloged(path, () => commitItems(store, 0, 9));
+  await vi.waitUntil(async () => store.closeIdle().then(() => open.size === 0), { timeout: 60_000 });
+  const other = await Database.open(catalogOf(path));
+  await other.run('CREATE TABLE foreign_table AS SELECT 1; CREATE OR REPLACE VIEW parts AS SELECT 2; CHECKPOINT');
+  other.close();
+  await commitItems(store, 10, 19);
+  await store.close();
+  expect([await countIn(path, 'items'), await countIn(path, 'parts')]).toEqual([20, 40]);
+  expect(await countIn(path, `duckdb_tables() WHERE table_name = 'foreign_table'`)).toBe(0);
+});
+
+test.each<StoreKind>(['parquet', 'duckdb'])(
+  '%s: an instance that a stage uses stays open until it is finished',
+  async (kind) => {
+    const open = watchInstances();
+    const store = await openTestStore(freshPath(kind));
+    const before = open.size;
+    const stage = store.stage('items', { from: 0, to: 9 });
+    await stage.write(makeBatchOf(items, itemRows(0, 9)));
+    const { connect } = Database.prototype;
+    const connecting = vi.spyOn(Database.prototype, 'connect').mockImplementation(async function (this: Database) {
+      await store.closeIdle();
+      return connect.call(this);
+    });
+    onTestFinished(() => connecting.mockRestore());
+    const staged = await stage.finish();
+    expect([connecting.mock.calls.length, open.size]).toEqual([1, before + 1]);
+    await store.commit(staged, draftOf({ from: 0, to: 9 }));
+    await store.closeIdle();
+    expect(open.size).toBe(before);
+    expect((await store.query('SELECT count(*) FROM items')).rows).toEqual([[10n]]);
+    await store.close();
+  },
+);
