@@ -67,8 +67,8 @@ export class Reconciliation {
   }
 
   /**
-   * Requires exactly `tx_count` rows for every block, without duplicates, each with a logical time inside the block and in a block that
-   * the masterchain block includes; and the expected messages of every row. Ignores rows of masterchain blocks outside the span, and
+   * Requires exactly `tx_count` rows for every block, without duplicates, each with the time of the block, a logical time inside it, and
+   * in a block that the masterchain block includes; and the expected messages of every row. Ignores rows of masterchain blocks outside the span, and
    * rows for which `isAlive` is false, because they were dropped and requested again.
    */
   audit(span: Span, headers: readonly Header[], isAlive: (row: number) => boolean): readonly BadBlock[] {
@@ -111,6 +111,11 @@ export class Reconciliation {
       return;
     }
     tally.count++;
+    const { utime } = tally.header;
+    if (this.rows.utime(row, utime) !== utime) {
+      const found = `${this.rows.utime(row, utime)} (${this.rows.hash(row)})`;
+      this.accuse(mcSeqno, `expected time ${utime} in block ${name(tally.header)}, got ${found}`);
+    }
     if (!this.rows.isBefore(row, tally.startLt) && !this.rows.isAfter(row, tally.endLt)) return;
     const { startLt, endLt } = tally.header;
     const lt = this.rows.lt(row);
@@ -157,6 +162,7 @@ class RowReader {
   private readonly shards: WordsColumn;
   private readonly seqnos: WordsColumn;
   private readonly mcSeqnos: WordsColumn;
+  private readonly utimes: WordsColumn | undefined;
 
   constructor(decoder: Decoder) {
     this.decoder = decoder;
@@ -166,6 +172,8 @@ class RowReader {
     this.shards = decoder.column('block_shard') as WordsColumn;
     this.seqnos = decoder.column('block_seqno') as WordsColumn;
     this.mcSeqnos = decoder.column('mc_block_seqno') as WordsColumn;
+    const time = decoder.pipeline.tables.find(({ plays }) => plays === 'counted')?.time;
+    this.utimes = time === undefined ? undefined : (decoder.column(time) as WordsColumn);
   }
 
   get count(): number {
@@ -200,6 +208,11 @@ class RowReader {
 
   mcSeqno(row: number): number {
     return this.mcSeqnos.words[row] as number;
+  }
+
+  /** Unix time of a row; `otherwise` for a declaration without time. */
+  utime(row: number, otherwise: number): number {
+    return this.utimes === undefined ? otherwise : (this.utimes.words[row * this.utimes.width] as number);
   }
 
   isIn(row: number, { workchain, shard }: Tally): boolean {

@@ -11,6 +11,8 @@ export interface Header {
   readonly txCount: number;
   readonly startLt: bigint;
   readonly endLt: bigint;
+  /** Unix time of the block, which all of its transactions have. */
+  readonly utime: number;
 }
 
 /** The name of a block. */
@@ -48,6 +50,7 @@ interface WireBlock extends WireRef {
   readonly tx_count: number;
   readonly start_lt: string;
   readonly end_lt: string;
+  readonly gen_utime: string;
   readonly masterchain_block_ref: WireRef;
 }
 
@@ -88,6 +91,7 @@ function headerOf(block: WireBlock): NamedHeader {
     txCount: block.tx_count,
     startLt: BigInt(block.start_lt),
     endLt: BigInt(block.end_lt),
+    utime: Number(block.gen_utime),
   };
 }
 

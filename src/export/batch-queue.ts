@@ -144,6 +144,7 @@ function addHeaders(batch: Batch, headers: Map<number, Header[]>): void {
       txCount: Number(cell('tx_count')),
       startLt: BigInt(String(cell('start_lt'))),
       endLt: BigInt(String(cell('end_lt'))),
+      utime: Number(cell('gen_utime')),
     });
     headers.set(mcSeqno, list);
   }

@@ -44,16 +44,16 @@ export async function readHeaders(
   relation = '_headers',
 ): Promise<ReadonlyMap<number, readonly Header[]>> {
   const { rows } = await query(
-    `SELECT mc_block_seqno, workchain, shard::VARCHAR, seqno, tx_count, start_lt, end_lt
+    `SELECT mc_block_seqno, workchain, shard::VARCHAR, seqno, tx_count, start_lt, end_lt, gen_utime
      FROM ${relation} WHERE mc_block_seqno BETWEEN $from AND $to ORDER BY mc_block_seqno`,
     { from: span.from, to: span.to },
   );
   const headers = new Map<number, Header[]>();
   // The types are those of the select above.
-  for (const row of rows as readonly (readonly [number, number, string, number, bigint, bigint, bigint])[]) {
-    const [mcSeqno, workchain, shard, seqno, txCount, startLt, endLt] = row;
+  for (const row of rows as readonly (readonly [number, number, string, number, bigint, bigint, bigint, bigint])[]) {
+    const [mcSeqno, workchain, shard, seqno, txCount, startLt, endLt, utime] = row;
     const list = headers.get(mcSeqno) ?? [];
-    list.push({ mcSeqno, workchain, shard, seqno, txCount: Number(txCount), startLt, endLt });
+    list.push({ mcSeqno, workchain, shard, seqno, txCount: Number(txCount), startLt, endLt, utime: Number(utime) });
     headers.set(mcSeqno, list);
   }
   return headers;

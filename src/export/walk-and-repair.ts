@@ -123,8 +123,8 @@ async function isOutdated(context: EngineContext<MasterchainPipeline>, seqno: nu
 /** What the audits use of headers, as one text. */
 function describe(headers: readonly Header[]): string {
   return headers
-    .map(({ workchain, shard, seqno, txCount, startLt, endLt }) => {
-      return `${blockId(workchain, shard, seqno)} ${txCount} ${startLt} ${endLt}`;
+    .map(({ workchain, shard, seqno, txCount, startLt, endLt, utime }) => {
+      return `${blockId(workchain, shard, seqno)} ${txCount} ${startLt} ${endLt} ${utime}`;
     })
     .sort()
     .join('\n');

@@ -1,6 +1,8 @@
+import type { TableDef } from '../declare/table.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
 import { setSureTimes } from './audit-headers.ts';
-import { findBad } from './audit-scope.ts';
+import { findBad, inRuns } from './audit-scope.ts';
+import { sharedColumns } from './audit-transactions.ts';
 import { type Finding, groupBad } from './finding.ts';
 
 /** Links that cross the edges of the exported ranges, so that this warehouse cannot prove them. */
@@ -19,12 +21,12 @@ const MADE_INSIDE = `EXISTS (FROM sure s WHERE s.workchain = mail.workchain AND 
 
 /**
  * Proves the chain of every account in `t`: each transaction names the previous one and starts with the state it left. Proves that
- * each internal message in `m` was sent exactly once and received at most once; those created inside the ranges must have been sent
- * inside. Findings name the pipeline and the tables of transactions and messages.
+ * each internal message in `m` was sent exactly once and received at most once, with the same values; those created inside the ranges
+ * must have been sent inside. Findings name the pipeline and the tables of transactions and messages.
  */
 export async function auditDeep(
   warehouse: DamagedStore,
-  { pipeline, table, ends }: { readonly pipeline: string; readonly table: string; readonly ends: string },
+  { pipeline, table, ends }: { readonly pipeline: string; readonly table: string; readonly ends: TableDef },
 ): Promise<{ readonly findings: readonly Finding[]; readonly edges: DeepEdges }> {
   await setSureTimes(warehouse);
   await warehouse.database.run(`CREATE OR REPLACE TEMP TABLE chain AS SELECT *, CASE
@@ -52,7 +54,8 @@ export async function auditDeep(
   await warehouse.database.run(`CREATE OR REPLACE TEMP TABLE mail AS SELECT * FROM (
       SELECT h, count(*) FILTER (NOT is_in) AS sent, count(*) FILTER (is_in) AS received, min(created_lt) AS created_lt,
         min(mc) AS mc_from, max(mc) AS mc_to, any_value(workchain) AS workchain, any_value(sender) AS sender,
-        bool_or(is_minted) AS is_minted FROM m WHERE is_internal GROUP BY h) WHERE sent <> 1 OR received <> 1`);
+        bool_or(is_minted) AS is_minted, min(shared) <> max(shared) AS differs
+      FROM m WHERE is_internal GROUP BY h) WHERE sent <> 1 OR received <> 1 OR differs`);
   // A message should have been sent by the last transaction of its sender before it was created.
   const mail = await findBad(
     warehouse,
@@ -63,6 +66,13 @@ export async function auditDeep(
      FROM (FROM mail WHERE sent > 1 OR received > 1 OR (sent = 0 AND NOT is_minted AND ${MADE_INSIDE})) bad
      ASOF LEFT JOIN t ON bad.sender = t.a AND bad.created_lt > t.lt`,
   );
+  const values = await findBad(
+    warehouse,
+    `SELECT list(mc) AS blame, concat('one ', concat_ws(', ', ${sharedColumns(ends)
+      .map((name) => `CASE WHEN min(hash(${name})) <> max(hash(${name})) THEN '${name}' END`)
+      .join(', ')}), ' of message ', msg_hash) AS expected, 'another at each end' AS got
+     FROM ${inRuns(ends)} WHERE hash(msg_hash) IN (SELECT h FROM mail WHERE differs) GROUP BY msg_hash`,
+  );
   const count = async (sql: string): Promise<number> => Number((await warehouse.database.query(sql)).rows[0]?.[0] ?? 0);
   const unsent = await count(
     `SELECT count(*)::INTEGER FROM mail WHERE sent = 0 AND NOT is_minted AND NOT ${MADE_INSIDE}`,
@@ -70,7 +80,7 @@ export async function auditDeep(
   return {
     findings: [
       ...groupBad({ kind: 'account-chain', pipeline, table }, links),
-      ...groupBad({ kind: 'message-ends', pipeline, table: ends }, mail),
+      ...groupBad({ kind: 'message-ends', pipeline, table: ends.name }, [...mail, ...values]),
     ],
     edges: {
       transactionsBefore: await count("SELECT count(*)::INTEGER FROM chain WHERE verdict = 'outside'"),

@@ -218,7 +218,7 @@ async function auditCounted(
   const { findings, edges } = await auditDeep(warehouse, {
     pipeline: pipeline.name,
     table: main.name,
-    ends: ends.name,
+    ends,
   });
   tell(findings);
   return edges;

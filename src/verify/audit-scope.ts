@@ -71,9 +71,9 @@ export async function setHeaders({ database }: DamagedStore): Promise<void> {
     concat(w, ':', printf('%X', unsigned_shard(s)::UBIGINT), ':', q)`);
   // Files are opened once: many small ones take longer to open than to read.
   await database.run(`CREATE OR REPLACE TEMP TABLE header_rows AS
-    SELECT run, mc, workchain, shard, seqno, tx_count, start_lt, end_lt, prev_blocks FROM ${rows}`);
+    SELECT run, mc, workchain, shard, seqno, tx_count, start_lt, end_lt, gen_utime, prev_blocks FROM ${rows}`);
   await database.run(`CREATE OR REPLACE TEMP TABLE headers AS
-    SELECT run, mc, workchain, shard, seqno, tx_count, start_lt, end_lt, u - (u & -u) AS lo, u + (u & -u) - 1 AS hi
+    SELECT run, mc, workchain, shard, seqno, tx_count, start_lt, end_lt, gen_utime, u - (u & -u) AS lo, u + (u & -u) - 1 AS hi
     FROM (SELECT *, unsigned_shard(shard) AS u FROM header_rows)`);
   await database.run(`CREATE OR REPLACE TEMP TABLE links AS
     SELECT run, mc, workchain, shard, seqno, prev.workchain AS prev_workchain, prev.seqno AS prev_seqno,

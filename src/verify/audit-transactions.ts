@@ -21,23 +21,36 @@ export async function setTransactions(
 ): Promise<void> {
   const deep = `, prev_trans_lt AS prev_lt, hash(prev_trans_hash) AS prev, hash(account_state_hash_before) AS state_before,
     hash(account_state_hash_after) AS state_after, end_status = 'nonexist' AS is_gone`;
+  const { time } = transactions;
   await database.run(`CREATE OR REPLACE TEMP TABLE t AS
     SELECT mc, run, block_workchain AS workchain, block_shard AS shard, block_seqno AS seqno, lt, hash(hash) AS h,
+      ${time === undefined ? 'NULL' : quoteName(time)}::BIGINT AS utime,
       hash(account) AS a, CASE descr WHEN 'ord' THEN 1 WHEN 'tick_tock' THEN 0 END AS wanted_in,
       CASE WHEN descr IN ('ord', 'tick_tock') THEN ${SENT} END AS wanted_out ${isDeep ? deep : ''}
     FROM ${inRuns(transactions)}`);
 }
 
+/** Columns of a message that its hash covers, so both of its ends have the same values. Servers decode the others, or fill them later. */
+const HASHED = [
+  ...['source', 'destination', 'value', 'fwd_fee', 'ihr_fee', 'created_lt', 'opcode', 'bounce', 'bounced'],
+  ...['body_hash', 'init_state_hash'],
+];
+
+/** The columns of a table of messages that both ends of a message share. */
+export function sharedColumns({ columns }: TableDef): readonly string[] {
+  return columns.flatMap(({ name }) => (HASHED.includes(name) ? [quoteName(name)] : []));
+}
+
 /** Creates `m`: each end of a message in the runs, in the same form. */
 export async function setMessages({ database }: DamagedStore, messages: TableDef, isDeep: boolean): Promise<void> {
   const deep = `, value IS NOT NULL AND created_lt IS NOT NULL AS is_internal, created_lt, hash(source) AS sender,
-    TRY_CAST(split_part(source, ':', 1) AS INTEGER) AS workchain, source = '-1:${'0'.repeat(64)}' AS is_minted`;
+    hash(${sharedColumns(messages).join(', ')}) AS shared, TRY_CAST(split_part(source, ':', 1) AS INTEGER) AS workchain, source = '-1:${'0'.repeat(64)}' AS is_minted`;
   await database.run(`CREATE OR REPLACE TEMP TABLE m AS
     SELECT mc, tx_lt, hash(tx_hash) AS tx, hash(msg_hash) AS h, direction = 'in' AS is_in ${isDeep ? deep : ''}
     FROM ${inRuns(messages)}`);
 }
 
-/** Compares `t` with `headers`: number of rows and logical times of each block, and duplicates. */
+/** Compares `t` with `headers`: number of rows, time and logical times of each block, and duplicates. */
 export async function auditTransactions(
   warehouse: DamagedStore,
   pipeline: string,
@@ -52,14 +65,18 @@ export async function auditTransactions(
        CASE WHEN h.mc IS NULL THEN concat('transactions of listed blocks only')
          WHEN r.mc <> h.mc THEN concat('transactions of block ', ${name}, ' in masterchain block ', h.mc)
          WHEN r.n IS DISTINCT FROM h.tx_count THEN concat(h.tx_count, ' transactions in block ', ${name})
+         WHEN r.utime_from <> h.gen_utime OR r.utime_to <> h.gen_utime THEN concat('time ', h.gen_utime, ' in block ', ${name})
          ELSE concat('logical times ', h.start_lt, ' to ', h.end_lt, ' in block ', ${name}) END AS expected,
        CASE WHEN h.mc IS NULL THEN concat(r.n, ' of block ', block_name(r.workchain, r.shard, r.seqno))
          WHEN r.mc <> h.mc THEN concat('some in ', r.mc)
          WHEN r.n IS DISTINCT FROM h.tx_count THEN coalesce(r.n, 0)::VARCHAR
+         WHEN r.utime_from <> h.gen_utime OR r.utime_to <> h.gen_utime THEN concat(r.utime_from, ' to ', r.utime_to)
          ELSE concat(r.lt_from, ' to ', r.lt_to) END AS got
-     FROM headers h FULL JOIN (SELECT workchain, shard, seqno, mc, count(*) AS n, min(lt) AS lt_from, max(lt) AS lt_to
+     FROM headers h FULL JOIN (SELECT workchain, shard, seqno, mc, count(*) AS n, min(lt) AS lt_from, max(lt) AS lt_to,
+         min(utime) AS utime_from, max(utime) AS utime_to
        FROM t GROUP BY ALL) r ON r.workchain = h.workchain AND r.shard = h.shard AND r.seqno = h.seqno
-     WHERE h.mc IS NULL OR coalesce(r.n, 0) <> h.tx_count OR r.mc <> h.mc OR r.lt_from < h.start_lt OR r.lt_to > h.end_lt`,
+     WHERE h.mc IS NULL OR coalesce(r.n, 0) <> h.tx_count OR r.mc <> h.mc OR r.lt_from < h.start_lt OR r.lt_to > h.end_lt
+       OR r.utime_from <> h.gen_utime OR r.utime_to <> h.gen_utime`,
   );
   const hashes = await findTwice(
     warehouse,

@@ -180,7 +180,7 @@ function unfiltered(answer: Passed): Passed {
 
 describe('windows of blocks', () => {
   const header = (mcSeqno: number, startLt: number, endLt: number, txCount = 10): Header => ({
-    ...{ workchain: 0, shard: '-9223372036854775808', seqno: mcSeqno, mcSeqno, txCount },
+    ...{ workchain: 0, shard: '-9223372036854775808', seqno: mcSeqno, mcSeqno, txCount, utime: 0 },
     ...{ startLt: BigInt(startLt), endLt: BigInt(endLt) },
   });
   /** Block 3 includes a block of a shard that was late. */

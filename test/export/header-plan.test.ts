@@ -12,7 +12,7 @@ const STEP = 1_000;
 function stateAt(seqno: number): readonly NamedHeader[] {
   const lt = BigInt(seqno * STEP);
   return [0, 1, 2].map((workchain) => ({
-    ...{ id: `${workchain}:0:${seqno}`, workchain, shard: '0', seqno, mcSeqno: seqno, txCount: 0 },
+    ...{ id: `${workchain}:0:${seqno}`, workchain, shard: '0', seqno, mcSeqno: seqno, txCount: 0, utime: 0 },
     ...{ startLt: lt, endLt: lt },
   }));
 }

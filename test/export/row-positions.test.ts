@@ -43,7 +43,7 @@ const chain = fc
             rows.push({ mcSeqno, lt: BigInt(start + (i % (length + 1))), id: `${mcSeqno}:${seqno}:${i}` });
           }
           const [startLt, endLt] = [BigInt(start), BigInt(start + length)];
-          return { workchain: 0, shard: String(seqno), seqno: mcSeqno, mcSeqno, txCount, startLt, endLt };
+          return { workchain: 0, shard: String(seqno), seqno: mcSeqno, mcSeqno, txCount, startLt, endLt, utime: 0 };
         }),
       );
     }
@@ -163,7 +163,7 @@ function even(blocks: number, rowsPerBlock: number): Chain {
   for (let mcSeqno = 0; mcSeqno < blocks; mcSeqno++) {
     const [startLt, endLt] = [BigInt(mcSeqno * 1000), BigInt(mcSeqno * 1000 + 500)];
     headers.set(mcSeqno, [
-      { workchain: 0, shard: '0', seqno: mcSeqno, mcSeqno, txCount: rowsPerBlock, startLt, endLt },
+      { workchain: 0, shard: '0', seqno: mcSeqno, mcSeqno, txCount: rowsPerBlock, startLt, endLt, utime: 0 },
     ]);
     for (let i = 0; i < rowsPerBlock; i++) rows.push({ mcSeqno, lt: startLt + BigInt(i % 501), id: `${mcSeqno}:${i}` });
   }

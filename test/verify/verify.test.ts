@@ -216,7 +216,8 @@ describe('what a source does', () => {
   afterEach(() => sandbox.setFaults(NO_FAULTS));
 
   test('false rows that match every header are found by --deep, and repaired', async () => {
-    const lies = [...DEEP_LIES].map((kind, at) => ({ kind, seqno: 1090 + 20 * at }));
+    const places = [1090, 1110, 1130, 1097, 1103];
+    const lies = [...DEEP_LIES].map((kind, at) => ({ kind, seqno: places[at] ?? 0 }));
     sandbox.setFaults({ lies });
     const path = await exportWarehouse(sandbox);
     expect((await verify(path)).findings).toEqual([]);
@@ -227,7 +228,7 @@ describe('what a source does', () => {
     expect({ findings: after.findings, content: after.report.content }).toEqual({ findings: [], content: wanted });
     for (const { kind, seqno } of lies) {
       expect(
-        findings.some(({ span }) => span?.from === seqno),
+        findings.some(({ span }) => span !== undefined && span.from <= seqno && seqno <= span.to),
         kind,
       ).toBe(true);
     }

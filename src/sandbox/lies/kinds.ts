@@ -40,6 +40,7 @@ export const LIES = {
   'transaction-of-next': 'a transaction of N + 1 is listed as one of N, and not in N + 1',
   'transactions-of-next': 'instead of the transactions of N there are those of N + 1, once more',
   'transaction-lt-outside': "a transaction's lt lies after the end of its block",
+  'transaction-time-wrong': "a transaction's time is a day after that of its block",
   'hash-changes': 'a transaction has another hash each time it is read',
   'transactions-half': 'a list of transactions that holds one of N ends at its middle',
   'transactions-empty': 'a list of transactions that holds one of N is empty',
@@ -50,6 +51,8 @@ export const LIES = {
   'prev-lt-wrong': 'prev_trans_lt is not that of the transaction before',
   'prev-hash-wrong': 'prev_trans_hash is not that of the transaction before',
   'state-hash-wrong': 'the state before is not the state after the transaction before',
+  'in-message-value-wrong': 'a received message carries another value than the one that was sent',
+  'out-message-to-other': 'a sent message names another recipient than the one that received it',
   'in-message-missing': 'an ordinary transaction has no in_msg',
   'in-message-of-tick-tock': 'a tick-tock has the in_msg of another transaction',
   'out-message-missing': 'an outgoing message is missing from out_msgs',
@@ -80,9 +83,11 @@ export const MESSAGE_LIES: ReadonlySet<LieKind> = new Set<LieKind>([
   'bounce-missing',
 ]);
 
-/** Lies that match every header and every count, and only contradict the links between transactions. */
+/** Lies that match every header and every count, and only contradict other transactions. */
 export const DEEP_LIES: ReadonlySet<LieKind> = new Set<LieKind>([
   'prev-lt-wrong',
   'prev-hash-wrong',
   'state-hash-wrong',
+  'in-message-value-wrong',
+  'out-message-to-other',
 ]);

@@ -13,10 +13,28 @@ interface MessageLie {
 interface Shown {
   hash: string;
   in_msg: unknown;
-  out_msgs: { readonly destination: string | null; readonly bounced: boolean | null }[];
+  out_msgs: ShownMessage[];
+}
+
+interface ShownMessage {
+  readonly destination: string | null;
+  readonly bounced: boolean | null;
 }
 
 const LIES: Partial<Record<LieKind, MessageLie>> = {
+  'in-message-value-wrong': {
+    isAbout: ({ incoming }) => incoming?.kind === 'internal' && incoming.from !== undefined,
+    change: (record) => ({ ...record, in_msg: { ...(record.in_msg as ShownMessage), value: '77' } }),
+  },
+  'out-message-to-other': {
+    isAbout: ({ outgoing }) => outgoing[0]?.kind === 'internal' && outgoing[0].to !== undefined,
+    change: (record) => ({
+      ...record,
+      out_msgs: record.out_msgs.map((message, at) =>
+        at > 0 ? message : { ...message, destination: `0:${'1'.repeat(64)}` },
+      ),
+    }),
+  },
   'in-message-missing': {
     isAbout: ({ incoming }) => incoming !== undefined,
     change: (record) => ({ ...record, in_msg: null }),

@@ -39,6 +39,7 @@ const LIES: Partial<Record<LieKind, TransactionLie>> = {
   'transaction-of-next': moved,
   'transactions-of-next': ({ next, seqno }) => ({ rows: next.map((row) => shownAs(row, { seqno })) }),
   'transaction-lt-outside': replacing((about, { endLtOf }) => atLt(about, endLtOf(about) + 7)),
+  'transaction-time-wrong': edited((text) => text.replace(/"now":(\d+)/, (_, now) => `"now":${Number(now) + 86_400}`)),
   'hash-changes': (truth) => {
     let reads = 0;
     return edited((text) => editHash(text, (reads++ % 255) + 1))(truth);
