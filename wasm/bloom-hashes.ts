@@ -1,4 +1,4 @@
-// AssemblyScript: the hashes of Parquet's Bloom filters, in 64-bit numbers. src/parquet/xxhash64.ts is the same in TypeScript.
+// AssemblyScript: the hashes of Parquet's Bloom filters, in 64-bit numbers.
 
 const P1: u64 = 0x9e3779b185ebca87;
 const P2: u64 = 0xc2b2ae3d27d4eb4f;

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { xxhash64 } from './xxhash64.ts';
 
 /** Values in PLAIN encoding. */
 export interface PlainValues {
@@ -9,8 +8,7 @@ export interface PlainValues {
   readonly width: number;
 }
 
-/** Sets `into` to the high and low half of the xxHash64 of each value. */
-export type HashValues = (plain: PlainValues, into: Int32Array) => void;
+type HashValues = (plain: PlainValues, into: Int32Array) => void;
 
 /** The exports of `wasm/bloom-hashes.ts`. */
 interface Exports {
@@ -27,30 +25,17 @@ interface WebAssemblyApi {
 
 const PAGE_BYTES = 65_536;
 
-let chosen: HashValues | undefined;
+let loaded: HashValues | undefined;
 
-/** Hashes by WebAssembly, 25 times as fast; in TypeScript where there is none (`node --jitless`). */
+/** Sets `into` to the high and low half of the xxHash64 of each value. */
 export function hashValues(plain: PlainValues, into: Int32Array): void {
-  chosen ??= openModule(globalThis as { readonly WebAssembly?: WebAssemblyApi });
-  chosen(plain, into);
+  loaded ??= openModule((globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly);
+  loaded(plain, into);
 }
 
-/** The reference for the module. */
-export function hashInTypeScript({ values, count, width }: PlainValues, into: Int32Array): void {
-  const view = new DataView(values.buffer, values.byteOffset, values.byteLength);
-  let at = 0;
-  for (let i = 0; i < count; i++) {
-    const from = width === 0 ? at + 4 : at;
-    const end = from + (width === 0 ? view.getUint32(at, true) : width);
-    xxhash64(view, from, end, into, i * 2);
-    at = end;
-  }
-}
-
-function openModule({ WebAssembly }: { readonly WebAssembly?: WebAssemblyApi }): HashValues {
-  if (WebAssembly === undefined) return hashInTypeScript;
+function openModule({ Module, Instance }: WebAssemblyApi): HashValues {
   const code = readFileSync(new URL('../../wasm/bloom-hashes.wasm', import.meta.url));
-  const { memory, ...module } = new WebAssembly.Instance(new WebAssembly.Module(code)).exports as Exports;
+  const { memory, ...module } = new Instance(new Module(code)).exports as Exports;
   const start = (module.start() + 7) & ~7;
   return ({ values, count, width }, into) => {
     const out = start + ((values.length + 7) & ~7);
