@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { alertJsonSchema } from '../src/feed/alert-schema.ts';
-import { jobJsonSchema } from '../src/jobs/job-schema.ts';
+import { jsonSchemaOf } from '../src/core/yaml.ts';
+import { alertSchema } from '../src/feed/alert-schema.ts';
+import { jobSchema } from '../src/jobs/job-schema.ts';
 import { loadChecks } from '../src/marts/run-checks.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
@@ -31,8 +32,8 @@ const registry = await loadRegistry();
 const made: Readonly<Record<string, string>> = {
   'docs/tables.md': tablesMarkdown(registry),
   'docs/endpoints.md': endpointsMarkdown(registry),
-  'docs/alert.schema.json': alertJsonSchema(),
-  'docs/job.schema.json': jobJsonSchema(),
+  'docs/alert.schema.json': jsonSchemaOf(alertSchema),
+  'docs/job.schema.json': jsonSchemaOf(jobSchema),
   'docs/marts.md': martsMarkdown(await loadMarts(registry)),
   'docs/sql.md': sqlMarkdown(await loadChecks(registry)),
   'docs/cli.md': cliMarkdown(createProgram()),

@@ -3,7 +3,17 @@ interface Interrupts {
   close(): void;
 }
 
-/** Aborts on the first SIGINT or SIGTERM, and exits on the second; committed rows are kept in both cases. */
+/** Resolves at the first SIGINT or SIGTERM. */
+export function firstInterrupt(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', resolve).once('SIGTERM', resolve);
+  });
+}
+
+/**
+ * Aborts on the first SIGINT or SIGTERM, and exits on the second; committed rows are kept in both cases.
+ * @param tell called on the first, with a line for people
+ */
 export function watchInterrupts(tell: (line: string) => void): Interrupts {
   const controller = new AbortController();
   const interrupt = (): void => {

@@ -1,9 +1,8 @@
 import { UsageError } from '../core/errors.ts';
-import { type CheckOptions, openJob } from '../jobs/check-job.ts';
+import { type OpenJobOptions, openJob } from '../jobs/check-job.ts';
 import { checkQueries } from '../jobs/check-queries.ts';
 import { requireKeptRanges } from '../jobs/check-retention.ts';
 import type { Job } from '../jobs/job.ts';
-import { loadNames } from '../jobs/known-names.ts';
 import { jobFiles, shownState } from '../jobs/list-jobs.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
@@ -12,15 +11,12 @@ import { describeHistory, describeJob } from '../jobs/show-job.ts';
 import { drawTable } from '../sql/text-table.ts';
 import { print } from './streams.ts';
 
-type OpenOptions = Omit<CheckOptions, 'names'>;
-
 /** `tonlake job check`. @throws {UsageError} for the first invalid file */
-export async function checkFiles(paths: readonly string[], options: OpenOptions, isJson: boolean): Promise<void> {
-  const names = await loadNames();
+export async function checkFiles(paths: readonly string[], options: OpenJobOptions, isJson: boolean): Promise<void> {
   const jobs: Job[] = [];
   for (const path of paths) {
     for (const file of await jobFiles(path)) {
-      const job = await openJob(file, { ...options, names });
+      const job = await openJob(file, options);
       await checkQueries(job);
       jobs.push(job);
       const next = job.schedule?.times.after(options.now);
@@ -31,13 +27,11 @@ export async function checkFiles(paths: readonly string[], options: OpenOptions,
 }
 
 /** `tonlake job list`. */
-export async function listFiles(path: string, options: OpenOptions, isJson: boolean): Promise<void> {
-  const names = await loadNames();
+export async function listFiles(path: string, options: OpenJobOptions, isJson: boolean): Promise<void> {
   const rows: (readonly string[])[] = [];
   for (const file of await jobFiles(path)) {
-    const job = await openJob(file, { ...options, names });
-    const history = await JobHistory.open(job.warehouse, job.name);
-    const last = (await history.read()).at(-1);
+    const { job, history, records } = await openRuns(file, options);
+    const last = records.at(-1);
     const state = last === undefined ? 'never ran' : await shownState(last, history.folder);
     const next = job.schedule?.times.after(options.now);
     const lastRun = last === undefined ? undefined : { due: last.due, state };
@@ -50,10 +44,14 @@ export async function listFiles(path: string, options: OpenOptions, isJson: bool
 }
 
 /** `tonlake job history`. */
-export async function showHistory(file: string, options: OpenOptions, limit: number, isJson: boolean): Promise<void> {
-  const job = await openJob(file, { ...options, names: await loadNames() });
-  const history = await JobHistory.open(job.warehouse, job.name);
-  const records = (await history.read()).slice(-limit);
+export async function showHistory(
+  file: string,
+  options: OpenJobOptions,
+  limit: number,
+  isJson: boolean,
+): Promise<void> {
+  const { history, records: all } = await openRuns(file, options);
+  const records = all.slice(-limit);
   const stateOf = (record: JobRecord): Promise<string> => shownState(record, history.folder);
   if (!isJson) {
     process.stdout.write(await describeHistory(records, stateOf));
@@ -65,10 +63,8 @@ export async function showHistory(file: string, options: OpenOptions, limit: num
 }
 
 /** `tonlake job log`. @throws {UsageError} `unknown-run` */
-export async function showLog(file: string, options: OpenOptions, id: string | undefined): Promise<void> {
-  const job = await openJob(file, { ...options, names: await loadNames() });
-  const history = await JobHistory.open(job.warehouse, job.name);
-  const records = await history.read();
+export async function showLog(file: string, options: OpenJobOptions, id: string | undefined): Promise<void> {
+  const { job, history, records } = await openRuns(file, options);
   const record = id === undefined ? records.at(-1) : records.find((each) => each.id === id);
   if (record === undefined) {
     throw new UsageError(`usage: expected a run of ${job.name}, got ${id ?? 'none'}`, {
@@ -79,23 +75,16 @@ export async function showLog(file: string, options: OpenOptions, id: string | u
   for (const line of await readLog(history.folder, record)) process.stdout.write(`${line}\n`);
 }
 
+/** A job, and the records of its runs, oldest first. */
+async function openRuns(file: string, options: OpenJobOptions) {
+  const job = await openJob(file, options);
+  const history = await JobHistory.open(job.warehouse, job.name);
+  return { job, history, records: await history.read() };
+}
+
 function summaryOf(job: Job, next: number | undefined): Readonly<Record<string, unknown>> {
-  const {
-    name,
-    file,
-    doc,
-    network,
-    warehouse,
-    pipelines,
-    zone,
-    clock,
-    retention,
-    marts,
-    checks,
-    outputs,
-    databases,
-    schedule,
-  } = job;
+  const { name, file, doc, network, warehouse, pipelines, zone, clock, retention } = job;
+  const { marts, checks, outputs, databases, schedule } = job;
   return {
     ...{ name, file, doc, network, warehouse, pipelines, zone, clock, retention },
     marts: marts ?? 'all',

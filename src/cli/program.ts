@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { oneLine, UsageError } from '../core/errors.ts';
-import { readVersion } from '../core/package-version.ts';
+import { readVersion } from '../core/own-package.ts';
 import { addCatalog } from './commands/catalog-command.ts';
 import { addCheck } from './commands/check-command.ts';
 import { addCompact } from './commands/compact-command.ts';

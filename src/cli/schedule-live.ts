@@ -4,7 +4,6 @@ import { checkQueries } from '../jobs/check-queries.ts';
 import { requireKeptRanges } from '../jobs/check-retention.ts';
 import { jobActions } from '../jobs/default-actions.ts';
 import type { Job } from '../jobs/job.ts';
-import { loadNames } from '../jobs/known-names.ts';
 import { jobFiles, jobsPlace } from '../jobs/list-jobs.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { describeRecord } from '../jobs/show-job.ts';
@@ -12,6 +11,7 @@ import { Health } from '../scheduler/health.ts';
 import { type MetricsAddress, parseMetricsAddress, serveMetrics } from '../scheduler/metrics-server.ts';
 import { runSchedule } from '../scheduler/scheduler.ts';
 import type { ScheduleEvent } from '../scheduler/warehouse-queue.ts';
+import { watchInterrupts } from './interrupts.ts';
 import { limitHeap } from './run-live.ts';
 import { print } from './streams.ts';
 
@@ -34,7 +34,7 @@ export async function scheduleLive(paths: readonly string[], flags: ScheduleFlag
   const address = metrics === undefined ? undefined : parseMetricsAddress(metrics, isPublic);
   const jobs = await openJobs(paths.length === 0 ? [await jobsPlace()] : paths);
   const drainMs = flags.drain * 1000;
-  const drain = watchDrain(drainMs);
+  const drain = watchInterrupts(() => void setTimeout(() => process.exit(1), drainMs + LAST_MS).unref());
   const health = address === undefined ? undefined : await serveHealth(address, jobs);
   try {
     await runSchedule({
@@ -51,10 +51,9 @@ export async function scheduleLive(paths: readonly string[], flags: ScheduleFlag
 }
 
 async function openJobs(paths: readonly string[]): Promise<readonly Job[]> {
-  const names = await loadNames();
   const fallbackWarehouse = process.env['TONLAKE_WAREHOUSE'] || undefined;
   const files = (await Promise.all(paths.map(jobFiles))).flat();
-  const jobs = await Promise.all(files.map((file) => openJob(file, { names, now: Date.now(), fallbackWarehouse })));
+  const jobs = await Promise.all(files.map((file) => openJob(file, { now: Date.now(), fallbackWarehouse })));
   for (const job of jobs) await checkQueries(job);
   requireKeptRanges(jobs, Date.now());
   return jobs;
@@ -81,22 +80,6 @@ async function serveHealth(address: MetricsAddress, jobs: readonly Job[]): Promi
       health.see(event);
     },
     close: () => server.close(),
-  };
-}
-
-function watchDrain(drainMs: number): { readonly signal: AbortSignal; close(): void } {
-  const drain = new AbortController();
-  const end = (): void => {
-    if (drain.signal.aborted) process.exit(130);
-    drain.abort();
-    setTimeout(() => process.exit(1), drainMs + LAST_MS).unref();
-  };
-  process.on('SIGINT', end).on('SIGTERM', end);
-  return {
-    signal: drain.signal,
-    close: () => {
-      process.off('SIGINT', end).off('SIGTERM', end);
-    },
   };
 }
 

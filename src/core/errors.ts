@@ -7,7 +7,7 @@ export interface TonlakeErrorOptions {
   /** True if the same call can succeed later without changes. Default false. */
   readonly retryable?: boolean;
   /** What to do about it; often a command to run. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 

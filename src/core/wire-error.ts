@@ -30,7 +30,7 @@ export function decodeError(wire: WireError): Error {
   const error =
     Class === undefined || code === undefined
       ? Object.assign(new Error(message, { cause }), { name })
-      : new Class(message, { code, retryable, cause, ...(hint === undefined ? {} : { hint }) });
+      : new Class(message, { code, retryable, hint, cause });
   if (stack !== undefined) error.stack = stack;
   return error;
 }

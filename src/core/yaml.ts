@@ -41,6 +41,11 @@ export interface YamlOrigin {
   readonly docs: string;
 }
 
+/** The JSON Schema of a format, for editors. */
+export function jsonSchemaOf(schema: z.ZodType): string {
+  return `${JSON.stringify(z.toJSONSchema(schema, { target: 'draft-07', io: 'input' }), null, 2)}\n`;
+}
+
 /** Parses YAML and validates it. @throws {UsageError} with file, line and column */
 export function readYaml<T>(
   text: string,

@@ -94,14 +94,13 @@ function requireInterval(ms = COMMIT_EVERY_MS): void {
  * @param marts that may be built while it is open
  */
 export function openExportStore(
-  { warehouse, store: kind, effects = realEffects }: ExportOptions,
+  { warehouse: path, store: kind, effects = realEffects }: ExportOptions,
   { tables, pipelines }: Registry,
   network: string,
   command: string,
   marts: readonly TableDef[] = [],
 ): Promise<Store> {
-  const given = kind === undefined ? {} : { kind };
-  return openStore({ path: warehouse, network, effects, tables, pipelines, marts, command, ...given });
+  return openStore({ path, kind, network, effects, tables, pipelines, marts, command });
 }
 
 /** What the pipelines of an export share, given the blocks and the index. */

@@ -1,26 +1,13 @@
 import * as z from 'zod';
+import { noticeTarget, oneOfKeys } from '../jobs/job-schema.ts';
 
 /** The schema of alert files; docs/alert.schema.json is generated from it. `loadAlerts` checks names and the select. */
 
 const text = z.string().min(1);
 
 const target = z
-  .strictObject({
-    webhook: z
-      .url({ protocol: /^https?$/ })
-      .optional()
-      .describe('URL that receives the alert as JSON in a POST request.'),
-    webhook_env: text.optional().describe('Environment variable with the URL, to keep it out of files.'),
-    command: z
-      .array(z.string())
-      .min(1)
-      .optional()
-      .describe('Program and arguments, run without a shell. It receives the alert as JSON on standard input.'),
-  })
-  .meta({
-    description: 'Where alerts are sent.',
-    oneOf: ['webhook', 'webhook_env', 'command'].map((key) => ({ required: [key] })),
-  });
+  .strictObject(noticeTarget('alert'))
+  .meta({ description: 'Where alerts are sent.', oneOf: oneOfKeys('webhook', 'webhook_env', 'command') });
 
 export const alertSchema = z
   .strictObject({
@@ -48,8 +35,3 @@ export const alertSchema = z
 
 /** The contents of an alert file. */
 export type AlertFields = Readonly<z.output<typeof alertSchema>>;
-
-/** The JSON Schema of alert files, for editors. */
-export function alertJsonSchema(): string {
-  return `${JSON.stringify(z.toJSONSchema(alertSchema, { target: 'draft-07', io: 'input' }), null, 2)}\n`;
-}

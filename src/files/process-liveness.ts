@@ -3,6 +3,7 @@ import { readFile, readlink, statfs } from 'node:fs/promises';
 import { hostname, uptime } from 'node:os';
 import { promisify } from 'node:util';
 import * as z from 'zod';
+import { present } from '../core/present.ts';
 import { failedWith } from './disk.ts';
 
 /** Identifies a process, as opposed to a later one with the same pid or one in another container. */
@@ -91,11 +92,7 @@ async function readPlace(system: System): Promise<Pick<ProcessMark, 'host' | 'bo
   if (system.platform !== 'linux') return { host };
   const bootId = await system.readText('/proc/sys/kernel/random/boot_id').catch(() => undefined);
   const pidNamespace = await system.readLink('/proc/self/ns/pid').catch(() => undefined);
-  return {
-    host,
-    ...(bootId === undefined ? {} : { bootId: bootId.trim() }),
-    ...(pidNamespace === undefined ? {} : { pidNamespace }),
-  };
+  return { host, ...present({ bootId: bootId?.trim(), pidNamespace }) };
 }
 
 async function isOnOwnDisk(path: string, system: System): Promise<boolean> {

@@ -5,7 +5,7 @@ import { isComing } from '../chain/wait-for-blocks.ts';
 import { addCounts } from '../core/counts.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { shortMessage, UsageError } from '../core/errors.ts';
-import { readVersion } from '../core/package-version.ts';
+import { readVersion } from '../core/own-package.ts';
 import { formatSpan, intersectSpans, type Span } from '../core/span.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UsageError } from '../core/errors.ts';
+import { present } from '../core/present.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Selection } from '../declare/selection.ts';
@@ -80,9 +81,5 @@ export function requireSameDeclarations({ declarations }: WorkOrder, registry: R
 
 /** The selection of an order, as options of a run. */
 export function selectionOf({ without, columns, withoutColumns }: Selection): Selection {
-  return {
-    ...(without === undefined ? {} : { without }),
-    ...(columns === undefined ? {} : { columns }),
-    ...(withoutColumns === undefined ? {} : { withoutColumns }),
-  };
+  return present({ without, columns, withoutColumns });
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Job, Worker } from 'bullmq';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { formatError, UsageError } from '../core/errors.ts';
-import { readVersion } from '../core/package-version.ts';
+import { readVersion } from '../core/own-package.ts';
 import { formatSpan, type Span } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, run } from '../export/run.ts';

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { readVersion } from '../core/own-package.ts';
 import { ACCEPT_ENCODING, BodyFailure, decompress } from './body.ts';
 import type { Reply } from './classify-answer.ts';
 import { openRoute, type Route, type RouteOptions } from './dispatcher.ts';
@@ -107,7 +107,7 @@ function headersOf({ key, names }: ExchangeOptions): Readonly<Record<string, str
   return {
     accept: 'application/json',
     'accept-encoding': ACCEPT_ENCODING,
-    'user-agent': userAgent(),
+    'user-agent': `tonlake/${readVersion()}`,
     ...(names ? {} : { 'x-no-address-book': 'true', 'x-no-metadata': 'true' }),
     ...(key === undefined ? {} : { 'x-api-key': key.reveal() }),
   };
@@ -115,10 +115,4 @@ function headersOf({ key, names }: ExchangeOptions): Readonly<Record<string, str
 
 function one(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header;
-}
-
-function userAgent(): string {
-  const own: unknown = createRequire(import.meta.url)('tonlake/package.json');
-  const version = typeof own === 'object' && own !== null && 'version' in own ? String(own.version) : '0';
-  return `tonlake/${version}`;
 }

@@ -36,7 +36,7 @@ export class RetryableFailure extends SourceError {
     super(`source ${label}: ${fault.what}${options.tries ?? ''}${detail}`, {
       code: fault.code,
       retryable: fault.pause !== undefined,
-      ...(fault.hint === undefined ? {} : { hint: fault.hint }),
+      hint: fault.hint,
       cause: options.cause,
     });
     this.name = 'SourceError';

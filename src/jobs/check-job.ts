@@ -16,11 +16,10 @@ import type { Job, JobSchedule, JobVerify } from './job.ts';
 import { placed, wrongName, wrongValue } from './job-fault.ts';
 import { type JobRange, parseJobRange } from './job-range.ts';
 import type { JobFields } from './job-schema.ts';
-import type { JobNames } from './known-names.ts';
+import { type JobNames, loadNames } from './known-names.ts';
 import { type ParsedJob, readJob } from './parse-job.ts';
 
-export interface CheckOptions {
-  readonly names: JobNames;
+export interface OpenJobOptions {
   /** Wall clock, milliseconds since 1970. */
   readonly now: number;
   /** Overrides the warehouse of the file. */
@@ -29,9 +28,13 @@ export interface CheckOptions {
   readonly fallbackWarehouse?: string | undefined;
 }
 
+export interface CheckOptions extends OpenJobOptions {
+  readonly names: JobNames;
+}
+
 /** Reads a job file and checks every name, range, zone and path in it. @throws {UsageError} with line and column */
-export async function openJob(file: string, options: CheckOptions): Promise<Job> {
-  return checkJob(await readJob(file), options);
+export async function openJob(file: string, options: OpenJobOptions): Promise<Job> {
+  return checkJob(await readJob(file), { ...options, names: await loadNames() });
 }
 
 /** @throws {UsageError} with line and column */
@@ -103,7 +106,7 @@ async function checkSelection({ fields, yaml }: ParsedJob): Promise<Selection> {
     return at === undefined ? yaml.placeOfKey(['columns'], table) : yaml.placeOf(['columns', table, at]);
   };
   const placed = ({ message, code, hint }: UsageError, place: SelectionPlace): UsageError =>
-    new UsageError(`${message} (${placeOf(place)})`, { code, ...(hint === undefined ? {} : { hint }) });
+    new UsageError(`${message} (${placeOf(place)})`, { code, hint });
   const exported = pipelines.length === 0 ? [] : (await loadRegistry()).toRun(pipelines);
   selectFrom(exported, selection, { placed });
   return selection;

@@ -8,6 +8,9 @@ import { WHOLE_FORMATS } from '../targets/target.ts';
 const text = z.string().min(1);
 const texts = z.array(text);
 
+/** That a mapping has exactly one of some keys, for editors. */
+export const oneOfKeys = (...keys: readonly string[]) => keys.map((key) => ({ required: [key] }));
+
 const names = (what: string): z.ZodType<'all' | readonly string[]> =>
   z.union([z.literal('all'), texts]).describe(`Names of ${what}, or \`all\`.`);
 
@@ -54,26 +57,31 @@ const exported = z
   })
   .meta({
     description: 'Rows to write to a file or a database when all checks have passed.',
-    oneOf: ['table', 'query', 'file'].map((key) => ({ required: [key] })),
+    oneOf: oneOfKeys('table', 'query', 'file'),
   });
+
+/** Who is told of something: one of these keys. */
+export const noticeTarget = (what: string) => ({
+  webhook: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(`URL that receives the ${what} as JSON in a POST request.`),
+  webhook_env: text.optional().describe('Environment variable with the URL, to keep it out of files.'),
+  command: z
+    .array(z.string())
+    .min(1)
+    .optional()
+    .describe(`Program and arguments, run without a shell. It receives the ${what} as JSON on standard input.`),
+});
 
 const notice = z
   .strictObject({
-    webhook: z
-      .url({ protocol: /^https?$/ })
-      .optional()
-      .describe('URL that receives the result as JSON in a POST request.'),
-    webhook_env: text.optional().describe('Environment variable with the URL, to keep it out of files.'),
-    command: z
-      .array(z.string())
-      .min(1)
-      .optional()
-      .describe('Program and arguments, run without a shell. It receives the result as JSON on standard input.'),
+    ...noticeTarget('result'),
     on: z.enum(['failure', 'success', 'always']).default('failure').describe('When to notify. Default: failure.'),
   })
   .meta({
     description: 'Whom to notify of the result.',
-    oneOf: ['webhook', 'webhook_env', 'command'].map((key) => ({ required: [key] })),
+    oneOf: oneOfKeys('webhook', 'webhook_env', 'command'),
   });
 
 const schedule = z
@@ -216,8 +224,3 @@ export type JobFields = Readonly<z.output<typeof jobSchema>>;
 export type ReportTarget = Readonly<z.output<typeof report>>;
 export type ExportTarget = Readonly<z.output<typeof exported>>;
 export type Notice = Readonly<z.output<typeof notice>>;
-
-/** The JSON Schema of job files, for editors. */
-export function jobJsonSchema(): string {
-  return `${JSON.stringify(z.toJSONSchema(jobSchema, { target: 'draft-07', io: 'input' }), null, 2)}\n`;
-}

@@ -10,8 +10,15 @@ export interface JobNames {
   readonly reports: readonly string[];
 }
 
+let loaded: Promise<JobNames> | undefined;
+
 /** The names that come with tonlake: of declarations, and of files below `sql/`. */
-export async function loadNames(): Promise<JobNames> {
+export function loadNames(): Promise<JobNames> {
+  loaded ??= readNames();
+  return loaded;
+}
+
+async function readNames(): Promise<JobNames> {
   const [registry, marts, checks, reports] = await Promise.all([
     loadRegistry(),
     shippedNames('marts'),

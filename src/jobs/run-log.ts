@@ -4,7 +4,7 @@ import type { Effects } from '../core/effects.ts';
 import { oneLine } from '../core/errors.ts';
 import { describeEvent } from '../export/describe-event.ts';
 import type { RunEvent } from '../export/run.ts';
-import { failedWith, makeFolder } from '../files/disk.ts';
+import { ifAny, makeFolder } from '../files/disk.ts';
 import type { JobRecord, StepResult } from './run-record.ts';
 import { describeStep } from './show-job.ts';
 
@@ -17,10 +17,7 @@ export function logPath(folder: string, { id }: RunName): string {
 
 /** The lines of a run's log, oldest first; empty for runs of older versions, which had none. */
 export async function readLog(folder: string, run: RunName): Promise<readonly string[]> {
-  const text = await readFile(logPath(folder, run), 'utf8').catch((error: unknown) => {
-    if (failedWith(error, 'ENOENT')) return '';
-    throw error;
-  });
+  const text = (await ifAny(readFile(logPath(folder, run), 'utf8'))) ?? '';
   return text.split('\n').slice(0, -1);
 }
 

@@ -82,7 +82,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
   const store = await openStore({
     ...{ path, network, kind, effects, tables: registry.tables, marts: marts.map(({ table }) => table) },
     command: 'tonlake mart build',
-    ...(onStep === undefined ? {} : { onStep }),
+    onStep,
     setAside: new Set(options.damaged?.map(({ id }) => id)),
   });
   try {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as aws from '@aws-sdk/client-s3';
+import { present } from '../core/present.ts';
 import { FirstAnswer } from './first-answer.ts';
 import { NoAnswerError, statusOf } from './s3-failure.ts';
 import { formatLocation, type S3Location } from './s3-location.ts';
@@ -35,8 +36,7 @@ export function s3Client(): aws.S3Client {
   if (last?.settings === settings) return last.client;
   const { S3Client } = s3Sdk();
   const client = new S3Client({
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
+    ...present({ endpoint, region }),
     forcePathStyle: isPathStyle,
     followRegionRedirects: true,
     maxAttempts: ATTEMPTS,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { UsageError } from '../core/errors.ts';
+import { packageFile } from '../core/own-package.ts';
 import { makeFolder, statIfAny } from '../files/disk.ts';
 import { putContent } from '../files/put-whole-file.ts';
 
@@ -15,7 +15,7 @@ const DOTTED: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env
  * @throws {UsageError} `exists` if one of them is there; nothing is written then
  */
 export async function createProject(folder: string): Promise<readonly string[]> {
-  const templates = templatesFolder();
+  const templates = packageFile('templates/project/');
   const listed = await readdir(templates, { recursive: true, withFileTypes: true });
   const files = listed
     .filter((entry) => entry.isFile())
@@ -36,10 +36,4 @@ export async function createProject(folder: string): Promise<readonly string[]> 
     await putContent(path, await readFile(join(templates, file), 'utf8'));
   }
   return paths;
-}
-
-/** The folder of the package with the files. */
-function templatesFolder(): string {
-  const above = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
-  return fileURLToPath(new URL(`${above}templates/project/`, import.meta.url));
 }

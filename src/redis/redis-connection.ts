@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
 import { oneLine, SourceError } from '../core/errors.ts';
+import { present } from '../core/present.ts';
 import { type Environment, readAuthorities } from '../http/dispatcher.ts';
 import { scrubError } from '../http/secret.ts';
 import type { RedisAddress } from './redis-address.ts';
@@ -53,8 +54,7 @@ export function redisOptions(address: RedisAddress, env: Environment): RedisOpti
           },
         }
       : {}),
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password: password.reveal() }),
+    ...present({ username, password: password?.reveal() }),
   };
 }
 

@@ -1,13 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { basename, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../core/own-package.ts';
 
 type Kind = 'marts' | 'checks' | 'reports';
 
-/** The folder of the marts, checks or reports that come with tonlake: `sql/` lies beside `src/`, and above the compiled files. */
+/** The folder of the marts, checks or reports that come with tonlake. */
 export function shippedFolder(kind: Kind): string {
-  const above = import.meta.url.endsWith('.ts') ? '../../' : '../../../';
-  return fileURLToPath(new URL(`${above}sql/${kind}/`, import.meta.url));
+  return packageFile(`sql/${kind}/`);
 }
 
 /** Their names, sorted. Reports are folders, the others `.sql` files. */

@@ -1,7 +1,6 @@
 import { formatError, TonlakeError } from '../core/errors.ts';
 import { openJob } from '../jobs/check-job.ts';
 import type { Job } from '../jobs/job.ts';
-import { type JobNames, loadNames } from '../jobs/known-names.ts';
 import { jobFiles, jobsPlace } from '../jobs/list-jobs.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { JobItem } from './ui-types.ts';
@@ -13,7 +12,6 @@ export type FoundJob = { readonly file: string; readonly job: Job } | { readonly
 export class JobFiles {
   readonly #path: string | undefined;
   readonly #warehouse: string;
-  #names: Promise<JobNames> | undefined;
 
   /** @param path file or folder; undefined for the usual folders, if there is one */
   constructor(path: string | undefined, warehouse: string) {
@@ -23,13 +21,11 @@ export class JobFiles {
 
   /** The jobs on the warehouse, and files with errors: nobody knows whose they are. */
   async read(now: number): Promise<readonly FoundJob[]> {
-    this.#names ??= loadNames();
-    const names = await this.#names;
     const fallbackWarehouse = process.env['TONLAKE_WAREHOUSE'] || undefined;
     const found = await Promise.all(
       (await this.#files()).map(async (file): Promise<FoundJob> => {
         try {
-          return { file, job: await openJob(file, { names, now, fallbackWarehouse }) };
+          return { file, job: await openJob(file, { now, fallbackWarehouse }) };
         } catch (error) {
           return { file, error: formatError(error) };
         }

@@ -89,7 +89,7 @@ export async function forgetPlanned(
   const store = await openStore({
     ...{ path, network, kind, effects, tables, command: 'tonlake forget' },
     pipelines: registry.pipelines,
-    ...(onStep === undefined ? {} : { onStep }),
+    onStep,
   });
   try {
     await forgetEntries({ store, tables, effects, by, days }, plan.entries);

@@ -13,7 +13,7 @@ import { type StoreOptions, warehousePath } from './store-options.ts';
  * unless `kind` says otherwise.
  * @throws {StoreError} `wrong-kind` if `kind` contradicts what is at the path; and the errors of the store
  */
-export async function openStore(options: StoreOptions & { readonly kind?: Store['kind'] }): Promise<Store> {
+export async function openStore(options: StoreOptions & { readonly kind?: Store['kind'] | undefined }): Promise<Store> {
   const kind = await requireKind(options.path, options.kind);
   return (await loadDriver(kind, warehousePath(options.path))).openStore(options);
 }

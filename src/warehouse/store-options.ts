@@ -29,7 +29,7 @@ export interface StoreOptions {
   /** Ids of damaged entries. They count as not in force, so their spans are missing, but they can be superseded. */
   readonly setAside?: ReadonlySet<string>;
   /** Awaited before each step between which a crash can happen; for tests. */
-  readonly onStep?: (step: string) => Promise<void>;
+  readonly onStep?: ((step: string) => Promise<void>) | undefined;
 }
 
 /**

@@ -233,7 +233,7 @@ class Watch {
       pipelines: registry.pipelines,
       effects,
       command: 'tonlake watch',
-      ...(kind === undefined ? {} : { kind }),
+      kind,
     });
     try {
       await work(store);

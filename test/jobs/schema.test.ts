@@ -3,15 +3,15 @@ import { dirname, join, resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { jsonSchemaOf } from '../../src/core/yaml.ts';
 import { openJob } from '../../src/jobs/check-job.ts';
-import { jobJsonSchema } from '../../src/jobs/job-schema.ts';
-import { loadNames } from '../../src/jobs/known-names.ts';
+import { jobSchema } from '../../src/jobs/job-schema.ts';
 import { NIGHT } from './support.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'pipelines/jobs');
 const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
-const schema: unknown = JSON.parse(jobJsonSchema());
+const schema: unknown = JSON.parse(jsonSchemaOf(jobSchema));
 const validate = new Ajv({
   allErrors: true,
   strict: true,
@@ -31,7 +31,7 @@ describe.each(files)('pipelines/jobs/%s', (name) => {
 
   test('is as the schema and the program want it', async () => {
     expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true);
-    const job = await openJob(join(folder, name), { names: await loadNames(), now: NIGHT });
+    const job = await openJob(join(folder, name), { now: NIGHT });
     expect(job.doc).toMatch(/\.$/);
     expect(dirname(job.file)).toBe(folder);
   });
@@ -39,7 +39,7 @@ describe.each(files)('pipelines/jobs/%s', (name) => {
 
 describe('the schema for editors', () => {
   test('is the one in docs', () => {
-    expect(readFileSync(join(root, 'docs/job.schema.json'), 'utf8')).toBe(jobJsonSchema());
+    expect(readFileSync(join(root, 'docs/job.schema.json'), 'utf8')).toBe(jsonSchemaOf(jobSchema));
   });
 
   test.each([

@@ -5,7 +5,6 @@ import { realEffects } from '../../src/core/effects.ts';
 import { readMark } from '../../src/files/process-liveness.ts';
 import { openJob } from '../../src/jobs/check-job.ts';
 import { jobActions } from '../../src/jobs/default-actions.ts';
-import { loadNames } from '../../src/jobs/known-names.ts';
 import { JobHistory } from '../../src/jobs/run-history.ts';
 import { runJob } from '../../src/jobs/run-job.ts';
 import { logPath } from '../../src/jobs/run-log.ts';
@@ -60,7 +59,7 @@ schedule: {cron: '15 3 * * *'}
   writeFileSync(join(jobs, 'nightly.yaml'), text(warehouse));
   writeFileSync(join(jobs, 'elsewhere.yaml'), text(join(folder, 'other')));
   writeFileSync(join(jobs, 'broken.yaml'), 'network: sandbox\npipelines: [blcks]\nrange: yesterday\n');
-  const job = await openJob(join(jobs, 'nightly.yaml'), { names: await loadNames(), now: Date.now() });
+  const job = await openJob(join(jobs, 'nightly.yaml'), { now: Date.now() });
   const outcome = await runJob({ job, actions: jobActions, effects: realEffects, due: Date.UTC(2026, 4, 4, 3, 15) });
   expect(outcome.error).toBeUndefined();
   done = outcome.record;

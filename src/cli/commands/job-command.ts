@@ -88,12 +88,11 @@ function withWarehouse(command: Command): Command {
 }
 
 async function open(file: string, flags: JobFlags) {
-  const [{ openJob }, { loadNames }, { checkQueries }] = await Promise.all([
+  const [{ openJob }, { checkQueries }] = await Promise.all([
     import('../../jobs/check-job.ts'),
-    import('../../jobs/known-names.ts'),
     import('../../jobs/check-queries.ts'),
   ]);
-  const job = await openJob(file, { ...openOptions(flags), names: await loadNames() });
+  const job = await openJob(file, openOptions(flags));
   await checkQueries(job);
   return job;
 }

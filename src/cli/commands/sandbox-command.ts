@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parseCount, parseNonNegative, parsePort, parsePositive, parseWhole } from '../common-options.ts';
+import { firstInterrupt } from '../interrupts.ts';
 
 interface SandboxFlags {
   readonly port: number;
@@ -45,10 +46,7 @@ export function addSandbox(program: Command): void {
       const { parseFaults, startSandbox } = await import('../../sandbox/index.ts');
       const sandbox = await startSandbox({ ...flags, faults: parseFaults(flags.faults ?? '') });
       process.stdout.write(`sandbox at ${sandbox.url}, blocks 1 to ${sandbox.head()}; press Ctrl-C to stop\n`);
-      await new Promise<void>((resolve) => {
-        process.once('SIGINT', resolve);
-        process.once('SIGTERM', resolve);
-      });
+      await firstInterrupt();
       await sandbox.close();
     });
 }

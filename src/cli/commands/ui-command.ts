@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type CommonOptions, parseCount, parsePort, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
+import { firstInterrupt } from '../interrupts.ts';
 
 interface UiFlags extends CommonOptions {
   readonly port: number;
@@ -39,7 +40,7 @@ export function addUi(program: Command): void {
     .action(async (flags: UiFlags) => {
       const [{ serveUi }, { readVersion }, warehouse] = await Promise.all([
         import('../../ui/serve-ui.ts'),
-        import('../../core/package-version.ts'),
+        import('../../core/own-package.ts'),
         findWarehouse(flags),
       ]);
       const server = await serveUi({
@@ -50,10 +51,7 @@ export function addUi(program: Command): void {
       });
       process.stdout.write(`${server.url}\npress Ctrl-C to stop\n`);
       if (flags.open === true) (await import('../open-browser.ts')).openBrowser(server.url);
-      await new Promise<void>((resolve) => {
-        process.once('SIGINT', resolve);
-        process.once('SIGTERM', resolve);
-      });
+      await firstInterrupt();
       await server.close();
     });
 }

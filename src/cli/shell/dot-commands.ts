@@ -1,5 +1,6 @@
 import { didYouMean } from '../../core/did-you-mean.ts';
 import { UsageError } from '../../core/errors.ts';
+import { alignColumns } from '../../core/format.ts';
 
 /** How results are shown. `line`: one column per line. */
 export const MODES = ['box', 'line', 'csv', 'json'] as const;
@@ -110,9 +111,7 @@ function help(): string {
     takes === undefined ? name : `${name} ${takes}`,
     doc,
   ]);
-  const width = Math.max(...usages.map(([usage = '']) => usage.length));
-  const lines = usages.map(([usage = '', doc = '']) => `${usage.padEnd(width)}  ${doc}`);
-  return `${lines.join('\n')}\n\nA statement ends with a semicolon and can have several lines. Tab completes names, Ctrl-C cancels a query.\n`;
+  return `${alignColumns(usages).join('\n')}\n\nA statement ends with a semicolon and can have several lines. Tab completes names, Ctrl-C cancels a query.\n`;
 }
 
 function required(name: string, what: string, argument: string | undefined): string {

@@ -28,7 +28,7 @@ export interface CompactOptions {
   readonly stop?: AbortSignal | undefined;
   readonly onEvent?: ((event: CompactEvent) => void) | undefined;
   /** Awaited before each step of a commit; for tests. */
-  readonly onStep?: (step: string) => Promise<void>;
+  readonly onStep?: ((step: string) => Promise<void>) | undefined;
 }
 
 /** One merge that was committed. */
@@ -86,7 +86,7 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
   const { onStep } = options;
   const store = await openStore({
     ...{ path, network, tables, effects, kind, command: 'tonlake compact', pipelines: options.pipelines ?? [] },
-    ...(onStep === undefined ? {} : { onStep }),
+    onStep,
   });
   try {
     const groups = planCompaction(store.ledger(), {

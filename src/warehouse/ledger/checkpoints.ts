@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { stateOf } from '../../files/disk.ts';
+import { hashBytes, stateOf } from '../../files/disk.ts';
 import { SmallFiles } from '../../files/small-files.ts';
 import type { LedgerEntry } from '../store.ts';
 import { ENTRY_FORMAT } from './entries.ts';
@@ -145,7 +145,7 @@ export class Checkpoints {
 export async function formatCheckpoint(draft: CheckpointDraft, files: string): Promise<string> {
   let text = '';
   for await (const chunk of chunksOf(draft, files)) text += chunk;
-  return `${hashOf(text)}\n${text}`;
+  return `${hashBytes(Buffer.from(text))}\n${text}`;
 }
 
 /** Size of a piece of a checkpoint, about: all of it would take tens of megabytes after a day of many commits. */
@@ -169,7 +169,7 @@ async function writeHashed(path: string, chunks: AsyncIterable<string>): Promise
   const hash = createHash('sha256');
   const file = await open(path, 'w');
   try {
-    await file.write(`${hashOf('')}\n`);
+    await file.write(`${hashBytes(Buffer.of())}\n`);
     for await (const chunk of chunks) {
       hash.update(chunk);
       await file.write(chunk);
@@ -183,7 +183,7 @@ async function writeHashed(path: string, chunks: AsyncIterable<string>): Promise
 /** @param files hash of the entry files as they are now */
 export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | undefined {
   const end = bytes.indexOf('\n');
-  if (bytes.toString('latin1', 0, Math.max(end, 0)) !== hashOf(bytes.subarray(end + 1))) return undefined;
+  if (bytes.toString('latin1', 0, Math.max(end, 0)) !== hashBytes(bytes.subarray(end + 1))) return undefined;
   try {
     const [first = '', ...lines] = bytes
       .toString('utf8', end + 1)
@@ -197,10 +197,6 @@ export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | unde
   } catch {
     return undefined;
   }
-}
-
-function hashOf(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
 }
 
 /** Number of entry files to look at concurrently. */

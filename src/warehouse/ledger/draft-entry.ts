@@ -1,4 +1,5 @@
 import { StoreError } from '../../core/errors.ts';
+import { present } from '../../core/present.ts';
 import { hullOf, unionSpans } from '../../core/span.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, TableEntry } from '../store.ts';
 import type { Entries } from './entries.ts';
@@ -42,18 +43,18 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
       keyHash,
       sums,
       schema,
-      ...(dateIn === undefined ? {} : { dateIn }),
+      ...present({ dateIn }),
       files: files
         .filter(({ path }) => path !== '')
         .map(({ path, rows, bytes, sha256, bounds }) => ({
           path,
           rows,
           bytes,
-          ...(sha256 && { sha256 }),
-          ...(bounds && { bounds }),
+          ...present({ sha256, bounds }),
         })),
     };
   }
+  const { planned, asOf, scope, proof, without, mart, forgotten, copies } = draft;
   const covered = unionSpans(draft.spans ?? [draft.span]);
   const { from, to } = hullOf(covered) ?? draft.span;
   const isApart = covered.length > 1;
@@ -70,16 +71,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     tables,
     requests: draft.requests,
     retries: draft.retries,
-    ...(draft.planned === undefined ? {} : { planned: draft.planned }),
-    ...(draft.asOf === undefined ? {} : { asOf: draft.asOf }),
-    ...(draft.scope === undefined ? {} : { scope: draft.scope }),
-    ...(draft.proof === undefined ? {} : { proof: draft.proof }),
-    ...(declaration === undefined ? {} : { declaration }),
-    ...(draft.without === undefined ? {} : { without: draft.without }),
-    ...(draft.mart === undefined ? {} : { mart: draft.mart }),
-    ...(draft.forgotten === undefined ? {} : { forgotten: draft.forgotten }),
-    ...(commitWith === undefined ? {} : { commitWith }),
-    ...(draft.copies === undefined ? {} : { copies: draft.copies }),
+    ...present({ planned, asOf, scope, proof, declaration, without, mart, forgotten, commitWith, copies }),
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),
   };

@@ -47,47 +47,29 @@ export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> 
     return guarded(`warehouse ${path}`, () => next);
   };
   await refresh();
-  const follow = given.options.isPinned === true ? async () => {} : refresh;
+  /** What reads the warehouse as it is now, unless it is pinned to a state. */
+  const current =
+    <A extends readonly unknown[], R>(read: (...given: A) => R | Promise<R>) =>
+    async (...own: A): Promise<R> => {
+      if (given.options.isPinned !== true) await refresh();
+      return read(...own);
+    };
   const views = new WarehouseViews(given);
   return {
     kind: 'parquet',
     blocksWriters: false,
     path,
     network,
-    query: async (sql, parameters) => {
-      await follow();
-      return views.query(sql, parameters);
-    },
-    stream: async (sql, parameters, use) => {
-      await follow();
-      return views.stream(sql, parameters, use);
-    },
-    forgotten: async () => {
-      await follow();
-      return ledger.entries.forgotten;
-    },
-    ledger: async () => {
-      await follow();
-      return ledger.entries.effective;
-    },
-    log: async (after, most) => {
-      await follow();
-      return guarded(`warehouse ${path}`, () => ledger.log(after, most));
-    },
+    query: current((sql, parameters) => views.query(sql, parameters)),
+    stream: current((sql, parameters, use) => views.stream(sql, parameters, use)),
+    forgotten: current(() => ledger.entries.forgotten),
+    ledger: current(() => ledger.entries.effective),
+    log: current((after, most) => guarded(`warehouse ${path}`, () => ledger.log(after, most))),
     select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
-    files: async (table) => {
-      await follow();
-      return groupFiles(pathOf, ledger, table).flatMap(({ paths }) => paths);
-    },
-    selectEach: async (table) => {
-      await follow();
-      return selectEachFile(pathOf, ledger, table, ledger.entries.effective);
-    },
+    files: current((table) => groupFiles(pathOf, ledger, table).flatMap(({ paths }) => paths)),
+    selectEach: current((table) => selectEachFile(pathOf, ledger, table, ledger.entries.effective)),
     writer: () => readLockHolder(layoutOf(path).lock),
-    requireQuery: async (statement) => {
-      await follow();
-      return views.requireQuery(statement);
-    },
+    requireQuery: current((statement) => views.requireQuery(statement)),
     ...(takeLedgerTraffic && {
       traffic: async () => {
         const data = await views.withDatabase(takeTraffic);
