@@ -1,4 +1,4 @@
-import { formatBytes, formatCount } from '../core/format.ts';
+import { counted, formatBytes } from '../core/format.ts';
 import type { Reader } from '../warehouse/index.ts';
 
 /** What a query took. */
@@ -16,8 +16,7 @@ export function formatTiming({ startedAt, now, traffic }: QueryTiming, asJson: b
   if (asJson) return JSON.stringify({ event: 'timer', seconds: Number(seconds), ...traffic });
   if (traffic === undefined) return `${seconds} s`;
   const [data, ledger] = [traffic.data, traffic.ledger].map(
-    ({ requests, bytes }) =>
-      `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'}, ${formatBytes(bytes)}`,
+    ({ requests, bytes }) => `${counted(requests, 'request')}, ${formatBytes(bytes)}`,
   );
   return `${seconds} s, ${data}; ledger: ${ledger}`;
 }

@@ -3,6 +3,11 @@ export function formatCount(count: number | bigint): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** `1 row`, `1,234 rows`. */
+export function counted(count: number, what: string): string {
+  return `${formatCount(count)} ${count === 1 ? what : `${what}s`}`;
+}
+
 /** `12.3 MB`; decimal units. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

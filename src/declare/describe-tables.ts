@@ -1,5 +1,5 @@
 import { oneLine } from '../core/errors.ts';
-import { alignColumns } from '../core/format.ts';
+import { alignColumns, counted } from '../core/format.ts';
 import { COMMITS, commitColumns } from '../warehouse/index.ts';
 import { kinds } from './kind.ts';
 import type { PipelineDef } from './pipeline.ts';
@@ -41,7 +41,7 @@ function pipelineOf(registry: Registry, table: TableDef): PipelineDef | undefine
 /** One line per table. */
 export function describeTables(registry: Registry): string {
   const rows = registry.tables.map(({ name, grain, views }) => {
-    const more = views.length === 0 ? '' : ` [${views.length} ${views.length === 1 ? 'view' : 'views'}]`;
+    const more = views.length === 0 ? '' : ` [${counted(views.length, 'view')}]`;
     return [name, `${grain}${more}`];
   });
   return `${alignColumns(rows).join('\n')}\n\ntonlake describe TABLE shows its columns and views\n`;

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { StoreError } from '../core/errors.ts';
+import { sha256Of } from '../core/sha256.ts';
 import { checkPipeline } from './check-declaration.ts';
 import type { ColumnDef } from './column.ts';
 import { kinds } from './kind.ts';
@@ -17,7 +17,7 @@ export interface StoredDeclaration {
 /** The complete declaration of a pipeline: left-out columns are stored with each entry. */
 export function serializePipeline(pipeline: PipelineDef): StoredDeclaration {
   const text = JSON.stringify({ ...pipeline, leftOut: undefined });
-  return { pipeline: pipeline.name, id: idOf(text), text };
+  return { pipeline: pipeline.name, id: sha256Of(text, 16), text };
 }
 
 /**
@@ -28,7 +28,7 @@ export function serializePipeline(pipeline: PipelineDef): StoredDeclaration {
  */
 export function parsePipeline(text: string, id: string, subject: string): PipelineDef {
   try {
-    if (idOf(text) !== id) throw new Error('the text does not match the identifier');
+    if (sha256Of(text, 16) !== id) throw new Error('the text does not match the identifier');
     const pipeline: unknown = JSON.parse(text);
     checkPipeline(subject, pipeline);
     return pipeline;
@@ -39,10 +39,6 @@ export function parsePipeline(text: string, id: string, subject: string): Pipeli
       cause: error,
     });
   }
-}
-
-function idOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /**

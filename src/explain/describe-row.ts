@@ -1,4 +1,4 @@
-import { formatBytes, formatCount } from '../core/format.ts';
+import { counted, formatBytes, formatCount } from '../core/format.ts';
 import { shortSpans } from '../core/span.ts';
 import { visible } from '../sql/text-table.ts';
 import { spansOf } from '../warehouse/index.ts';
@@ -64,7 +64,7 @@ function valueLines(values: RowExplanation['values']): string {
 }
 
 function readText(requests: number, retries: number, readAt: string | null | undefined): string {
-  const count = `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'} for all rows of the entry`;
+  const count = `${counted(requests, 'request')} for all rows of the entry`;
   const again = retries === 0 ? '' : `, ${formatCount(retries)} of them retries`;
   return `${typeof readAt === 'string' ? `${readAt}; ` : ''}${count}${again}`;
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { UsageError } from '../core/errors.ts';
+import { sha256Of } from '../core/sha256.ts';
 import { formatSpans } from '../core/span.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { jsonRows, textOf } from '../sql/row-text.ts';
@@ -66,7 +66,7 @@ export class AlertFeed implements Feed {
   }
 
   async begin(view: FeedView | undefined): Promise<void> {
-    const digest = hashOf(JSON.stringify([this.#alert.select, this.#alert.key]));
+    const digest = sha256Of(JSON.stringify([this.#alert.select, this.#alert.key]), 32);
     const state = await this.#file.read();
     if (state === undefined || (state.cursor !== undefined && String(state.cursor.tables) !== String(this.#tables))) {
       return this.#put(await this.#beginAt(view, digest));
@@ -136,7 +136,7 @@ export class AlertFeed implements Feed {
     const bodies = new Map<string, AlertBody>();
     for (const row of rows) {
       const values = new Map(columns.map((column, at) => [column.name, textOf(row[at])]));
-      const id = hashOf(JSON.stringify([name, ...key.map((column) => values.get(column) ?? null)]));
+      const id = sha256Of(JSON.stringify([name, ...key.map((column) => values.get(column) ?? null)]), 32);
       if (bodies.has(id)) continue;
       const told = JSON.stringify({
         text: messageOf(message, markup, values),
@@ -180,8 +180,4 @@ function parseState(value: unknown): State {
 function formatState({ digest, cursor, before: { spans, times } }: State): z.input<typeof stateSchema> {
   const held = spans.length === 0 ? null : formatSpans(spans);
   return { digest, cursor: cursor === undefined ? null : formatCursor(cursor), before: { spans: held, times } };
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

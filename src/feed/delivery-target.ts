@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { DeliveryError, UsageError } from '../core/errors.ts';
+import { sha256Of } from '../core/sha256.ts';
 import type { NoticeTarget } from '../jobs/job-actions.ts';
 import { sendNotice } from '../jobs/webhook.ts';
 
@@ -44,7 +44,7 @@ export function variableTarget(variable: string, env: Readonly<Record<string, st
     const got = url === undefined ? 'none' : 'something else';
     throw badTarget(`a URL in ${variable}, got ${got}`, `set ${variable} in the environment`);
   }
-  return { notice: { kind: 'webhook', url }, name: variable, key: keyOf(`env:${variable}`) };
+  return { notice: { kind: 'webhook', url }, name: variable, key: sha256Of(`env:${variable}`, 12) };
 }
 
 /** @throws {UsageError} `bad-target` */
@@ -56,7 +56,7 @@ export function urlTarget(url: string): DeliveryTarget {
       `a URL such as https://example.org/hook, got ${scheme}...`,
       'only http:// and https:// are possible',
     );
-  return { notice: { kind: 'webhook', url }, name: new URL(url).host, key: keyOf(url) };
+  return { notice: { kind: 'webhook', url }, name: new URL(url).host, key: sha256Of(url, 12) };
 }
 
 function isWebAddress(url: string): boolean {
@@ -68,9 +68,5 @@ function badTarget(expected: string, hint: string): UsageError {
 }
 
 export function commandTarget(command: readonly string[], name = command[0] ?? ''): DeliveryTarget {
-  return { notice: { kind: 'command', command }, name, key: keyOf(JSON.stringify(command)) };
-}
-
-function keyOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return { notice: { kind: 'command', command }, name, key: sha256Of(JSON.stringify(command), 12) };
 }

@@ -54,11 +54,6 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** SHA-256 of bytes, 64 hex digits. */
-export function hashBytes(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
 /** Flushes a file or folder to disk. */
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r');

@@ -1,21 +1,25 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
-import { ifAny, listFolder, makeFolder, replaceText } from '../files/disk.ts';
+import { listFolder } from '../files/disk.ts';
+import { diskObjects } from '../objects/disk-objects.ts';
+import type { SmallObjects } from '../objects/object-store.ts';
 import { openStore, requireKind } from '../warehouse/index.ts';
 import type { Attempt, Intake, IntakeOptions, QueuePlace } from './queue-place.ts';
-import { formatRecord, parseRecord, type QueueRecord, RECORD } from './queue-record.ts';
+import { INCOMING, openRecord, type QueueRecord, RECORD, readRecord } from './queue-record.ts';
 import { takeOver } from './take-over.ts';
 
 /** A warehouse in a folder: workers leave what they have exported in its folder `_incoming`; the run that asks takes it over. */
 export class IncomingFolder implements QueuePlace {
   readonly #warehouse: string;
   readonly #path: string;
+  readonly #objects: SmallObjects;
 
   private constructor(warehouse: string) {
     this.#warehouse = warehouse;
-    this.#path = join(warehouse, '_incoming');
+    this.#path = join(warehouse, INCOMING);
+    this.#objects = diskObjects(warehouse);
   }
 
   static async of(path: string): Promise<IncomingFolder> {
@@ -27,10 +31,8 @@ export class IncomingFolder implements QueuePlace {
     });
   }
 
-  async readRecord(): Promise<QueueRecord | undefined> {
-    const path = join(this.#path, RECORD);
-    const text = await ifAny(readFile(path, 'utf8'));
-    return text === undefined ? undefined : parseRecord(text, path);
+  readRecord(): Promise<QueueRecord | undefined> {
+    return readRecord(this.#objects);
   }
 
   /** A worker that seems dead may still write: each attempt has a folder of its own. */
@@ -44,7 +46,7 @@ export class IncomingFolder implements QueuePlace {
     const store = await openStore({ path: this.#warehouse, network, effects, tables, pipelines, command });
     try {
       return {
-        record: await this.#openRecord(network, effects.freshId()),
+        record: await openRecord(this.#objects, network, effects.freshId()),
         isExclusive: true,
         ledger: async () => store.ledger(),
         take: async (span, result) => {
@@ -63,16 +65,6 @@ export class IncomingFolder implements QueuePlace {
       await store.close();
       throw error;
     }
-  }
-
-  /** The record, made if there is none. Only the writer of the warehouse may call this. */
-  async #openRecord(network: string, id: string): Promise<QueueRecord> {
-    const known = await this.readRecord();
-    if (known !== undefined) return known;
-    const record: QueueRecord = { format: 1, id, network };
-    await makeFolder(this.#path);
-    await replaceText(join(this.#path, RECORD), formatRecord(record), id);
-    return record;
   }
 
   async #removePart(name: string): Promise<void> {

@@ -3,9 +3,7 @@ import type { ObjectStore } from '../objects/object-store.ts';
 import { openS3Store } from '../objects/s3-store.ts';
 import { type LedgerEntry, openReader, openStore, type Reader, spansOf } from '../warehouse/index.ts';
 import type { Attempt, Intake, IntakeOptions, QueuePlace } from './queue-place.ts';
-import { formatRecord, parseRecord, type QueueRecord, RECORD } from './queue-record.ts';
-
-const KEY = `_incoming/${RECORD}`;
+import { openRecord, type QueueRecord, readRecord } from './queue-record.ts';
 
 /** A warehouse in an object store: each worker commits to it by itself, and the run that asks reads of its ledger what is done. */
 export class SharedBucket implements QueuePlace {
@@ -17,9 +15,8 @@ export class SharedBucket implements QueuePlace {
     this.#objects = openS3Store(url);
   }
 
-  async readRecord(): Promise<QueueRecord | undefined> {
-    const bytes = await this.#objects.get(KEY);
-    return bytes && parseRecord(Buffer.from(bytes).toString('utf8'), `${this.#url}/${KEY}`);
+  readRecord(): Promise<QueueRecord | undefined> {
+    return readRecord(this.#objects);
   }
 
   /** What an attempt has committed is done; the files of one that was killed are collected as garbage. */
@@ -39,7 +36,7 @@ export class SharedBucket implements QueuePlace {
       command,
     });
     await store.close();
-    const record = await this.#openRecord(network, effects.freshId());
+    const record = await openRecord(this.#objects, network, effects.freshId());
     const reader = await openReader(this.#url, tables);
     const arrivals = new Arrivals(reader, new Set(pipelines.map(({ name }) => name)), await reader.ledger());
     return {
@@ -49,15 +46,6 @@ export class SharedBucket implements QueuePlace {
       clear: async () => {},
       close: () => reader.close(),
     };
-  }
-
-  /** The record, made if there is none; another run may be first. */
-  async #openRecord(network: string, id: string): Promise<QueueRecord> {
-    const known = await this.readRecord();
-    if (known !== undefined) return known;
-    const record: QueueRecord = { format: 1, id, network };
-    const isOwn = await this.#objects.putIfAbsent(KEY, Buffer.from(formatRecord(record)));
-    return isOwn ? record : ((await this.readRecord()) ?? record);
   }
 }
 

@@ -6,6 +6,7 @@ import type { Registry } from '../declare/registry.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
 import type { TableDef } from '../declare/table.ts';
 import { hashFile } from '../files/disk.ts';
+import { isSameEvidence } from '../verify/entry-state.ts';
 import {
   covering,
   doneSpans,
@@ -99,17 +100,11 @@ function requireSame(staged: StagedSpan, entry: LedgerEntry): StagedSpan {
     const own = tables[name];
     if (own === undefined && rows === 0 && files.length === 0) {
       tables[name] = { rows, keyHash, sums, schema, ...(place && { dateIn: place }), isSorted: true, files: [] };
-    } else if (evidenceText(own) !== evidenceText({ rows, keyHash, sums })) {
+    } else if (!isSameEvidence(own, { rows, keyHash, sums })) {
       throw damaged(`other rows of ${name}`);
     }
   }
   return { ...staged, tables };
-}
-
-function evidenceText(evidence: Pick<TableEntry, 'rows' | 'keyHash' | 'sums'> | undefined): string {
-  if (evidence === undefined) return '';
-  const sums = Object.entries(evidence.sums).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([evidence.rows, evidence.keyHash, sums]);
 }
 
 function damaged(got: string): StoreError {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { sha256Of } from '../core/sha256.ts';
 import { isZone, zoneNames } from '../core/time-zone.ts';
 import type { YamlPath as Path } from '../core/yaml.ts';
 import { loadRegistry } from '../declare/registry.ts';
@@ -83,7 +83,7 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
     verify: verifyOf(fields.verify),
     compact: fields.compact,
     iceberg: await checkIceberg(parsed, { warehouse, network: network.name }),
-    digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex'),
+    digest: sha256Of(JSON.stringify(fields)),
     doc: fields.doc ?? '',
     schedule: checkSchedule(parsed, range, zone, options.now),
   };

@@ -1,5 +1,5 @@
 import { JobError } from '../core/errors.ts';
-import { formatCount } from '../core/format.ts';
+import { counted } from '../core/format.ts';
 import type { RunReport } from '../export/run.ts';
 import type { Job } from './job.ts';
 import { daysText, fixRange } from './job-range.ts';
@@ -79,10 +79,7 @@ export async function buildMarts(context: StepContext): Promise<void> {
   );
   for (const { name, status, rows, seconds, marked, kept, reason } of built) {
     const isMarked = marked.length === 0 ? [] : [`not sealed: ${marked.join(', ')}`];
-    const isKept =
-      kept.length === 0
-        ? []
-        : [`${formatCount(kept.length)} ${kept.length === 1 ? 'day' : 'days'} kept, whose inputs are forgotten`];
+    const isKept = kept.length === 0 ? [] : [`${counted(kept.length, 'day')} kept, whose inputs are forgotten`];
     const message = [status, ...(reason === undefined ? [] : [reason]), ...isMarked, ...isKept].join('; ');
     await onStep({ kind: 'mart', name, status: 'done', seconds, rows: { [name]: rows }, message });
   }

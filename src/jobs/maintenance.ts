@@ -1,5 +1,5 @@
 import { JobError } from '../core/errors.ts';
-import { formatCount } from '../core/format.ts';
+import { counted, formatCount } from '../core/format.ts';
 import { shellFlags } from '../core/shell-word.ts';
 import { formatSpans } from '../core/span.ts';
 import { type Finding, formatFinding } from '../verify/finding.ts';
@@ -36,7 +36,7 @@ export async function verifyRows(context: StepContext, { range }: Fixed): Promis
   };
   await timed(context, { kind: 'verify', name: blocks ?? 'all' }, async () => {
     const { proven, findings: count, files, requests, unproven } = await work();
-    const state = proven ? `${formatCount(files)} files proven` : `interrupted: ${countFindings(count)}`;
+    const state = proven ? `${formatCount(files)} files proven` : `interrupted: ${counted(count, 'finding')}`;
     const repairs = repaired.length === 0 ? [] : [`repaired ${nameSome(repaired)}`];
     const message = [state, ...repairs, onlyRead({ unproven }) ?? []].flat().join('; ');
     return { value: undefined, message, ...(requests === undefined ? {} : { requests }) };
@@ -45,15 +45,11 @@ export async function verifyRows(context: StepContext, { range }: Fixed): Promis
 
 function notProven(job: string, warehouse: string, { findings }: VerifyOutcome, first: Finding | undefined): JobError {
   const example = first === undefined ? '' : `, for example: ${formatFinding(first)}`;
-  const got = `${countFindings(findings)}${example}`;
+  const got = `${counted(findings, 'finding')}${example}`;
   return new JobError(`job ${job}: expected a proven warehouse, got ${got}; nothing was published`, {
     code: 'not-proven',
     hint: `tonlake verify --repair --warehouse ${warehouse}`,
   });
-}
-
-function countFindings(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'finding' : 'findings'}`;
 }
 
 /** Merges small files if the job asks for it. */

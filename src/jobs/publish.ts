@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { copyFile, link, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { formatError, JobError } from '../core/errors.ts';
+import { sha256Of } from '../core/sha256.ts';
 import { failedWith, hashFile, lacksLinks, listFolder, makeFolder, statIfAny, syncPath } from '../files/disk.ts';
 import type { StagedOutput } from './run-record.ts';
 
@@ -17,7 +17,7 @@ export class Publication {
    * @param id of the run
    */
   constructor(job: string, warehouse: string, id: string) {
-    this.#mark = `${job}-${createHash('sha256').update(warehouse).digest('hex').slice(0, 8)}`;
+    this.#mark = `${job}-${sha256Of(warehouse, 8)}`;
     this.#id = id;
   }
 

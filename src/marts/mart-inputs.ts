@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../core/sha256.ts';
 import { intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -43,12 +43,12 @@ export function entriesOf(ledger: readonly LedgerEntry[], table: string): readon
 export function stampOf(mart: MartDef, { parts }: Slice, sealed: boolean): string {
   const told = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, ids]) => [table, [...ids].sort()]);
   const text = JSON.stringify([mart.file.sql, sealed, told]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return sha256Of(text, 16);
 }
 
 /** A stamp for rows that were selected while their inputs changed from one to the other. */
 export function stampOfBoth(before: string, after: string): string {
-  return createHash('sha256').update(`${before} ${after}`).digest('hex').slice(0, 16);
+  return sha256Of(`${before} ${after}`, 16);
 }
 
 /** True if every source span is sealed in all pipelines behind a mart. */

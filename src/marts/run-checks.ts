@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { unknownName } from '../core/did-you-mean.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
+import { sha256Of } from '../core/sha256.ts';
 import { unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -199,7 +199,7 @@ async function writeFailures(store: Store, network: string, found: ReadonlyMap<s
   );
   const rows = [...(await keptFailures(store, before, found)), ...fresh];
   const text = JSON.stringify(rows);
-  const inputs = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const inputs = sha256Of(text, 16);
   if (before[0]?.mart?.inputs === inputs) return;
   const structure = JSON.stringify([{ check_name: 'VARCHAR', number: 'BIGINT', offender: 'VARCHAR' }]);
   const select = `SELECT f.check_name, f.number, f.offender

@@ -4,42 +4,43 @@ import type { FileSum, ObjectStore } from './object-store.ts';
 
 /** Size and checksum of an object as it is in the store; undefined if there is none. */
 export async function sumObject(store: ObjectStore, key: string): Promise<FileSum | undefined> {
-  let hash = createHash('sha256');
-  let bytes = 0;
-  const isFound = await store.read(key, async () => {
-    hash = createHash('sha256');
-    bytes = 0;
-    return (part) => {
-      hash.update(part);
-      bytes += part.length;
-    };
-  });
-  return isFound ? { bytes, sha256: hash.digest('hex') } : undefined;
+  return sumParts(store, key, async () => {});
 }
 
 /** Writes an object to a new file, not synced yet. @returns undefined if there is none; the file is not there then */
 export async function downloadObject(store: ObjectStore, key: string, path: string): Promise<FileSum | undefined> {
-  let hash = createHash('sha256');
-  let bytes = 0;
   let file: FileHandle | undefined;
   try {
-    const isFound = await store.read(key, async () => {
+    return await sumParts(store, key, async (part) => {
+      if (part !== undefined) return file?.writeFile(part);
       await file?.close();
       file = await open(path, 'w');
-      const own = file;
-      hash = createHash('sha256');
-      bytes = 0;
-      return async (part) => {
-        hash.update(part);
-        bytes += part.length;
-        await own.writeFile(part);
-      };
     });
-    return isFound ? { bytes, sha256: hash.digest('hex') } : undefined;
   } catch (error) {
     await rm(path, { force: true });
     throw error;
   } finally {
     await file?.close();
   }
+}
+
+/** @param take gets each part of the object; undefined before the first, also if all is read anew */
+async function sumParts(
+  store: ObjectStore,
+  key: string,
+  take: (part: Uint8Array | undefined) => Promise<void>,
+): Promise<FileSum | undefined> {
+  let hash = createHash('sha256');
+  let bytes = 0;
+  const isFound = await store.read(key, async () => {
+    await take(undefined);
+    hash = createHash('sha256');
+    bytes = 0;
+    return (part) => {
+      hash.update(part);
+      bytes += part.length;
+      return take(part);
+    };
+  });
+  return isFound ? { bytes, sha256: hash.digest('hex') } : undefined;
 }

@@ -9,7 +9,7 @@ import type {
 } from '@aws-sdk/client-s3';
 import PQueue from 'p-queue';
 import { StoreError } from '../core/errors.ts';
-import { hashBytes } from '../files/disk.ts';
+import { sha256Of } from '../core/sha256.ts';
 import { changed, MultipartUpload, type PartRequests } from './multipart-upload.ts';
 import { sumObject } from './object-files.ts';
 import type { FileSum, GrowingUpload, ObjectEntry, ObjectStore } from './object-store.ts';
@@ -152,7 +152,7 @@ class S3Store implements ObjectStore {
   async #putFile(key: string, path: string, { bytes, sha256 }: FileSum): Promise<void> {
     const { PutObjectCommand } = s3Sdk();
     const content = await readFile(path);
-    if (content.length !== bytes || hashBytes(content) !== sha256) throw changed(path);
+    if (content.length !== bytes || sha256Of(content) !== sha256) throw changed(path);
     const command = new PutObjectCommand({ ...this.#body(key, content), Metadata: { sha256 } });
     await this.#send(`put ${key}`, () => this.#client.send(command));
   }

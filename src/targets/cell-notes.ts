@@ -1,4 +1,4 @@
-import { formatCount } from '../core/format.ts';
+import { counted, formatCount } from '../core/format.ts';
 
 /** Counts values that a target cannot hold as they are, by reason and column. */
 export class CellNotes {
@@ -18,11 +18,11 @@ export class CellNotes {
 
   /** One line for each reason: `2 values (lt): a number of more than 15 digits is text`. */
   messages(): readonly string[] {
-    const counted = [...this.#counts].map(([reason, columns]) => {
+    const notes = [...this.#counts].map(([reason, columns]) => {
       const total = [...columns.values()].reduce((sum, count) => sum + count, 0);
       const names = [...columns].map(([name, count]) => (columns.size === 1 ? name : `${name} ${formatCount(count)}`));
-      return `${formatCount(total)} ${total === 1 ? 'value' : 'values'} (${names.join(', ')}): ${reason}`;
+      return `${counted(total, 'value')} (${names.join(', ')}): ${reason}`;
     });
-    return [...counted, ...this.#others];
+    return [...notes, ...this.#others];
   }
 }

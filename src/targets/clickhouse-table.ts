@@ -1,7 +1,7 @@
 import { StoreError, UsageError } from '../core/errors.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import type { ClassedType } from './column-class.ts';
-import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
+import { DAY_COLUMN, type ExportedRows } from './exported-rows.ts';
 import { columnsToAdd, NO_DAY, OWN_TABLE, requireOwnTable, type TargetColumn } from './owned-table.ts';
 
 /** Runs a statement; `rows` are those of a query, every value as text. */
@@ -135,10 +135,10 @@ async function isEmpty(session: ClickhouseSession, table: ClickhouseTable): Prom
 }
 
 function createTable(table: ClickhouseTable, rows: ExportedRows, columns: readonly TargetColumn[]): string {
-  const comments = new Map(rows.columns.filter(hasDoc).map(({ name, doc }) => [name, doc ?? '']));
+  const docs = new Map(rows.columns.map(({ name, doc }) => [name, doc]));
   const list = columns.map(({ name, type }) => {
-    const comment = comments.get(name);
-    return `${clickhouseName(name)} ${type}${comment === undefined ? '' : ` COMMENT ${clickhouseText(comment)}`}`;
+    const doc = docs.get(name);
+    return `${clickhouseName(name)} ${type}${doc === undefined ? '' : ` COMMENT ${clickhouseText(doc)}`}`;
   });
   const sorted = [...(rows.isDated ? [DAY_COLUMN] : []), ...rows.key.filter((name) => name !== DAY_COLUMN)];
   return `CREATE TABLE ${clickhousePath(table)} (${list.join(', ')}) ENGINE = MergeTree
@@ -161,8 +161,4 @@ async function requirePartitions(session: ClickhouseSession, rows: ExportedRows,
     `store: the table of the target: expected ${rows.isDated ? 'a partition for each day' : 'one partition'}, got the partition key ${key || 'tuple()'}`,
     { code: 'wrong-target', hint: 'choose another name with --as, or remove the table' },
   );
-}
-
-function hasDoc({ doc }: ExportedColumn): boolean {
-  return doc !== undefined;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { StoreError, TonlakeError } from '../core/errors.ts';
+import { StoreError } from '../core/errors.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { RowStream } from '../sql/query-result.ts';
 import {
@@ -16,9 +16,9 @@ import {
   prepareClickhouse,
 } from './clickhouse-table.ts';
 import type { ExportedColumn, ExportedRows } from './exported-rows.ts';
-import { type DayReport, NO_DAY, OWN_TABLE, unitsOf } from './owned-table.ts';
+import { type DayReport, NO_DAY, OWN_TABLE, replaceEach, targetFailed, unreachable } from './owned-table.ts';
 import type { TableOptions } from './sqlite-file.ts';
-import { messageOf, tabLine } from './tab-separated.ts';
+import { tabLine } from './tab-separated.ts';
 
 /** A statement may be at work for long without an answer. */
 const TIMEOUT_MS = 3_600_000;
@@ -39,7 +39,7 @@ export async function writeClickhouse(
   rows: ExportedRows,
   url: URL,
   options: TableOptions,
-  onDay: (report: DayReport) => void = () => undefined,
+  onDay?: (report: DayReport) => void,
 ): Promise<readonly DayReport[]> {
   const database = decodeURIComponent(url.pathname.slice(1)) || 'default';
   const table = parseClickhouseTable(options.name, database);
@@ -48,16 +48,9 @@ export async function writeClickhouse(
   try {
     await prepareClickhouse(session, table, rows);
     await clearStaging(session, table);
-    const reports: DayReport[] = [];
-    for (const day of await unitsOf(rows)) {
-      const count = await replaceDay({ client, url, session, table, rows }, day, options);
-      reports.push({ day, rows: count });
-      onDay({ day, rows: count });
-    }
-    return reports;
+    return await replaceEach(rows, (day) => replaceDay({ client, url, session, table, rows }, day, options), onDay);
   } catch (error) {
-    if (error instanceof TonlakeError) throw error;
-    throw failed(url, error);
+    throw targetFailed(`ClickHouse at ${url.host}`, error);
   } finally {
     await client.close();
   }
@@ -81,12 +74,9 @@ async function connect(url: URL, { notes }: TableOptions): Promise<ClickHouseCli
     return client;
   } catch (cause) {
     await client.close();
-    throw new StoreError(`store: cannot connect to ClickHouse at ${url.host}: ${messageOf(cause)}`, {
-      code: 'unreachable',
-      retryable: true,
-      hint: 'it listens on 8123 (http) or 8443 (https); the password is read from CLICKHOUSE_PASSWORD, or from the file that CLICKHOUSE_PASSWORD_FILE names',
-      cause,
-    });
+    const hint =
+      'it listens on 8123 (http) or 8443 (https); the password is read from CLICKHOUSE_PASSWORD, or from the file that CLICKHOUSE_PASSWORD_FILE names';
+    throw unreachable(`ClickHouse at ${url.host}`, hint, cause);
   }
 }
 
@@ -195,17 +185,9 @@ async function insertRows({ client, url }: Writing, insert: string, rows: RowStr
     const { stream } = await client.exec({ query: insert, values: Readable.from(lines(), { objectMode: false }) });
     stream.resume();
   } catch (error) {
-    throw readFailure ?? failed(url, error);
+    throw readFailure ?? targetFailed(`ClickHouse at ${url.host}`, error);
   }
   return count;
-}
-
-function failed(url: URL, cause: unknown): StoreError {
-  return new StoreError(`store: ClickHouse at ${url.host}: ${messageOf(cause)}`, {
-    code: 'target-failed',
-    hint: 'days that were replaced before are complete; the others are as they were',
-    cause,
-  });
 }
 
 /** Values that ClickHouse reads in another way than PostgreSQL. */

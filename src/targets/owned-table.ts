@@ -1,4 +1,4 @@
-import { StoreError } from '../core/errors.ts';
+import { StoreError, TonlakeError } from '../core/errors.ts';
 import type { ExportedRows } from './exported-rows.ts';
 
 /** Table in a target database that says which rows tonlake wrote: one row for each table and day. */
@@ -13,9 +13,41 @@ export interface DayReport {
   readonly rows: number;
 }
 
-/** What is replaced together, in order. */
-export async function unitsOf(rows: ExportedRows): Promise<readonly (string | null | undefined)[]> {
-  return rows.isDated ? rows.days() : [undefined];
+/**
+ * Replaces one day after the other, or all rows together if they have no days.
+ *
+ * @param replace gives the number of rows
+ * @param onDay called after each day
+ */
+export async function replaceEach(
+  rows: ExportedRows,
+  replace: (day: string | null | undefined) => Promise<number>,
+  onDay: (report: DayReport) => void = () => undefined,
+): Promise<readonly DayReport[]> {
+  const reports: DayReport[] = [];
+  for (const day of rows.isDated ? await rows.days() : [undefined]) {
+    const report = { day, rows: await replace(day) };
+    reports.push(report);
+    onDay(report);
+  }
+  return reports;
+}
+
+/** The error of a server that cannot be connected to. */
+export function unreachable(server: string, hint: string, cause: unknown): StoreError {
+  return new StoreError(`store: cannot connect to ${server}: ${messageOf(cause)}`, {
+    ...{ code: 'unreachable', retryable: true, hint, cause },
+  });
+}
+
+/** The error of an export that a server did not complete. */
+export function targetFailed(server: string, cause: unknown): unknown {
+  if (cause instanceof TonlakeError) return cause;
+  return new StoreError(`store: ${server}: ${messageOf(cause)}`, {
+    code: 'target-failed',
+    hint: 'days that were replaced before are complete; the others are as they were',
+    cause,
+  });
 }
 
 /** A column of a table in a target, with the type that the target reports. */
@@ -64,4 +96,10 @@ export function requireOwnTable(table: string, network: string | undefined, want
     code: 'other-network',
     hint: 'choose another name with --as, or another database',
   });
+}
+
+/** The message of an error; several addresses that refuse a connection have none of their own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
 }

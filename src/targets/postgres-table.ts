@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { ClassedType } from './column-class.ts';
-import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
+import { DAY_COLUMN, type ExportedRows } from './exported-rows.ts';
 import { columnsToAdd, NO_DAY, OWN_TABLE, requireOwnTable } from './owned-table.ts';
 
 /** PostgreSQL cuts longer names off. */
@@ -133,12 +133,10 @@ async function createTable(
   await client.query(`CREATE TABLE ${name} (${[...list, ...unique].join(', ')})`);
   if (isDated) await client.query(`CREATE INDEX ON ${name} (${DAY_COLUMN})`);
   if (doc !== undefined) await client.query(`COMMENT ON TABLE ${name} IS ${quoteText(doc)}`);
-  for (const column of columns.filter(hasDoc))
-    await client.query(`COMMENT ON COLUMN ${name}.${quoteName(column.name)} IS ${quoteText(column.doc ?? '')}`);
-}
-
-function hasDoc({ doc }: ExportedColumn): boolean {
-  return doc !== undefined;
+  for (const { name: column, doc: text } of columns) {
+    if (text === undefined) continue;
+    await client.query(`COMMENT ON COLUMN ${name}.${quoteName(column)} IS ${quoteText(text)}`);
+  }
 }
 
 /** A number for an advisory lock: 64 bits of a hash. */

@@ -1,15 +1,14 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client, ClientConfig } from 'pg';
-import { StoreError, TonlakeError } from '../core/errors.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { RowStream } from '../sql/query-result.ts';
 import type { CellNotes } from './cell-notes.ts';
 import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
-import { type DayReport, NO_DAY, unitsOf } from './owned-table.ts';
+import { type DayReport, NO_DAY, replaceEach, targetFailed, unreachable } from './owned-table.ts';
 import { lockOf, ownTable, type PostgresTable, parseTable, prepareTable, qualified } from './postgres-table.ts';
 import type { TableOptions } from './sqlite-file.ts';
-import { messageOf, tabLine } from './tab-separated.ts';
+import { tabLine } from './tab-separated.ts';
 
 /**
  * Writes rows to a table of a PostgreSQL database. Each day is replaced in a transaction of its own, rows without days together: readers see
@@ -23,7 +22,7 @@ export async function writePostgres(
   rows: ExportedRows,
   url: URL,
   options: TableOptions,
-  onDay: (report: DayReport) => void = () => undefined,
+  onDay?: (report: DayReport) => void,
 ): Promise<readonly DayReport[]> {
   const table = parseTable(options.name);
   const client = await connect(url);
@@ -31,16 +30,11 @@ export async function writePostgres(
   client.on('error', () => undefined);
   try {
     await transaction(client, () => prepareTable(client, table, rows));
-    const reports: DayReport[] = [];
-    for (const day of await unitsOf(rows)) {
-      const count = await transaction(client, () => replaceDay(client, table, rows, day, options));
-      reports.push({ day, rows: count });
-      onDay({ day, rows: count });
-    }
-    return reports;
+    const replace = (day: string | null | undefined): Promise<number> =>
+      transaction(client, () => replaceDay(client, table, rows, day, options));
+    return await replaceEach(rows, replace, onDay);
   } catch (error) {
-    if (error instanceof TonlakeError) throw error;
-    throw failed(url, error);
+    throw targetFailed(`PostgreSQL at ${url.host || 'the socket'}`, error);
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -54,12 +48,8 @@ async function connect(url: URL): Promise<Client> {
     return client;
   } catch (cause) {
     await client.end().catch(() => undefined);
-    throw new StoreError(`store: cannot connect to ${url.host || 'PostgreSQL'}: ${messageOf(cause)}`, {
-      code: 'unreachable',
-      retryable: true,
-      hint: 'the password is read from PGPASSWORD, or from ~/.pgpass (PGPASSFILE)',
-      cause,
-    });
+    const hint = 'the password is read from PGPASSWORD, or from ~/.pgpass (PGPASSFILE)';
+    throw unreachable(url.host || 'PostgreSQL', hint, cause);
   }
 }
 
@@ -132,12 +122,4 @@ async function* copyLines(rows: RowStream, notes: CellNotes, onRows: (count: num
       yield text.replaceAll('\0', '\ufffd');
     } else yield text;
   }
-}
-
-function failed(url: URL, cause: unknown): StoreError {
-  return new StoreError(`store: PostgreSQL at ${url.host || 'the socket'}: ${messageOf(cause)}`, {
-    code: 'target-failed',
-    hint: 'days that were replaced before are complete; the others are as they were',
-    cause,
-  });
 }

@@ -7,7 +7,7 @@ import { duckdbApi } from '../sql/duckdb-api.ts';
 import type { CellNotes } from './cell-notes.ts';
 import { type ColumnClass, castOf } from './column-class.ts';
 import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
-import { columnsToAdd, type DayReport, NO_DAY, OWN_TABLE, requireOwnTable, unitsOf } from './owned-table.ts';
+import { columnsToAdd, type DayReport, NO_DAY, OWN_TABLE, replaceEach, requireOwnTable } from './owned-table.ts';
 
 /** SQLite's type for each class. Decimals are text, because its numbers have 64 bits. */
 export const SQLITE_TYPES: Readonly<Record<ColumnClass, string>> = {
@@ -49,8 +49,7 @@ export async function writeSqlite(
     // The draft is thrown away if the process ends.
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN');
     prepareTable(database, rows, options);
-    const reports: DayReport[] = [];
-    for (const day of await unitsOf(rows)) reports.push({ day, rows: await replaceDay(database, rows, day, options) });
+    const reports = await replaceEach(rows, (day) => replaceDay(database, rows, day, options));
     database.exec('COMMIT');
     return reports;
   } finally {

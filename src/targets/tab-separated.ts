@@ -29,9 +29,3 @@ function tabValue(column: ExportedColumn, special: Parameters<typeof tabLine>[1]
     : castOf(column);
   return special(column, value) ?? (isText ? value : `${value}::VARCHAR`);
 }
-
-/** The message of an error; several addresses that refuse a connection have none of their own. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
-}

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { Hono } from 'hono';
 import { UsageError } from '../core/errors.ts';
-import { hashBytes, hashFile, statIfAny } from '../files/disk.ts';
+import { sha256Of } from '../core/sha256.ts';
+import { hashFile, statIfAny } from '../files/disk.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord, StagedOutput } from '../jobs/run-record.ts';
@@ -96,5 +97,5 @@ function isPage({ path }: StagedOutput): boolean {
 /** The bytes of a file that a run published; undefined if they are others now, because the file may be anybody's. */
 async function publishedBytes({ path, sha256 }: StagedOutput): Promise<Buffer | undefined> {
   const bytes = await readFile(path).catch(() => undefined);
-  return bytes !== undefined && hashBytes(bytes) === sha256 ? bytes : undefined;
+  return bytes !== undefined && sha256Of(bytes) === sha256 ? bytes : undefined;
 }

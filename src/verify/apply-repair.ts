@@ -12,7 +12,7 @@ import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { type CommitDraft, covering, PARTIAL, type StagedSpan, type Store, selectStaged } from '../warehouse/index.ts';
 import { projectionOf } from './audit-transactions.ts';
-import { describeEvidence } from './entry-state.ts';
+import { isSameEvidence } from './entry-state.ts';
 import type { Damage } from './plan-repair.ts';
 
 export interface ApplyRepairOptions {
@@ -154,12 +154,7 @@ function soundRows({ store }: ApplyRepairOptions, damage: Damage, table: TableDe
 function isBelieved({ entries, recompute, doubted }: Damage, staged: StagedSpan | undefined): boolean {
   const [entry] = entries;
   if (entry === undefined || staged === undefined) return false;
-  return [...recompute, ...doubted].every((name) => {
-    const before = entry.tables[name];
-    const now = staged.tables[name];
-    if (before === undefined || now === undefined) return false;
-    return JSON.stringify(describeEvidence(before)) === JSON.stringify(describeEvidence(now));
-  });
+  return [...recompute, ...doubted].every((name) => isSameEvidence(entry.tables[name], staged.tables[name]));
 }
 
 interface Outcome {

@@ -17,7 +17,7 @@ import {
   type Store,
   spansOf,
 } from '../warehouse/index.ts';
-import { describeEvidence } from './entry-state.ts';
+import { isSameEvidence } from './entry-state.ts';
 import { type ForgottenEntry, inSpans } from './plan-forget.ts';
 
 export interface Forgetting {
@@ -137,7 +137,7 @@ async function requireSame(context: Forgetting, each: ForgottenEntry, kept: read
     const relation = `(SELECT * FROM (${store.rows.select(table, [entry])}) WHERE ${inSpans(pipeline, table, gone)})`;
     const removed = await measureRows(store.query, table, relation);
     const found = addEvidence([...removed, ...kept.flatMap(({ tables: own }) => own[table.name] ?? [])], table);
-    if (JSON.stringify(describeEvidence(found)) === JSON.stringify(describeEvidence(recorded))) continue;
+    if (isSameEvidence(found, recorded)) continue;
     throw new StoreError(
       `store: ${table.name} ${shortSpans(spansOf(entry))}: expected the rows that were committed, got others`,
       { code: 'not-the-same', hint: `tonlake verify --repair --warehouse ${store.path}` },

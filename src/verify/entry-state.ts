@@ -196,7 +196,13 @@ function describeBounds(name: string, bounds: ColumnBounds | undefined): string 
   return `${name} from ${least} to ${greatest}, ${nulls} nulls`;
 }
 
-export function describeEvidence({ rows, keyHash, sums }: TableEvidence): Readonly<Record<string, string>> {
+/** False if one of them is absent. */
+export function isSameEvidence(a: TableEvidence | undefined, b: TableEvidence | undefined): boolean {
+  const [left, right] = [a, b].map((each) => each && Object.entries(describeEvidence(each)).sort());
+  return left !== undefined && JSON.stringify(left) === JSON.stringify(right);
+}
+
+function describeEvidence({ rows, keyHash, sums }: TableEvidence): Readonly<Record<string, string>> {
   return {
     'row count': String(rows),
     'hash of keys': keyHash,

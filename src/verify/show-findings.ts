@@ -1,4 +1,4 @@
-import { formatCount, formatDuration } from '../core/format.ts';
+import { counted, formatCount, formatDuration } from '../core/format.ts';
 import { shortSpans, subtractSpans } from '../core/span.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
 import { formatFinding } from './finding.ts';
@@ -52,7 +52,7 @@ function formatReport(report: VerifyReport): string {
     ),
   );
   const read = shown(unproven);
-  const found = `${formatCount(findings)} ${findings === 1 ? 'finding' : 'findings'}`;
+  const found = counted(findings, 'finding');
   const asked = requests === undefined ? '' : `, ${formatCount(requests)} requests`;
   const lines = [
     `${proven ? 'proven' : 'NOT proven'}: ${done.join('; ') || 'nothing'} in ${report.warehouse} (${found}, ${formatCount(files)} files${asked}, ${formatDuration(seconds)})`,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashBytes } from '../../src/files/disk.ts';
+import { sha256Of } from '../../src/core/sha256.ts';
 import { downloadObject, sumObject } from '../../src/objects/object-files.ts';
 import type { ObjectStore } from '../../src/objects/object-store.ts';
 import { openS3Store } from '../../src/objects/s3-store.ts';
@@ -37,7 +37,7 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
     for (let i = 0; i + 4 <= size; i += 4) content.writeUInt32LE((i * 2654435761) >>> 0, i);
     const path = join(freshFolder(), 'file');
     writeFileSync(path, content);
-    return { path, sum: { bytes: size, sha256: hashBytes(content) } };
+    return { path, sum: { bytes: size, sha256: sha256Of(content) } };
   }
 
   /** Fails the first `times` requests of a kind. */
@@ -189,7 +189,7 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
       const other = Buffer.from(content);
       other.writeUInt8(other.readUInt8(5) ^ 1, 5);
       writeFileSync(path, other);
-      await expect(upload.complete({ ...sum, sha256: hashBytes(other) })).rejects.toMatchObject({ code: 'damaged' });
+      await expect(upload.complete({ ...sum, sha256: sha256Of(other) })).rejects.toMatchObject({ code: 'damaged' });
       await upload.abort();
       expect(await store.head('f')).toBeUndefined();
       expect(await uploadsLeft()).toBe(0);

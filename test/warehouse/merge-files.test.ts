@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { hashBytes } from '../../src/files/disk.ts';
+import { sha256Of } from '../../src/core/sha256.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
 import { loadZstd } from '../../src/parquet/zstd.ts';
 import { Database } from '../../src/sql/database.ts';
@@ -42,7 +42,7 @@ async function makeFiles(spans: readonly (readonly [from: number, to: number])[]
 
 function describeFile(warehouse: string, path: string, rows: number): TableFile {
   const bytes = readFileSync(join(warehouse, path));
-  return { path, rows, bytes: bytes.length, sha256: hashBytes(bytes) };
+  return { path, rows, bytes: bytes.length, sha256: sha256Of(bytes) };
 }
 
 async function merge({ warehouse, files }: Awaited<ReturnType<typeof makeFiles>>) {

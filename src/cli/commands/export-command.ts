@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatCount } from '../../core/format.ts';
+import { counted } from '../../core/format.ts';
 import type { ExportReport } from '../../targets/export-rows.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
@@ -69,7 +69,7 @@ export function addExport(program: Command): void {
 }
 
 function summaryOf({ rows, days, target }: ExportReport): string {
-  const count = `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'} in ${target}`;
+  const count = `${counted(rows, 'row')} in ${target}`;
   const dated = days?.filter(({ day }) => day !== undefined) ?? [];
-  return dated.length === 0 ? count : `${count}: ${dated.length} ${dated.length === 1 ? 'day' : 'days'} replaced`;
+  return dated.length === 0 ? count : `${count}: ${counted(dated.length, 'day')} replaced`;
 }

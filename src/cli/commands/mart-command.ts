@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { MartError } from '../../core/errors.ts';
-import { formatCount } from '../../core/format.ts';
+import { counted } from '../../core/format.ts';
 import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
@@ -60,17 +60,13 @@ async function build(names: readonly string[], flags: MartFlags): Promise<void> 
 function describeBuild({ name, status, rows, days, marked, kept, reason }: MartBuild): string {
   if (status === 'empty') return `${name}: skipped, ${reason}`;
   const parts = [
-    `${name}: ${status}, ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`,
-    ...(days.length === 0 ? [] : [`${daysText(days.length)} built`]),
+    `${name}: ${status}, ${counted(rows, 'row')}`,
+    ...(days.length === 0 ? [] : [`${counted(days.length, 'day')} built`]),
     ...(marked.length === 0 ? [] : [`not whole: ${marked.join(', ')}`]),
-    ...(kept.length === 0 ? [] : [`${daysText(kept.length)} kept, whose inputs are forgotten`]),
+    ...(kept.length === 0 ? [] : [`${counted(kept.length, 'day')} kept, whose inputs are forgotten`]),
     ...(reason === undefined ? [] : [reason]),
   ];
   return parts.join('; ');
-}
-
-function daysText(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'day' : 'days'}`;
 }
 
 async function list(flags: MartFlags): Promise<void> {

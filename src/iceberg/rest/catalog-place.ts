@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { UsageError } from '../../core/errors.ts';
+import { sha256Of } from '../../core/sha256.ts';
 import { Secret } from '../../http/secret.ts';
 
 /** A namespace of an Iceberg REST catalog, and how to be let in. */
@@ -70,7 +70,7 @@ export function namespaceOf(network: string): string {
 /** Tells namespaces of catalogs apart. */
 export function catalogId({ uri, warehouse, prefix, namespace }: CatalogPlace): string {
   const text = JSON.stringify([uri, warehouse ?? '', prefix ?? '', namespace]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return sha256Of(text, 12);
 }
 
 /** The address of a server, without a slash at its end. */

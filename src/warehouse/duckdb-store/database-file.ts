@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
+import { sha256Of } from '../../core/sha256.ts';
 import { parsePipeline, type StoredDeclaration } from '../../declare/stored-declaration.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { statIfAny, syncPath } from '../../files/disk.ts';
@@ -287,7 +287,7 @@ function declarationsOf(tables: readonly TableDef[]): {
     ...tables.map(viewStatement),
     ...declaredViews(tables).map(({ statement }) => statement()),
   ];
-  return { statements, hash: createHash('sha256').update(statements.join('\n')).digest('hex') };
+  return { statements, hash: sha256Of(statements.join('\n')) };
 }
 
 /**

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { hashBytes, stateOf } from '../../files/disk.ts';
+import { sha256Of } from '../../core/sha256.ts';
+import { stateOf } from '../../files/disk.ts';
 import { SmallFiles } from '../../files/small-files.ts';
 import type { LedgerEntry } from '../store.ts';
 import { ENTRY_FORMAT } from './entries.ts';
@@ -145,7 +146,7 @@ export class Checkpoints {
 export async function formatCheckpoint(draft: CheckpointDraft, files: string): Promise<string> {
   let text = '';
   for await (const chunk of chunksOf(draft, files)) text += chunk;
-  return `${hashBytes(Buffer.from(text))}\n${text}`;
+  return `${sha256Of(text)}\n${text}`;
 }
 
 /** Size of a piece of a checkpoint, about: all of it would take tens of megabytes after a day of many commits. */
@@ -169,7 +170,7 @@ async function writeHashed(path: string, chunks: AsyncIterable<string>): Promise
   const hash = createHash('sha256');
   const file = await open(path, 'w');
   try {
-    await file.write(`${hashBytes(Buffer.of())}\n`);
+    await file.write(`${sha256Of('')}\n`);
     for await (const chunk of chunks) {
       hash.update(chunk);
       await file.write(chunk);
@@ -183,7 +184,7 @@ async function writeHashed(path: string, chunks: AsyncIterable<string>): Promise
 /** @param files hash of the entry files as they are now */
 export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | undefined {
   const end = bytes.indexOf('\n');
-  if (bytes.toString('latin1', 0, Math.max(end, 0)) !== hashBytes(bytes.subarray(end + 1))) return undefined;
+  if (bytes.toString('latin1', 0, Math.max(end, 0)) !== sha256Of(bytes.subarray(end + 1))) return undefined;
   try {
     const [first = '', ...lines] = bytes
       .toString('utf8', end + 1)

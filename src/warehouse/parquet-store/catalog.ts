@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { sha256Of } from '../../core/sha256.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { stateOf, statIfAny, syncPath } from '../../files/disk.ts';
 import { Database } from '../../sql/database.ts';
@@ -127,7 +127,7 @@ export class Catalog {
     ];
     const ids = this.#ledger.entries.effective.map(({ id }) => id);
     const parts = [...sql, ...ids, file?.size, file?.mtimeMs];
-    return createHash('sha256').update(parts.join('\n')).digest('hex');
+    return sha256Of(parts.join('\n'));
   }
 
   async #writeStamp(): Promise<void> {

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
+import { sha256Of } from '../../core/sha256.ts';
 import type { TableDef } from '../../declare/table.ts';
-import { hashBytes, hashFile, ifAny, statIfAny } from '../../files/disk.ts';
+import { hashFile, ifAny, statIfAny } from '../../files/disk.ts';
 import { dateIn } from '../file-layout.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type FileGroup, readFiles, selectFiles } from '../relations/table-relation.ts';
@@ -119,7 +120,7 @@ export async function requireSound(warehouse: string, { path, bytes, sha256 }: T
 export async function readSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<Uint8Array> {
   const absolute = join(warehouse, path);
   const read = await ifAny(readFile(absolute));
-  if (read?.length === bytes && (sha256 === undefined || hashBytes(read) === sha256)) return read;
+  if (read?.length === bytes && (sha256 === undefined || sha256Of(read) === sha256)) return read;
   throw damaged(warehouse, absolute);
 }
 

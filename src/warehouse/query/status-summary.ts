@@ -1,6 +1,6 @@
 import { choicesFor } from '../../core/did-you-mean.ts';
 import { UsageError } from '../../core/errors.ts';
-import { alignColumns, formatAge, formatBytes, formatCount } from '../../core/format.ts';
+import { alignColumns, counted, formatAge, formatBytes, formatCount } from '../../core/format.ts';
 import { formatSpans, type Span } from '../../core/span.ts';
 import { describeLeftOut, nameSome } from './left-out-gaps.ts';
 import { describeNewest, type WarehouseStatus } from './status.ts';
@@ -55,7 +55,7 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
     const parts = nameSome(marked);
     notWhole.set(parts, [...(notWhole.get(parts) ?? []), mart]);
   }
-  const records = `${formatCount(quarantined)} ${quarantined === 1 ? 'record' : 'records'} in quarantine`;
+  const records = `${counted(quarantined, 'record')} in quarantine`;
   return [
     ...pipelines.filter(({ holes }) => holes.length > 0).map((each) => ['missing', each.pipeline, some(each.holes)]),
     ...pipelines
@@ -90,7 +90,7 @@ function partsOf({ pipelines, marts, store }: WarehouseStatus, now: number): rea
     ];
   });
   const built = marts.map((each) => {
-    const days = each.days === 0 ? 'mart' : `mart, ${formatCount(each.days)} ${each.days === 1 ? 'day' : 'days'}`;
+    const days = each.days === 0 ? 'mart' : `mart, ${counted(each.days, 'day')}`;
     return [each.mart, days, formatCount(each.rows), ...filesOf(each), age(each.lastCommit)];
   });
   return [...walked, ...built];

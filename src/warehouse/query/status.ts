@@ -1,6 +1,6 @@
 import type { DaySpan } from '../../chain/day-spans.ts';
 import { StoreError } from '../../core/errors.ts';
-import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
+import { counted, formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import {
   greatest,
   haveCommon,
@@ -300,11 +300,11 @@ export function formatStatus(status: WarehouseStatus): string {
   }
   if (status.marts.length > 0) lines.push('', 'marts');
   for (const { mart, rows, days, marked, behind } of status.marts) {
-    const parts = [`${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`];
-    if (days > 0) parts.push(`${formatCount(days)} ${days === 1 ? 'day' : 'days'}`);
+    const parts = [counted(rows, 'row')];
+    if (days > 0) parts.push(counted(days, 'day'));
     if (marked.length > 0) parts.push(`not whole: ${marked.join(', ')}`);
     if (behind?.since !== undefined) {
-      const commits = `${formatCount(behind.commits)} ${behind.commits === 1 ? 'commit' : 'commits'}`;
+      const commits = counted(behind.commits, 'commit');
       parts.push(`${commits} behind, since ${behind.since}`);
     }
     lines.push(`  ${mart}: ${parts.join('; ')}`);

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { StoreError } from '../../core/errors.ts';
+import { sha256Of } from '../../core/sha256.ts';
 import { kinds } from '../../declare/kind.ts';
 import { narrowTable } from '../../declare/left-out.ts';
 import type { LeftOut, TableDef } from '../../declare/table.ts';
@@ -31,7 +31,7 @@ export function schemaOf(table: TableDef): Schema {
 
 export function schemaId(columns: readonly SchemaColumn[]): string {
   const text = columns.map(({ name, type }) => `${name}:${type}`).join('\n');
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return sha256Of(text, 12);
 }
 
 /**
