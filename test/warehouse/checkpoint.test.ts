@@ -137,7 +137,7 @@ describe('a checkpoint', () => {
     expect(lines.slice(2)).toEqual(numbers.map((number) => readFileSync(entryPath(made, number), 'utf8').trimEnd()));
   });
 
-  test('has the entries of a day also if the writer kept those of two hours, as their files have them', async () => {
+  test('has the entries of a day also if the writer kept those of ten minutes, as their files have them', async () => {
     const path = freshPath('parquet');
     const effects = clockAt(start);
     const store = await openTestStore(path, { effects });
@@ -150,7 +150,7 @@ describe('a checkpoint', () => {
       supersedes = [(await store.commit({ id: realEffects.freshId(), tables: {} }, draft)).id];
     }
     await store.close();
-    expect(pruned.mock.contexts.map((entries) => (entries as Entries).all.length)).toEqual([13, 13]);
+    expect(pruned.mock.contexts.map((entries) => (entries as Entries).all.length)).toEqual([2, 2]);
     expect(checkpointsOf(path)).toEqual(['00000100.jsonl', '00000200.jsonl']);
     const lines = readFileSync(checkpointPath(path, 200), 'utf8').trimEnd().split('\n').slice(2);
     expect(lines).toEqual(
@@ -177,6 +177,28 @@ describe('a checkpoint', () => {
     effects.time = start + 2 * HOUR;
     await (await openTestStore(path, { effects })).close();
     expect(stay()).toEqual([false, false]);
+  });
+
+  test('files of entries that left the memory stay for the grace period, and these entries are still in the log', async () => {
+    const path = freshPath('parquet');
+    const effects = clockAt(start);
+    const store = await openTestStore(path, { effects });
+    const old = await commitItems(store, 0, 9);
+    await commitItems(store, 0, 9, { supersedes: [old.id] });
+    effects.time += HOUR / 2;
+    const pruned = vi.spyOn(Entries.prototype, 'pruneBefore');
+    onTestFinished(() => pruned.mockRestore());
+    await commitEmpty(store, 98);
+    expect((pruned.mock.contexts as Entries[]).map(({ all }) => all[0]?.number)).toEqual([2]);
+    const counts = [];
+    for (const passed of [0, HOUR / 2 - 1, 1]) {
+      effects.time += passed;
+      counts.push(await store.clearSuperseded());
+    }
+    expect(counts).toEqual([0, 0, 2]);
+    expect((await store.log(0, 1))[0]).toEqual(old);
+    await store.close();
+    expect((await inspect(path)).faults).toEqual([]);
   });
 
   test('keeps what tells of removed rows, commits of several entries, and fields of newer versions', async () => {

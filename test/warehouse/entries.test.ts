@@ -7,7 +7,8 @@ import { draftOf } from './warehouses.ts';
 const DAY = 86_400_000;
 
 /** One of three tables. */
-const tablesOf = (number: number) => ({ [`t${number % 3}`]: {} }) as unknown as LedgerEntry['tables'];
+const tablesOf = (number: number) =>
+  ({ [`t${number % 3}`]: { files: [{ path: `f${number}` }] } }) as unknown as LedgerEntry['tables'];
 
 /** What a commit does: to entries in force, chosen by position, and how much later than the one before, on a clock that may go back. */
 const commit = fc.record({
@@ -131,6 +132,51 @@ test('a ledger that also prunes what a checkpoint keeps says the same, and knows
       }
     }),
   );
+});
+
+test('a ledger that prunes knows the files of superseded entries until it is told that they are gone', () => {
+  const gap = fc.nat({ max: 30 });
+  fc.assert(
+    fc.property(ledger, fc.array(fc.tuple(gap, gap)), (all, ages) => {
+      const whole = new Entries();
+      const pruned = new Entries();
+      let gone = Number.NEGATIVE_INFINITY;
+      for (const [at, entry] of all.entries()) {
+        whole.add(entry);
+        pruned.add(entry);
+        const isOpen = entry.commitWith !== undefined && all.slice(at + 1).some(({ id }) => id === entry.commitWith);
+        const [age, more] = ages[at] ?? [];
+        if (age !== undefined && more !== undefined && !isOpen) {
+          const time = Date.parse(entry.committedAt) - (age * DAY) / 24;
+          gone = Math.max(gone, time - (more * DAY) / 24);
+          pruned.pruneBefore(time, time - (more * DAY) / 24);
+        }
+        const lasting = new Set(whole.lasting.map(({ number }) => number));
+        const present = ({ superseded }: Entries) =>
+          superseded
+            .filter(({ number, by, files }) => files.length > 0 && by.committedAt > gone && lasting.has(number))
+            .sort((a, b) => a.number - b.number);
+        expect(present(pruned)).toEqual(present(whole));
+      }
+    }),
+  );
+});
+
+test('the files of entries that were superseded long ago are not kept, only their numbers', () => {
+  const entries = new Entries();
+  for (let number = 1; number <= 48; number++) {
+    entries.add({
+      ...draftOf({ from: 1, to: 1 }, { supersedes: number === 1 ? [] : [`e${number - 1}`] }),
+      ...{ format: 1, number, id: `e${number}`, tables: tablesOf(number) },
+      committedAt: new Date((number * DAY) / 24).toISOString(),
+    });
+  }
+  entries.pruneBefore(46.5 * (DAY / 24), 40.5 * (DAY / 24));
+  expect(entries.all.map(({ number }) => number)).toEqual([46, 47, 48]);
+  expect(entries.superseded.filter(({ files }) => files.length > 0).map(({ number }) => number)).toEqual([
+    40, 41, 42, 43, 44, 45, 46, 47,
+  ]);
+  expect(entries.lastingNumbers).toHaveLength(25);
 });
 
 /** Commits of some days, each of which supersedes the one before. */

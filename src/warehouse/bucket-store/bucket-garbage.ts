@@ -1,8 +1,9 @@
 import { StoreError } from '../../core/errors.ts';
 import type { ObjectEntry, ObjectStore } from '../../objects/object-store.ts';
-import { filesOf, isDataFile } from '../garbage/collect-garbage.ts';
+import { isDataFile } from '../garbage/collect-garbage.ts';
 import { isPublished, publishedNumbers } from '../garbage/published-entries.ts';
 import { entryName, LEDGER, type LedgerFolder } from '../ledger/ledger-folder.ts';
+import { filesOf } from '../ledger/pruned-entries.ts';
 
 /** A writer gives up a commit whose first file it put longer ago than this. */
 export const COMMIT_WITHIN_MS = 12 * 3_600_000;

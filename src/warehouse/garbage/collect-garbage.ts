@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { StoreError } from '../../core/errors.ts';
 import { ifAny } from '../../files/disk.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
-import { badLedger, type Entries } from '../ledger/entries.ts';
+import { badLedger } from '../ledger/entries.ts';
 import { LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { filesOf, type Superseded } from '../ledger/pruned-entries.ts';
 import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
-import type { LedgerEntry } from '../store.ts';
 import { isPublished, publishedNumbers } from './published-entries.ts';
 
 /** Names of our own files; all others in the folders are foreign and stay. */
@@ -35,7 +35,9 @@ export async function clearFiles(
   const published = await publishedNumbers(diskObjects(warehouse));
   for (const entry of entries.all) {
     if (entries.isAside(entry.id)) for (const path of filesOf(entry)) aside.add(path);
-    if (isNeeded(entries, entry, grace, published)) for (const path of filesOf(entry)) superseded.add(path);
+  }
+  for (const each of entries.superseded) {
+    if (isNeeded(each, grace, published)) for (const path of each.files) superseded.add(path);
   }
   const { tables, pinned } = layoutOf(warehouse);
   const [shown, steady] = [new Set(await listFiles(tables)), new Set(await listFiles(pinned))];
@@ -60,14 +62,11 @@ export async function clearFiles(
 
 /** True if superseded files of an entry stay: for readers that may still be open, or because they are published. */
 function isNeeded(
-  entries: Entries,
-  { id, number }: LedgerEntry,
+  { number, by }: Superseded,
   grace: { readonly now: number; readonly ms: number },
   published: readonly number[],
 ): boolean {
-  const successor = entries.successorOf(id);
-  if (successor === undefined) return false;
-  return grace.now - Date.parse(successor.committedAt) < grace.ms || isPublished(published, number, successor.number);
+  return grace.now - by.committedAt < grace.ms || isPublished(published, number, by.number);
 }
 
 /** The superseded files of published states among `paths`, also those of entries that a checkpoint left out. */
@@ -80,10 +79,9 @@ async function publishedFiles(
   const ledger = new LedgerFolder(warehouse);
   // With a listener, every entry is read. The opened ledger has already reported what is damaged.
   await ledger.refresh(() => {});
-  const { entries } = ledger;
-  return entries.all
-    .filter((entry) => isNeeded(entries, entry, { now: 0, ms: Number.NEGATIVE_INFINITY }, published))
-    .flatMap(filesOf);
+  return ledger.entries.superseded
+    .filter((each) => isNeeded(each, { now: 0, ms: Number.NEGATIVE_INFINITY }, published))
+    .flatMap(({ files }) => files);
 }
 
 /** True if {@link clearFiles} has nothing to remove later: the files of all entries that were superseded, or set aside, are gone. */
@@ -94,10 +92,8 @@ export async function isCleared(
 ): Promise<boolean> {
   // Files of entries that a checkpoint left out may be published, too.
   if ((await publishedNumbers(diskObjects(warehouse))).length > 0) return false;
-  return entries.all.every((entry) => {
-    const isWaiting = isNeeded(entries, entry, grace, []);
-    return (!isWaiting && !entries.isAside(entry.id)) || filesOf(entry).length === 0;
-  });
+  const isWaiting = entries.superseded.some((each) => each.files.length > 0 && isNeeded(each, grace, []));
+  return !isWaiting && entries.all.every((entry) => !entries.isAside(entry.id) || filesOf(entry).length === 0);
 }
 
 function lostFile(warehouse: string, path: string): StoreError {
@@ -110,11 +106,6 @@ function lostFile(warehouse: string, path: string): StoreError {
 
 function repairHint(warehouse: string): string {
   return `tonlake verify --repair --warehouse ${warehouse}`;
-}
-
-/** Paths of the data files of an entry, as the ledger names them. */
-export function filesOf(entry: LedgerEntry): string[] {
-  return Object.values(entry.tables).flatMap(({ files }) => files.map(({ path }) => path));
 }
 
 /** Our files below `tables/` or `pinned/`, as the ledger names them. */

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { makeFolder, stateOf } from '../../files/disk.ts';
 import type { Entries } from '../ledger/entries.ts';
 import { layoutOf } from '../ledger/ledger-folder.ts';
+import { filesOf } from '../ledger/pruned-entries.ts';
 import { pinnedPath } from '../parquet-store/pinned-files.ts';
-import { filesOf } from './collect-garbage.ts';
 
 /**
  * The folders of ledger and data files as a writer left them that closed with nothing left to clear: as long as none of them changed,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
 import type { LedgerEntry } from '../store.ts';
 import { FORGOTTEN } from './done-spans.ts';
+import { commitOf, filesOf, PrunedEntries, type Successor, type Superseded } from './pruned-entries.ts';
 
 /** The format of warehouses. */
 export const FORMAT = 1;
@@ -129,15 +130,6 @@ export const CHECKPOINT_GRACE_MS = 86_400_000;
 
 const LEAST_PRUNED = 2_000;
 
-/** An entry that is not kept in memory, but in checkpoints. */
-interface Pruned {
-  readonly number: number;
-  /** Number of the entry that superseded it; its own if none did. */
-  readonly until: number;
-  /** Milliseconds since 1970. */
-  readonly committedAt: number;
-}
-
 /** The ledger in memory: entries in order of commit, and which of them are still in force. */
 export class Entries {
   #all: LedgerEntry[] = [];
@@ -154,8 +146,8 @@ export class Entries {
   #complete = 0;
   /** Number of entries at which superseded ones are looked for. */
   #pruneAt: number;
-  /** Entries that checkpoints still keep, in order of commit. */
-  #pruned: readonly Pruned[] = [];
+  /** Entries that checkpoints still keep. */
+  readonly #pruned = new PrunedEntries();
   readonly #leastPruned: number;
 
   /** @param leastPruned minimum number of entries for some to be pruned */
@@ -199,8 +191,7 @@ export class Entries {
   /** Numbers of the entries that a checkpoint keeps, also of those that were pruned. Ascending. */
   get lastingNumbers(): readonly number[] {
     const recent = this.#recent();
-    const pruned = this.#pruned.filter(({ until }) => until >= recent);
-    return [...pruned, ...this.#since(recent)].map(({ number }) => number).sort((a, b) => a - b);
+    return [...this.#pruned.since(recent), ...this.#since(recent)].map(({ number }) => number).sort((a, b) => a - b);
   }
 
   /** Entries that matter, or were superseded by one with at least a number. */
@@ -221,27 +212,23 @@ export class Entries {
 
   /**
    * Removes the entries that were superseded before a time, in milliseconds since 1970, also those that a checkpoint keeps:
-   * {@link lastingNumbers} has their numbers.
+   * {@link lastingNumbers} has their numbers, and {@link superseded} their files.
+   *
+   * @param filesBefore drops also the files of those that were superseded before this time: they must be gone. Default: the same time
    */
-  pruneBefore(time: number): void {
+  pruneBefore(time: number, filesBefore = time): void {
     this.#removeBefore(firstAfter(this.#times(), time));
+    this.#pruned.dropFiles(firstAfter(this.#times(), filesBefore));
   }
 
   #removeBefore(recent: number): void {
     const kept = new Set(this.#since(recent));
-    const pruned: Pruned[] = [];
-    for (const entry of this.#all) {
-      if (kept.has(entry)) continue;
-      const { number } = entry;
-      const until = this.#successors.get(entry.id)?.number ?? number;
-      pruned.push({ number, until, committedAt: Date.parse(entry.committedAt) });
-      this.#successors.delete(entry.id);
-    }
+    const pruned = this.#all.filter((entry) => !kept.has(entry));
     if (pruned.length === 0) return;
     this.#all = [...kept];
-    this.#pruned = [...this.#pruned, ...pruned].sort((a, b) => a.number - b.number);
-    const lasting = this.#recent();
-    this.#pruned = this.#pruned.filter(({ until }) => until >= lasting);
+    this.#pruned.add(pruned, (id) => this.#successors.get(id));
+    this.#pruned.keepSince(this.#recent());
+    for (const { id } of pruned) this.#successors.delete(id);
     const named = new Set(this.#all.flatMap(({ id, commitWith }) => [id, commitWith ?? id]));
     for (const id of this.#ids) if (!named.has(id)) this.#ids.delete(id);
     for (const id of this.#awaited) if (!named.has(id)) this.#awaited.delete(id);
@@ -271,9 +258,8 @@ export class Entries {
     return firstAfter(times, last - CHECKPOINT_GRACE_MS);
   }
 
-  #times(): readonly Pick<Pruned, 'number' | 'committedAt'>[] {
-    const kept = this.#all.map(({ number, committedAt }) => ({ number, committedAt: Date.parse(committedAt) }));
-    return [...this.#pruned, ...kept];
+  #times(): readonly Successor[] {
+    return [...this.#pruned.all, ...this.#all.map(commitOf)];
   }
 
   /** Entries with a greater number, without those of incomplete commits, and those that a checkpoint left out. */
@@ -286,7 +272,16 @@ export class Entries {
     return commitWith === undefined || this.#ids.has(commitWith);
   }
 
-  /** The entry that superseded another. */
+  /** Superseded entries, without those that a checkpoint left out. */
+  get superseded(): readonly Superseded[] {
+    const kept = this.#all.flatMap((entry) => {
+      const successor = this.#successors.get(entry.id);
+      return successor === undefined ? [] : [{ number: entry.number, by: commitOf(successor), files: filesOf(entry) }];
+    });
+    return [...this.#pruned.superseded, ...kept];
+  }
+
+  /** The entry that superseded another; undefined if the other was pruned. */
   successorOf(id: string): LedgerEntry | undefined {
     return this.#successors.get(id);
   }
@@ -339,7 +334,7 @@ export class Entries {
 }
 
 /** Number of the first entry after a time; 0 if there is none. */
-function firstAfter(times: readonly Pick<Pruned, 'number' | 'committedAt'>[], time: number): number {
+function firstAfter(times: readonly Successor[], time: number): number {
   const after = times.filter(({ committedAt }) => committedAt > time);
   return after.reduce((first, { number }) => Math.min(first, number), after[0]?.number ?? 0);
 }

@@ -8,7 +8,7 @@ import { guarded, takeAll } from '../../files/file-failure.ts';
 import { type Lock, takeLock } from '../../files/writer-lock.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import type { Query } from '../../sql/query-result.ts';
-import { clearFiles, filesOf, isCleared } from '../garbage/collect-garbage.ts';
+import { clearFiles, isCleared } from '../garbage/collect-garbage.ts';
 import { publishedNumbers } from '../garbage/published-entries.ts';
 import { SettledFolders } from '../garbage/settled-folders.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
@@ -24,6 +24,7 @@ import {
   requireOwnEntries,
 } from '../ledger/ledger-folder.ts';
 import { LedgerStore } from '../ledger/ledger-store.ts';
+import { filesOf } from '../ledger/pruned-entries.ts';
 import { writerSettings } from '../reader-settings.ts';
 import { requireDeclared, schemaOf } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
@@ -48,6 +49,8 @@ import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
 const CATALOG_PAUSE = 20;
 /** Number of commits after which old entries leave the memory. */
 const PRUNE_EVERY = 100;
+/** How long superseded entries stay in memory: longer than the time between two catalogs, so that these see which tables have changed. */
+const KEPT_MS = 600_000;
 /** Maximum pause between two catalogs, also if the clock jumped while one was written. */
 const MAX_CATALOG_PAUSE_MS = 60_000;
 
@@ -276,11 +279,16 @@ class ParquetStore extends LedgerStore implements Store {
     return entry;
   }
 
-  /** Removes entries from memory whose files are gone. Published ones stay: otherwise each collection would read the whole ledger. */
+  /**
+   * Removes superseded entries from memory, and then the names of their files, which are gone by then. Published ones stay: otherwise each
+   * collection would read the whole ledger.
+   */
   async #prune(): Promise<void> {
     const { effects, graceMs = GRACE_MS } = this.#options;
     const published = await publishedNumbers(diskObjects(this.path)).catch(() => undefined);
-    if (published?.length === 0) this.#ledger.entries.pruneBefore(effects.now() - 2 * graceMs);
+    if (published?.length !== 0) return;
+    const now = effects.now();
+    this.#ledger.entries.pruneBefore(now - Math.min(KEPT_MS, 2 * graceMs), now - 2 * graceMs);
   }
 
   /** At most one rebuild waits; it will include all commits until it starts. */

@@ -1,0 +1,75 @@
+import type { LedgerEntry } from '../store.ts';
+
+/** What superseded an entry. */
+export interface Successor {
+  /** Its number. */
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly committedAt: number;
+}
+
+/** A superseded entry: all that garbage collection needs of it. */
+export interface Superseded {
+  readonly number: number;
+  readonly by: Successor;
+  /** Paths of its data files, as the ledger names them. */
+  readonly files: readonly string[];
+}
+
+/** An entry that is not kept in memory, but in checkpoints. */
+interface PrunedEntry {
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly committedAt: number;
+  /** Undefined if none superseded it: its commit is incomplete. */
+  readonly by: Successor | undefined;
+  /** Empty after {@link PrunedEntries.dropFiles}. */
+  readonly files: readonly string[];
+}
+
+/** Paths of the data files of an entry, as the ledger names them. */
+export function filesOf(entry: LedgerEntry): string[] {
+  return Object.values(entry.tables).flatMap(({ files }) => files.map(({ path }) => path));
+}
+
+/** The fields of an entry that say when something was committed. */
+export function commitOf({ number, committedAt }: LedgerEntry): Successor {
+  return { number, committedAt: Date.parse(committedAt) };
+}
+
+/** Entries that left the memory: their numbers, and their files as long as these may exist. In order of commit. */
+export class PrunedEntries {
+  #all: readonly PrunedEntry[] = [];
+
+  get all(): readonly PrunedEntry[] {
+    return this.#all;
+  }
+
+  get superseded(): readonly Superseded[] {
+    return this.#all.flatMap(({ number, by, files }) => (by === undefined ? [] : [{ number, by, files }]));
+  }
+
+  add(entries: readonly LedgerEntry[], successorOf: (id: string) => LedgerEntry | undefined): void {
+    const added = entries.map((entry): PrunedEntry => {
+      const successor = successorOf(entry.id);
+      return { ...commitOf(entry), by: successor && commitOf(successor), files: filesOf(entry) };
+    });
+    this.#all = [...this.#all, ...added].sort((a, b) => a.number - b.number);
+  }
+
+  /** Those that were superseded by an entry of at least a number. */
+  since(number: number): readonly PrunedEntry[] {
+    return this.#all.filter((entry) => (entry.by ?? entry).number >= number);
+  }
+
+  keepSince(number: number): void {
+    this.#all = this.since(number);
+  }
+
+  /** Drops the files of those that were superseded before a number. */
+  dropFiles(number: number): void {
+    this.#all = this.#all.map((entry) =>
+      entry.files.length > 0 && (entry.by ?? entry).number < number ? { ...entry, files: [] } : entry,
+    );
+  }
+}
