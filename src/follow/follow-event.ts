@@ -43,10 +43,13 @@ export interface ResumedEvent {
   readonly seconds: number;
 }
 
-/** The clock by which lags are measured was set: `foreign` for a network with its own clock, `slept` after time passed unnoticed. */
+/**
+ * The clock by which lags are measured was set: `foreign` for a network with its own clock, `slept` after the machine did, `jumped` after a
+ * head whose time is later than it can be.
+ */
 export interface ClockEvent {
   readonly event: 'clock';
-  readonly why: 'foreign' | 'slept';
+  readonly why: 'foreign' | 'slept' | 'jumped';
   readonly message: string;
 }
 

@@ -215,5 +215,6 @@ export class HeadLoop {
 
 const CLOCK_NEWS = {
   foreign: "the head is more than a day from the time of this machine: lags are measured by the network's own clock",
-  slept: 'the machine slept, or its clock stood still: catching up',
+  slept: 'the machine slept: catching up',
+  jumped: 'the time of the head jumped, by more than has passed: lags are measured from there',
 } as const;
