@@ -5,7 +5,7 @@ import { least } from '../core/span.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
 import type { Answer, SourceRequest } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
-import type { Source } from '../http/source.ts';
+import type { FetchOptions, Source } from '../http/source.ts';
 import { type NamedHeader, parseHeaders } from './headers.ts';
 import { formatTime } from './range.ts';
 import type { ChainBounds } from './range-part.ts';
@@ -36,11 +36,12 @@ export interface IndexEnds {
 }
 
 /** @throws {SourceError} */
-export async function fetchEnds(source: Source): Promise<IndexEnds> {
-  return source.fetch({ path: '/masterchainInfo', query: [] }, (answer) => {
+export async function fetchEnds(source: Source, options: FetchOptions = {}): Promise<IndexEnds> {
+  const accept = (answer: Answer): IndexEnds => {
     const info = parseAnswer(infoSchema, answer);
     return { first: info.first.seqno, last: info.last.seqno };
-  });
+  };
+  return source.fetch({ path: '/masterchainInfo', query: [] }, accept, options);
 }
 
 const headSchema = z.object({ last: z.object({ gen_utime: z.coerce.number().int().positive() }) });

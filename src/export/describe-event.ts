@@ -28,6 +28,8 @@ export function describeEvent(event: RunEvent): string | undefined {
       return `${event.pipeline}: ${formatCount(event.refused)} of ${formatCount(event.keys)} keys rejected, the first: ${event.message}; see select * from lookups where error is not null`;
     case 'rival':
       return `${event.pipeline}: another writer has committed blocks of ${event.from}:${event.to} meanwhile; these rows were dropped`;
+    case 'halved':
+      return `${event.message}: requested in halves, as far as one block`;
     case 'problem':
       return `problem: ${event.message}`;
     case 'unknown-field':

@@ -1,6 +1,6 @@
 import { spanSize } from '../core/span.ts';
 import { closedGate, type Gate } from './gate.ts';
-import { type LtWindow, planEvenWindows, rangeOf } from './lt-windows.ts';
+import { type LtWindow, planEvenWindows, rangeOf, widthOf } from './lt-windows.ts';
 import { PAGE_ROWS } from './page-request.ts';
 import type { HeaderEnds } from './shard-states.ts';
 
@@ -70,10 +70,6 @@ export class HeaderPlan {
     this.rows += rows;
     this.width += width;
   }
-}
-
-function widthOf({ from, to }: LtWindow): number {
-  return Number(to - from + 1n);
 }
 
 function greatestStart(headers: HeaderEnds['after']): bigint {

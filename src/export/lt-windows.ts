@@ -29,6 +29,11 @@ export function planEvenWindows(range: LtWindow, rows: number, target: number): 
   })).filter((window) => window.from <= window.to);
 }
 
+/** Number of logical times in a window. */
+export function widthOf({ from, to }: LtWindow): number {
+  return Number(to - from + 1n);
+}
+
 /** Both halves of a window; undefined for one of a single logical time. */
 export function halve({ from, to }: LtWindow): readonly [LtWindow, LtWindow] | undefined {
   if (from === to) return undefined;

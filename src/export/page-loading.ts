@@ -1,6 +1,7 @@
-import { AuditError, DecodeError, type TonlakeError } from '../core/errors.ts';
+import { AuditError, DecodeError, TonlakeError } from '../core/errors.ts';
 import type { SourceRequest } from '../http/request.ts';
 import { isLocalFailure } from './failure-scope.ts';
+import { HeavyRequests } from './heavy-requests.ts';
 import type { PageReport, RefusedReport } from './span-loader.ts';
 import type { Round, SpanWalk } from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
@@ -41,6 +42,7 @@ export class PageLoading {
   private readonly walk: SpanWalk;
   private readonly loader: SpanLoaderPort;
   private readonly flush: () => Promise<void>;
+  private readonly heavy: HeavyRequests;
 
   /** @param flush moves the rows so far out of memory */
   constructor(context: EngineContext, walk: SpanWalk, loader: SpanLoaderPort, flush: () => Promise<void>) {
@@ -48,6 +50,7 @@ export class PageLoading {
     this.context = context;
     this.walk = walk;
     this.loader = loader;
+    this.heavy = new HeavyRequests(context, walk);
   }
 
   get isOver(): boolean {
@@ -148,6 +151,7 @@ export class PageLoading {
       },
       request.fetch,
     );
+    this.heavy.noteAnswer();
     if (page.stranger !== undefined) throw this.stranger(request, page.stranger);
     this.note(request, asked, page);
     return page;
@@ -187,7 +191,10 @@ export class PageLoading {
       if (unit !== undefined) await this.loader.drop(unit);
       return more;
     }
-    if (!isLocalFailure(error) || this.walk.unit === 'reading') this.fatal ??= { error };
+    const parts = await this.heavy.partsOf(request, error);
+    if (parts !== undefined && parts.length > 0) return parts;
+    if (!(error instanceof TonlakeError)) this.fatal ??= { error };
+    else if ((parts === undefined && !isLocalFailure(error)) || this.walk.unit === 'reading') this.fatal ??= { error };
     else if (unit !== undefined) {
       this.failures.set(unit, { http: request.http, error });
       await this.loader.drop(unit);

@@ -11,7 +11,8 @@ export class RunTally {
   /** Number of the newest entry before the run. */
   private readonly before: number;
   private spans = 0;
-  private readonly unknown = new Set<string>();
+  /** What is told once. */
+  private readonly told = new Set<string>();
   private readonly troubled = new Set<string>();
   private planned = 0;
 
@@ -23,14 +24,16 @@ export class RunTally {
       if (event.event === 'problem' || event.event === 'quarantine') this.troubled.add(event.pipeline);
       if (event.event === 'refused-keys' && event.refused === event.keys) this.troubled.add(event.pipeline);
       if (event.event === 'span') this.spans++;
-      if (event.event !== 'unknown-field' || this.isNews(`${event.pipeline} ${event.field}`)) listener?.(event);
+      if (this.isNews(event)) listener?.(event);
     };
   }
 
-  /** True for the first occurrence of a field in this run. */
-  private isNews(field: string): boolean {
-    const isKnown = this.unknown.has(field);
-    this.unknown.add(field);
+  /** False for what this run has told before: a field, or that a list is requested in halves. */
+  private isNews(event: WalkEvent): boolean {
+    if (event.event !== 'unknown-field' && event.event !== 'halved') return true;
+    const news = `${event.event} ${event.pipeline} ${event.event === 'halved' ? '' : event.field}`;
+    const isKnown = this.told.has(news);
+    this.told.add(news);
     return !isKnown;
   }
 

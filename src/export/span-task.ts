@@ -4,8 +4,9 @@ import { type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
 import { nameRequest } from '../http/request.ts';
 import type { NewestRule, Stage, StagedSpan } from '../warehouse/index.ts';
 import { commitSpan, quarantineSpan, reportProgress } from './commit-span.ts';
+import { isHeavy } from './heavy-requests.ts';
 import type { OpenCommit } from './open-commit.ts';
-import { PageLoading, type RefusedRecord } from './page-loading.ts';
+import { type Failure, PageLoading, type RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { SpanTurn } from './span-order.ts';
 import type { BlockProblem, ProvableRows, Reading, ScratchRows, SpanWalk } from './span-walk.ts';
@@ -137,8 +138,12 @@ class SpanTask {
     const { context, loading, walk } = this;
     let bad = await this.prove(0);
     for (let round = 1; round <= REPAIRS && bad.length > 0 && !loading.isOver; round++) {
-      // The request already waited for a block that is not indexed.
-      const again = bad.filter(({ seqno }) => loading.failures.get(seqno)?.error.code !== 'not-indexed');
+      // The request already waited for a block that is not indexed, or tried one with too many rows often enough.
+      const isFinal = ({ error }: Failure): boolean => error.code === 'not-indexed' || isHeavy(error);
+      const again = bad.filter(({ seqno }) => {
+        const failure = loading.failures.get(seqno);
+        return failure === undefined || !isFinal(failure);
+      });
       if (again.length === 0) break;
       if (round > 1) await context.effects.sleep(REPAIR_PAUSE_MS);
       for (const { seqno } of again) await loading.forget(seqno);

@@ -74,6 +74,8 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   see?(request: Request, answer: Answer): void;
   /** Requests that follow from a page. Default: none. */
   next?(request: Request, page: PageReport): readonly Request[] | Promise<readonly Request[]>;
+  /** The halves of a request for too many rows; none if it is as small as it can be. Default: none. */
+  halve?(request: Request): readonly Request[];
   /** Requests that replace a failed one. Undefined: the engine handles the failure. */
   failed?(request: Request, error: unknown): readonly Request[] | undefined;
   /** Wrong blocks, besides those that the loader finds. */

@@ -45,6 +45,8 @@ export type WalkEvent =
     })
   /** Another writer of the same warehouse has committed some of these blocks first: the rows of this one were dropped. */
   | (OfBlocks & { readonly event: 'rival' })
+  /** The source cannot answer a request for so many rows, and is asked for fewer. `message` says how it failed. Told once. */
+  | (OfBlocks & { readonly event: 'halved'; readonly message: string })
   | (OfBlocks & { readonly event: 'problem'; readonly code: string; readonly message: string })
   | {
       readonly event: 'quarantine';

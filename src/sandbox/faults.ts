@@ -70,6 +70,8 @@ const OFF = {
   lateRows: 0,
   /** Share of masterchain blocks of which one shard block's transactions come late, although its header is there. */
   lateShards: 0,
+  /** A list of more rows is a timeout, in every attempt; 0 for no limit. */
+  heavyRows: 0,
   /** How long after its block something late comes; only if the head grows. */
   lateMs: 3000,
 };

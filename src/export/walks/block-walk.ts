@@ -80,6 +80,11 @@ async function blockSpan(context: Context, span: Span): Promise<SpanWalk<Request
     },
     ...(isState && !isCompared ? {} : { next: (request, page) => nextRequests(context, windows, request, page) }),
     ...(windows === undefined ? {} : { answered: windows.answered }),
+    // The blocks of a window that has no halves are requested by themselves.
+    halve: (request) =>
+      !('items' in request) && 'window' in request && windows !== undefined
+        ? halvesOf(context, windows, request.window)
+        : [],
     repair(seqno) {
       windows?.exclude(seqno);
       return [pageOf(context, seqno, 0)];
@@ -133,12 +138,16 @@ function nextRequests(
     if (page.isTaken) windows?.take(request.window);
     // Blocks of a window with a record that cannot be decoded are requested by themselves.
     else if (windowLimit !== undefined && page.records >= windowLimit) {
-      return (windows?.halve(request.window) ?? []).map((half) => windowRequest(context, half));
+      return windows === undefined ? [] : halvesOf(context, windows, request.window);
     }
     return [];
   }
   if (limit === undefined || page.records < limit) return [];
   return [pageOf(context, request.seqno, request.offset + limit)];
+}
+
+function halvesOf(context: Context, windows: BlockWindows, window: LtWindow): readonly WindowRequest[] {
+  return windows.halve(window).map((half) => windowRequest(context, half));
 }
 
 function windowRequest({ pipeline }: Context, window: LtWindow): WindowRequest {

@@ -4,7 +4,7 @@ import type { LtWalk } from '../../declare/walk.ts';
 import { closedGate } from '../gate.ts';
 import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
-import { halve, type LtWindow, planEvenWindows } from '../lt-windows.ts';
+import { halve, type LtWindow, planEvenWindows, widthOf } from '../lt-windows.ts';
 import { PAGE_ROWS, requestOfWindow } from '../page-request.ts';
 import { quoteLt } from '../quote/quote-lt.ts';
 import { horizonRanges } from '../safe-horizon.ts';
@@ -98,6 +98,12 @@ function ltSpan(work: Work, span: Span, onEnd: () => void = () => undefined): Sp
       if ('items' in request) return nextItems(context, request, page);
       rows += page.added;
       return remainder(work, span, request, page);
+    },
+    halve(request) {
+      // Smaller windows show no more than the span itself, which is read again in halves.
+      const isWide = !('items' in request) && widthOf(request.window) > widthOf(range) / spanSize(span);
+      const halves = isWide ? halve(request.window) : undefined;
+      return (halves ?? []).map((half) => windowRequest(context, half, request.page.isSupplement === true));
     },
     ...(isCompared ? { compare: (found) => proof.compareSpan(found, span, range) } : {}),
     entry(part) {

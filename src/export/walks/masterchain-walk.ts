@@ -29,6 +29,8 @@ export const CHUNK_BLOCKS = 5_000;
 const SPAN = { headers: 40_000, blocks: 10_000 } as const;
 /** Column of the masterchain block, in the tables of both. */
 const BLOCK = 'mc_block_seqno';
+/** A page of so many rows is not halved: those of a few blocks. */
+const FEW_ROWS = 100;
 /** Below this many masterchain blocks, windows of headers save nothing. */
 const FEW_BLOCKS = 4;
 
@@ -108,6 +110,8 @@ function pagedSpan(
       }
     },
     next: ({ of }, page) => remainder(pipeline, of, page).map((each) => pagedRequest(pipeline, each)),
+    // The blocks of a window that has no halves are requested by themselves.
+    halve: ({ of }) => halvesOf(pipeline, of).map((each) => pagedRequest(pipeline, each)),
     repair: (seqno) => pagesOf(seqno).map((each) => pagedRequest(pipeline, each)),
     entry: (part) => ({ span: part, ...(spanSize(part) === spanSize(span) ? { planned } : {}) }),
   };
@@ -117,6 +121,18 @@ function pagedRequest(pipeline: MasterchainPipeline, of: PageRequest): PagedRequ
   const http = requestOf(pipeline, of);
   if (of.kind === 'block') return { of, http, page: { unit: of.seqno } };
   return { of, http, page: pipeline.walk.windows.order === 'total' ? {} : { full: PAGE_ROWS, overflow: 'refuse' } };
+}
+
+/** Both halves of a page of a window; none if it has few rows. */
+function halvesOf({ walk }: MasterchainPipeline, of: PageRequest): readonly PageRequest[] {
+  if (of.kind === 'block') return [];
+  if (walk.windows.order !== 'total') return (halve(of.window) ?? []).map(wholeWindow);
+  if (of.rows <= FEW_ROWS) return [];
+  const rows = Math.ceil(of.rows / 2);
+  return [
+    { ...of, rows, isLast: false },
+    { ...of, offset: of.offset + rows, rows: of.rows - rows },
+  ];
 }
 
 /** What a page leaves of its window. */

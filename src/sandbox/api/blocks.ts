@@ -84,6 +84,7 @@ function ordered({ view, params, shuffle }: Reply, rows: readonly BlockRow[]): r
 
 function listText(view: View, rows: readonly BlockRow[]): string {
   const broken = view.faults().broken.filter(isOfHeader);
+  view.requireLight(rows.length);
   const texts = rows.map((row) => {
     const text = view.blocks.text(row);
     const flaw = broken.find(({ seqno, index }) => {

@@ -106,6 +106,12 @@ export class View {
     demand(this.hasTransactions(seqno), `masterchain block ${seqno} not found`, 404);
   }
 
+  /** @throws {ApiError} 500 if a list has more rows than the server can read in time */
+  requireLight(rows: number): void {
+    const { heavyRows } = this.faults();
+    demand(heavyRows === 0 || rows <= heavyRows, 'timeout: context deadline exceeded', 500);
+  }
+
   /** A list of blocks, shortened if there is a lie about it. */
   cutBlocks(rows: readonly BlockRow[]): readonly BlockRow[] {
     return this.#cut(rows, includedBy, 'blocks-empty', 'blocks-half');

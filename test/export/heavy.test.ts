@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RunEvent, run } from '../../src/export/run.ts';
+import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { hashTables, query } from '../e2e/export.ts';
+import { testClock } from '../follow/support.ts';
+import { startRelay } from '../relay.ts';
+import { freshFolder } from '../scratch.ts';
+
+const TIMEOUT = { status: 500, body: '{"error":"timeout: context deadline exceeded"}' };
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 900 });
+});
+afterAll(() => sandbox.close());
+
+/** Runs without waiting between attempts. */
+async function runOver(range: string, pipelines: readonly string[], network = sandbox.url) {
+  const warehouse = join(freshFolder(), 'w');
+  const events: RunEvent[] = [];
+  const report = await run({
+    ...{ pipelines, range, network, warehouse, workers: 0, effects: testClock(), commitEveryMs: 0 },
+    onEvent: (event) => events.push(event),
+  });
+  const halved = events.flatMap((event) => (event.event === 'halved' ? [event.pipeline] : []));
+  const problems = events.flatMap((event) =>
+    event.event === 'problem' ? [`${event.pipeline} ${event.from}:${event.to} ${event.code}`] : [],
+  );
+  return { warehouse, report, halved, problems };
+}
+
+/** Requests for rows with this logical time, or for this block, are a timeout. */
+async function startHeavy(path: string, lt: bigint, seqno: number) {
+  const relay = await startRelay(sandbox.url);
+  relay.answer = (passing) => {
+    const { query } = passing;
+    const [from, to] = [BigInt(query.get('start_lt') ?? 1), BigInt(query.get('end_lt') ?? 0)];
+    const isOfBlock = passing.path.endsWith('ByMasterchainBlock') && query.get('seqno') === String(seqno);
+    return isOfBlock || (passing.path === path && from <= lt && lt <= to) ? TIMEOUT : passing.forward();
+  };
+  return relay;
+}
+
+describe('a source that takes too long for many rows', () => {
+  test('is asked for fewer, which is told once for each list; the rows are the same', async () => {
+    const pipelines = ['transactions', 'message_links', 'traces'];
+    const whole = await runOver('100:160', pipelines);
+    sandbox.setFaults({ heavyRows: 130 });
+    const { warehouse, report, halved, problems } = await runOver('100:160', pipelines);
+    sandbox.setFaults(NO_FAULTS);
+    expect(halved).toEqual(['blocks', 'transactions', 'message_links', 'traces']);
+    expect({ problems, complete: report.complete }).toEqual({ problems: [], complete: true });
+    expect(await hashTables(warehouse)).toEqual(await hashTables(whole.warehouse));
+  });
+
+  test.each([
+    // The last time of block 118 is above its safe horizon, so it belongs to the window of the next block.
+    ['jetton_transfers', '/jetton/transfers', 119],
+    ['transactions', '/transactions', 118],
+  ])('of one block leaves out this block alone (%s)', async (pipeline, path, left) => {
+    const whole = await runOver('110:125', ['transactions']);
+    const [[lt = ''] = []] = await query(
+      whole.warehouse,
+      'select max(lt) from transactions where mc_block_seqno = 118',
+    );
+    const relay = await startHeavy(path, BigInt(lt), 118);
+    const { report, problems, warehouse } = await runOver('110:125', [pipeline], relay.url);
+    expect(problems).toEqual([`${pipeline} ${left}:${left} server-error`]);
+    expect(report.complete).toBe(false);
+    const relayed = relay.requests.length;
+    relay.answer = undefined;
+    const again = await run({ pipelines: [pipeline], network: relay.url, range: '110:125', warehouse, workers: 0 });
+    // Only the block that was left out is requested.
+    expect({ complete: again.complete, rows: again.spans }).toEqual({ complete: true, rows: 1 });
+    expect(relayed).toBeLessThan(200);
+  });
+
+  test('for each request of a list, however small, ends the run after some of them', async () => {
+    const relay = await startRelay(sandbox.url);
+    relay.answer = (passing) => (passing.path === '/transactions' ? TIMEOUT : passing.forward());
+    await expect(runOver('100:300', ['transactions'], relay.url)).rejects.toMatchObject({ code: 'server-error' });
+    expect(relay.requests.length).toBeLessThan(200);
+  });
+
+  test('is not asked for fewer when it answers nothing at all', async () => {
+    const relay = await startRelay(sandbox.url);
+    let isDown = false;
+    relay.answer = (passing) => {
+      isDown ||= passing.path === '/transactions';
+      return isDown ? TIMEOUT : passing.forward();
+    };
+    await expect(runOver('100:120', ['transactions'], relay.url)).rejects.toMatchObject({ code: 'server-error' });
+    const asked = relay.requests.filter((each) => each.startsWith('/transactions'));
+    expect(asked.length).toBe(8 * new Set(asked).size);
+  });
+});
