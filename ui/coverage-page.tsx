@@ -15,6 +15,7 @@ const STATES = [
   ['quarantined', 'quarantined'],
   ['forgotten', 'removed on purpose'],
 ] as const;
+const NOT_EXPORTED = 'not exported';
 const CELL_WIDTH = 12;
 
 /** A map of the blocks of each pipeline: what is sealed, and what is missing. */
@@ -66,6 +67,9 @@ export function CoveragePage() {
             <span class={`swatch ${state}`} /> {title}
           </li>
         ))}
+        <li>
+          <span class="swatch" /> {NOT_EXPORTED}
+        </li>
       </ul>
       <CoverageMap
         coverage={coverage}
@@ -188,7 +192,7 @@ interface MapCellProps {
 }
 
 function MapCell({ id, cell: { from, to, state, done }, isActive, isChosen, onPick }: MapCellProps) {
-  const title = `${from === to ? from : `${from}:${to}`} ${STATES.find(([name]) => name === state)?.[1] ?? 'not exported'}`;
+  const title = `${from === to ? from : `${from}:${to}`} ${STATES.find(([name]) => name === state)?.[1] ?? NOT_EXPORTED}`;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the map takes the keys.
     <span

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { formatBytes, formatCount } from '../src/core/format.ts';
 import type { Cell, ResultColumn, TableColumn, TableDetail } from '../src/ui/ui-types.ts';
@@ -101,11 +102,21 @@ function Columns({ table }: { readonly table: TableDetail }) {
   );
 }
 
+/** A long name may break after an underscore. */
+function Breakable({ name }: { readonly name: string }) {
+  return name.split(/(?<=_)/).map((part, at) => (
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+}
+
 function ColumnRow({ table, column }: { readonly table: TableDetail; readonly column: TableColumn }) {
   return (
     <tr>
       <th scope="row">
-        {column.name} {column.isKey && <span class="tag">key</span>}
+        <Breakable name={column.name} /> {column.isKey && <span class="tag">key</span>}
       </th>
       <td class="type">{column.type}</td>
       <td>
