@@ -41,6 +41,7 @@ const STARTED_ELSEWHERE = ['run', 'sql', 'status', 'mart', 'report'];
 const isStarted = (line: string): boolean => !STARTED_ELSEWHERE.some((name) => line.startsWith(`${name} `));
 
 test('every command for the sandbox runs as it stands', async () => {
+  const warehouse = join(freshFolder(), 'sandbox');
   const commands = blocks('sh')
     .flatMap((code) => code.split('\n'))
     .filter((line) => line.startsWith('tonlake ') && line.includes('--network sandbox'))
@@ -49,15 +50,18 @@ test('every command for the sandbox runs as it stands', async () => {
       // A single call needs no warehouse.
       line.startsWith('fetch ')
         ? line
-        : line.replace('--network sandbox', `--network sandbox --warehouse ${folder}/sandbox`),
+        : line.replace('--network sandbox', `--network sandbox --warehouse ${warehouse}`),
     )
     .map((line) => line.replace(/ +#.*$/, ''));
   expect(commands.length).toBeGreaterThan(3);
+  const [, promised] = /1,000 masterchain\s+blocks of the sandbox takes (\d+) requests/.exec(readme) ?? [];
   for (const command of commands) {
     const { stdout, code } = await (isStarted(command)
       ? startNode([CLI, ...wordsOf(command)], { cwd: root }).finished
       : tonlake(wordsOf(command), { cwd: root }));
     expect(code, command).toBe(0);
     expect(stdout, command).not.toBe('');
+    // The first one exports those blocks.
+    if (command === commands[0]) expect(stdout).toContain(` (${promised} requests, `);
   }
 });
