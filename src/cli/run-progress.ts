@@ -16,7 +16,7 @@ interface Stage {
   readonly startedAt: number;
   rows: number;
   walked: number;
-  /** How often rows or blocks came. */
+  /** How often it came nearer to its end. */
   steps: number;
 }
 
@@ -44,7 +44,8 @@ export class RunProgress {
       this.#pause = undefined;
       this.#stage.rows += event.records;
       this.#stage.walked += event.seqnos;
-      this.#stage.steps++;
+      // Rows of headers say nothing of how many blocks are left.
+      if (this.#stage.promised !== undefined || event.seqnos > 0) this.#stage.steps++;
     }
   }
 

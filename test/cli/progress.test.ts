@@ -59,6 +59,8 @@ describe('progress', () => {
     run.see({ ...start('blocks'), seqnos: 10_000 }, 0);
     run.see(progress('blocks', 1, 4), 2000);
     expect(run.lines(15_000)).toEqual([`blocks  ${'-'.repeat(30)}  1/10,000 blocks  0 rows/s`]);
+    for (let page = 0; page < 20; page++) run.see(progress('blocks', 0, 1000), 15_000);
+    expect(run.lines(15_000)[0]).toMatch(/ rows\/s$/);
     for (let step = 0; step < 9; step++) run.see(progress('blocks', 1, 4), 15_000);
     expect(run.lines(15_000)[0]).toMatch(/ {2}4 h 09 min left$/);
     run.see(progress('blocks', 990, 4000), 16_000);
