@@ -13,14 +13,18 @@ import { endpointsMarkdown, tablesMarkdown } from './reference-docs.ts';
 /** docs/cli.md: the help of every command, as the program prints it. */
 function cliMarkdown(program: Command): string {
   const parts = ['# Command line', '', 'Generated from the program by `npm run docs`.', ''];
-  for (const command of withAllBelow(program).slice(1)) {
+  for (const command of withAllBelow(program).slice(1).filter(isVisible)) {
     let help = '';
     command.configureOutput({ writeOut: (text) => (help += text) });
-    command.configureHelp({ helpWidth: 100 });
+    command.configureHelp({ ...command.configureHelp(), helpWidth: 100 });
     command.outputHelp();
     parts.push(`${command.parent === program ? '##' : '###'} ${nameOf(command)}`, '', '```text', help.trimEnd(), '```', '');
   }
   return parts.join('\n');
+}
+
+function isVisible(command: Command): boolean {
+  return command.parent?.createHelp().visibleCommands(command.parent).includes(command) === true;
 }
 
 /** `tonlake job run`. */

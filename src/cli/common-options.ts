@@ -137,7 +137,10 @@ export function parseRps(value: string): number | 'auto' {
 }
 
 /** Adds a parameter such as `account=EQC...`. */
-export function collectParam(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function collectParam(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
   const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('Expected name=value.');
   if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice.`);

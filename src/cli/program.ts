@@ -30,6 +30,7 @@ import { addUi } from './commands/ui-command.ts';
 import { addVerify } from './commands/verify-command.ts';
 import { addWatch } from './commands/watch-command.ts';
 import { addWorker } from './commands/worker-command.ts';
+import { fitParagraphs, groupOptions } from './help-text.ts';
 import { rememberFlags } from './invocation.ts';
 
 /** Commands by what they are for, in the order of the help. */
@@ -45,6 +46,9 @@ const GROUPS: readonly (readonly [title: string, commands: readonly ((program: C
   ['Other:', [addSandbox, addCompletion, addHelp]],
 ];
 
+/** Commands with more options than this have them in groups. */
+const MANY_OPTIONS = 14;
+
 /** The command line; docs/cli.md is generated from it. */
 export function createProgram(): Command {
   const program = new Command('tonlake')
@@ -56,12 +60,13 @@ export function createProgram(): Command {
     .helpCommand(false)
     .configureHelp({ subcommandTerm: termOf })
     .addHelpText('after', OVERVIEW);
-  program.configureOutput({ outputError: (text, write) => write(usageLine(text)) });
+  program.configureOutput({ writeOut: writeHelp, outputError: (text, write) => write(usageLine(text)) });
   for (const [title, adders] of GROUPS) {
     program.commandsGroup(title);
     for (const add of adders) add(program);
   }
   for (const command of program.commands.filter(({ commands }) => commands.length > 0)) requireSubcommand(command);
+  for (const command of program.commands.filter(({ options }) => options.length > MANY_OPTIONS)) groupOptions(command);
   for (const command of withAllBelow(program)) command.exitOverride();
   program.hook('preAction', (root, running) => rememberFlags(root, running));
   return program;
@@ -76,6 +81,12 @@ function requireSubcommand(command: Command): void {
       got === undefined ? `expected a command of tonlake ${command.name()}, got none` : `unknown command '${got}'`;
     throw new UsageError(`usage: ${fault}`, { code: 'no-command', hint: choicesFor(got ?? '', names) });
   });
+}
+
+/** Commander wraps its own parts; the text below them is wrapped here, if there is a terminal. */
+function writeHelp(text: string): void {
+  const { isTTY, columns } = process.stdout;
+  process.stdout.write(isTTY && columns > 0 && !text.startsWith('Usage:') ? fitParagraphs(text, columns) : text);
 }
 
 /** `sql [query]`; without `[options]`, which all commands have. */

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { fitParagraphs } from '../../src/cli/help-text.ts';
 import { splitNames } from '../../src/cli/pipeline-names.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
@@ -261,4 +262,25 @@ test('pipelines may be separated by blanks or by commas', () => {
 test('tonlake help shows the same as --help', async () => {
   expect(await tonlake(['help', 'job', 'run'])).toEqual(await tonlake(['job', 'run', '--help']));
   expect(await tonlake(['help'])).toEqual(await tonlake(['--help']));
+});
+
+test('commands with many options have each of them in a group', async () => {
+  for (const name of ['run', 'plan', 'follow']) {
+    const { stdout } = await tonlake([name, '--help']);
+    expect(stdout).not.toMatch(/^Options:/m);
+    expect(stdout).toMatch(/^What to export:$[^]*^Source and warehouse:$[^]*^Speed:$[^]*^Output:$/m);
+  }
+});
+
+test('no option shows an empty default', async () => {
+  for (const name of ['sql', 'report', 'export', 'watch']) {
+    expect((await tonlake([name, '--help'])).stdout).not.toMatch(/\(default: [[{]/);
+  }
+});
+
+test('paragraphs of the help fit the terminal, and examples stay as they are', () => {
+  const long = '  tonlake sql "select count(*) from transactions where mc_block_seqno > 5"';
+  expect(
+    fitParagraphs(`\nOne two three four\nfive six.\n\nExamples:\n${long}\n${long}\n\nThe end is here.\n`, 10),
+  ).toBe(`\nOne two\nthree four\nfive six.\n\nExamples:\n${long}\n${long}\n\nThe end is\nhere.\n`);
 });

@@ -10,7 +10,7 @@ interface ExportFlags extends CommonOptions {
   readonly to: string;
   readonly as?: string;
   readonly days?: string;
-  readonly param: Readonly<Record<string, string>>;
+  readonly param?: Readonly<Record<string, string>>;
   readonly strict?: boolean;
   readonly keepFormulas?: boolean;
   readonly json?: boolean;
@@ -44,7 +44,7 @@ export function addExport(program: Command): void {
     .requiredOption('--to <target>', 'file or database')
     .option('--as <name>', 'name of the table in a database, or schema.table (default: that of the exported table)')
     .option('--days <range>', 'UTC days to export: 2026-05-01, or 2026-05-01:2026-05-07 (default: all)')
-    .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam, {})
+    .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam)
     .option('--strict', 'fail if a table has missing or quarantined blocks in the exported days')
     .option('--keep-formulas', 'leave texts of a CSV file that begin like a formula as they are')
     .option('--json', 'print a JSON object')
@@ -60,7 +60,7 @@ export function addExport(program: Command): void {
       const source = /\s/.test(rows.trim()) ? { sql: rows } : { table: rows.trim() };
       const report = await exportRows(await findWarehouse(flags), source, flags.to, {
         ...{ network, days, as, strict, keepFormulas },
-        parameters: Object.keys(param).length === 0 ? undefined : param,
+        parameters: param,
         onWarning: (message) => void process.stderr.write(`warning: ${pasteable(message)}\n`),
       });
       if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);

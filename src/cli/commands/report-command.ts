@@ -8,7 +8,7 @@ import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
 
 interface ReportFlags extends CommonOptions {
-  readonly param: Readonly<Record<string, string>>;
+  readonly param?: Readonly<Record<string, string>>;
   readonly format?: ReportFormat;
   readonly output?: string;
   readonly timezone: string;
@@ -33,7 +33,7 @@ export function addReport(program: Command): void {
   withPlace(program.command('report'))
     .description('render a report from a warehouse as HTML, Markdown, CSV, JSON or text')
     .argument('[report]', 'name of a built-in report, or the path of your own')
-    .option('-p, --param <name=value>', 'value of a report parameter; repeatable', collectParam, {})
+    .option('-p, --param <name=value>', 'value of a report parameter; repeatable', collectParam)
     .addOption(
       new Option(
         '--format <format>',

@@ -52,15 +52,17 @@ interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlag
 
 const HELP = `
 Ranges are masterchain seqnos, inclusive at both ends:
-  47670000:47671000    47.67M:47.68M    47670000            these blocks
-  -1000:                                                    the last 1000 blocks up to the head
-  47670000:                                                 up to the head at the start
-  :+1000                                                    the next 1000 blocks after the head, committed as they come
-  2026-05-01           2026-05-01:2026-05-07    2026-05     UTC days and months
-  yesterday            yesterday:                           the previous UTC day; from its start up to the head
-  -7d:                 -12h:                                the last days or hours up to the head
-  2026-05-01T12:00:2026-05-01T13:00                         UTC times: from the first up to, but not including, the second
-  1000:1099,1500:1599                                       several ranges; group digits like 47_670_000
+  47670000:47671000    these blocks; also 47.67M:47.68M, 47_670_000:47_671_000
+  47670000             this block
+  1000:1099,1500:1599  several ranges
+  -1000:               the last 1000 blocks up to the head
+  47670000:            up to the head at the start
+  :+1000               the next 1000 blocks after the head, as they come
+  2026-05-01           a UTC day; 2026-05-01:2026-05-07 is a week, 2026-05 a month
+  yesterday            the previous UTC day; yesterday: is up to the head
+  -7d:                 the last 7 days up to the head; -12h: the last 12 hours
+  2026-05-01T12:00:2026-05-01T13:00
+                       UTC times: up to, but not including, the second one
 
 A day, month or time that is not over yet is exported up to the head, and the exit code is 1. With --so-far it is 0.
 

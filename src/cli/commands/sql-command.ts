@@ -12,7 +12,7 @@ const FORMATS = ['box', ...RELATION_FORMATS] as const;
 interface SqlFlags extends CommonOptions {
   readonly format?: (typeof FORMATS)[number];
   readonly output?: string;
-  readonly param: Readonly<Record<string, string>>;
+  readonly param?: Readonly<Record<string, string>>;
   readonly file?: string;
   readonly strict?: boolean;
   readonly timer?: boolean;
@@ -52,7 +52,7 @@ export function addSql(program: Command): void {
     )
     .option('-o, --output <path>', 'write the result to a file instead of standard output; required for parquet')
     .option('-f, --file <path>', 'read the query from a file')
-    .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam, {})
+    .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam)
     .option('--timer', 'print the time of the query on standard error, and its requests to an object store')
     .option('--strict', 'fail if a table in the query has missing or quarantined blocks')
     .addHelpText('after', HELP)

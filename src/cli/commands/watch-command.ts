@@ -17,8 +17,8 @@ import { watchInterrupts } from '../interrupts.ts';
 import { pasteable } from '../invocation.ts';
 
 interface WatchFlags extends CommonOptions {
-  readonly account: readonly string[];
-  readonly message: readonly string[];
+  readonly account?: readonly string[];
+  readonly message?: readonly string[];
   readonly every: number;
   readonly for?: number;
   readonly polls?: number;
@@ -41,13 +41,8 @@ Examples:
 export function addWatch(program: Command): void {
   withPlace(program.command('watch'))
     .description('poll pending transactions of accounts and store what is seen')
-    .option('-a, --account <address>', 'account to watch; repeatable', collect, [])
-    .option(
-      '-m, --message <hash>',
-      'external message to watch, by its plain or normalized hash; repeatable',
-      collect,
-      [],
-    )
+    .option('-a, --account <address>', 'account to watch; repeatable', collect)
+    .option('-m, --message <hash>', 'external message to watch, by its plain or normalized hash; repeatable', collect)
     .addOption(
       new Option('--every <time>', 'poll interval: 500ms, 2s, 1m').argParser(parseDuration).default(2_000, '2s'),
     )
@@ -68,8 +63,8 @@ async function watchLive(flags: WatchFlags): Promise<void> {
   const interrupts = watchInterrupts(() => {});
   try {
     const report = await watch({
-      accounts: flags.account,
-      messages: flags.message,
+      accounts: flags.account ?? [],
+      messages: flags.message ?? [],
       everyMs: flags.every,
       forMs: flags.for,
       polls: flags.polls,
@@ -105,6 +100,6 @@ function summary(report: WatchReport, warehouse: string, { example = '' }: Pipel
   return `${head} (${formatCount(polls)} polls, ${formatCount(requests)} requests, ${formatDuration(seconds)})\n\nNext:\n  ${next}\n`;
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -1,0 +1,50 @@
+import { type Command, Option } from 'commander';
+
+/** Titles for the options of commands that have many, in the order of their help. Other options follow under `Options:`. */
+const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'What to export:': [
+    ...['all', 'range', 'slice', 'from', 'history', 'so-far', 'backfill', 'refresh', 'marts', 'lag'],
+    ...['pipelines', 'without', 'columns', 'without-column'],
+  ],
+  'Source and warehouse:': ['network', 'warehouse', 's3-endpoint', 'store'],
+  'Speed:': [
+    ...['walk', 'priority', 'budget', 'rps', 'concurrency', 'workers', 'wait', 'commit-every'],
+    ...['queue', 'order-blocks'],
+  ],
+  'After commits:': ['on-commit', 'alerts', 'publish', 'location', 'catalog', 'namespace', 'catalog-warehouse'],
+  'Output:': ['dry-run', 'json', 'log', 'metrics', 'metrics-public', 'max-lag', 'help'],
+};
+
+const TITLES = Object.keys(OPTION_GROUPS);
+
+/** Groups the options of a command in its help, in the order of the groups. */
+export function groupOptions(command: Command): void {
+  const help = new Option('-h, --help', 'display help for command');
+  command.addHelpOption(help);
+  const titleOf = (option: Option): string =>
+    TITLES.find((title) => OPTION_GROUPS[title]?.includes(option.name())) ?? 'Options:';
+  for (const option of [...command.options, help]) option.helpGroup(titleOf(option));
+  // Commander prints groups in the order of their first options.
+  (command.options as Option[]).sort((a, b) => TITLES.indexOf(titleOf(a)) - TITLES.indexOf(titleOf(b)));
+}
+
+/** Fits paragraphs into a width. Lines that begin with a blank, such as examples, stay as they are. */
+export function fitParagraphs(text: string, width: number): string {
+  return text
+    .split('\n\n')
+    .map((part) => part.replace(/^(?:\S.*\n?)+/gm, (lines) => fitLines(lines, width)))
+    .join('\n\n');
+}
+
+function fitLines(lines: string, width: number): string {
+  const end = lines.endsWith('\n') ? '\n' : '';
+  const fitted: string[] = [];
+  let line = '';
+  for (const word of lines.trim().split(/\s+/)) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      fitted.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...fitted, line].join('\n') + end;
+}
