@@ -5,6 +5,7 @@ import {
   describeTables,
   describeView,
   ledgerSummary,
+  tableLine,
   tableSummary,
   viewSummary,
 } from '../declare/describe-tables.ts';
@@ -12,7 +13,7 @@ import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { describeMart, describeMarts, martSummary } from '../marts/describe-marts.ts';
-import { loadMarts } from '../marts/load-marts.ts';
+import { loadMarts, type MartDef } from '../marts/load-marts.ts';
 import { COMMITS, type LedgerEntry, openReader } from '../warehouse/index.ts';
 import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
@@ -73,12 +74,25 @@ export async function describeName(
       name === undefined ? [...marts.map(martSummary), ...built.map((table) => tableSummary(registry, table))] : [];
     return json([...summaries, ...others]);
   }
-  if (name === undefined) return `${describeTables(registry)}\n${describeMarts(marts)}${describeBuilt(built)}`;
+  if (name === undefined && ledger.length > 0) return describeHeld({ registry, ledger, built }, marts);
+  if (name === undefined) return `${describeTables(registry.tables)}\n${describeMarts(marts)}`;
   return tables.map((table) => describeTable(registry, table, gaps.map(describeLeftOut))).join('');
 }
 
-/** One line for each table that was built from a file of the user, or by checks. */
-function describeBuilt(built: readonly TableDef[]): string {
-  if (built.length === 0) return '';
-  return `\nalso in this warehouse:\n${alignColumns(built.map(({ name, grain }) => [name, grain])).join('\n')}\n`;
+/** One line for each table and mart of a warehouse, then those that it could have. */
+function describeHeld({ registry, ledger, built }: Declared, marts: readonly MartDef[]): string {
+  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+  const isHeld = ({ name }: { readonly name: string }): boolean => held.has(name);
+  const [tables, others] = [registry.tables.filter(isHeld), registry.tables.filter((table) => !isHeld(table))];
+  const lines = [
+    ...tables.map(tableLine),
+    ...marts.filter(isHeld).map(({ name, question }) => [name, question]),
+    ...built.map(({ name, grain }) => [name, grain]),
+  ];
+  const unbuilt = marts.filter((mart) => !isHeld(mart));
+  return [
+    `in the warehouse:\n${alignColumns(lines).join('\n')}\n`,
+    ...(unbuilt.length === 0 ? [] : [describeMarts(unbuilt, 'marts that are not built')]),
+    `not exported:\n${describeTables(others)}`,
+  ].join('\n');
 }

@@ -38,13 +38,15 @@ function pipelineOf(registry: Registry, table: TableDef): PipelineDef | undefine
   return registry.pipelines.find((pipeline) => pipeline.tables.includes(table));
 }
 
+/** Name and meaning of a table. */
+export function tableLine({ name, grain, views }: TableDef): readonly string[] {
+  const more = views.length === 0 ? '' : ` [${counted(views.length, 'view')}]`;
+  return [name, `${grain}${more}`];
+}
+
 /** One line per table. */
-export function describeTables(registry: Registry): string {
-  const rows = registry.tables.map(({ name, grain, views }) => {
-    const more = views.length === 0 ? '' : ` [${counted(views.length, 'view')}]`;
-    return [name, `${grain}${more}`];
-  });
-  return `${alignColumns(rows).join('\n')}\n\ntonlake describe TABLE shows its columns and views\n`;
+export function describeTables(tables: readonly TableDef[]): string {
+  return `${alignColumns(tables.map(tableLine)).join('\n')}\n\ntonlake describe TABLE shows its columns and views\n`;
 }
 
 /** A table with its columns, for a terminal. `notes`: what of it a warehouse lacks. */

@@ -22,9 +22,9 @@ export function martSummary({ name, file, question, grain, units, inputs, option
 }
 
 /** One line per mart. */
-export function describeMarts(marts: readonly MartDef[]): string {
+export function describeMarts(marts: readonly MartDef[], title = 'marts, built by tonlake mart build'): string {
   const lines = alignColumns(marts.map(({ name, question }) => [name, question]));
-  return `marts, built by tonlake mart build:\n${lines.join('\n')}\n`;
+  return `${title}:\n${lines.join('\n')}\n`;
 }
 
 /** A mart with its columns, for a terminal. */

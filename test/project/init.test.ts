@@ -64,9 +64,13 @@ test('its own mart is a table like others: described, explained, and in the work
   expect([described.code, described.stderr]).toEqual([0, '']);
   expect(described.stdout).toMatch(/^busy_accounts: a mart of your own, built from transactions\n/);
   expect(described.stdout).toMatch(/\ntransactions +BIGINT\b/);
-  expect((await inProject('describe')).stdout).toContain(
-    '\nbusy_accounts   a mart of your own, built from transactions',
-  );
+  const [held = '', ...others] = (await inProject('describe')).stdout.split('\n\n');
+  expect(held).toMatch(/^in the warehouse:\n/);
+  expect(held).toMatch(/\nbusy_accounts +a mart of your own, built from transactions/);
+  expect(held).toMatch(/\ntransactions +one transaction /);
+  expect(others.join('\n')).toMatch(/^marts that are not built:\n/);
+  expect(others.join('\n')).toMatch(/\nnot exported:\n[\s\S]*\njetton_masters +one jetton /);
+  expect(others.join('\n')).not.toMatch(/^transactions /m);
   const key = `account=-1:${'3'.repeat(64)}`;
   const explained = await inProject('explain', 'row', 'busy_accounts', key);
   expect([explained.code, explained.stderr]).toEqual([0, '']);
