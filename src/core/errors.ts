@@ -68,6 +68,11 @@ export function isSealedMeanwhile(error: unknown): boolean {
   return error instanceof StoreError && error.code === SEALED_MEANWHILE;
 }
 
+/** True for an entry that could not be replaced because a merge has replaced it meanwhile: its rows are in another one. */
+export function isMergedMeanwhile(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'not-in-force';
+}
+
 /** Rows and block headers do not match. */
 export class AuditError extends TonlakeError {
   readonly stage = 'audit';

@@ -1,5 +1,5 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
-import { isSealedMeanwhile } from '../core/errors.ts';
+import { isMergedMeanwhile, isSealedMeanwhile } from '../core/errors.ts';
 import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { type LedgerEntry, narrowerEntries, PARTIAL, requireSpace, spansOf } from '../warehouse/index.ts';
@@ -23,7 +23,7 @@ export interface PipelineRun extends Omit<EngineContext, 'declared' | 'ends'> {
   readonly requireChain?: ((ends: IndexEnds) => Promise<void>) | undefined;
 }
 
-/** Attempts against other writers of the same blocks; each time, others have committed some of them. */
+/** Attempts against other writers, and against merges, of the same blocks; each time, others have committed some of them. */
 const RIVAL_ATTEMPTS = 20;
 
 /** Exports the missing blocks of one pipeline, and reads again those that were not final; also what other writers were faster with, in part. */
@@ -37,7 +37,8 @@ export async function bringIn(run: PipelineRun): Promise<void> {
     try {
       await bringOnce({ ...run, report });
     } catch (error) {
-      if (!isSealedMeanwhile(error) || attempt === RIVAL_ATTEMPTS) throw error;
+      const isOutrun = isSealedMeanwhile(error) || isMergedMeanwhile(error);
+      if (!isOutrun || attempt === RIVAL_ATTEMPTS) throw error;
       isRivalled = true;
     }
     if (!isRivalled || attempt === RIVAL_ATTEMPTS || run.stop.aborted) return;
