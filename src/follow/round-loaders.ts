@@ -37,6 +37,11 @@ export class RoundLoaders {
     this.#own = openLoaders({ ...options, workers: 0 });
   }
 
+  /** True if the pipelines of a round take turns with the same loaders. */
+  areShared(blocks: number): boolean {
+    return blocks >= MANY_BLOCKS;
+  }
+
   /** The loaders of a round. No other round may be in progress. */
   async for(blocks: number): Promise<LoaderPool> {
     if (blocks >= MANY_BLOCKS) {

@@ -30,11 +30,13 @@ export interface RoundInput {
   readonly due: ReadonlySet<string>;
 }
 
+type RoundTurn = PipelineTurn & { readonly asked: readonly Span[] };
+
 /** What one round brings in. */
 export interface RoundPlan {
   /** Missing blocks, oldest first. */
   readonly window: readonly Span[];
-  readonly turns: readonly (PipelineTurn & { readonly asked: readonly Span[] })[];
+  readonly turns: readonly RoundTurn[];
 }
 
 /** Plans a round: requested blocks minus those that are done, lists that are due, and entries that are final by now. */
@@ -68,6 +70,22 @@ export function missingOf(
 ): readonly Span[] {
   const removed = forgotten.filter((each) => each.pipeline === pipeline.name).flatMap(({ spans }) => spans);
   return subtractSpans(subtractSpans(asked, doneFor(ledger, pipeline)), unionSpans(removed));
+}
+
+/** Groups neighbouring turns whose pipelines do not read the rows of each other: lists of the chain. */
+export function independentTurns(turns: readonly RoundTurn[]): readonly (readonly RoundTurn[])[] {
+  const groups: RoundTurn[][] = [];
+  for (const turn of turns) {
+    const group = groups.at(-1);
+    if (group?.every((before) => areIndependent(before, turn)) === true) group.push(turn);
+    else groups.push([turn]);
+  }
+  return groups;
+}
+
+function areIndependent({ pipeline: before }: RoundTurn, { pipeline }: RoundTurn): boolean {
+  const areLists = [before, pipeline].every(({ walk }) => walk.kind === 'lt' || walk.kind === 'block');
+  return areLists && ![...pipeline.needs, ...pipeline.provenBy].includes(before.name);
 }
 
 /** True for changing lists: they are read on a cadence of their own, not with new blocks. */

@@ -8,7 +8,16 @@ import type { SealedChain } from '../export/sealed-chain.ts';
 import { stillForgotten } from '../warehouse/index.ts';
 import { BlockBackoff } from './block-backoff.ts';
 import type { RoundLoaders } from './round-loaders.ts';
-import { isFull, isReading, missingOf, planRound, type RoundInput, type RoundPlan } from './round-plan.ts';
+import {
+  independentTurns,
+  isFull,
+  isReading,
+  missingOf,
+  planRound,
+  type RoundInput,
+  type RoundPlan,
+} from './round-plan.ts';
+import { shareComparisons } from './shared-comparison.ts';
 
 /** Code of the error for a block that the source does not have yet. */
 const NOT_INDEXED = 'not-indexed';
@@ -26,6 +35,14 @@ export interface RoundsOptions {
   readonly isRestoring?: boolean | undefined;
   /** Loaders by the size of a round. Default: those of the export. */
   readonly loaders?: RoundLoaders | undefined;
+}
+
+/** How the pipelines of a round are brought in. */
+interface Bringing {
+  readonly common: CommonRun;
+  readonly ends: IndexEnds;
+  /** True if pipelines share comparisons, for which each needs a loader of its own. */
+  readonly isSharing: boolean;
 }
 
 /** Brings in what is missing, round by round. Blocks that cannot be sealed are tried again later, and hold up no others. */
@@ -86,7 +103,16 @@ export class Rounds {
     // A state that was wrong is asked for again with the rows that did not agree with it.
     let isWhole = false;
     try {
-      await bringTurns(this.guarded({ ...exporting, loaders }, asked, ends), turns, input);
+      const answer = async (): Promise<IndexEnds> => ends;
+      const common = {
+        ...commonRun({ ...exporting, loaders }, { asked, waitMs: 0, chain: { ends: answer, newest: answer } }),
+        ...{ pages: this.pages, states: this.states },
+      };
+      await this.bringTurns(turns, input, {
+        common,
+        ends,
+        isSharing: !(this.options.loaders?.areShared(blocks) ?? true),
+      });
       if (options.stop?.aborted === true) return false;
       isWhole = true;
       for (const { pipeline, asked: tried } of turns) {
@@ -101,42 +127,42 @@ export class Rounds {
     }
   }
 
-  /** Compares the chain right before each commit: rows that were fetched before are of the chain that is sealed. */
-  private guarded(exporting: Exporting, asked: readonly Span[], ends: IndexEnds): CommonRun {
-    const { source } = exporting.session;
-    const answer = async (): Promise<IndexEnds> => ends;
-    const common = commonRun(exporting, { asked, waitMs: 0, chain: { ends: answer, newest: answer } });
-    const { sink } = common;
-    return {
-      ...common,
-      ...{ pages: this.pages, states: this.states },
-      sink: {
-        ...sink,
-        commit: async (staged, draft) => {
-          await this.options.chain.requireSame(source, ends);
-          return sink.commit(staged, draft);
-        },
-      },
+  /**
+   * Exports pipelines one after the other, and compares the chain before their commits. Blocks are left out, to be tried again with the
+   * others that failed, if an earlier pipeline has waited for them in vain, or if the rows that prove theirs are still missing: what is
+   * sealed without proof is never read again.
+   */
+  private async bringTurns(turns: RoundPlan['turns'], input: RoundInput, { common, ends, isSharing }: Bringing) {
+    const late: Span[] = [];
+    const report: CommonRun['report'] = (event) => {
+      if (event.event === 'problem' && event.code === NOT_INDEXED) late.push({ from: event.from, to: event.to });
+      common.report(event);
     };
+    const restOf = ({ pipeline, asked }: RoundPlan['turns'][number]): readonly Span[] => {
+      if (isReading(pipeline)) return asked;
+      const ledger = common.sink.ledger();
+      const provers = common.pipelines.filter(({ name }) => pipeline.provenBy.includes(name));
+      const unproven = provers.flatMap((prover) => missingOf({ ...input, ledger }, prover));
+      return subtractSpans(asked, unionSpans([...late, ...unproven]));
+    };
+    for (const group of isSharing ? independentTurns(turns) : turns.map((turn) => [turn])) {
+      const bringing = group.map((turn) => async (compared: () => Promise<void>) => {
+        const asked = restOf(turn);
+        if (common.stop.aborted || asked.length === 0) return;
+        await bringIn({ ...common, report, sink: guarded(common.sink, compared), pipeline: turn.pipeline, asked });
+      });
+      await shareComparisons(bringing, () => this.options.chain.requireSame(common.source, ends));
+    }
   }
 }
 
-/**
- * Exports pipelines one after the other. Blocks are left out, to be tried again with the others that failed, if an earlier pipeline has
- * waited for them in vain, or if the rows that prove theirs are still missing: what is sealed without proof is never read again.
- */
-async function bringTurns(common: CommonRun, turns: RoundPlan['turns'], input: RoundInput): Promise<void> {
-  const late: Span[] = [];
-  const report: CommonRun['report'] = (event) => {
-    if (event.event === 'problem' && event.code === NOT_INDEXED) late.push({ from: event.from, to: event.to });
-    common.report(event);
+/** A sink that compares the chain right before each commit: rows that were fetched before are of the chain that is sealed. */
+function guarded(sink: CommonRun['sink'], compared: () => Promise<void>): CommonRun['sink'] {
+  return {
+    ...sink,
+    commit: async (staged, draft) => {
+      await compared();
+      return sink.commit(staged, draft);
+    },
   };
-  for (const { pipeline, asked } of turns) {
-    if (common.stop.aborted) return;
-    const ledger = common.sink.ledger();
-    const provers = common.pipelines.filter(({ name }) => pipeline.provenBy.includes(name));
-    const unproven = provers.flatMap((prover) => missingOf({ ...input, ledger }, prover));
-    const rest = isReading(pipeline) ? asked : subtractSpans(asked, unionSpans([...late, ...unproven]));
-    if (rest.length > 0) await bringIn({ ...common, report, pipeline, asked: rest });
-  }
 }

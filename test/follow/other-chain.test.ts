@@ -86,6 +86,28 @@ describe('another chain under the same address', () => {
     expect(await commitsOf(options.warehouse)).toBe(commits);
   });
 
+  test('is refused when it comes between the rows of two lists, of which neither is written', async () => {
+    const { replace, relay, options } = await startReplaceable();
+    const spans: string[] = [];
+    let before = 0;
+    const following = followUntil(
+      (event) => {
+        if (event.event === 'span') spans.push(event.pipeline);
+        if (event.event === 'lag' && event.block > HEAD && before === 0) {
+          before = spans.length;
+          relay.answer = (passing) => {
+            if (passing.path === '/nft/transfers') replace();
+            return passing.forward();
+          };
+        }
+        return event.event === 'waiting';
+      },
+      { ...options, pipelines: ['transactions', 'jetton_transfers', 'nft_transfers'], from: '-5:' },
+    );
+    await expect(following).rejects.toMatchObject({ code: 'other-chain' });
+    expect(spans.slice(before)).toEqual(['blocks', 'transactions']);
+  });
+
   test('with a lower head writes nothing: until the head passes what is sealed, the chains cannot be told apart', async () => {
     const { relay, options } = await startReplaceable();
     await run({ ...options, workers: 0, range: `${HEAD - 5}:${HEAD}` });

@@ -18,6 +18,25 @@ test('a round asks for each shard state once, for all pipelines, and not for tha
   expect(lags.length).toBeGreaterThan(3);
 });
 
+test('lists that do not read each other share the comparisons of the chain in a round', async () => {
+  const { effects, sandbox } = await startGrowing(1_000, { activity: 0.1 });
+  const relay = await startRelay(sandbox.url);
+  const pipelines = ['transactions', 'jetton_transfers', 'jetton_burns', 'nft_transfers', 'traces'];
+  const options = { pipelines, network: relay.url, warehouse: join(freshFolder(), 'w'), effects };
+  const counted: number[] = [];
+  const { report } = await followUntil(
+    (event) => {
+      if (event.event === 'lag')
+        counted.push(relay.requests.filter((each) => /^\/blocks\?.*limit=1$/.test(each)).length);
+      return reaches(HEAD + 50)(event);
+    },
+    { ...options, lagMs: 10_000, from: '-2:' },
+  );
+  expect(report.complete).toBe(true);
+  // For the headers, for the transactions, and for the lists.
+  expect(counted.slice(1).map((count, at) => count - (counted[at] ?? 0))).toEqual(counted.slice(1).map(() => 3));
+});
+
 test('a shard state that does not agree with the headers is asked for again, and the blocks are sealed', async () => {
   const { effects, sandbox } = await startGrowing(90, { activity: 0.1 });
   const relay = await startRelay(sandbox.url);

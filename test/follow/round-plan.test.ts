@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
-import { planRound, type RoundInput } from '../../src/follow/round-plan.ts';
+import { independentTurns, planRound, type RoundInput } from '../../src/follow/round-plan.ts';
 import type { LedgerEntry } from '../../src/warehouse/index.ts';
 
 const pipeline = (name: string, walk: object): PipelineDef =>
-  ({ name, walk, needs: [], tables: [] }) as unknown as PipelineDef;
+  ({ name, walk, needs: [], provenBy: [], tables: [] }) as unknown as PipelineDef;
 
 const headers = pipeline('h', { kind: 'masterchain' });
 const list = pipeline('l', { kind: 'block', lookBack: 100 });
@@ -65,4 +65,29 @@ describe('a round', () => {
     expect(plan({ ledger }).turns).toEqual([]);
     expect(plan({ ledger, due: new Set(['r']) })).toEqual({ window: [], turns: [['r', '1:1000']] });
   });
+});
+
+test('neighbouring lists that do not read each other are independent', () => {
+  const list = (name: string, provenBy: readonly string[] = []) => ({
+    pipeline: { ...pipeline(name, { kind: 'lt' }), provenBy },
+    asked: [],
+  });
+  const lookup = { pipeline: pipeline('keys', { kind: 'lookup' }), asked: [] };
+  const rows = { pipeline: pipeline('rows', { kind: 'masterchain' }), asked: [] };
+  const turns = [
+    { ...rows, pipeline: headers },
+    rows,
+    list('a', ['rows']),
+    list('b', ['rows']),
+    list('c', ['a']),
+    list('d'),
+    lookup,
+  ];
+  expect(independentTurns(turns).map((group) => group.map((turn) => turn.pipeline.name))).toEqual([
+    ['h'],
+    ['rows'],
+    ['a', 'b'],
+    ['c', 'd'],
+    ['keys'],
+  ]);
 });
