@@ -39,9 +39,9 @@ export interface Finding {
 
 /** A finding as one line of text. */
 export function formatFinding({ pipeline, span, table, file, expected, got }: Finding): string {
-  const where = [pipeline, ...(span === undefined ? [] : [formatSpan(span)])].filter((word) => word !== '').join(' ');
+  const where = ['audit', pipeline, span === undefined ? '' : formatSpan(span)].filter((word) => word !== '').join(' ');
   const place = file ?? table;
-  return `audit ${where}: expected ${expected}, got ${got}${place === undefined ? '' : ` (${place})`}`;
+  return `${where}: expected ${expected}, got ${got}${place === undefined ? '' : ` (${place})`}`;
 }
 
 /** A fault found by a query: masterchain block, and why. */

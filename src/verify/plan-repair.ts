@@ -78,7 +78,7 @@ export function planRepair(
   return {
     isLedgerBroken:
       warehouse.lost.some(({ isGap, hasRows }) => isGap || hasRows) ||
-      findings.some(({ kind }) => kind === 'rows-unknown' || kind === 'checkpoint-wrong'),
+      findings.some(({ kind }) => ['rows-unknown', 'checkpoint-wrong', 'identity-lost'].includes(kind)),
     damages,
     marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),

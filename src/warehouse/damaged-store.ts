@@ -35,6 +35,7 @@ export interface LedgerFault {
     | 'entry-foreign'
     | 'schema-broken'
     | 'checkpoint-wrong'
+    | 'identity-lost'
     | 'file-unknown'
     | 'rows-unknown';
   /** Empty if unknown. */

@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { type CopiedFile, copyWarehouse } from '../../src/warehouse/copy/copy-warehouse.ts';
+import { parseCheckpoint } from '../../src/warehouse/ledger/checkpoints.ts';
 import { S3_PROGRAM, type S3Server, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { commitItems, countItems, listAll, openTestStore } from './warehouses.ts';
@@ -125,4 +127,23 @@ test('rows of a copy in a folder are read, and a DuckDB file is refused', async 
   await expect(copy(file, to)).rejects.toMatchObject({ code: 'wrong-kind' });
   await expect(copy(join(freshFolder(), 'none'), to)).rejects.toMatchObject({ code: 'no-warehouse' });
   await expect(copy(from, from)).rejects.toMatchObject({ code: 'diverged' });
+});
+
+test('an entry that names a file outside of its warehouse is refused, with and without a checkpoint', async () => {
+  const from = freshPlace('folder');
+  await makeWarehouse(from);
+  const entry = join(from, '_ledger', '00000002.json');
+  const [path = ''] = /tables[^"]*\.parquet/.exec(readFileSync(entry, 'utf8')) ?? [];
+  const outside = `../${path.slice(path.lastIndexOf('/') + 1)}`;
+  renameSync(join(from, path), join(from, outside));
+  rmSync(join(from, 'pinned'), { recursive: true });
+  writeFileSync(entry, readFileSync(entry, 'utf8').replace(path, outside));
+  const to = freshPlace('folder');
+  await expect(copy(from, to)).rejects.toMatchObject({ code: 'bad-ledger' });
+  expect(readdirSync(join(to, '..'))).not.toContain(outside.slice(3));
+  const line = readFileSync(entry, 'utf8').trim();
+  const text = `${JSON.stringify({ format: 1, number: 2, files: 'known' })}\n${line}`;
+  const checkpoint = (lines: string) => Buffer.from(`${createHash('sha256').update(lines).digest('hex')}\n${lines}`);
+  expect(parseCheckpoint(checkpoint(text), 'known')).toBeUndefined();
+  expect(parseCheckpoint(checkpoint(text.replace(outside, path)), 'known')).toMatchObject({ number: 2 });
 });

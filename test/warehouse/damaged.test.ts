@@ -155,3 +155,26 @@ test('checkBytes tells what became of a file', async () => {
   expect(torn.trust).toBe('unreadable');
   expect(torn.faults.map(({ kind }) => kind)).toEqual(['file-changed', 'file-unreadable']);
 });
+
+test('a warehouse without its description has the network of its entries, and is described again', async () => {
+  const path = await makeWarehouse('parquet');
+  for (const damage of [
+    () => rmSync(join(path, 'tonlake.json')),
+    () => writeFileSync(join(path, 'tonlake.json'), '{'),
+  ]) {
+    damage();
+    await look(path, async ({ network, faults, entries, fillLedger }) => {
+      expect({ network, entries: entries.length }).toEqual({ network: 'sandbox', entries: 3 });
+      expect(faults).toMatchObject([
+        { kind: 'identity-lost', expected: 'tonlake.json that names sandbox, as the ledger does' },
+      ]);
+      await fillLedger(fill);
+    });
+    await look(path, ({ network, faults }) => expect({ network, faults }).toEqual({ network: 'sandbox', faults: [] }));
+  }
+  // Without one network in the entries, nobody knows it.
+  rmSync(join(path, 'tonlake.json'));
+  const text = readFileSync(entryPath(path, 2), 'utf8');
+  writeFileSync(entryPath(path, 2), text.replace('"network":"sandbox"', '"network":"testnet"'));
+  await expect(look(path, () => undefined)).rejects.toMatchObject({ code: 'bad-ledger' });
+});

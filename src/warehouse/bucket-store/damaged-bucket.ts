@@ -2,25 +2,27 @@ import { sumObject } from '../../objects/object-files.ts';
 import type { Database } from '../../sql/database.ts';
 import { type DamagedStore, type LostEntry, surveyLedger, voidEntry } from '../damaged-store.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
-import { entryName, LEDGER, readIdentity } from '../ledger/ledger-folder.ts';
-import { noWarehouse } from '../no-warehouse.ts';
+import { entryName, LEDGER } from '../ledger/ledger-folder.ts';
+import { findIdentity, networkOf, restoreIdentity } from '../ledger/lost-identity.ts';
 import { checkFiles } from '../parquet-store/check-files.ts';
 import { findLost, readDamaged, wrongCheckpoints } from '../parquet-store/damaged-folder.ts';
 import { type PathOf, selectEachFile, selectEntries } from '../parquet-store/entry-files.ts';
 import { type BucketPlace, ledgerIn, openPlace, remoteAccess } from './bucket-place.ts';
 
-/** Opens whatever can be read of a warehouse in an object store. @throws {StoreError} `no-warehouse`; `bad-ledger` without a network */
+/**
+ * Opens whatever can be read of a warehouse in an object store.
+ * @throws {StoreError} `no-warehouse`; `bad-ledger` if neither its description nor its entries name one network
+ */
 export async function openDamagedBucket(path: string, database: Database): Promise<DamagedStore> {
   const place = openPlace(path);
-  const identity = await readIdentity(path, place.files);
-  if (identity === undefined) throw noWarehouse(path);
-  const { network } = identity;
+  const identity = await findIdentity(path, place.files);
   await remoteAccess(path)(database);
   const { ledger, broken, faults } = await readDamaged(ledgerIn(place));
+  const { network, unnamed } = networkOf(identity, ledger.entries);
   const lost = await findLost(ledger, broken, new Map(), (number) => isThere(place, number));
   const pathOf: PathOf = (file) => `${path}/${file}`;
   return {
-    ...surveyLedger(ledger.entries, network, lost, [...faults, ...(await wrongCheckpoints(ledger))]),
+    ...surveyLedger(ledger.entries, network, lost, [...unnamed, ...faults, ...(await wrongCheckpoints(ledger))]),
     ...{ kind: 'parquet', path, database },
     select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
     selectEach: (table, entries) => selectEachFile(pathOf, ledger, table, entries),
@@ -35,7 +37,10 @@ export async function openDamagedBucket(path: string, database: Database): Promi
         query,
       ),
     declarations: new DeclarationFolder(path, place.files),
-    fillLedger: ({ effects }) => fillLedger(place, lost, (each) => voidEntry(network, each, effects)),
+    fillLedger: async ({ effects }) => {
+      await restoreIdentity(place.files, network, effects.now());
+      await fillLedger(place, lost, (each) => voidEntry(network, each, effects));
+    },
     restoreDeclarations: async (gone) => {
       const folder = new DeclarationFolder(path, place.files);
       for (const { pipeline, number } of gone) await folder.replace(pipeline, number);

@@ -6,7 +6,7 @@ import { sha256Of } from '../../core/sha256.ts';
 import { stateOf } from '../../files/disk.ts';
 import { SmallFiles } from '../../files/small-files.ts';
 import type { LedgerEntry } from '../store.ts';
-import { ENTRY_FORMAT } from './entries.ts';
+import { ENTRY_FORMAT, isInside } from './entries.ts';
 
 /** The part of the ledger up to an entry that still matters. */
 export interface Checkpoint {
@@ -191,9 +191,11 @@ export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | unde
       .trimEnd()
       .split('\n');
     const header = headerSchema.parse(JSON.parse(first));
-    // The checksum proves that tonlake wrote these lines, from checked entries. It may have been a newer version.
+    // The checksum proves that the lines are whole. They are those of checked entries, if tonlake wrote them: maybe a newer version.
     const entries = lines.map((line): LedgerEntry => JSON.parse(line));
     const isKnown = header.files === files && entries.every(({ format }) => format <= ENTRY_FORMAT);
+    const named = entries.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
+    if (!named.every(({ path }) => isInside(path))) return undefined;
     return isKnown ? { number: header.number, entries } : undefined;
   } catch {
     return undefined;

@@ -17,6 +17,11 @@ export const formatField = z.object({ format: z.unknown() });
 
 const bound = z.string().nullable();
 
+/** True for a path inside the warehouse. A ledger may come from somebody else, and a copy writes the files that it names. */
+export function isInside(path: string): boolean {
+  return !path.startsWith('/') && !path.includes('..') && !path.includes('\\');
+}
+
 const spanSchema = z.object({ from: z.number().int(), to: z.number().int() });
 
 const entrySchema = z.object({
@@ -39,7 +44,7 @@ const entrySchema = z.object({
       dateIn: z.literal('path').optional(),
       files: z.array(
         z.object({
-          ...{ path: z.string(), rows: count, bytes: count, sha256: z.string().optional() },
+          ...{ path: z.string().refine(isInside), rows: count, bytes: count, sha256: z.string().optional() },
           bounds: z.record(z.string(), z.tuple([bound, bound, count])).optional(),
         }),
       ),

@@ -16,27 +16,29 @@ import {
   voidEntry,
 } from '../damaged-store.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
-import { LedgerFolder, layoutOf, readIdentity } from '../ledger/ledger-folder.ts';
-import { noWarehouse } from '../no-warehouse.ts';
+import { folderFiles, LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { findIdentity, networkOf, restoreIdentity } from '../ledger/lost-identity.ts';
 import { COMMITS } from '../relations/commits-view.ts';
 import { checkFiles, probeIn } from './check-files.ts';
 import { pathsIn, selectEachFile, selectEntries } from './entry-files.ts';
 
-/** Opens whatever can be read of a folder of Parquet files. @throws {StoreError} `no-warehouse`; `bad-ledger` without a network */
+/**
+ * Opens whatever can be read of a folder of Parquet files.
+ * @throws {StoreError} `no-warehouse`; `bad-ledger` if neither its description nor its entries name one network
+ */
 export async function openDamagedFolder(path: string, database: Database): Promise<DamagedStore> {
-  const identity = await readIdentity(path);
-  if (identity === undefined) throw noWarehouse(path);
-  const { network } = identity;
+  const identity = await findIdentity(path);
   // The catalog before the ledger, so that a commit in between does not look lost.
   const catalog = await readCatalog(path, database);
   const { ledger, broken, faults } = await readDamaged(new LedgerFolder(path));
+  const { network, unnamed } = networkOf(identity, ledger.entries);
   const lost = await findLost(ledger, broken, catalog, async (number) => {
     return (await statIfAny(ledger.entryPath(number))) !== undefined;
   });
   const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
   const wrong = await wrongCheckpoints(ledger);
   return {
-    ...surveyLedger(ledger.entries, network, lost, [...faults, ...unknown, ...wrong]),
+    ...surveyLedger(ledger.entries, network, lost, [...unnamed, ...faults, ...unknown, ...wrong]),
     ...{ kind: 'parquet', path, database },
     select: (table, entries) => selectEntries(pathsIn(path), ledger, table, entries),
     selectEach: (table, entries) => selectEachFile(pathsIn(path), ledger, table, entries),
@@ -158,6 +160,7 @@ async function fillFolder(
     const { stage, checkpoints } = layoutOf(path);
     const { ledger, broken } = await readDamaged(new LedgerFolder(path));
     await makeFolder(stage);
+    await restoreIdentity(folderFiles(path), network, options.effects.now());
     for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
       const entry = voidEntry(network, each, options.effects);
       const to = ledger.entryPath(each.number);
