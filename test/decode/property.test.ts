@@ -42,7 +42,8 @@ describe.each([things, blocks, transactions])('generated records of $name', (pip
         expect([...unknown]).toEqual([]);
         expect(inOneOrder(tables)).toEqual(inOneOrder(rowsOfPage(pipeline, parseExact(page))));
       }),
-      { numRuns: 300, seed },
+      // `things` has every kind of column; the others have nested records besides.
+      { numRuns: pipeline === things ? 300 : 100, seed },
     );
   });
 

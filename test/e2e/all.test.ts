@@ -5,6 +5,7 @@ import { loadRegistry, type RunReport } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
+import { contentOf } from '../verify/support.ts';
 import { type Hashes, hashTables, query } from './export.ts';
 
 const registry = await loadRegistry();
@@ -42,7 +43,9 @@ describe.sequential('tonlake run --all', () => {
 
   test('gives the rows that it has always given', async () => {
     // Recorded with the version before all walks had one engine.
-    expect(hashes).toEqual(
+    const content = Object.entries(await contentOf(warehouse)).filter(([, { rows }]) => rows > 0);
+    const given = Object.fromEntries(content.map(([table, { rows, hash }]) => [table, `${rows} rows, ${hash}`]));
+    expect(given).toEqual(
       JSON.parse(await readFile(new URL('../golden/sandbox-tables.json', import.meta.url), 'utf8')),
     );
   });

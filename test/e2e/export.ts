@@ -1,16 +1,38 @@
 import { vi } from 'vitest';
+import { hashedColumns } from '../../src/audit/content-hash.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { openWarehouse, type RunReport } from '../../src/index.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
+import { quoteName } from '../../src/sql/canonical-text.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { type CliOptions, type Finished, tonlake } from '../cli.ts';
-import { contentOf } from '../verify/support.ts';
 
-/** Rows and content hash of each table. */
+/** Rows of each table, and the sum of their hashes. */
 export type Hashes = Readonly<Record<string, string>>;
 
-/** Rows and content hash of every table of the chain that has rows; the quarantine tells of runs, not of the chain. */
+/**
+ * Rows of every table of the chain that has any, and the sum of their hashes, which takes half the time of a content hash. The quarantine
+ * tells of runs, not of the chain.
+ */
 export async function hashTables(path: string): Promise<Hashes> {
-  const content = Object.entries(await contentOf(path)).filter(([, { rows }]) => rows > 0);
-  return Object.fromEntries(content.map(([table, { rows, hash }]) => [table, `${rows} rows, ${hash}`]));
+  const { tables } = await loadRegistry();
+  const reader = await openReader(path, tables);
+  try {
+    const present = new Set((await reader.ledger()).flatMap((entry) => Object.keys(entry.tables)));
+    const hashes: Record<string, string> = {};
+    for (const table of tables) {
+      if (table.name === 'quarantine' || !present.has(table.name)) continue;
+      const columns = hashedColumns(table).map(({ name }) => quoteName(name));
+      const { rows } = await reader.query(
+        `SELECT count(*), sum(hash) FROM (SELECT hash(${columns.join(', ')}) AS hash FROM ${quoteName(table.name)})`,
+      );
+      const [count, sum] = rows[0] ?? [];
+      if (count !== 0n) hashes[table.name] = `${count} rows, ${sum}`;
+    }
+    return hashes;
+  } finally {
+    await reader.close();
+  }
 }
 
 /** The rows of one query, every value as text. */

@@ -1,5 +1,5 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type ContentHash, contentHash } from '../../src/audit/content-hash.ts';
 import { formatSpans } from '../../src/core/span.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
@@ -25,8 +25,8 @@ export async function exportWarehouse(sandbox: Sandbox, name = 'w'): Promise<str
 }
 
 /** A copy to damage. `isUnsigned` removes the checksums from its ledger, as in warehouses of older versions. */
-export function copyOf(warehouse: string, isUnsigned = false): string {
-  const copy = join(freshFolder(), warehouse.endsWith('.duckdb') ? 'w.duckdb' : 'w');
+export function copyOf(warehouse: string, isUnsigned = false, name = basename(warehouse)): string {
+  const copy = join(freshFolder(), name);
   cpSync(warehouse, copy, { recursive: true });
   if (isUnsigned)
     for (const path of ledgerFiles(copy))
