@@ -91,7 +91,8 @@ select shard_hex(shard_of(account, depth := 2)) as shard, count(*) as transactio
 
 Results are printed as a box, CSV or JSON, or written to a Parquet file (\`--output x.parquet\`). The format follows from the file extension
 of \`--output\`; if you also set \`--format\`, the two must agree. Rows are streamed, so memory does not grow with the result. If a query
-fails halfway, no file is left behind, but standard output may already have rows. A box shows the first 1,000 rows.
+fails halfway, no file is left behind, but standard output may already have rows. A box shows the first 1,000 rows; on a
+terminal, a box that is too wide becomes one line per column.
 
 \`tonlake shell\` is a prompt for the same queries: statements of several lines that end with a semicolon, history, completion by Tab,
 \`.tables\`, \`.describe TABLE\`, \`.mode box|line|csv|json\`, \`.once FILE\`, \`.output FILE\`, \`.timer on\` (\`.help\` lists all). Ctrl-C cancels

@@ -25,15 +25,19 @@ export function formatPlan(plan: RunPlan): string {
     lines.push(`not in the index: ${shortSpans(plan.absent)}; the index has ${formatSpan(plan.index)}`);
   }
   for (const { pipeline, done, missing, seqnos, rows, requests, basis } of plan.pipelines) {
+    const counted = basis === 'least' ? '' : `, ${formatCount(rows)} rows`;
+    const size = seqnos === 0 && rows === 0 ? '' : ` (${formatCount(seqnos)} masterchain blocks${counted})`;
     const paths = Object.entries(requests).map(([path, count]) => `${formatCount(count)} ${path}`);
     lines.push(
       '',
       pipeline,
       `  done      ${shortSpans(done)}`,
-      `  missing   ${shortSpans(missing)} (${formatCount(seqnos)} masterchain blocks${basis === 'least' ? '' : `, ${formatCount(rows)} rows`})`,
+      `  missing   ${shortSpans(missing)}${size}`,
       `  requests  ${paths.length === 0 ? 'none' : `${paths.join(', ')}${basis === undefined ? '' : SOURCES[basis]}`}`,
     );
   }
+  if (plan.requests === 0 && plan.unknown.length === 0)
+    return `${lines.join('\n')}\n\nnothing to request\nnothing was changed\n`;
   const band = plan.band === 0 ? '' : ` ± ${formatCount(plan.band)}`;
   const basis = plan.basis === 'headers' ? 'from all headers' : 'from a sample';
   lines.push(
@@ -42,7 +46,7 @@ export function formatPlan(plan: RunPlan): string {
   );
   if (plan.unknown.length > 0) lines.push(`  plus an unknown number for ${plan.unknown.join(', ')}`);
   for (const [rps, minutes] of Object.entries(plan.minutes)) {
-    lines.push(`  at ${rps.padStart(3)} requests/s  ${formatDuration(minutes * 60)}`);
+    lines.push(`  at ${rps.padStart(3)} ${rps === '1' ? 'request/s ' : 'requests/s'}  ${formatDuration(minutes * 60)}`);
   }
   if (plan.machineMinutes > 0) {
     lines.push(

@@ -79,7 +79,7 @@ function parseSqlFile(file: string, path: string, sql: string, { required, optio
     else throw badHeader(path, at + 1, '`key: value`', JSON.stringify(text));
   }
   for (const key of required) {
-    if ((header.get(key) ?? []).length === 0) throw badHeader(path, 1, `a header with ${key}`, 'none');
+    if ((header.get(key) ?? []).length === 0) throw badHeader(path, 1, `a line -- ${key}: ... above the query`, 'none');
   }
   return { name, path, sql, title, header };
 }

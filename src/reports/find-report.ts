@@ -35,7 +35,7 @@ export async function openReport(report: string): Promise<ReportDef> {
   if (!isPath && !names.includes(report)) {
     throw new UsageError(`usage: expected a report, got ${JSON.stringify(report)}`, {
       code: 'unknown-report',
-      hint: `${choicesFor(report, names)}; or give the path of a folder`,
+      hint: `${choicesFor(report, names)}; your own are paths, such as ./${report}`,
     });
   }
   const folder = isPath ? report : join(shippedFolder('reports'), report);

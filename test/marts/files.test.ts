@@ -68,7 +68,7 @@ describe('a fault of a mart is one line with file and line', () => {
     [
       'a header without a question',
       { 'm.sql': 'SELECT 1 AS n\n' },
-      /^mart: expected a header with question, got none \(\/m\.sql:1\)/,
+      /^mart: expected a line -- question: \.\.\. above the query, got none \(\/m\.sql:1\)/,
     ],
     [
       'a key that is no column',
