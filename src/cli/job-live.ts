@@ -4,7 +4,7 @@ import type { Job } from '../jobs/job.ts';
 import { type JobEvent, runJob } from '../jobs/run-job.ts';
 import { describeRecord, describeStep } from '../jobs/show-job.ts';
 import { watchInterrupts } from './interrupts.ts';
-import { rememberPlace } from './invocation.ts';
+import { pasteable, rememberPlace } from './invocation.ts';
 import { openProgress } from './progress-bar.ts';
 import { limitHeap } from './run-live.ts';
 import { print } from './streams.ts';
@@ -21,7 +21,7 @@ export async function runOnce(job: Job, due: number | undefined, isJson: boolean
       onEvent: (event) => {
         progress.end();
         if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
-        else process.stderr.write(describeEvent(event));
+        else process.stderr.write(pasteable(describeEvent(event)));
       },
       onRunEvent: progress.show,
     });
