@@ -1,14 +1,15 @@
 import { fetchEnds } from '../chain/index-ends.ts';
 import { TonlakeError } from '../core/errors.ts';
+import type { FetchOptions } from '../http/source.ts';
 import { LastingFailure } from './lasting-failure.ts';
 import type { SpanWalk } from './span-walk.ts';
-import type { WalkContext } from './walk-context.ts';
+import type { EngineContext } from './walk-context.ts';
 import type { WalkRequest } from './walk-request.ts';
 
 /** Codes of failures that a request for fewer rows may not have. */
 const HEAVY: ReadonlySet<string> = new Set(['server-error', 'gateway-error', 'timeout', 'too-large']);
-/** Attempts of a part: the whole has shown that waiting does not help. */
-const PART_ATTEMPTS = 3;
+/** Attempts of a request of a list that has shown that waiting does not help. */
+const QUICK_ATTEMPTS = 3;
 /** Attempts to find out whether the source answers at all. */
 const PROBE_ATTEMPTS = 2;
 /** A request that was halved so often is small, or as small as it can be. */
@@ -24,37 +25,55 @@ export function isHeavy(error: unknown): error is TonlakeError {
  * fail one after the other, the source is at fault.
  */
 export class HeavyRequests {
-  private readonly context: WalkContext;
+  private readonly context: EngineContext;
   private readonly walk: SpanWalk;
   private readonly lasting = new LastingFailure();
   /** How often a request was halved. */
   private readonly cuts = new WeakMap<WalkRequest, number>();
+  /** Requests that were sent with few attempts, and those that need all. */
+  private readonly quick = new WeakSet<WalkRequest>();
+  private readonly patient = new WeakSet<WalkRequest>();
 
-  constructor(context: WalkContext, walk: SpanWalk) {
+  constructor(context: EngineContext, walk: SpanWalk) {
     this.context = context;
     this.walk = walk;
+  }
+
+  /** How to send a request: after one that was too heavy, others of the list are halved sooner. */
+  optionsOf(request: WalkRequest): FetchOptions | undefined {
+    const { pages, pipeline } = this.context;
+    const { unit, isSupplement = false } = request.page;
+    const isWindow = unit === undefined && !isSupplement;
+    if (!isWindow || !pages.halved.has(pipeline.name) || this.patient.has(request)) return request.fetch;
+    this.quick.add(request);
+    return { ...request.fetch, attempts: QUICK_ATTEMPTS };
   }
 
   noteAnswer(): void {
     this.lasting.noteAnswer();
   }
 
-  /** @returns the parts to request instead, none if it cannot be cut; undefined if the source is at fault, not the size */
+  /** @returns the requests to send instead, none if it cannot be cut; undefined if the source is at fault, not the size */
   async partsOf(request: WalkRequest, error: unknown): Promise<readonly WalkRequest[] | undefined> {
     const { context, walk, lasting } = this;
-    if (!isHeavy(error) || walk.unit === 'reading' || !(await this.isAlive())) return undefined;
+    if (walk.unit === 'reading' || !(error instanceof TonlakeError)) return undefined;
+    const isTooHeavy = isHeavy(error) && (await this.isAlive());
     const cuts = this.cuts.get(request) ?? 0;
-    const parts = cuts < CUTS.most ? (walk.halve?.(request) ?? []) : [];
+    const parts = isTooHeavy && cuts < CUTS.most ? (walk.halve?.(request) ?? []) : [];
+    if (parts.length === 0 && error.retryable && this.quick.delete(request)) {
+      this.patient.add(request);
+      return [request];
+    }
+    if (!isTooHeavy) return undefined;
     if (parts.length === 0 || cuts >= CUTS.small) lasting.noteFailure(error);
     if (lasting.signal.aborted) return undefined;
     if (parts.length > 0) {
-      context.report({ event: 'halved', pipeline: context.pipeline.name, ...walk.span, message: error.message });
+      const { name } = context.pipeline;
+      context.pages.halved.add(name);
+      context.report({ event: 'halved', pipeline: name, ...walk.span, message: error.message });
     }
-    return parts.map((each) => {
-      const part = { ...each, fetch: { ...each.fetch, attempts: PART_ATTEMPTS } };
-      this.cuts.set(part, cuts + 1);
-      return part;
-    });
+    for (const part of parts) this.cuts.set(part, cuts + 1);
+    return parts;
   }
 
   private async isAlive(): Promise<boolean> {

@@ -149,7 +149,7 @@ export class PageLoading {
         // The source does not know the key.
         return answer.status === 404 ? NO_ROWS : loader.add(answer.body, request.page);
       },
-      request.fetch,
+      this.heavy.optionsOf(request),
     );
     this.heavy.noteAnswer();
     if (page.stranger !== undefined) throw this.stranger(request, page.stranger);

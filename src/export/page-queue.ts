@@ -10,6 +10,8 @@ const MEMORY = 0.95;
 
 /** Limits the pages in progress by number, and by bytes, estimated from earlier pages. */
 export class PageQueue {
+  /** Names of the pipelines of which a page was too heavy for the source, and was requested in halves. */
+  readonly halved = new Set<string>();
   private readonly queue: PQueue;
   private readonly most: number;
   private typical = GUESS;

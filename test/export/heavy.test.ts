@@ -54,6 +54,27 @@ describe('a source that takes too long for many rows', () => {
     expect(await hashTables(warehouse)).toEqual(await hashTables(whole.warehouse));
   });
 
+  test('is asked three times for further pages of the list, unless something else is wrong with them', async () => {
+    const relay = await startRelay(sandbox.url);
+    const isPage = (each: string) => each.startsWith('/transactions?');
+    let busy = 4;
+    relay.answer = (passing) => {
+      const pages = new Set(relay.requests.filter(isPage));
+      // The first half of the first page.
+      const isHalf = relay.requests.at(-1) === [...pages][1];
+      return isHalf && busy-- > 0 ? { status: 429, body: '{"result":"Ratelimit exceed"}' } : passing.forward();
+    };
+    sandbox.setFaults({ heavyRows: 130 });
+    const { report } = await runOver('100:160', ['transactions'], relay.url);
+    sandbox.setFaults(NO_FAULTS);
+    expect(report.complete).toBe(true);
+    const pages = relay.requests.filter(isPage);
+    const tries = [...new Set(pages)].map((each) => pages.filter((other) => other === each).length);
+    expect(tries[0]).toBe(8);
+    expect(tries[1]).toBeGreaterThan(4);
+    expect(new Set(tries.slice(2))).toEqual(new Set([3, 1]));
+  });
+
   test.each([
     // The last time of block 118 is above its safe horizon, so it belongs to the window of the next block.
     ['jetton_transfers', '/jetton/transfers', 119],
