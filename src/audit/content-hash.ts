@@ -18,10 +18,7 @@ export function hashedColumns(table: TableDef): readonly ColumnDef[] {
   return table.columns.filter(({ name, decoration }) => !name.startsWith('_') && !decoration);
 }
 
-/**
- * Hashes the rows of a table.
- * @param where SQL condition for a part of the rows. Default: all.
- */
+/** Hashes the rows of a table. @param where SQL condition for a part of the rows. Default: all. */
 export async function contentHash(query: Query, table: TableDef, where = 'true'): Promise<ContentHash> {
   const text = canonicalText(hashedColumns(table));
   const { first, last } = md5Halves('t');

@@ -60,11 +60,7 @@ export interface StateOptions {
   readonly missing?: 'wait' | 'fail' | undefined;
 }
 
-/**
- * The latest block of every shard at a masterchain block.
- *
- * @throws {SourceError}, or the reason of the signal
- */
+/** The latest block of every shard at a masterchain block. @throws {SourceError}, or the reason of the signal */
 export async function fetchShardState(
   source: Source,
   seqno: number,

@@ -39,11 +39,7 @@ export async function declaredIn(warehouse: string, loaded?: Registry): Promise<
   }
 }
 
-/**
- * Describes a table, mart or view, the ledger, or lists all tables and marts.
- *
- * @throws {UsageError} `unknown-table`
- */
+/** Describes a table, mart or view, the ledger, or lists all tables and marts. @throws {UsageError} `unknown-table` */
 export async function describeName(
   name: string | undefined,
   { registry, ledger, built }: Declared,

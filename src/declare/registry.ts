@@ -69,11 +69,7 @@ export class Registry {
     return this.tables.find(({ name, views }) => name === relation || views.some((view) => view.name === relation));
   }
 
-  /**
-   * The table that plays a role.
-   *
-   * @throws {UsageError} `no-role` if there is none
-   */
+  /** The table that plays a role. @throws {UsageError} `no-role` if there is none */
   playing(role: RoleName): RoleTable {
     for (const pipeline of this.pipelines) {
       const table = pipeline.tables.find(({ plays }) => plays === role);

@@ -1,14 +1,29 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
 import { isMergedMeanwhile, isSealedMeanwhile } from '../core/errors.ts';
-import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import {
+  haveCommon,
+  intersectSpans,
+  type Span,
+  shortSpans,
+  subtractSpans,
+  totalSize,
+  unionSpans,
+} from '../core/span.ts';
 import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
-import { type LedgerEntry, narrowerEntries, PARTIAL, requireSpace, spansOf } from '../warehouse/index.ts';
+import {
+  doneFor,
+  doneSpans,
+  type LedgerEntry,
+  narrowerEntries,
+  PARTIAL,
+  requireSpace,
+  spansOf,
+} from '../warehouse/index.ts';
 import { queryOf, requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
-import { missingSpans, reportSkipped } from './missing-spans.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import { countPromised } from './store-sink.ts';
 import { walkAndRepair, widenEntry } from './walk-and-repair.ts';
-import type { EngineContext } from './walk-context.ts';
+import type { EngineContext, SpanSink, WalkEvent } from './walk-context.ts';
 
 /** A run of one pipeline. */
 export interface PipelineRun extends Omit<EngineContext, 'declared' | 'ends'> {
@@ -111,4 +126,39 @@ function outdated({ pipeline, sink, asked }: PipelineRun, head: number): readonl
     if (!('lookBack' in walk) || !haveCommon(spansOf(entry), asked)) return false;
     return !isFinal(walk, entry);
   });
+}
+
+/** One pipeline of a run. */
+interface Needing {
+  readonly pipeline: PipelineDef;
+  /** All pipelines of the run. */
+  readonly pipelines: readonly PipelineDef[];
+  readonly sink: Pick<SpanSink, 'ledger'>;
+  readonly asked: readonly Span[];
+}
+
+/** Requested blocks that are not done; if a pipeline needs others, only blocks that those have. */
+function missingSpans(run: Needing): readonly Span[] {
+  const { pipeline, sink, asked } = run;
+  const ledger = sink.ledger();
+  const missing = subtractSpans(asked, doneFor(ledger, pipeline));
+  return neededBy(run).reduce((spans, { name }) => intersectSpans(spans, doneSpans(ledger, name)), missing);
+}
+
+/** Reports that no missing block can be read, because the pipelines that this one needs lack them. */
+function reportSkipped(run: Needing, report: (event: WalkEvent) => void): void {
+  const { pipeline, sink, asked } = run;
+  const ledger = sink.ledger();
+  const missing = subtractSpans(asked, doneFor(ledger, pipeline));
+  const [first] = missing;
+  const last = missing.at(-1);
+  if (first === undefined || last === undefined) return;
+  const lacking = neededBy(run).filter(({ name }) => subtractSpans(missing, doneSpans(ledger, name)).length > 0);
+  const names = lacking.map(({ name }) => name).join(' and ');
+  const message = `walk ${pipeline.name} ${shortSpans(missing)}: skipped, because ${names} ${lacking.length === 1 ? 'is' : 'are'} not done there`;
+  report({ event: 'problem', pipeline: pipeline.name, from: first.from, to: last.to, code: 'need-not-done', message });
+}
+
+function neededBy({ pipeline, pipelines }: Needing): readonly PipelineDef[] {
+  return pipelines.filter(({ name }) => pipeline.needs.includes(name));
 }

@@ -40,11 +40,7 @@ export class OpenCommit {
     this.meter = meter;
   }
 
-  /**
-   * Adds a part, after those of the spans before.
-   *
-   * @throws the error of writing it, or of a commit before
-   */
+  /** Adds a part, after those of the spans before. @throws the error of writing it, or of a commit before */
   async append(turn: SpanTurn, terms: EntryTerms, write: (stage: Stage) => Promise<Writing>): Promise<void> {
     const { effects, commitEveryMs } = this.context;
     const provenAt = effects.monotonic();

@@ -1,6 +1,5 @@
 import { AuditError, DecodeError, TonlakeError } from '../core/errors.ts';
 import type { SourceRequest } from '../http/request.ts';
-import { isLocalFailure } from './failure-scope.ts';
 import { HeavyRequests } from './heavy-requests.ts';
 import type { PageReport, RefusedReport } from './span-loader.ts';
 import type { Round, SpanWalk } from './span-walk.ts';
@@ -222,3 +221,12 @@ const NO_ROWS: PageReport = {
     stranger: undefined,
   },
 };
+
+/** Codes of failures of a single block or span. */
+const LOCAL: ReadonlySet<string> = new Set(['not-indexed', 'no-horizon', 'wrong-block']);
+
+/** True for a failure of single blocks, not of the source: the run continues with the others. */
+function isLocalFailure(error: unknown): error is TonlakeError {
+  if (!(error instanceof TonlakeError)) return false;
+  return LOCAL.has(error.code) || (error.stage === 'decode' && error.retryable);
+}

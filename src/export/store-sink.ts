@@ -33,11 +33,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
   };
 }
 
-/**
- * The committed headers of some masterchain blocks, by seqno.
- *
- * @param relation SQL after FROM
- */
+/** The committed headers of some masterchain blocks, by seqno. @param relation SQL after FROM */
 export async function readHeaders(
   query: Query,
   span: Span,

@@ -33,11 +33,7 @@ export async function newestTimes(
   return times;
 }
 
-/**
- * What the select of an alert makes of new rows.
- *
- * @returns undefined if the rows are not as many as the ledger says
- */
+/** What the select of an alert makes of new rows. @returns undefined if the rows are not as many as the ledger says */
 export async function alertRows(
   view: FeedView,
   { select }: Pick<Alert, 'select'>,

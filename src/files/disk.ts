@@ -81,10 +81,7 @@ export async function writeSynced(path: string, content: string | Uint8Array): P
   }
 }
 
-/**
- * Renames a complete file to `to` if that does not exist, atomically.
- * @returns false if it does
- */
+/** Renames a complete file to `to` if that does not exist, atomically. @returns false if it does */
 export async function putIfAbsent(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

@@ -4,11 +4,7 @@ import { UsageError } from '../core/errors.ts';
 const ELSEWHERE =
   /^([a-z][a-z0-9+.-]*:\/\/|(s3|s3a|gs|gcs|r2|az|azure|abfss?|https?|hf|file|postgres(ql)?|mysql|sqlite|md|motherduck|ducklake|jdbc):)/i;
 
-/**
- * Requires a local path: with a URL, a folder of that name would be created.
- *
- * @throws {UsageError} `not-local`
- */
+/** Requires a local path: with a URL, a folder of that name would be created. @throws {UsageError} `not-local` */
 export function requireLocalPath(path: string, option: '--warehouse' | '--output' | '--log' | '--to'): void {
   if (isLocalPath(path)) return;
   const [scheme = ''] = path.split(':');

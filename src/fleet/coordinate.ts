@@ -6,7 +6,7 @@ import { addCounts } from '../core/counts.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { shortMessage, UsageError } from '../core/errors.ts';
 import { readVersion } from '../core/own-package.ts';
-import { formatSpan, intersectSpans, type Span } from '../core/span.ts';
+import { formatSpan, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { selectFrom } from '../declare/selection.ts';
@@ -15,12 +15,11 @@ import { type RunOptions, type RunReport, run } from '../export/run.ts';
 import { spanEvent } from '../export/walk-context.ts';
 import { openSession } from '../http/session.ts';
 import { parseRedisAddress } from '../redis/redis-address.ts';
-import type { LedgerEntry } from '../warehouse/index.ts';
+import { doneFor, type LedgerEntry } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { CoordinatorLease } from './coordinator-lease.ts';
 import { partPrefix } from './incoming-folder.ts';
 import { openQueuePlace } from './open-queue-place.ts';
-import { planOrders } from './plan-orders.ts';
 import type { Intake } from './queue-place.ts';
 import {
   declarationsOf,
@@ -280,4 +279,28 @@ function notYetThere(range: string): UsageError {
     code: 'wrong-range',
     hint: 'run it without --queue: one machine keeps up with the head',
   });
+}
+
+/**
+ * The blocks of each order: those that any of the pipelines lacks, cut at multiples of `blocks`. So a run that is killed and started again
+ * makes the same orders of what is left.
+ */
+function planOrders(
+  ledger: readonly LedgerEntry[],
+  pipelines: readonly PipelineDef[],
+  asked: readonly Span[],
+  blocks: number,
+): readonly Span[] {
+  const missing = unionSpans(pipelines.flatMap((pipeline) => subtractSpans(asked, doneFor(ledger, pipeline))));
+  return missing.flatMap((span) => cutAtMultiples(span, blocks));
+}
+
+function cutAtMultiples({ from, to }: Span, blocks: number): readonly Span[] {
+  const spans: Span[] = [];
+  for (let start = from; start <= to; ) {
+    const end = Math.min(to, start - (start % blocks) + blocks - 1);
+    spans.push({ from: start, to: end });
+    start = end + 1;
+  }
+  return spans;
 }

@@ -1,6 +1,7 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { formatError, StoreError } from '../core/errors.ts';
 import { runLimited } from '../core/run-limited.ts';
+import { selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
 import { guarded } from '../files/file-failure.ts';
 import type { SmallObjects } from '../objects/object-store.ts';
@@ -13,11 +14,12 @@ import {
   type PublishedEntry,
   type TableInForce,
 } from '../warehouse/index.ts';
+import { duckdbType } from './format/column-types.ts';
 import { publishTable, type Restart } from './publish-table.ts';
 import { folderTarget, type PublishTarget } from './publish-target.ts';
 import type { CatalogPlace } from './rest/catalog-place.ts';
 import { oldestKept } from './snapshot-retention.ts';
-import { vanishedTables } from './vanished-tables.ts';
+import type { TableMetadata } from './table-metadata.ts';
 
 export interface PublishOptions {
   /** Folder of a Parquet warehouse, or `s3://bucket/prefix`. */
@@ -246,4 +248,25 @@ async function publishOne(
     const problem = formatError(error);
     return { ...base, outcome: 'skipped', added: 0, removed: 0, manifests: 0, written: 0, problem };
   }
+}
+
+/** Tables that were published and have no rows any more, such as forgotten ones. They are published as empty, with their columns. */
+async function vanishedTables(target: PublishTarget, held: readonly TableInForce[]): Promise<readonly TableInForce[]> {
+  const names = new Set(held.map(({ table }) => table.name));
+  const found: TableInForce[] = [];
+  for (const name of await target.tables()) {
+    if (names.has(name)) continue;
+    const metadata = (await target.versionsOf(name).current())?.metadata;
+    if (metadata !== undefined) found.push(emptyTable(name, metadata));
+  }
+  return found;
+}
+
+function emptyTable(name: string, metadata: TableMetadata): TableInForce {
+  const schema = metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id']);
+  const columns = (schema?.fields ?? []).map((field) => ({ name: field.name, type: duckdbType(field.type) }));
+  const { fields } = metadata['partition-specs'][0] ?? { fields: [] };
+  const isDated = fields.length > 0;
+  const table = selectedTable({ name, grain: '', key: [], isDated, columns });
+  return { table, isMart: false, partition: fields[0]?.name, files: [] };
 }

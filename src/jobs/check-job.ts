@@ -7,12 +7,13 @@ import { loadRegistry } from '../declare/registry.ts';
 import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
 import { isLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
+import { catalogPlace, namespaceOf, parseUri } from '../iceberg/rest/catalog-place.ts';
 import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
-import { checkIceberg } from './check-iceberg.ts';
+import { requireKind } from '../warehouse/index.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets, requireOne } from './check-targets.ts';
 import { openCron, outOfStep } from './cron.ts';
-import type { Job, JobSchedule, JobVerify } from './job.ts';
+import type { Job, JobIceberg, JobSchedule, JobVerify } from './job.ts';
 import { placed, wrongName, wrongValue } from './job-fault.ts';
 import { type JobRange, parseJobRange } from './job-range.ts';
 import type { JobFields } from './job-schema.ts';
@@ -183,4 +184,35 @@ function checkWarehouse(parsed: ParsedJob): void {
     const hint = 'use a local folder, the path of a .duckdb file, or an object store that speaks S3';
     throw wrongValue(parsed.yaml, ['warehouse'], 'a local path or s3://bucket/prefix', hint);
   }
+}
+
+/**
+ * Where the tables of a job are published; undefined for nowhere.
+ * @param network its name
+ * @throws {UsageError} with line and column
+ */
+async function checkIceberg(
+  { fields, yaml }: ParsedJob,
+  { warehouse, network }: { readonly warehouse: string; readonly network: string },
+): Promise<JobIceberg | undefined> {
+  const { iceberg = false } = fields;
+  if (iceberg === false) return undefined;
+  if ((await requireKind(warehouse, undefined)) === 'duckdb') {
+    const hint = 'remove it, or export to a folder of Parquet files';
+    throw wrongValue(yaml, ['iceberg'], `false for the DuckDB warehouse ${warehouse}`, hint);
+  }
+  if (iceberg === true) return { catalog: undefined, location: undefined };
+  const { catalog: uri, namespace, warehouse: catalogWarehouse, location } = iceberg;
+  if (uri === undefined) {
+    for (const key of ['namespace', 'warehouse'] as const)
+      if (iceberg[key] !== undefined)
+        throw wrongValue(yaml, ['iceberg', key], `${key} only with catalog`, 'name the catalog, or remove it');
+    return { catalog: undefined, location };
+  }
+  placed(yaml, ['iceberg', 'catalog'], () => parseUri(uri, 'catalog'));
+  const named = namespace ?? placed(yaml, ['iceberg', 'catalog'], () => namespaceOf(network));
+  const catalog = { uri, namespace: named, warehouse: catalogWarehouse };
+  // Without the environment, which is that of the machine that runs the job.
+  placed(yaml, ['iceberg', 'namespace'], () => catalogPlace(catalog, {}));
+  return { catalog, location };
 }

@@ -26,11 +26,7 @@ export interface RangeMoment {
 
 const EXAMPLES = 'yesterday, last 7 days, since last run, 2026-05-01 or 47670000:47671000';
 
-/**
- * Parses the range of a job.
- *
- * @throws {UsageError} `wrong-range`
- */
+/** Parses the range of a job. @throws {UsageError} `wrong-range` */
 export function parseJobRange(text: string | undefined, start: string | undefined): JobRange {
   const words = text?.trim().toLowerCase().split(/\s+/).join(' ');
   if (words === undefined) return { kind: 'none' };

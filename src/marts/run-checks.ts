@@ -83,10 +83,7 @@ export const failuresTable = selectedTable({
   ],
 });
 
-/**
- * Loads the checks, sorted by name.
- * @throws {MartError} with file and line if a header or a select is wrong
- */
+/** Loads the checks, sorted by name. @throws {MartError} with file and line if a header or a select is wrong */
 export async function loadChecks(registry: Registry, options: Pick<CheckOptions, 'folder' | 'marts'> = {}) {
   const marts = await loadMarts(registry, options.marts);
   const known = new Set([

@@ -7,11 +7,7 @@ import type { ObjectEntry, SmallObjects } from './object-store.ts';
 /** Begins the names of files that are not complete. */
 const DRAFT = '.draft-';
 
-/**
- * A folder of a local disk as objects.
- *
- * @param root absolute
- */
+/** A folder of a local disk as objects. @param root absolute */
 export function diskObjects(root: string, freshId = realEffects.freshId): SmallObjects {
   const stage = async (path: string, bytes: Uint8Array): Promise<string> => {
     await makeFolder(dirname(path));

@@ -12,10 +12,7 @@ export function isObjectUrl(path: string): boolean {
   return /^s3:\/\//i.test(path);
 }
 
-/**
- * Reads `s3://bucket/prefix`.
- * @throws {UsageError} `bad-location`
- */
+/** Reads `s3://bucket/prefix`. @throws {UsageError} `bad-location` */
 export function parseLocation(url: string): S3Location {
   const [, bucket = '', rest = ''] = /^s3:\/\/([^/]*)(\/.*)?$/is.exec(url) ?? [];
   const prefix = rest.replace(/^\/|\/+$/g, '');

@@ -1,13 +1,14 @@
+import { kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
 import { Arena } from '../decode/arena.ts';
-import type { Batch } from '../decode/batch.ts';
+import type { Batch, Vector } from '../decode/batch.ts';
+import { byteValues, encodeDeltaLength, plainSize } from './byte-values.ts';
 import { ColumnChunkWriter } from './column-chunk.ts';
 import { dropFreeDictionaries } from './column-pages.ts';
-import { encodeSimple } from './encoded-column.ts';
-import { codecs } from './encodings.ts';
+import { codecs, encodings } from './encodings.ts';
 import type { ColumnChunk, Place, RowGroup } from './file-footer.ts';
 import { encodeDataHeader } from './page-header.ts';
-import { encodeLevels } from './plain-values.ts';
+import { encodeBits, encodeLevels, encodeNumbers } from './plain-values.ts';
 import type { Compress, Decompress } from './zstd.ts';
 
 /** Memory of the current column; shared by all files, because writing is synchronous. */
@@ -149,4 +150,32 @@ export function encodeSimpleGroup(
     plainBytes += levels.length + own;
   }
   return { group: { rows, chunks, sortedBy: [] }, parts, filters: [], plainBytes };
+}
+
+/** A column chunk in its fastest form: one page without levels, dictionary, bounds or compression. */
+interface EncodedColumn {
+  /** Encoding of `data`. */
+  readonly encoding: number;
+  /** The data page after its levels. */
+  readonly data: readonly Uint8Array[];
+  /** Size in PLAIN encoding, in bytes. */
+  readonly plainBytes: number;
+}
+
+/** The result is in memory of the arena or the vector. */
+function encodeSimple(vector: Vector, rows: number, arena: Arena): EncodedColumn {
+  const { physical } = kinds[vector.column.kind];
+  if (physical === 'utf8' || physical === 'binary') {
+    const values = byteValues(vector, rows, arena);
+    return {
+      encoding: encodings.deltaLength,
+      data: encodeDeltaLength(values, arena),
+      plainBytes: plainSize(values),
+    };
+  }
+  const values =
+    physical === 'bool'
+      ? encodeBits(vector, { from: 0, to: rows, nulls: vector.nullCount }, arena)
+      : encodeNumbers(physical, vector, rows, arena);
+  return { encoding: encodings.plain, data: [values], plainBytes: values.length };
 }

@@ -12,11 +12,7 @@ export interface Bounds {
   readonly isMaxExact: boolean;
 }
 
-/**
- * The bounds of numbers in PLAIN encoding, aligned to 4 bytes.
- *
- * @returns undefined without values
- */
+/** The bounds of numbers in PLAIN encoding, aligned to 4 bytes. @returns undefined without values */
 export function boundsOfNumbers(physical: Numeric, values: Uint8Array, count: number): Bounds | undefined {
   if (count === 0) return undefined;
   switch (physical) {

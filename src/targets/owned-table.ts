@@ -56,11 +56,7 @@ export interface TargetColumn {
   readonly type: string;
 }
 
-/**
- * The columns to add to an existing table.
- *
- * @throws {StoreError} `wrong-target` if a column has another type
- */
+/** The columns to add to an existing table. @throws {StoreError} `wrong-target` if a column has another type */
 export function columnsToAdd(
   table: string,
   wanted: readonly TargetColumn[],

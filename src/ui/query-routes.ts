@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Hono } from 'hono';
 import * as z from 'zod';
 import { UsageError } from '../core/errors.ts';
+import { listFolder } from '../files/disk.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { KEPT } from '../sql/kept-rows.ts';
 import { RELATION_FORMATS, writeRelation } from '../sql/relation-writer.ts';
@@ -11,9 +13,9 @@ import { CellNotes } from '../targets/cell-notes.ts';
 import { classOf } from '../targets/column-class.ts';
 import type { ExportedRows } from '../targets/exported-rows.ts';
 import type { Kept, QueryRuns } from './query-runs.ts';
-import { readSavedQueries } from './saved-queries.ts';
 import { cellsOf } from './table-routes.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
+import type { SavedQuery } from './ui-types.ts';
 import { valid } from './valid-request.ts';
 
 const MAX_SQL = 200_000;
@@ -106,4 +108,15 @@ async function writeWorkbook({ result, source }: Kept, sql: string, file: string
   const read: ExportedRows['read'] = (_day, use, expressions = []) =>
     source.stream(`SELECT ${expressions.join(', ')} FROM (${sql})`, undefined, use);
   await writeXlsx({ columns, read }, file, { name: 'result', notes: new CellNotes() });
+}
+
+/** The saved queries of a folder, `NAME.sql`, by name; none if there is no folder. */
+async function readSavedQueries(folder: string): Promise<readonly SavedQuery[]> {
+  const names = (await listFolder(folder)).filter((name) => /^[\w-]+\.sql$/.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => ({
+      name: name.slice(0, -'.sql'.length),
+      sql: await readFile(join(folder, name), 'utf8'),
+    })),
+  );
 }

@@ -21,11 +21,7 @@ export type EphemeralPipeline = PipelineDef & { readonly walk: EphemeralWalk };
 /** Maximum number of accounts or hashes per request, so that the URL is not too long. */
 const BATCH = 100;
 
-/**
- * The requests of one poll.
- *
- * @throws {UsageError} for an invalid account or hash
- */
+/** The requests of one poll. @throws {UsageError} for an invalid account or hash */
 export function planPoll(
   pipelines: readonly EphemeralPipeline[],
   { accounts, messages }: Watched,

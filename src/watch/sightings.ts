@@ -54,11 +54,7 @@ export class Sightings {
   /** True if a row is new or changed, except for its time of last sight. */
   isChanged = false;
 
-  /**
-   * Adds the records of a poll.
-   *
-   * @returns external hashes of new traces
-   */
+  /** Adds the records of a poll. @returns external hashes of new traces */
   see(polled: Polled, now: number): readonly string[] {
     const known = new Set([...this.open.values()].map(({ externalHash }) => externalHash));
     const fresh = new Set<string>();

@@ -23,9 +23,7 @@ type Post<T> = (lot: readonly T[], transfer: readonly Transferred[]) => void;
 /** Bytes at which calls go out without waiting for more, so that no thread idles and no answer waits behind much work. */
 const LOT_BYTES = 262_144;
 
-/**
- * Messages of one turn of the event loop go out together: waking a thread costs more than decoding a small page.
- */
+/** Messages of one turn of the event loop go out together: waking a thread costs more than decoding a small page. */
 class Outbox<T> {
   private readonly post: Post<T>;
   private lot: T[] = [];

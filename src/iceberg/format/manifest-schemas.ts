@@ -28,11 +28,7 @@ const partitionSchema = (partition: string | undefined) => ({
   fields: partition === undefined ? [] : [optional(PARTITION_FIELD, partition, { type: 'int', logicalType: 'date' })],
 });
 
-/**
- * One data file of a manifest.
- *
- * @param partition name of the date column by which files are partitioned
- */
+/** One data file of a manifest. @param partition name of the date column by which files are partitioned */
 export const manifestEntrySchema = (partition: string | undefined) => ({
   type: 'record',
   name: 'manifest_entry',

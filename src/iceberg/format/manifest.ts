@@ -64,11 +64,7 @@ export interface ManifestSnapshot {
   readonly specId: number;
 }
 
-/**
- * A data file for a manifest.
- *
- * @param uri what readers call it
- */
+/** A data file for a manifest. @param uri what readers call it */
 export function dataFileOf(
   uri: string,
   file: MeasuredFile & { readonly bytes: number },

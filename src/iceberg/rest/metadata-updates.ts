@@ -64,11 +64,7 @@ export const CATALOG_PROPERTIES = {
   'write.metadata.previous-versions-max': '20',
 } as const;
 
-/**
- * How a catalog gets from one version of a table to the next.
- *
- * @param before undefined to create the table
- */
+/** How a catalog gets from one version of a table to the next. @param before undefined to create the table */
 export function planCommit(before: HeldTable | undefined, next: TableMetadata): TableCommit {
   if (before === undefined) return { requirements: [{ type: 'assert-create' }], updates: creation(next) };
   const current = before.refs['main']?.['snapshot-id'] ?? null;

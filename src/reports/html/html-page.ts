@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
+import { formatCount } from '../../core/format.ts';
+import { shortSpans } from '../../core/span.ts';
 import { fullTitle, type Heading } from '../heading.ts';
-import { GAPS_TITLE, sourceText } from '../phrases.ts';
-import type { Report } from '../report.ts';
-import { resultOf } from '../report.ts';
+import { GAPS_TITLE, madeText, sourceText } from '../phrases.ts';
+import { coverageTexts, type Provenance } from '../provenance.ts';
+import { type Report, resultOf } from '../report.ts';
 import type { Directive } from '../report-definition.ts';
 import { shownColumns } from '../shown-columns.ts';
 import { type Html, html, trusted } from './html.ts';
 import { htmlChart } from './html-chart.ts';
 import { htmlFigures } from './html-figures.ts';
-import { htmlFooter } from './html-footer.ts';
-import { htmlTable } from './html-table.ts';
+import { htmlTable, textHtml } from './html-table.ts';
 import { pageScript } from './page-script.ts';
 import { pageStyle } from './page-style.ts';
 import { openPlotter, type Plotter } from './plot.ts';
@@ -88,4 +89,34 @@ function subjectHtml({ subject }: Heading): Html | undefined {
   if (subject === null) return undefined;
   const forms = [subject.friendly, subject.value].filter((form) => form !== null);
   return html`${forms.map((form) => html`<p class="subject"><span class="copied">${form}</span></p>\n`)}`;
+}
+
+/** The data behind the report, below it. */
+function htmlFooter(provenance: Provenance): Html {
+  const coverage = coverageTexts(provenance.coverage, shortSpans).map(
+    ({ pipeline, sealed, missing, quarantined, proof }) =>
+      html`<tr><th scope="row">${pipeline}</th><td>${textHtml(sealed)}</td><td>${textHtml(missing)}</td><td>${textHtml(quarantined)}</td><td>${proof}</td></tr>\n`,
+  );
+  const tables = provenance.tables.map(
+    ({ table, rows, keyHash, contentHash }) =>
+      html`<tr><th scope="row">${table}</th><td class="number">${formatCount(rows)}</td><td class="hash">${
+        contentHash ?? 'not taken'
+      }</td><td class="hash">${keyHash}</td></tr>\n`,
+  );
+  return html`<footer><p>${madeText(provenance)}</p>
+${section('Coverage, in masterchain blocks', ['pipeline', 'sealed', 'missing', 'quarantined', 'proven by'], coverage)}${section(
+  'Tables read',
+  ['table', 'rows', 'content hash', 'key hash'],
+  tables,
+)}</footer>`;
+}
+
+function section(title: string, heads: readonly string[], rows: readonly Html[]): Html | undefined {
+  if (rows.length === 0) return undefined;
+  return html`<h2>${title}</h2>
+<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table><thead><tr>${heads.map(
+    (head) => html`<th scope="col">${head}</th>`,
+  )}</tr></thead>
+<tbody>${rows}</tbody></table></div>
+`;
 }

@@ -68,10 +68,7 @@ export function sorted<T>(
     .map(({ row }) => row);
 }
 
-/**
- * Slots in ascending or descending order.
- * @throws {ApiError} 500 after as many slots as the server can read
- */
+/** Slots in ascending or descending order. @throws {ApiError} 500 after as many slots as the server can read */
 export function* slotsIn(
   { first, last }: SlotRange,
   sort: 1 | -1,

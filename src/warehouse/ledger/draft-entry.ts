@@ -20,10 +20,7 @@ export interface DraftEntryOptions {
   readonly ahead?: number | undefined;
 }
 
-/**
- * The next entry of the ledger, before it is written.
- * @throws {StoreError} if it contradicts the warehouse
- */
+/** The next entry of the ledger, before it is written. @throws {StoreError} if it contradicts the warehouse */
 export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   const { staged, draft, entries, declaration, commitWith, ahead = 0 } = options;
   if (draft.network !== options.network) {

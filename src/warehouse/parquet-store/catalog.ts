@@ -4,13 +4,20 @@ import { sha256Of } from '../../core/sha256.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { stateOf, statIfAny, syncPath } from '../../files/disk.ts';
 import { Database } from '../../sql/database.ts';
+import { copyEmptyFile, keepEmptyFile } from '../empty-files.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitsView } from '../relations/commits-view.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { committedMarts } from '../relations/mart-views.ts';
-import { declaredViews, readBeside, type readFiles, selectFiles, viewOf } from '../relations/table-relation.ts';
+import {
+  declaredViews,
+  emptyView,
+  readBeside,
+  type readFiles,
+  selectFiles,
+  viewOf,
+} from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
-import { CATALOG_SETTINGS, openEmptyCatalog } from './empty-catalog.ts';
 import { groupFiles, type PathOf, pathsIn } from './entry-files.ts';
 
 /** SQL for the view of a table or mart over its files in force. */
@@ -163,5 +170,25 @@ export class Catalog {
         .map((table) => tableView(pathsIn(this.#warehouse), this.#ledger, table, readBeside(this.#warehouse))),
       commitsView(entries.effective),
     ];
+  }
+}
+
+/** Opening a view reads a file of its table; a cache would keep a piece of each file that was ever merged away. */
+const CATALOG_SETTINGS = { threads: '1', enable_external_file_cache: 'false' } as const;
+
+/** Opens a new catalog at `path`, with all macros, and views of tables without rows. */
+async function openEmptyCatalog(path: string, tables: readonly TableDef[]): Promise<Database> {
+  const sql = [...declaredMacros().map(({ statement }) => statement()), ...tables.map(emptyView)].join(';\n');
+  const isCopied = await copyEmptyFile(sql, path);
+  const database = await Database.open(path, CATALOG_SETTINGS);
+  if (isCopied) return database;
+  try {
+    await database.transaction(() => database.run(sql));
+    await database.run('CHECKPOINT');
+    await keepEmptyFile(sql, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }

@@ -43,11 +43,7 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   };
 }
 
-/**
- * Gaps in the tables of a query, one line each.
- *
- * @throws {AuditError} `not-whole` when there are any and none may be
- */
+/** Gaps in the tables of a query, one line each. @throws {AuditError} `not-whole` when there are any and none may be */
 export async function findGaps(
   reader: Reader,
   registry: Registry,

@@ -32,10 +32,7 @@ export interface ViewsOptions {
 
 /** How the files of tables are read. */
 export interface TableScans {
-  /**
-   * Loads all that scans will need, because nothing can be loaded later.
-   * @returns folders that they read
-   */
+  /** Loads all that scans will need, because nothing can be loaded later. @returns folders that they read */
   confine(database: Database): Promise<readonly string[]>;
   /** SQL that reads a group's columns, for FROM; undefined for `read_parquet` of its paths. Called when a view is made. */
   scanOf(database: Database, table: TableDef, group: EntryGroup): Promise<string | undefined>;
