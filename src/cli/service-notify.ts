@@ -2,12 +2,7 @@ import { execFile } from 'node:child_process';
 
 /** Tells systemd how a service is, by its own program; nothing happens outside of a unit with `Type=notify`. */
 export class ServiceNotify {
-  readonly #env: NodeJS.ProcessEnv;
   #timer: NodeJS.Timeout | undefined;
-
-  constructor(env: NodeJS.ProcessEnv = process.env) {
-    this.#env = env;
-  }
 
   /**
    * The service works. From now on the watchdog is told so, twice in its period.
@@ -18,7 +13,7 @@ export class ServiceNotify {
   ready(isAlive: () => boolean, describe: () => string): void {
     if (!this.#isUnit) return;
     this.#send('READY=1', `STATUS=${describe()}`);
-    const periodUs = Number(this.#env['WATCHDOG_USEC'] ?? 0);
+    const periodUs = Number(process.env['WATCHDOG_USEC'] ?? 0);
     if (!(periodUs > 0)) return;
     this.#timer = setInterval(() => {
       if (isAlive()) this.#send('WATCHDOG=1', `STATUS=${describe()}`);
@@ -33,11 +28,11 @@ export class ServiceNotify {
   }
 
   get #isUnit(): boolean {
-    return (this.#env['NOTIFY_SOCKET'] ?? '') !== '';
+    return (process.env['NOTIFY_SOCKET'] ?? '') !== '';
   }
 
   #send(...assignments: readonly string[]): void {
     // Node has no datagram sockets of this kind. A message that is lost is followed by the next.
-    execFile('systemd-notify', [...assignments], { env: this.#env }, () => undefined);
+    execFile('systemd-notify', [...assignments], () => undefined);
   }
 }

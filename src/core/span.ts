@@ -89,6 +89,12 @@ export function hullOf(spans: readonly Span[]): Span | undefined {
   return { from: least(spans.map(({ from }) => from)), to: greatest(spans.map(({ to }) => to)) };
 }
 
+/** From the first to the last block of some spans; nothing without any. */
+export function wholeRange(spans: readonly Span[]): readonly Span[] {
+  const hull = hullOf(spans);
+  return hull === undefined ? [] : [hull];
+}
+
 /** `1000:1499`, or `1000` for a span of one. */
 export function formatSpan(span: Span): string {
   return span.from === span.to ? String(span.from) : `${span.from}:${span.to}`;
@@ -116,8 +122,8 @@ export function shortSpans(spans: readonly Span[]): string {
 }
 
 /** The minimum. `Math.min(...values)` would overflow the stack for 100,000 values. */
-export function least(values: Iterable<number>, start = Infinity): number {
-  let found = start;
+export function least(values: Iterable<number>): number {
+  let found = Infinity;
   for (const value of values) if (value < found) found = value;
   return found;
 }

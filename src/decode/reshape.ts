@@ -21,7 +21,7 @@ export function reshape(pipeline: PipelineDef, shape: Shape, bytes: Uint8Array):
       case 'one':
         return Buffer.concat([START, bytes, END]);
       case 'map':
-        return wrapped(entries(pipeline, 0, ({ key, value }) => [KEY, key, VALUE, value, CLOSE]));
+        return wrapped(entries(pipeline, ({ key, value }) => [KEY, key, VALUE, value, CLOSE]));
       case 'bodies':
         return bodyRows(pipeline);
     }
@@ -52,7 +52,7 @@ function wrapped(rows: readonly (readonly Uint8Array[])[]): Uint8Array {
 }
 
 function bodyRows(pipeline: PipelineDef): Uint8Array {
-  const found = entries(pipeline, 0, (entry) => entry).find(({ key }) => Buffer.from(key).toString() === '"bodies"');
+  const found = entries(pipeline, (entry) => entry).find(({ key }) => Buffer.from(key).toString() === '"bodies"');
   if (found === undefined || page.bytes[found.at] !== 91) {
     // Only opcodes were requested, or the list is null.
     if (found !== undefined && Buffer.from(found.value).toString() !== 'null')
@@ -62,10 +62,10 @@ function bodyRows(pipeline: PipelineDef): Uint8Array {
   return wrapped(items(found.at).map((value) => [ONLY_VALUE, value, CLOSE]));
 }
 
-/** The entries of the object at a position. */
-function entries<T>(pipeline: PipelineDef, from: number, make: (entry: Entry) => T): readonly T[] {
+/** The entries of the object that the page is. */
+function entries<T>(pipeline: PipelineDef, make: (entry: Entry) => T): readonly T[] {
   const made: T[] = [];
-  let at = skipBlanks(from);
+  let at = skipBlanks(0);
   if (page.bytes[at] !== 123) throw wrongShape(pipeline.name, 'an object');
   at = skipBlanks(at + 1);
   while (page.bytes[at] !== 125) {

@@ -3,6 +3,7 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
+import { escapePointer } from '../decode/decode-plan.ts';
 import { Misfit, parseExact, readCell, valueAt } from '../decode/read-cell.ts';
 import type { ComparedField } from './explanation.ts';
 
@@ -69,7 +70,7 @@ function unstored(table: TableDef, record: unknown): readonly ComparedField[] {
     if (pointer !== '' && paths.includes(pointer)) return;
     const isInside = pointer === '' || paths.some((path) => path.startsWith(`${pointer}/`));
     if (isInside && typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      for (const [name, field] of Object.entries(value)) visit(field, `${pointer}/${escapeName(name)}`);
+      for (const [name, field] of Object.entries(value)) visit(field, `${pointer}/${escapePointer(name)}`);
     } else if (!isInside) {
       const sent = value === null ? null : sentText(value);
       found.push({ state: 'not stored', pointer, column: undefined, stored: null, sent, isDecoration: false });
@@ -96,10 +97,6 @@ function whereIs(tables: readonly TableDef[], table: TableDef, pointer: string):
 
 function pathOf({ origin }: ColumnDef): string {
   return origin.kind === 'path' ? origin.path : '';
-}
-
-function escapeName(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** A value as it was sent, with all digits of numbers. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
-import { formatSpans, intersectSpans, type Span, shortSpans } from '../core/span.ts';
+import { formatSpans, hullOf, intersectSpans, type Span, shortSpans } from '../core/span.ts';
 import { isWithin, WHOLE } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -132,7 +132,7 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
   if (walk.kind === 'lookup') await requireKeys(run, walk, query, coming);
   else if (walk.kind === 'snapshot') await requireParents(run, walk.parents, query, coming);
   if (await readsComing(run, query, coming)) return;
-  const range = { from: asked[0]?.from ?? 0, to: asked.at(-1)?.to ?? 0 };
+  const range = hullOf(asked) ?? { from: 0, to: 0 };
   const { rows } = await sink.query(`SELECT 1 FROM (${bare(query)}) LIMIT 1`, boundOf(query, range));
   if (rows.length > 0) return;
   throw new UsageError(`usage ${pipeline.name}: expected a query that finds keys, got none`, {

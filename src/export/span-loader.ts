@@ -1,9 +1,10 @@
 import { findLinkGaps, type LinkEnds, type LinkReport } from '../audit/header-links.ts';
-import { LinkRows } from '../audit/link-rows.ts';
+import { readLinkRows } from '../audit/link-rows.ts';
 import { type BadBlock, Reconciliation } from '../audit/reconcile.ts';
 import { findContradictions } from '../audit/sealed-rows.ts';
 import type { HeldHeaders } from '../audit/shard-coverage.ts';
-import { StateRows } from '../audit/state-rows.ts';
+import { StateAudit } from '../audit/shard-coverage.ts';
+import { readStateRows } from '../audit/state-rows.ts';
 import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Batch } from '../decode/batch.ts';
@@ -67,7 +68,6 @@ export class SpanLoader {
   private readonly pipeline: PipelineDef;
   private readonly decoder: Decoder;
   private reconciliation: Reconciliation | undefined;
-  private linkRows: LinkRows | undefined;
   private span: Span = { from: 0, to: -1 };
   private rules: RowRules = NO_RULES;
   private readonly rows: LoadedRows;
@@ -131,8 +131,7 @@ export class SpanLoader {
 
   /** Follows the links between the headers so far, and compares the headers with committed rows. */
   async links(ends: LinkEnds): Promise<LinkReport> {
-    this.linkRows ??= new LinkRows(this.decoder);
-    const blocks = this.linkRows.read(this.span, this.isRowAlive);
+    const blocks = readLinkRows(this.decoder, this.span, this.isRowAlive);
     const contradicted = ends.sealed === undefined ? [] : findContradictions(blocks, ends.sealed);
     return { ...findLinkGaps(blocks, this.span, ends), blocks: blocks.length, contradicted };
   }
@@ -191,10 +190,10 @@ export class SpanLoader {
   private auditKeys(states: HeldHeaders | undefined): readonly BadBlock[] {
     const bad = new Map<number, BadBlock>();
     if (states !== undefined) {
-      const audit = new StateRows(this.decoder, states);
+      const audit = new StateAudit(states);
       for (const [seqno, rows] of this.rows.byUnit()) {
-        const reason = audit.fault(seqno, rows);
-        if (reason !== undefined) bad.set(seqno, { seqno, reason });
+        const fault = audit.fault(seqno, readStateRows(this.decoder, rows));
+        if (fault !== undefined) bad.set(seqno, { seqno, reason: `expected ${fault.expected}, got ${fault.got}` });
       }
     }
     const seqnoOf = this.rows.seqnos();

@@ -1,5 +1,5 @@
 import { sha256Of } from '../core/sha256.ts';
-import { intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { hullOf, intersectSpans, type Span, subtractSpans, wholeRange } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { doneSpans, type LedgerEntry, type Store } from '../warehouse/index.ts';
@@ -57,15 +57,11 @@ export function isSealed(
   pipelines: readonly string[],
   span: Span | undefined,
 ): boolean {
-  const wanted = span === undefined ? wholeRange(ledger) : [span];
+  const wanted =
+    span === undefined
+      ? wholeRange(ledger.filter(({ mart }) => mart === undefined).map((entry) => entry.span))
+      : [span];
   return wanted.length > 0 && pipelines.every((name) => subtractSpans(wanted, doneSpans(ledger, name)).length === 0);
-}
-
-/** From the first to the last block in the warehouse. */
-function wholeRange(ledger: readonly LedgerEntry[]): readonly Span[] {
-  const spans = unionSpans(ledger.filter(({ mart }) => mart === undefined).map(({ span }) => span));
-  const [first, last] = [spans[0], spans.at(-1)];
-  return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
 }
 
 /** Columns read by a mart, or by the marts it reads, that exports left out. */
@@ -114,8 +110,6 @@ export function pipelinesBehind(registry: Registry, marts: readonly MartDef[], m
 /** The blocks that a mart's rows come from. */
 export function spanOf(ledger: readonly LedgerEntry[], { parts }: Slice, day: Span | undefined): Span {
   const ids = new Set([...parts.values()].flat());
-  const spans = ledger.filter(({ id }) => ids.has(id)).map(({ span }) => span);
-  const all = unionSpans(spans);
-  const whole = { from: all[0]?.from ?? 0, to: all.at(-1)?.to ?? 0 };
+  const whole = hullOf(ledger.filter(({ id }) => ids.has(id)).map(({ span }) => span)) ?? { from: 0, to: 0 };
   return (day === undefined ? undefined : intersectSpans([whole], [day])[0]) ?? whole;
 }

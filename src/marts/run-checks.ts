@@ -1,7 +1,7 @@
 import { unknownName } from '../core/did-you-mean.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { sha256Of } from '../core/sha256.ts';
-import { unionSpans } from '../core/span.ts';
+import { hullOf } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
@@ -201,8 +201,7 @@ async function writeFailures(store: Store, network: string, found: ReadonlyMap<s
   const structure = JSON.stringify([{ check_name: 'VARCHAR', number: 'BIGINT', offender: 'VARCHAR' }]);
   const select = `SELECT f.check_name, f.number, f.offender
     FROM (SELECT unnest(from_json(${quoteText(text)}, ${quoteText(structure)})) AS f) ORDER BY ALL`;
-  const spans = unionSpans(store.ledger().map(({ span }) => span));
-  const span = { from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 };
+  const span = hullOf(store.ledger().map((entry) => entry.span)) ?? { from: 0, to: 0 };
   const stamp = async () => ({ inputs, sealed: true });
   await commitSelect(store, store.query, { table: failuresTable, select, span, network, stamp, before });
 }

@@ -8,10 +8,10 @@ import type { ObjectEntry, SmallObjects } from './object-store.ts';
 const DRAFT = '.draft-';
 
 /** A folder of a local disk as objects. @param root absolute */
-export function diskObjects(root: string, freshId = realEffects.freshId): SmallObjects {
+export function diskObjects(root: string): SmallObjects {
   const stage = async (path: string, bytes: Uint8Array): Promise<string> => {
     await makeFolder(dirname(path));
-    const draft = join(dirname(path), `${DRAFT}${freshId()}-${basename(path)}`);
+    const draft = join(dirname(path), `${DRAFT}${realEffects.freshId()}-${basename(path)}`);
     await writeSynced(draft, bytes);
     return draft;
   };

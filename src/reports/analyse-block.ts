@@ -44,10 +44,10 @@ export async function analyseBlock(
   return { relations: [...new Set(relationsIn(statements).map(({ name }) => name))], params: named };
 }
 
-/** DuckDB's message about a block, with file and line. `shift` is the number of lines before the select. */
-export function blockFault(error: unknown, path: string, block: SqlBlock, shift: number): ReportError {
+/** DuckDB's message about a block after one line of `CREATE`, with file and line. */
+export function blockFault(error: unknown, path: string, block: SqlBlock): ReportError {
   const { text, line } = sqlFault(error instanceof Error && error.cause instanceof Error ? error.cause : error);
-  return badSql(text, path, line === undefined ? block.line : block.line + line - shift, error);
+  return badSql(text, path, line === undefined ? block.line : block.line + line - 1, error);
 }
 
 function badSql(text: string, path: string, line: number, cause?: unknown): ReportError {

@@ -45,7 +45,7 @@ export async function evaluateBlocks(
     const isView = !shown.has(block.id) && !block.isVariables && analysis.params.length === 0;
     const create = `CREATE TEMP ${isView ? 'VIEW' : 'TABLE'} ${quoteName(block.id)} AS\n${withoutEnd(block.sql)}`;
     await query(create, bound).catch((error: unknown) => {
-      throw blockFault(error, report.path, block, 1);
+      throw blockFault(error, report.path, block);
     });
     if (block.isVariables) await setVariables(query, report, block);
     if (shown.has(block.id)) results.set(block.id, await readRows(query, report, block));

@@ -1,5 +1,5 @@
 import { contentHash } from '../audit/content-hash.ts';
-import { type Span, subtractSpans } from '../core/span.ts';
+import { type Span, subtractSpans, wholeRange } from '../core/span.ts';
 import { proofOf } from '../declare/pipeline.ts';
 import {
   addEvidence,
@@ -10,7 +10,7 @@ import {
   unprovenSpans,
 } from '../warehouse/index.ts';
 import { findGaps, type GapOptions } from './report-gaps.ts';
-import { exportedEntries, ledgerRelations, walkedPipelines, wholeSpan } from './report-relations.ts';
+import { exportedEntries, ledgerRelations, walkedPipelines } from './report-relations.ts';
 
 /** Maximum number of rows to hash, which takes about five seconds. */
 const MAX_HASHED_ROWS = 500_000;
@@ -122,7 +122,7 @@ function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted:
   return {
     pipeline,
     sealed,
-    missing: subtractSpans(wholeSpan(ledger), [...sealed, ...quarantined]),
+    missing: subtractSpans(wholeRange(ledger.map(({ span }) => span)), [...sealed, ...quarantined]),
     quarantined,
     proof: isCounted ? 'block headers' : by.length === 0 ? undefined : by.join(', '),
     unproven: isCounted ? [] : unprovenSpans(ledger, pipeline, false),

@@ -1,5 +1,5 @@
 import { formatCount } from '../core/format.ts';
-import { greatest, least, type Span } from '../core/span.ts';
+import { hullOf } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Query } from '../sql/query-result.ts';
@@ -85,13 +85,10 @@ function askedTables({ registry, relations, optional, isOfLedger }: GapOptions, 
 
 /** `, between 2026-05-01 23:34:39 and 2026-05-01 23:35:20`: the times of the known blocks around a gap, in the zone of the report. */
 async function timesOf(query: Query, { missing, quarantined }: CoverageGap): Promise<string> {
-  const spans: readonly Span[] = [...missing, ...quarantined];
-  const from = least(spans.map((span) => span.from));
-  const to = greatest(spans.map((span) => span.to));
   const { rows } = await query(
     `SELECT max(local_time(block_time)) FILTER (mc_block_seqno < $from)::VARCHAR,
       min(local_time(block_time)) FILTER (mc_block_seqno > $to)::VARCHAR FROM _headers WHERE workchain = -1`,
-    { from, to },
+    { ...hullOf([...missing, ...quarantined]) },
   );
   const [after, before] = (rows[0] ?? []).map((time) => (time === null ? undefined : String(time)));
   if (after === undefined) return before === undefined ? '' : `, before ${before}`;

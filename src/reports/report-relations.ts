@@ -1,4 +1,4 @@
-import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { intersectSpans, subtractSpans, totalSize, wholeRange } from '../core/span.ts';
 import { isEphemeral, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
@@ -113,7 +113,7 @@ function entryRow(entry: LedgerEntry, { pipelines }: Registry) {
 }
 
 function coverageRows(ledger: readonly LedgerEntry[]) {
-  const whole = wholeSpan(ledger);
+  const whole = wholeRange(ledger.map(({ span }) => span));
   return walkedPipelines(ledger).flatMap((pipeline) => {
     const sealed = doneSpans(ledger, pipeline);
     const quarantined = subtractSpans(quarantinedSpans(ledger, pipeline), sealed);
@@ -125,14 +125,6 @@ function coverageRows(ledger: readonly LedgerEntry[]) {
       })),
     );
   });
-}
-
-/** From the first to the last block in the warehouse. */
-export function wholeSpan(ledger: readonly LedgerEntry[]): readonly Span[] {
-  const all = unionSpans(ledger.map(({ span }) => span));
-  const [first] = all;
-  const last = all.at(-1);
-  return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
 }
 
 /** Entries of exported pipelines, without marts and pending data. */

@@ -86,7 +86,7 @@ async function exportFrom(
   const rows = await openRows(reader, registry, source, { days, daysIfDated, parameters }).catch((error: unknown) => {
     throw explainFault(error, { sql: 'sql' in source ? source.sql : source.table });
   });
-  const gaps = await findGaps(reader, registry, { sql: rows.sqlOf(), parameters }, strict);
+  const gaps = await findGaps(reader, registry, { sql: rows.sql, parameters }, strict);
   for (const gap of gaps) {
     onWarning(gap);
     options.onGap?.(gap);
@@ -156,7 +156,7 @@ export async function writeFileAs(
   rows: ExportedRows,
   { name, notes, options }: FileWriting,
 ): Promise<number> {
-  const selection = { sql: rows.sqlOf(), parameters: options.parameters };
+  const selection = { sql: rows.sql, parameters: options.parameters };
   switch (format) {
     case 'arrow': {
       const { writeArrow } = await import('./arrow-file.ts');

@@ -43,8 +43,8 @@ export interface ExportedRows {
   readonly isDated: boolean;
   /** Days of the rows in order, null for rows without one; the requested ones, also those without rows. */
   days(): Promise<readonly (string | null)[]>;
-  /** SQL that selects the rows, of one day if it is given. */
-  sqlOf(day?: string | null): string;
+  /** SQL that selects the rows. */
+  readonly sql: string;
   /** Streams the rows. `expressions`: SQL of the columns that are read; default as their class is. */
   read<T>(
     day: string | null | undefined,
@@ -81,9 +81,9 @@ export async function openRows(
   if (required !== undefined && !isDated) throw withoutDay();
   const days = required ?? (isDated ? daysIfDated : undefined);
   const range = days === undefined ? '' : ` WHERE ${DAY_COLUMN} BETWEEN DATE '${days.from}' AND DATE '${days.to}'`;
-  const whole = days === undefined ? base : `SELECT * FROM (${base}\n)${range}`;
-  const sqlOf = (day?: string | null): string => {
-    if (day === undefined) return whole;
+  const sql = days === undefined ? base : `SELECT * FROM (${base}\n)${range}`;
+  const sqlOf = (day: string | null | undefined): string => {
+    if (day === undefined) return sql;
     const condition = day === null ? 'IS NULL' : `= DATE '${day}'`;
     return `SELECT * FROM (${base}\n) WHERE ${DAY_COLUMN} ${condition}`;
   };
@@ -93,7 +93,7 @@ export async function openRows(
     key: (table?.key ?? []).filter((name) => columns.some((column) => column.name === name)),
     doc: table?.grain,
     isDated,
-    sqlOf,
+    sql,
     days: async () => {
       if (days !== undefined) return datesOf(days);
       const { rows } = await reader.query(

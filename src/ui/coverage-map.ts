@@ -1,4 +1,4 @@
-import { haveCommon, intersectSpans, type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
+import { haveCommon, hullOf, intersectSpans, type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { PipelineStatus } from '../warehouse/query/status.ts';
@@ -31,10 +31,7 @@ export function mapCells(view: Span, count: number, status: PipelineStatus): rea
 
 /** From the first to the last block that a pipeline holds anything of. */
 export function holdsOf({ done, holes, quarantined, forgotten }: PipelineStatus): Span | undefined {
-  const all = [...done, ...holes, ...quarantined, ...forgotten];
-  const first = all.reduce<number | undefined>((least, { from }) => Math.min(least ?? from, from), undefined);
-  const last = all.reduce<number | undefined>((most, { to }) => Math.max(most ?? to, to), undefined);
-  return first === undefined || last === undefined ? undefined : { from: first, to: last };
+  return hullOf([...done, ...holes, ...quarantined, ...forgotten]);
 }
 
 /** True if a map can show a pipeline: its rows belong to blocks, and stay. */

@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Span } from '../core/span.ts';
-import { greatest, haveCommon, least, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { haveCommon, hullOf, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import { kinds } from '../declare/kind.ts';
 import { narrowTable } from '../declare/left-out.ts';
@@ -227,10 +226,7 @@ function readAt(
   ].flatMap((each) => each ?? []);
   return {
     scope: before?.scope === PARTIAL ? undefined : before?.scope,
-    asOf:
-      asOf.length === 0
-        ? undefined
-        : { from: least(asOf.map(({ from }) => from)), to: greatest(asOf.map(({ to }) => to)) },
+    asOf: hullOf(asOf),
   };
 }
 

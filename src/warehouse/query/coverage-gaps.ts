@@ -1,4 +1,4 @@
-import { intersectSpans, type Span, shortSpans, subtractSpans, unionSpans } from '../../core/span.ts';
+import { intersectSpans, type Span, shortSpans, subtractSpans, unionSpans, wholeRange } from '../../core/span.ts';
 import { isEphemeral, type PipelineDef } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Query } from '../../sql/query-result.ts';
@@ -37,7 +37,7 @@ export function coverageGaps(
   registry: Registry,
   relations: readonly string[],
 ): readonly CoverageGap[] {
-  const whole = wholeRange(ledger, registry);
+  const whole = lastingRange(ledger, registry);
   return feeding(registry, relations)
     .filter(({ name }) => ledger.some(({ pipeline }) => pipeline === name))
     .map(({ name }) => gapWithin(ledger, name, whole))
@@ -75,7 +75,7 @@ export async function periodGaps(
   parts: readonly ReadPart[],
 ): Promise<readonly CoverageGap[]> {
   const gaps: CoverageGap[] = [];
-  const whole = wholeRange(ledger, registry);
+  const whole = lastingRange(ledger, registry);
   const told = new Set<string>();
   for (const { relation, periods = [] } of parts) {
     const pipelines = feeding(registry, [relation]).filter(
@@ -105,11 +105,9 @@ function feeding(registry: Registry, relations: readonly string[]): readonly Pip
 }
 
 /** From the first to the last block that the warehouse holds anything of. */
-function wholeRange(ledger: readonly LedgerEntry[], registry: Registry): readonly Span[] {
+function lastingRange(ledger: readonly LedgerEntry[], registry: Registry): readonly Span[] {
   const lasting = new Set(registry.lasting);
-  const all = unionSpans(ledger.filter(({ pipeline }) => lasting.has(pipeline)).map((entry) => entry.span));
-  const [first, last] = [all[0], all.at(-1)];
-  return first === undefined || last === undefined ? [] : [{ from: first.from, to: last.to }];
+  return wholeRange(ledger.filter(({ pipeline }) => lasting.has(pipeline)).map(({ span }) => span));
 }
 
 function gapWithin(ledger: readonly LedgerEntry[], pipeline: string, spans: readonly Span[]): CoverageGap {

@@ -4,13 +4,14 @@ import { counted, formatBytes, formatCount, formatDuration } from '../../core/fo
 import {
   greatest,
   haveCommon,
+  hullOf,
   intersectSpans,
-  least,
   type Span,
   shortSpans,
   subtractSpans,
   totalSize,
   unionSpans,
+  wholeRange,
 } from '../../core/span.ts';
 import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
@@ -210,8 +211,6 @@ function statusOf(
   const done = doneSpans(ledger, pipeline);
   const quarantined = quarantinedSpans(ledger, pipeline);
   const forgotten = unionSpans(all.filter((each) => each.pipeline === pipeline).flatMap(({ spans }) => spans));
-  const from = least(entries.map((entry) => entry.span.from));
-  const to = greatest(entries.map((entry) => entry.span.to));
   const rows: Record<string, number> = {};
   const tables = entries.flatMap((entry) => Object.entries(entry.tables));
   for (const [table, entry] of tables) {
@@ -221,7 +220,7 @@ function statusOf(
   return {
     pipeline,
     done,
-    holes: subtractSpans([{ from, to }], [...done, ...quarantined, ...forgotten]),
+    holes: subtractSpans(wholeRange(entries.map(({ span }) => span)), [...done, ...quarantined, ...forgotten]),
     forgotten,
     quarantined,
     unproven: [],
@@ -290,9 +289,7 @@ export function formatStatus(status: WarehouseStatus): string {
     if (pipeline.days.length > 1) {
       for (const { date, from: first, to: last, sealed, isWhole } of pipeline.days) {
         const share = Math.floor((100 * sealed) / (last - first + 1));
-        const state = isWhole
-          ? `${share} % sealed`
-          : `${formatCount(sealed)} block${sealed === 1 ? '' : 's'} sealed, not the full day`;
+        const state = isWhole ? `${share} % sealed` : `${counted(sealed, 'block')} sealed, not the full day`;
         lines.push(`  ${date}   ${first}:${last} ${state}`);
       }
     }
@@ -323,9 +320,7 @@ const MAP_CELLS = 60;
 
 /** One line from the first to the last block: █ sealed, ▒ partly, ! quarantined, · missing. */
 function coverageLine({ done, holes, quarantined }: PipelineStatus): string {
-  const all = unionSpans([...done, ...holes, ...quarantined]);
-  const from = all[0]?.from ?? 0;
-  const to = all.at(-1)?.to ?? 0;
+  const { from, to } = hullOf([...done, ...holes, ...quarantined]) ?? { from: 0, to: 0 };
   const cells = Math.min(MAP_CELLS, to - from + 1);
   const width = (to - from + 1) / cells;
   const marks = Array.from({ length: cells }, (_, i) => {
