@@ -1,4 +1,5 @@
 import { rawAddress } from '../api/client/address.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import { type Kind, kinds } from '../declare/kind.ts';
@@ -29,6 +30,8 @@ export function parseRowKey(table: TableDef, words: readonly string[]): readonly
     const [, name = '', value = ''] = /^([A-Za-z_]\w*)=(.*)$/s.exec(word) ?? [];
     const named = table.columns.find((column) => column.name === name);
     if (named !== undefined) return { column: named, texts: formsOf(named, value) };
+    // A hash in base64 ends with the sign.
+    if (/[^=]/.test(value)) throw unknownColumn(table, name);
     const next = table.columns.find((column) => column.name === byPosition[at]);
     if (next === undefined) throw tooMany(table, word);
     at += 1;
@@ -38,6 +41,14 @@ export function parseRowKey(table: TableDef, words: readonly string[]): readonly
   throw new UsageError(`usage: expected the key of a row of ${table.name}, got none`, {
     code: 'bad-key',
     hint: `${byPosition.length === 0 ? '' : `its key is ${byPosition.join(', ')}; `}any column can be given as name=value`,
+  });
+}
+
+function unknownColumn(table: TableDef, name: string): UsageError {
+  const names = table.columns.map((column) => column.name);
+  return new UsageError(`usage: expected a column of ${table.name}, got ${JSON.stringify(name)}`, {
+    code: 'bad-key',
+    hint: `${didYouMean(name, names)}tonlake describe ${table.name} lists them`,
   });
 }
 

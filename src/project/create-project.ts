@@ -22,6 +22,12 @@ export async function createProject(folder: string): Promise<readonly string[]> 
     .map((entry) => join(entry.parentPath, entry.name).slice(templates.length))
     .sort();
   const paths = files.map((file) => DOTTED[file] ?? file);
+  if ((await statIfAny(folder))?.isDirectory() === false) {
+    throw new UsageError(`usage: expected a folder, got the file ${folder}`, {
+      code: 'exists',
+      hint: 'choose another folder: tonlake init FOLDER',
+    });
+  }
   const states = await Promise.all(paths.map((path) => statIfAny(join(folder, path))));
   const present = paths.filter((_, at) => states[at] !== undefined);
   if (present.length > 0) {

@@ -1,4 +1,5 @@
 import { StoreError, TonlakeError } from '../core/errors.ts';
+import { readServerText } from '../http/server-text.ts';
 import type { ExportedRows } from './exported-rows.ts';
 
 /** Table in a target database that says which rows tonlake wrote: one row for each table and day. */
@@ -35,7 +36,7 @@ export async function replaceEach(
 
 /** The error of a server that cannot be connected to. */
 export function unreachable(server: string, hint: string, cause: unknown): StoreError {
-  return new StoreError(`store: cannot connect to ${server}: ${messageOf(cause)}`, {
+  return new StoreError(`store: cannot connect to ${server}: ${readServerText(Buffer.from(messageOf(cause))).trim()}`, {
     ...{ code: 'unreachable', retryable: true, hint, cause },
   });
 }

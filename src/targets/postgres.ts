@@ -40,9 +40,14 @@ export async function writePostgres(
   }
 }
 
+/** Time for a server to answer the login: one of another kind may never do so. */
+const CONNECT_MS = 15_000;
+
 async function connect(url: URL): Promise<Client> {
   const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url.href, application_name: 'tonlake' } satisfies ClientConfig);
+  const client = new pg.Client({
+    ...{ connectionString: url.href, application_name: 'tonlake', connectionTimeoutMillis: CONNECT_MS },
+  } satisfies ClientConfig);
   try {
     await client.connect();
     return client;

@@ -160,6 +160,11 @@ test('tonlake files of a DuckDB warehouse lists nothing, and says why', async ()
   expect(await tonlake(['files', 'blocks', '--warehouse', warehouse])).toMatchObject({ code: 0, stdout: '', stderr });
 });
 
+test('tonlake files of a table without rows says so', async () => {
+  const stderr = `no Parquet files: traces has no rows in ${path}\n`;
+  expect(await tonlake(['files', 'traces', '--warehouse', path])).toMatchObject({ code: 0, stdout: '', stderr });
+});
+
 test('tonlake files of a mart that is not built says so', async () => {
   for (const name of ['w', 'w.duckdb']) {
     const place = join(folder, name);

@@ -269,4 +269,10 @@ test('a key may begin with a hyphen, as masterchain blocks and addresses do; an 
   expect(await explain(folder, 'transactions', '')).toMatchObject({
     ...{ code: 2, stderr: expect.stringContaining('expected the key of a row of transactions, got none') },
   });
+  expect(await explain(folder, 'transactions', `hsh=${hash}`)).toMatchObject({
+    ...{
+      code: 2,
+      stderr: expect.stringContaining('expected a column of transactions, got "hsh"; hint: did you mean hash?'),
+    },
+  });
 });

@@ -34,6 +34,14 @@ test('tonlake init writes a project, and says what to do next', () => {
   expect(readFileSync(join(folder, '.gitignore'), 'utf8').split('\n')).toContain('.env');
 });
 
+test('a file in the place of the folder is refused', async () => {
+  const { code, stderr } = await tonlake(['init', 'README.md'], { cwd: folder });
+  expect([code, stderr]).toEqual([
+    2,
+    'error: usage: expected a folder, got the file README.md; hint: choose another folder: tonlake init FOLDER\n',
+  ]);
+});
+
 test('every command of its README runs as it is, on the sandbox', async () => {
   const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'README.md'), 'utf8')) ?? [];
   const lines = block.trim().split('\n');

@@ -36,10 +36,12 @@ export function addFiles(program: Command): void {
         const isBuilt = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);
         if (!isBuilt && (await isDeclaredMart(registry, table))) throw notBuilt(table);
         const name = isBuilt ? table : registry.table(table).name;
-        for (const path of await reader.files(name)) process.stdout.write(`${path}\n`);
+        const paths = await reader.files(name);
+        for (const path of paths) process.stdout.write(`${path}\n`);
         if (reader.kind === 'duckdb') {
           process.stderr.write(`no Parquet files: a DuckDB warehouse is a single file, ${reader.path}\n`);
-        }
+        } else if (paths.length === 0)
+          process.stderr.write(`no Parquet files: ${name} has no rows in ${reader.path}\n`);
       } finally {
         await reader.close();
       }
