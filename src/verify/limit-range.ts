@@ -67,7 +67,7 @@ export async function limitTo(
         pipeline,
         span,
         expected: `${formatSpans([span])} done`,
-        got: 'no entry that says so',
+        got: 'none; tonlake run fetches it',
       });
     }
   }

@@ -72,6 +72,6 @@ function formatReport(report: VerifyReport): string {
     lines.push(`  not checked in ${shortSpans(missing)}: ${audit}, exported without ${nameSome(without)}`);
   for (const [table, { rows, hash }] of Object.entries(content ?? {}))
     lines.push(`  ${table}: ${formatCount(rows)} rows, content ${hash}`);
-  if (!proven && requests === undefined) lines.push('  run the same command with --repair to repair the damage');
+  if (!proven && requests === undefined) lines.push('  run the same command with --repair to repair damage');
   return lines.join('\n');
 }

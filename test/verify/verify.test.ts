@@ -77,8 +77,8 @@ describe('a sound warehouse', () => {
     const { findings, report } = await verify(sound, { range: '1150:1169' });
     expect(report.proven).toBe(false);
     expect(findings.map(formatFinding)).toEqual([
-      'audit blocks 1160:1169: expected 1160:1169 done, got no entry that says so',
-      'audit transactions 1160:1169: expected 1160:1169 done, got no entry that says so',
+      'audit blocks 1160:1169: expected 1160:1169 done, got none; tonlake run fetches it',
+      'audit transactions 1160:1169: expected 1160:1169 done, got none; tonlake run fetches it',
     ]);
     await expect(verify(sound, { range: '7:3' })).rejects.toMatchObject({ code: 'wrong-range' });
     await expect(verify(sound, { range: '2000:' })).rejects.toMatchObject({
