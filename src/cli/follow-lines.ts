@@ -13,6 +13,8 @@ const TELL_LAG_MS = 60_000;
 /** Standard error, or what stands for it. */
 export interface LineOutput {
   readonly isTTY: boolean;
+  /** Width of the terminal. */
+  readonly columns?: number;
   write(text: string): unknown;
 }
 
@@ -37,13 +39,14 @@ export class FollowLines {
     if (event.event === 'waiting') this.isWaiting = true;
     if (event.event === 'resumed' || event.event === 'lag') this.isWaiting = false;
     if (event.event === 'lag') this.showLag(event);
-    else if (event.event === 'waiting') this.tell(`waiting until it is over: ${event.message}`);
-    else if (event.event === 'resumed') this.tell(`going on after ${formatDuration(event.seconds)}`);
+    else if (event.event === 'waiting') this.tell(`waiting for this to pass: ${event.message}`);
+    else if (event.event === 'resumed') this.tell(`continuing after ${formatDuration(event.seconds)}`);
     else if (event.event === 'clock' || event.event === 'merge-failed') this.tell(`note: ${event.message}`);
     else if (event.event === 'backfill') this.tell(describeBackfill(event));
-    else if (event.event === 'delivery-failed') this.tell(`${event.to}: ${event.message}; trying until it is taken`);
+    else if (event.event === 'delivery-failed')
+      this.tell(`${event.to}: ${event.message}; retrying until it is accepted`);
     else if (event.event === 'delivery-resumed')
-      this.tell(`${event.to}: taken again after ${formatDuration(event.seconds)}`);
+      this.tell(`${event.to}: accepted again after ${formatDuration(event.seconds)}`);
     else if (event.event === 'mart-failed') this.tell(`note: mart ${event.mart} was not built: ${event.message}`);
     else if (event.event === 'merged' || event.event === 'mart') return;
     else if (event.event !== 'done' && isTrouble(event)) this.tell(describeEvent(event) ?? '');
@@ -69,11 +72,13 @@ export class FollowLines {
   private showLag(event: LagEvent): void {
     if (this.isQuiet) return;
     if (this.output.isTTY) {
-      this.output.write(`\r\u001b[K${describeLag(event)}`);
+      const { columns = Number.POSITIVE_INFINITY } = this.output;
+      // A line that wraps could not be replaced.
+      this.output.write(`\r\u001b[K${describeLag(event, columns - 1)}`);
       this.isOpen = true;
     } else if (this.now() - this.toldAt >= TELL_LAG_MS) {
       this.toldAt = this.now();
-      this.tell(describeLag(event));
+      this.tell(describeLag(event, Number.POSITIVE_INFINITY));
     }
   }
 }
@@ -83,9 +88,13 @@ function describeBackfill({ complete, from, to, missing }: BackfillEvent): strin
   return `backfill ${formatSpan({ from, to })}: ${state}`;
 }
 
-function describeLag({ block, blocks, seconds, holes, oldestHole, requests, martsBehind = 0 }: LagEvent): string {
+/** In at most `width` characters: without the requests, and then cut off, if it is longer. */
+function describeLag(event: LagEvent, width: number): string {
+  const { block, blocks, seconds, holes, oldestHole, requests, martsBehind = 0 } = event;
   const behind = blocks === 0 ? 'at the head' : `${formatCount(blocks)} blocks behind the head`;
   const missing = holes === 0 ? '' : `, ${formatCount(holes)} missing from ${oldestHole}`;
   const marts = martsBehind === 0 ? '' : `, marts ${formatDuration(Math.round(martsBehind))} behind`;
-  return `block ${block}, ${behind}, lag ${formatDuration(Math.round(seconds))}${missing}${marts}  (${formatCount(requests)} requests)`;
+  const line = `block ${block}, ${behind}, lag ${formatDuration(Math.round(seconds))}${missing}${marts}`;
+  const whole = `${line}  (${formatCount(requests)} requests)`;
+  return whole.length <= width ? whole : line.slice(0, width);
 }

@@ -11,10 +11,14 @@ const RETRY = {
   ...{ code: 'gateway-error', message: 'source masterchainInfo: 502' },
 };
 
-function linesOf(isTTY: boolean) {
+function linesOf(isTTY: boolean, columns?: number) {
   const written: string[] = [];
   const now = { ms: 0 };
-  const lines = new FollowLines(false, { isTTY, write: (text) => written.push(text) }, () => now.ms);
+  const lines = new FollowLines(
+    false,
+    { isTTY, ...(columns && { columns }), write: (text) => written.push(text) },
+    () => now.ms,
+  );
   const retry = (sleepMs = 6_000) => lines.retry({ ...RETRY, sleepMs });
   return { written, lines, retry, now };
 }
@@ -34,8 +38,8 @@ test('an outage is told once where lines stay, not at each retry, and so is its 
   retry();
   expect(written).toEqual([
     'waiting 6 s: source masterchainInfo: 502\n',
-    'waiting until it is over: source head: 502 after 8 attempts\n',
-    'going on after 5 min 40 s\n',
+    'waiting for this to pass: source head: 502 after 8 attempts\n',
+    'continuing after 5 min 40 s\n',
     'block 1000, at the head, lag 5 s  (12 requests)\n',
     'waiting 6 s: source masterchainInfo: 502\n',
   ]);
@@ -51,4 +55,20 @@ test('on a terminal the lag is one line that changes, and what is told begins a 
     '>block 1000, at the head, lag 5 s, 2 missing from 990  (12 requests)',
     ...['\n', 'note\n'],
   ]);
+});
+
+test('the line that changes never wraps: without its requests, then cut off', () => {
+  const long = { ...lag, holes: 2, oldestHole: 990, martsBehind: 3 };
+  const shown = [80, 60, 40].map((columns) => {
+    const { written, lines } = linesOf(true, columns);
+    lines.show(long);
+    return written.join('').replace('\r\u001b[K', '');
+  });
+  expect(shown).toEqual(
+    [
+      'block 1000, at the head, lag 5 s, 2 missing from 990, marts 3 s behind',
+      'block 1000, at the head, lag 5 s, 2 missing from 990, marts ',
+      'block 1000, at the head, lag 5 s, 2 mis',
+    ].map((line, at) => line.slice(0, [79, 59, 39][at])),
+  );
 });
