@@ -66,6 +66,45 @@ describe('of two readings of a row far apart in a long list', () => {
   });
 });
 
+test.each([
+  ['at first', (offset: number) => (offset === 0 ? 300 : PAGE)],
+  ['always', () => 256],
+])('a source that answers with fewer rows than it has, %s, is asked for the rest', async (_, mostAt) => {
+  const all = Array.from({ length: 700 }, (_row, at) => addressOf(at));
+  const [master] = JSON.parse(await (await fetch(`${sandbox.url}/jetton/masters?limit=1`)).text()).jetton_masters;
+  relay.answer = async ({ path, query: asked, forward }) => {
+    if (path !== '/jetton/masters') return forward();
+    const offset = Number(asked.get('offset') ?? 0);
+    const rows = all.slice(offset, offset + mostAt(offset)).map((address) => ({ ...master, address }));
+    return { status: 200, body: JSON.stringify({ jetton_masters: rows }) };
+  };
+  const warehouse = join(freshFolder(), 'w');
+  const { complete, rows } = await run({
+    ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url, warehouse, workers: 0 },
+  });
+  expect([complete, rows['jetton_masters']]).toEqual([true, 700]);
+});
+
+test('a source that does not know offset is not asked for ever', async () => {
+  relay.answer = async ({ path, query: asked, forward }) => {
+    if (path !== '/jetton/masters') return forward();
+    const answer = await fetch(`${sandbox.url}/jetton/masters?limit=${asked.get('limit')}`);
+    return { status: 200, body: await answer.text() };
+  };
+  relay.requests.length = 0;
+  const { complete } = await run({
+    ...{
+      pipelines: ['jetton_masters'],
+      range: '1000:1009',
+      network: relay.url,
+      warehouse: join(freshFolder(), 'w'),
+      workers: 0,
+    },
+  });
+  const asked = relay.requests.filter((request) => request.startsWith('/jetton/masters'));
+  expect([complete, asked.length]).toEqual([true, 2]);
+});
+
 describe('items without a collection', () => {
   const alone = 'SELECT count(*), count(collection_address), count(DISTINCT address) FROM nft_items_now';
 
@@ -85,7 +124,8 @@ describe('items without a collection', () => {
     const warehouse = join(freshFolder(), 'w');
     const { report, asked } = await go(warehouse);
     expect(report.complete).toBe(true);
-    expect(asked.filter((request) => !request.includes('collection_address'))).toHaveLength(2);
+    // Two pages with items, and one without, which shows that there are no more.
+    expect(asked.filter((request) => !request.includes('collection_address'))).toHaveLength(3);
     const [all, inCollections, distinct] = (await query(warehouse, alone))[0]?.map(Number) ?? [];
     expect(distinct).toBe(all);
     expect(inCollections).toBeLessThan(all ?? 0);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { fetchEnds, fetchShardState } from '../../chain/index-ends.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { hullOf, type Span } from '../../core/span.ts';
@@ -24,6 +25,10 @@ interface ListRequest extends WalkRequest {
   readonly limit: number;
   /** True for the unfiltered list, which is read for rows without a parent. */
   readonly isOrphans: boolean;
+  /** True if the list was read to its end before. */
+  readonly isAgain?: boolean;
+  /** Rows of the page before, if it was short. */
+  readonly before?: number | undefined;
 }
 
 type Context = WalkContext<PipelineOf<SnapshotWalk>>;
@@ -49,6 +54,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
   // Every reading of a history stays.
   const seen = context.history || from !== undefined ? undefined : lastSeen(context);
   const given: Given = { read_at: BigInt(Math.round(context.effects.now())) * 1000n, as_of: BigInt(ends.last) };
+  const end = new ListEnd();
   const key = (pipeline.tables[0]?.key ?? []).filter((name) => name !== '_read_at');
   /** Rows of the list without a filter. */
   let length = 0;
@@ -75,7 +81,8 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
     yield roundOf([requestAt([], 0, isOrphans)]);
     if (Number.isFinite(most) || failure !== undefined) return;
     const head = (await fetchEnds(source)).last;
-    if (head > ends.last) yield roundOf([requestAt([], Math.max(0, length - limit), isOrphans)]);
+    if (head <= ends.last) return;
+    yield roundOf([{ ...requestAt([], Math.max(0, length - limit), isOrphans), isAgain: true }]);
   }
   return {
     ...{ span, unit: 'reading' },
@@ -86,10 +93,17 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
       yield roundOf(filters.map((filter) => requestAt(filter, 0, false)));
       if (parents.hasOrphans === true && from === undefined) yield* wholeList(true);
     },
-    next({ filter, offset, limit: size, isOrphans }, { records }) {
-      const after = offset + (records < size ? records : limit);
+    see({ filter }, { body }) {
+      if (filter.length === 0) end.see(body);
+    },
+    next(request, { records }) {
+      const { filter, offset, limit: size, isOrphans, isAgain = false } = request;
+      const isShort = records < size;
+      const after = offset + (isShort ? records : limit);
       if (filter.length === 0) length = Math.max(length, after);
-      return records < size || after >= most ? [] : [requestAt(filter, after, isOrphans)];
+      const isOver = filter.length > 0 || isAgain ? isShort : end.isReached(request, records);
+      if (isOver || after >= most) return [];
+      return [{ ...requestAt(filter, after, isOrphans), isAgain, before: isShort ? records : undefined }];
     },
     /** A long unfiltered list is slow at its end, and may fail there: what was read of it stays. */
     failed({ isOrphans }, error) {
@@ -119,6 +133,25 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
       context.report({ event: 'problem', pipeline: pipeline.name, ...span, code, message });
     },
   };
+}
+
+/**
+ * The end of a whole list. A source may answer with fewer rows than it has, so a short page is followed by a request for more: the list ends
+ * with a page of no rows, or of fewer than the short one before. A source that answers with the same page again does not know `offset`.
+ */
+class ListEnd {
+  private page = '';
+  private isRepeated = false;
+
+  see(body: Uint8Array): void {
+    const page = createHash('sha256').update(body).digest('base64');
+    this.isRepeated = page === this.page;
+    this.page = page;
+  }
+
+  isReached({ limit, before = 0 }: ListRequest, records: number): boolean {
+    return records === 0 || this.isRepeated || (records < limit && records < before);
+  }
 }
 
 /** Filters for the lists of the declared parents, or of those of the query `from`, whose column names the parameter. */
