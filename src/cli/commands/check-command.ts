@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { CheckResult } from '../../marts/run-checks.ts';
+import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
@@ -39,7 +40,10 @@ export function addCheck(program: Command): void {
       const print = (event: object): void => {
         if (flags.json === true) process.stdout.write(`${JSON.stringify(event)}\n`);
       };
-      const report = await runChecks(await findWarehouse(flags), { names, network, folder, marts, onEvent: print });
+      const warehouse = await findWarehouse(flags);
+      const report = await whileBusy('checking', () =>
+        runChecks(warehouse, { names, network, folder, marts, onEvent: print }),
+      );
       print({ event: 'checked', ...report });
       if (flags.json !== true) process.stdout.write(await tableOf(report.checks));
       if (!report.passed) process.exitCode = 1;

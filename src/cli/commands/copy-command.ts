@@ -3,6 +3,7 @@ import { realEffects } from '../../core/effects.ts';
 import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
 import type { CopiedFile, CopyReport } from '../../warehouse/index.ts';
+import { whileBusy } from '../busy-line.ts';
 import { endpointOption } from '../common-options.ts';
 import { watchInterrupts } from '../interrupts.ts';
 import { print } from '../streams.ts';
@@ -34,7 +35,7 @@ export function addCopy(program: Command): void {
       const interrupts = watchInterrupts(() => {});
       const write = (event: CopiedFile | CopyReport): void => print(event, flags.json, describe);
       const work = copyWarehouse({ from, to, effects: realEffects, stop: interrupts.signal, onEvent: write });
-      const report = await work.finally(interrupts.close);
+      const report = await whileBusy('copying', () => work.finally(interrupts.close));
       if (report.complete && !isObjectUrl(to)) await rebuildCatalog(to, (await warehouseRegistry(to)).tables);
       write(report);
       if (!report.complete) process.exitCode = 130;

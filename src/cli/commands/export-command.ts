@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { counted } from '../../core/format.ts';
 import type { ExportReport } from '../../targets/export-rows.ts';
+import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
@@ -58,11 +59,17 @@ export function addExport(program: Command): void {
       const { network, as, strict, keepFormulas, param } = flags;
       const days = flags.days === undefined ? undefined : parseDays(flags.days);
       const source = /\s/.test(rows.trim()) ? { sql: rows } : { table: rows.trim() };
-      const report = await exportRows(await findWarehouse(flags), source, flags.to, {
-        ...{ network, days, as, strict, keepFormulas },
-        parameters: param,
-        onWarning: (message) => void process.stderr.write(`warning: ${pasteable(message)}\n`),
-      });
+      const warehouse = await findWarehouse(flags);
+      const report = await whileBusy('exporting', (clear) =>
+        exportRows(warehouse, source, flags.to, {
+          ...{ network, days, as, strict, keepFormulas },
+          parameters: param,
+          onWarning: (message) => {
+            clear();
+            process.stderr.write(`warning: ${pasteable(message)}\n`);
+          },
+        }),
+      );
       if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
       else process.stderr.write(`${summaryOf(report)}\n`);
     });

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
+import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 import { pasteable } from '../invocation.ts';
@@ -74,7 +75,16 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
   const startedAt = performance.now();
   const { network, strict, param: params, file, output } = flags;
   const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? 'box';
-  const onWarning = (message: string): void => void process.stderr.write(`warning: ${pasteable(message)}\n`);
+  let clearLine = (): void => {};
+  const busy = <T>(work: () => Promise<T>): Promise<T> =>
+    whileBusy('querying', (clear) => {
+      clearLine = clear;
+      return work();
+    });
+  const onWarning = (message: string): void => {
+    clearLine();
+    process.stderr.write(`warning: ${pasteable(message)}\n`);
+  };
   const options = { network, strict, params, file, onWarning, countsTraffic: flags.timer === true };
   if (format === 'parquet' && output === undefined) {
     throw new UsageError('usage: expected --output with --format parquet, got none', {
@@ -89,13 +99,14 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
     if (format === 'box') {
       const { boxOf, fittedTo } = await import('../../sql/text-table.ts');
       const isForced = flags.format === 'box' || output !== undefined;
-      const box = await queries.read(sql, isForced ? boxOf : fittedTo(terminalWidth(process.stdout)));
+      const draw = isForced ? boxOf : fittedTo(terminalWidth(process.stdout));
+      const box = await busy(() => queries.read(sql, draw));
       if (output === undefined) await write(process.stdout, box);
       else {
         const { putContent } = await import('../../files/put-whole-file.ts');
         await putContent(output, box);
       }
-    } else if (output !== undefined) await queries.write(sql, { file: output, format });
+    } else if (output !== undefined) await busy(() => queries.write(sql, { file: output, format }));
     else if (format !== 'parquet') await queries.write(sql, { out: process.stdout, format });
     if (flags.timer !== true) return;
     const { formatTiming } = await import('../query-timing.ts');

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import type { RepairOptions } from '../../verify/repair.ts';
+import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, parseCount, parsePositive, pipelinesOption, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
@@ -57,10 +59,22 @@ export function addVerify(program: Command): void {
         deep: flags.deep === true,
         content: flags.content === true,
         memoryMb: flags.memory,
-        ...showVerify(flags.json === true),
       };
-      const report =
-        flags.repair === true ? await repairWarehouse({ ...options, rps: flags.rps }) : await verifyWarehouse(options);
+      const { onEvent, onProblem } = showVerify(flags.json === true);
+      const report = await whileBusy(flags.repair === true ? 'verifying and repairing' : 'verifying', (clear) => {
+        const shown: RepairOptions = {
+          ...options,
+          onEvent: (event) => {
+            clear();
+            onEvent?.(event);
+          },
+          onProblem: (event) => {
+            clear();
+            onProblem?.(event);
+          },
+        };
+        return flags.repair === true ? repairWarehouse({ ...shown, rps: flags.rps }) : verifyWarehouse(shown);
+      });
       if (!report.proven) process.exitCode = 1;
     });
 }
