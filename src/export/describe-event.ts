@@ -3,7 +3,7 @@ import { shortSpans } from '../core/span.ts';
 import type { RunEvent } from './run.ts';
 
 export function isTrouble(event: RunEvent): boolean {
-  return ['problem', 'quarantine', 'refused-keys'].includes(event.event);
+  return ['problem', 'quarantine', 'refused-keys', 'fewer-rows'].includes(event.event);
 }
 
 /** An event in one line; undefined for those that only move a progress bar. */
@@ -24,6 +24,8 @@ export function describeEvent(event: RunEvent): string | undefined {
     }
     case 'skew':
       return `${event.pipeline}: read while the chain grew from ${event.from} to ${event.to}; ${formatCount(event.rows)} rows are newer than ${event.from}`;
+    case 'fewer-rows':
+      return `${event.pipeline}: ${formatCount(event.rows)} rows, ${formatCount(event.before - event.rows)} fewer than in the reading before; if the list cannot shrink, run it again after the next block`;
     case 'refused-keys':
       return `${event.pipeline}: ${formatCount(event.refused)} of ${formatCount(event.keys)} keys rejected, the first: ${event.message}; see select * from lookups where error is not null`;
     case 'rival':

@@ -36,6 +36,8 @@ export type WalkEvent =
   | (OfBlocks & { readonly event: 'span'; readonly rows: Readonly<Record<string, number>> })
   /** The chain grew while a list was read: `rows` are newer than the block at which the reading began. */
   | (OfBlocks & { readonly event: 'skew'; readonly rows: number })
+  /** A reading of a list has fewer `rows` than the one that it replaced: the source may have left some out. */
+  | (OfBlocks & { readonly event: 'fewer-rows'; readonly rows: number; readonly before: number })
   /** Of `keys` given for a lookup, the source refused some: the table `lookups` says why. `message` is the first reason. */
   | (OfBlocks & {
       readonly event: 'refused-keys';

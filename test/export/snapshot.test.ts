@@ -85,6 +85,35 @@ test.each([
   expect([complete, rows['jetton_masters']]).toEqual([true, 700]);
 });
 
+test('a reading with fewer rows than the one it replaces is told', async () => {
+  relay.answer = undefined;
+  const warehouse = join(freshFolder(), 'w');
+  const read = async (): Promise<readonly RunEvent[]> => {
+    const events: RunEvent[] = [];
+    nowMs += 1000;
+    await run({
+      ...{ pipelines: ['jetton_wallets'], range: '1000:1009', network: relay.url, warehouse, workers: 0 },
+      onEvent: (event) => event.event === 'fewer-rows' && events.push(event),
+    });
+    return events;
+  };
+  expect(await read()).toEqual([]);
+  const [[before] = []] = await query(warehouse, 'SELECT count(*) FROM jetton_wallets');
+  relay.answer = async ({ path, forward }) => {
+    const answer = await forward();
+    if (path !== '/jetton/wallets') return answer;
+    const { jetton_wallets: wallets } = JSON.parse(answer.body);
+    return { status: 200, body: JSON.stringify({ jetton_wallets: wallets.slice(1) }) };
+  };
+  const [event, ...others] = await read();
+  const [[rows] = []] = await query(warehouse, 'SELECT count(*) FROM jetton_wallets');
+  expect(others).toEqual([]);
+  expect(event).toMatchObject({ pipeline: 'jetton_wallets', rows: Number(rows), before: Number(before) });
+  expect(Number(rows)).toBeLessThan(Number(before));
+  relay.answer = undefined;
+  expect(await read()).toEqual([]);
+});
+
 test('a source that does not know offset is not asked for ever', async () => {
   relay.answer = async ({ path, query: asked, forward }) => {
     if (path !== '/jetton/masters') return forward();

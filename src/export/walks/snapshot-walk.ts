@@ -125,9 +125,10 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
         seen,
       };
     },
-    async onCommitted({ isStopped }) {
+    async onCommitted({ isStopped, refused }) {
       if (isStopped) return;
       await reportSkew(context, given, last);
+      if (refused === 0 && failure === undefined) reportFewer(context, older, span);
       if (failure === undefined) return;
       const { code, message } = failure;
       context.report({ event: 'problem', pipeline: pipeline.name, ...span, code, message });
@@ -180,6 +181,17 @@ async function reportSkew({ sink, source, pipeline, report, ends }: Context, giv
     { read_at: given['read_at'], horizon },
   );
   report({ event: 'skew', pipeline: pipeline.name, from, to, rows: Number(rows[0]?.[0] ?? 0) });
+}
+
+/** Reports that a reading has fewer rows than those that it replaced. Only lists of the best few always have the same number. */
+function reportFewer({ sink, pipeline, report }: Context, older: readonly LedgerEntry[], span: Span): void {
+  const { name, tables, walk } = pipeline;
+  const rowsOf = (entries: readonly LedgerEntry[]): number =>
+    entries
+      .filter(({ pipeline: own, scope }) => own === name && scope === undefined)
+      .reduce((sum, entry) => sum + (entry.tables[tables[0]?.name ?? '']?.rows ?? 0), 0);
+  const [rows, before] = [rowsOf(sink.ledger()), rowsOf(older)];
+  if (rows < before && walk.most === undefined) report({ event: 'fewer-rows', pipeline: name, ...span, rows, before });
 }
 
 function roundOf(requests: readonly ListRequest[]): Round<ListRequest> {
