@@ -83,7 +83,7 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
       .map(({ pipeline }) => pipeline)
       .join(', ')}`,
   ]);
-  expect(lines.slice(end)).toHaveLength(2 + 41 + 2 + 3);
+  expect(lines.slice(end)).toHaveLength(2 + 41 + 2 + 4);
   expect(Math.max(...lines.slice(end).map((line) => line.length))).toBeLessThan(120);
   expect(lines.filter((line) => line.startsWith('p7 '))).toEqual([expect.stringMatching(/ {2}2 d ago$/)]);
 });

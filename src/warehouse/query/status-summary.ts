@@ -25,7 +25,8 @@ export function formatSummary(status: WarehouseStatus, now = Date.now()): string
       ...partsOf(status, now),
     ]),
     '',
-    'more: tonlake status NAME for one, tonlake status --long for all',
+    'one in full: tonlake status NAME',
+    'all in full: tonlake status --long',
     '',
   ].join('\n');
 }
@@ -67,7 +68,7 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
     ...(quarantined === 0 ? [] : [['quarantined', `${records}: tonlake sql "select * from quarantine"`]]),
     ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${nameSome(names)}`]),
     ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['left out', describeLeftOut(gap)])),
-    ...(days.length === 0 ? [] : [['days in part', nameSome(days.map(({ date }) => date))]]),
+    ...(days.length === 0 ? [] : [['partial days', nameSome(days.map(({ date }) => date))]]),
     ...(unproven.length === 0
       ? []
       : [['only read', `not proven: ${unproven.map(({ pipeline }) => pipeline).join(', ')}`]]),
