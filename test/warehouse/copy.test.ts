@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
@@ -125,6 +125,9 @@ test('rows of a copy in a folder are read, and a DuckDB file is refused', async 
   const file = join(freshFolder(), 'w.duckdb');
   await (await openTestStore(file)).close();
   await expect(copy(file, to)).rejects.toMatchObject({ code: 'wrong-kind' });
+  const coming = join(freshFolder(), 'new.duckdb');
+  await expect(copy(from, coming)).rejects.toMatchObject({ code: 'wrong-kind' });
+  expect(existsSync(coming)).toBe(false);
   await expect(copy(join(freshFolder(), 'none'), to)).rejects.toMatchObject({ code: 'no-warehouse' });
   await expect(copy(from, from)).rejects.toMatchObject({ code: 'diverged' });
 });

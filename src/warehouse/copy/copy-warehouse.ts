@@ -7,8 +7,8 @@ import { StoreError } from '../../core/errors.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { DECLARATIONS, entryName, IDENTITY, LEDGER, type LedgerFolder, readIdentity } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
-import { requireKind } from '../open-store.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
+import { detectStoreKind } from '../store-kinds.ts';
 import { warehousePath } from '../store-options.ts';
 import type { WarehouseFiles } from '../warehouse-files.ts';
 import { type CopySource, type CopyTarget, openSource, openTarget } from './copy-ends.ts';
@@ -63,7 +63,7 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
   const { effects } = options;
   const startedAt = effects.monotonic();
   const [from, to] = [warehousePath(options.from), warehousePath(options.to)];
-  for (const path of [from, to]) await requireKind(path, 'parquet');
+  for (const path of [from, to]) if ((await detectStoreKind(path)).kind !== 'parquet') throw notParquet(path);
   if (from === to) throw diverged(to, 'it is the source itself');
   return guarded(`copy of ${from} to ${to}`, async () => {
     const source = openSource(from);
@@ -168,6 +168,13 @@ function gone({ root }: WarehouseFiles, path: string): StoreError {
   return new StoreError(`store: ${root}/${path} is missing`, {
     code: 'bad-ledger',
     hint: `tonlake verify --warehouse ${root}`,
+  });
+}
+
+function notParquet(path: string): StoreError {
+  return new StoreError(`store: expected a folder of Parquet files to copy from or to, got ${path}`, {
+    code: 'wrong-kind',
+    hint: 'a DuckDB file is copied like any file; tonlake run --store duckdb exports into one',
   });
 }
 
