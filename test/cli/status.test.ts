@@ -66,6 +66,8 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
   const marts = [
     { mart: 'one', ...mart },
     { mart: 'two', ...mart },
+    { mart: 'three', ...mart },
+    { mart: 'four', ...mart },
   ];
   const place = { network: 'sandbox', warehouse: '/w', store: 'parquet', newest: undefined } as const;
   const now = Date.parse('2026-05-03T12:00:00Z');
@@ -77,13 +79,13 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
     'missing      open  0:4,10:14,20:24 and 997 more',
     'quarantined  open  0:4,10:14,20:24 and 997 more',
     'quarantined  2 records in quarantine: tonlake sql "select * from quarantine"',
-    'not whole    2026-05-01: one, two',
+    'not whole    2026-05-01: one, two and 2 more',
     `only read    not proven: ${pipelines
       .slice(1)
       .map(({ pipeline }) => pipeline)
       .join(', ')}`,
   ]);
-  expect(lines.slice(end)).toHaveLength(2 + 41 + 2 + 4);
+  expect(lines.slice(end)).toHaveLength(2 + 41 + 4 + 4);
   expect(Math.max(...lines.slice(end).map((line) => line.length))).toBeLessThan(120);
   expect(lines.filter((line) => line.startsWith('p7 '))).toEqual([expect.stringMatching(/ {2}2 d ago$/)]);
 });

@@ -6,6 +6,7 @@ import { describeLeftOut, nameSome } from './left-out-gaps.ts';
 import { describeNewest, type WarehouseStatus } from './status.ts';
 
 const MOST_SPANS = 3;
+const MOST_MARTS = 2;
 
 /** What is missing, then one line for each pipeline and mart. */
 export function formatSummary(status: WarehouseStatus, now = Date.now()): string {
@@ -66,7 +67,7 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
       .filter((each) => each.quarantined.length > 0)
       .map((each) => ['quarantined', each.pipeline, some(each.quarantined)]),
     ...(quarantined === 0 ? [] : [['quarantined', `${records}: tonlake sql "select * from quarantine"`]]),
-    ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${nameSome(names)}`]),
+    ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${firstFew(names)}`]),
     ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['left out', describeLeftOut(gap)])),
     ...(days.length === 0 ? [] : [['partial days', nameSome(days.map(({ date }) => date))]]),
     ...(unproven.length === 0
@@ -95,6 +96,12 @@ function partsOf({ pipelines, marts, store }: WarehouseStatus, now: number): rea
     return [each.mart, days, formatCount(each.rows), ...filesOf(each), age(each.lastCommit)];
   });
   return [...walked, ...built];
+}
+
+/** `a, b, c and 9 more`; --long has all. */
+function firstFew(names: readonly string[]): string {
+  const rest = names.length - MOST_MARTS;
+  return rest > 1 ? `${names.slice(0, MOST_MARTS).join(', ')} and ${rest} more` : names.join(', ');
 }
 
 /** The first few spans, and the number of the others. */
