@@ -44,12 +44,12 @@ async function startHeavy(path: string, lt: bigint, seqno: number) {
 
 describe('a source that takes too long for many rows', () => {
   test('is asked for fewer, which is told once for each list; the rows are the same', async () => {
-    const pipelines = ['transactions', 'message_links', 'traces'];
+    const pipelines = ['transactions', 'traces'];
     const whole = await runOver('100:160', pipelines);
     sandbox.setFaults({ heavyRows: 130 });
     const { warehouse, report, halved, problems } = await runOver('100:160', pipelines);
     sandbox.setFaults(NO_FAULTS);
-    expect(halved).toEqual(['blocks', 'transactions', 'message_links', 'traces']);
+    expect(halved).toEqual(['blocks', 'transactions', 'traces']);
     expect({ problems, complete: report.complete }).toEqual({ problems: [], complete: true });
     expect(await hashTables(warehouse)).toEqual(await hashTables(whole.warehouse));
   });

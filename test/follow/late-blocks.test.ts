@@ -49,7 +49,7 @@ test('lists are followed with the headers of their blocks, which tell their age,
   const following = followUntil(
     (event) => {
       if (event.event === 'lag') lags.push(event);
-      if (reaches(HEAD + 20)(event)) {
+      if (reaches(HEAD + 1)(event)) {
         relay.answer = async ({ path, query: asked }) => {
           const answer = await fetch(`${other.url}${path}?${asked}`);
           return { status: answer.status, body: await answer.text() };
@@ -77,8 +77,8 @@ test('an index that was restored is waited for, without an error and without a r
   const { events, report } = await followUntil(
     (event) => {
       // From now on it is as it was 60 blocks before, and grows from there.
-      if (reaches(HEAD + 30)(event)) back.ms = 24_000;
-      return reaches(HEAD + 70)(event);
+      if (reaches(HEAD + 1)(event)) back.ms = 24_000;
+      return reaches(HEAD + 40)(event);
     },
     { ...options, warehouse, lagMs: 10_000, from: '-60:' },
   );

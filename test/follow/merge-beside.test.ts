@@ -41,7 +41,7 @@ test('rows that are merged while they are read again are read once more, and fol
     return passing.forward();
   };
   const warehouse = join(freshFolder(), 'w');
-  const { report, events } = await followUntil(reaches(HEAD + 120), {
+  const { report, events } = await followUntil((event) => merged > 0 && reaches(HEAD + 60)(event), {
     ...{
       pipelines: ['transactions', LIST],
       network: relay.url,
