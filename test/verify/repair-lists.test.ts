@@ -6,6 +6,7 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
+import type { Finding } from '../../src/verify/finding.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, ledgerFiles, readEntry, repair } from './support.ts';
 
@@ -34,19 +35,19 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 /** Repairs a warehouse in which every list is damaged, and compares its tables with the undamaged ones. */
-async function expectRepaired(path: string, kind: string): Promise<void> {
+async function expectRepaired(path: string, kindOf: (pipeline: string) => Finding['kind']): Promise<void> {
   const { report, findings } = await repair(sandbox, path);
-  const damaged = new Set(findings.filter((finding) => finding.kind === kind).map(({ pipeline }) => pipeline));
-  expect([...damaged].sort()).toEqual(NAMES.toSorted());
+  const damaged = findings.filter(({ kind, pipeline }) => kind === kindOf(pipeline)).map(({ pipeline }) => pipeline);
+  expect([...new Set(damaged)].sort()).toEqual(NAMES.toSorted());
   expect(report).toMatchObject({ proven: true, findings: 0 });
   expect(await contentOf(path)).toEqual(sound);
 }
 
-/** All files of lists, and of the keys that lookups have read. */
-function listFiles(warehouse: string): readonly string[] {
+/** All files of a list, and of the keys that a lookup has read. */
+function filesOf(warehouse: string, name: string): readonly string[] {
   return ledgerFiles(warehouse)
     .map(readEntry)
-    .filter(({ pipeline }) => NAMES.includes(pipeline))
+    .filter(({ pipeline }) => pipeline === name)
     .flatMap(({ tables }) => Object.values(tables).flatMap(({ files }) => files))
     .map(({ path }) => join(warehouse, path));
 }
@@ -57,13 +58,16 @@ function flipByte(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test.each([
-  ['with a flipped byte', 'file-changed', flipByte],
-  ['cut short', 'file-unreadable', (file: string) => truncateSync(file, 100)],
-])('Parquet files of every list %s: a repair fetches the same rows again', async (_, kind, damage) => {
+test('Parquet files of every list with a flipped byte, or cut short: a repair fetches the same rows again', async () => {
   const path = copyOf(parquet);
-  for (const file of listFiles(path)) damage(file);
-  await expectRepaired(path, kind);
+  const isCut = (name: string): boolean => NAMES.indexOf(name) % 2 === 1;
+  for (const name of NAMES) {
+    for (const file of filesOf(path, name)) {
+      if (isCut(name)) truncateSync(file, 100);
+      else flipByte(file);
+    }
+  }
+  await expectRepaired(path, (name) => (isCut(name) ? 'file-unreadable' : 'file-changed'));
 });
 
 test('DuckDB rows of every list deleted, or with another key: a repair fetches the same rows again', async () => {
@@ -74,5 +78,5 @@ test('DuckDB rows of every list deleted, or with another key: a repair fetches t
       UPDATE _rows.${name} SET ${key[0]} = (SELECT max(${key[0]}) FROM _rows.${name}) WHERE rowid = 0`);
   }
   database.close();
-  await expectRepaired(path, 'rows-changed');
+  await expectRepaired(path, () => 'rows-changed');
 });
