@@ -5,7 +5,7 @@ import { type Finding, groupBad } from './finding.ts';
 /**
  * Proves the headers of the runs: no gaps between masterchain blocks, no duplicates, every link inside a run leads to a listed
  * block, and no block is outside the chains. A link may leave a run only at the start of a shard's chain, where no earlier listed
- * block covers the same addresses.
+ * block covers the same addresses. Time and logical time never go back from a block to the one that follows it.
  *
  * @param what the pipeline and table of the headers, for findings
  * @returns the findings, and how many links leave the runs
@@ -54,12 +54,24 @@ export async function auditHeaders(
      FROM ${TIPS} t JOIN headers newer ON newer.run = t.run AND newer.workchain = t.workchain AND newer.seqno > t.seqno
        AND newer.lo <= t.hi AND newer.hi >= t.lo GROUP BY t.mc, t.workchain, t.shard, t.seqno`,
   );
+  const order = await findBad(
+    warehouse,
+    `SELECT [p.mc, h.mc] AS blame,
+       concat('block ', block_name(h.workchain, h.shard, h.seqno), ' after ', block_name(p.workchain, p.shard, p.seqno)) AS expected,
+       CASE WHEN h.gen_utime < p.gen_utime THEN concat('time ', h.gen_utime, ' before ', p.gen_utime)
+         ELSE concat('logical time ', h.start_lt, ' before ', p.end_lt) END AS got
+     FROM links l
+     JOIN headers h ON h.run = l.run AND h.workchain = l.workchain AND h.shard = l.shard AND h.seqno = l.seqno
+     JOIN headers p ON p.run = l.run AND p.workchain = l.prev_workchain AND p.shard = l.prev_shard AND p.seqno = l.prev_seqno
+     WHERE h.gen_utime < p.gen_utime OR h.start_lt < p.end_lt`,
+  );
   const { rows } = await warehouse.database.query('SELECT count(*)::INTEGER FROM outside');
   return {
     findings: [
       ...groupBad({ ...what, kind: 'block-missing' }, [...gaps, ...missing, ...unlinked]),
       ...groupBad({ ...what, kind: 'block-twice' }, twice),
       ...groupBad({ ...what, kind: 'block-stray' }, stray),
+      ...groupBad({ ...what, kind: 'block-order' }, order),
     ],
     linksBefore: Number(rows[0]?.[0] ?? 0),
   };

@@ -12,6 +12,7 @@ export type FindingKind =
   | 'no-headers'
   | 'block-missing'
   | 'block-stray'
+  | 'block-order'
   | 'block-twice'
   | 'block-rows'
   | 'transaction-twice'

@@ -53,7 +53,7 @@ const NEAR: ReadonlySet<FindingKind> = new Set<FindingKind>([
   ...(['messages', 'message-twice', 'overlap', 'list'] as const),
 ]);
 /** Findings that also name neighbouring blocks: used only if there are no exact ones. */
-const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends']);
+const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends', 'block-order']);
 /** Findings of tables derived from others. */
 const DERIVED: ReadonlySet<FindingKind> = new Set<FindingKind>(['states']);
 

@@ -234,6 +234,16 @@ describe('what a source does', () => {
     }
   });
 
+  test('headers whose times go back are found, and fetched again', async () => {
+    const warehouse = join(freshFolder(), 'w');
+    sandbox.setFaults({ lies: [{ kind: 'mc-time-wrong', seqno: 1085 }] });
+    await run({ pipelines: ['blocks'], network: sandbox.url, range: '1080:1089', warehouse, workers: 0 });
+    sandbox.setFaults(NO_FAULTS);
+    const { findings } = await verify(warehouse);
+    expect(findings).toMatchObject([{ kind: 'block-order', table: 'blocks', span: { from: 1085, to: 1086 } }]);
+    expect((await repair(sandbox, warehouse)).report).toMatchObject({ proven: true, findings: 0 });
+  });
+
   test('a quarantined span is not a finding; its damaged file is fetched again', async () => {
     sandbox.setFaults({ broken: [{ seqno: 1101, index: 1, kind: 'lt' }] });
     const path = await exportWarehouse(sandbox);

@@ -182,6 +182,7 @@ export interface BlockRow {
 
 /** What a lie changes in a header. */
 export interface ShownBlock {
+  readonly utime?: number;
   readonly shard?: string;
   readonly seqno?: number;
   readonly startLt?: number;

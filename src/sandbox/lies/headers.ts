@@ -53,6 +53,7 @@ const LIES: Partial<Record<LieKind, HeaderLie>> = {
   'prev-itself': showing(({ seqno }, row) => ({ prev: [{ ...named(row), seqno }] })),
   'prev-empty': showing(() => ({ prev: [] })),
   'start-lt-late': showing(({ endLt }) => ({ startLt: endLt - 1 })),
+  'mc-time-wrong': showing(({ utime }) => ({ utime: utime + 1 })),
   'end-lt-early': showing(({ startLt }) => ({ endLt: startLt + 1 })),
 };
 

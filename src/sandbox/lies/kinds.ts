@@ -24,6 +24,7 @@ export const LIES = {
   'mc-prev-unknown': 'the masterchain header links to a block that never was',
   'start-lt-late': 'the shard block begins after its first transactions',
   'end-lt-early': 'the shard block ends before its last transactions',
+  'mc-time-wrong': 'the masterchain header has a time a second later',
   'blocks-half': 'a list of blocks that holds one of N ends at its middle',
   'blocks-empty': 'a list of blocks that holds one of N is empty',
   'transaction-missing-first': 'the first transaction by lt and account is missing',
