@@ -31,6 +31,9 @@ const ADDRESS_HINT = 'is this the base URL of a TON Index v3 API? it ends in /ap
 const LEFT_OUT_HINT = 'this server does not offer this part of the API; use another server, or leave out the pipeline';
 const OUTAGE_HINT = 'the source has problems; try again later, or lower --concurrency';
 
+/** Maximum size of a body that is looked at for an error, although its status is that of a success. */
+const LONGEST_ERROR = 4096;
+
 /** Endpoints that return 422 for every failure, including database timeouts (api/README.md section 3). */
 const PATHS_WITH_422_FOR_ALL: ReadonlySet<string> = new Set(['/accountStates', '/walletStates', '/dns/records']);
 const PASSING_422 = /timeout|timed out|deadline|connection|cancel/i;
@@ -68,6 +71,10 @@ function reactToSuccess(reply: Reply, situation: Situation): Reaction {
   if (isBlank(reply.body)) {
     const what = `expected JSON, got an empty body with status ${reply.status}`;
     return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause });
+  }
+  if (reply.body.length <= LONGEST_ERROR && isApiError(reply.body)) {
+    const what = `an error with status ${reply.status}`;
+    return fault(reply, { code: 'server-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) });
   }
   return { kind: 'answer' };
 }

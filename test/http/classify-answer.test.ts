@@ -46,6 +46,7 @@ describe('the reaction to what a source sends', () => {
     ['HTML with 200', 200, ' \n<!doctype html><p>hello', {}, 'not-json, backoff'],
     ['HTML by its content type', 200, 'hello', { contentType: 'text/html; charset=utf-8' }, 'not-json, backoff'],
     ['a part that the server lacks', 500, error('ton-http-api endpoint is not specified'), {}, 'not-configured, brief'],
+    ['an error with 200', 200, error('canceling statement due to statement timeout'), {}, 'server-error, backoff'],
     ['nothing with 200', 200, '', {}, 'not-json, backoff'],
     ['nothing but blanks with 200', 200, ' \r\n\t', {}, 'not-json, backoff'],
     [
