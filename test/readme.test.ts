@@ -61,7 +61,11 @@ test('every command for the sandbox runs as it stands', async () => {
       : tonlake(wordsOf(command), { cwd: root }));
     expect(code, command).toBe(0);
     expect(stdout, command).not.toBe('');
-    // The first one exports those blocks.
-    if (command === commands[0]) expect(stdout).toContain(` (${promised} requests, `);
+    // The first one exports those blocks. A slow machine commits more than once, and each commit compares the chain.
+    if (command === commands[0]) {
+      const [, requests] = / \((\d+) requests, /.exec(stdout) ?? [];
+      expect(Number(requests)).toBeGreaterThanOrEqual(Number(promised));
+      expect(Number(requests)).toBeLessThan(1.5 * Number(promised));
+    }
   }
 });
