@@ -13,9 +13,11 @@ import type { BlockProblem, ProvableRows, Reading, ScratchRows, SpanWalk } from 
 import type { EngineContext } from './walk-context.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';
 
-/** Attempts to fetch an incomplete block again, and the delay between them. */
+/** How often an incomplete block is fetched again, and the delay between these attempts. */
 const REPAIRS = 2;
 const REPAIR_PAUSE_MS = 500;
+/** Maximum rounds of repairs in a span, whose audits take time: a repaired block may show that the next one is incomplete. */
+const REPAIR_ROUNDS = 8;
 
 /** What the spans of a walk share, and what one of them has. */
 export interface SpanRun {
@@ -136,20 +138,26 @@ class SpanTask {
   /** Commits the good blocks, after requesting the others again. */
   private async settleBlocks(): Promise<readonly BlockProblem[]> {
     const { context, loading, walk } = this;
-    let bad = await this.prove(0);
-    for (let round = 1; round <= REPAIRS && bad.length > 0 && !loading.isOver; round++) {
-      // The request already waited for a block that is not indexed, or tried one with too many rows often enough.
-      const isFinal = ({ error }: Failure): boolean => error.code === 'not-indexed' || isHeavy(error);
-      const again = bad.filter(({ seqno }) => {
-        const failure = loading.failures.get(seqno);
-        return failure === undefined || !isFinal(failure);
-      });
-      if (again.length === 0) break;
-      if (round > 1) await context.effects.sleep(REPAIR_PAUSE_MS);
-      for (const { seqno } of again) await loading.forget(seqno);
+    const repairs = new Map<number, number>();
+    let rounds = 0;
+    // The request already waited for a block that is not indexed, or tried one with too many rows often enough.
+    const isFinal = ({ error }: Failure): boolean => error.code === 'not-indexed' || isHeavy(error);
+    const isRepairable = ({ seqno }: BadBlock): boolean => {
+      if (loading.isOver || rounds >= REPAIR_ROUNDS || (repairs.get(seqno) ?? 0) >= REPAIRS) return false;
+      const failure = loading.failures.get(seqno);
+      return failure === undefined || !isFinal(failure);
+    };
+    let bad = await this.prove(isRepairable);
+    for (let again = bad.filter(isRepairable); again.length > 0; again = bad.filter(isRepairable)) {
+      rounds++;
+      if (again.some(({ seqno }) => repairs.has(seqno))) await context.effects.sleep(REPAIR_PAUSE_MS);
+      for (const { seqno } of again) {
+        repairs.set(seqno, (repairs.get(seqno) ?? 0) + 1);
+        await loading.forget(seqno);
+      }
       const requests = again.flatMap(({ seqno }) => walk.repair?.(seqno) ?? []);
       await loading.fetchRound({ requests, count: requests.length });
-      bad = await this.prove(round);
+      bad = await this.prove(isRepairable);
     }
     await this.commitParts(this.goodParts(bad));
     return context.stop.aborted ? [] : this.problemsOf(bad);
@@ -162,11 +170,10 @@ class SpanTask {
     );
   }
 
-  /** Audits the rows; compares them only if nothing is left to repair. */
-  private async prove(round: number): Promise<readonly BadBlock[]> {
+  /** Audits the rows; compares them only if no block that failed the audit can be repaired. */
+  private async prove(isRepairable: (block: BadBlock) => boolean): Promise<readonly BadBlock[]> {
     const bad = await this.audit();
-    if (this.walk.compare === undefined) return bad;
-    if (bad.length > 0 && round < REPAIRS && !this.loading.isOver) return bad;
+    if (this.walk.compare === undefined || bad.some(isRepairable)) return bad;
     return [...bad, ...(await this.walk.compare(this.rows, this.goodParts(bad)))];
   }
 

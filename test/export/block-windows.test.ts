@@ -139,6 +139,45 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
     expect(rows['traces']).toBe(truth['traces']);
   });
 
+  test('are compared with the transactions, although others are not indexed or take too long to answer', async () => {
+    const lacking = new Set(['1005', '1008']);
+    counting(({ pathname, searchParams }, answer) => {
+      const seqno = searchParams.get('mc_seqno') ?? '';
+      if (pathname !== '/traces' || seqno === '') return undefined;
+      if (seqno === '1010') return NOT_FOUND;
+      if (seqno === '1011') return { status: 500, body: '{"error":"context deadline exceeded"}' };
+      return lacking.delete(seqno) ? withRows(answer, 'traces', (rows) => rows.slice(1)) : undefined;
+    });
+    const warehouse = copyOf(proof);
+    const { report, problems } = await runInto(warehouse, { pipelines: ['traces'], walk: 'masterchain' });
+    expect({ complete: report.complete, left: lacking.size }).toEqual({ complete: false, left: 0 });
+    expect(problems).toMatchObject([
+      { event: 'problem', pipeline: 'traces', from: 1010, to: 1010, code: 'not-indexed' },
+      { event: 'problem', pipeline: 'traces', from: 1011, to: 1011, code: 'server-error' },
+    ]);
+    relay.answer = undefined;
+    const { rows } = await runInto(warehouse, { pipelines: ['traces'] });
+    expect(rows['traces']).toBe(truth['traces']);
+  });
+
+  test('are requested again twice each, however often others were', async () => {
+    // A block that came twice in a window, once with rows of another; and a list that lacks a row of another block.
+    let wrong = 1;
+    counting(({ pathname, searchParams }, answer, isWindow) => {
+      if (pathname !== '/traces') return undefined;
+      const seqno = searchParams.get('mc_seqno');
+      if (seqno === '1004' && wrong-- > 0) return { ...answer, body: answer.body.replaceAll('"1004"', '"1003"') };
+      if (!isWindow) return undefined;
+      return withRows<Record<string, unknown>>(answer, 'traces', (rows) => {
+        const twice = rows.filter((row) => row['mc_seqno_end'] === '1004');
+        return [...rows.filter((row) => row['mc_seqno_end'] !== '1012'), ...twice];
+      });
+    });
+    const { report, problems, rows } = await runInto(copyOf(proof), { pipelines: ['traces'] });
+    expect({ problems, complete: report.complete, wrong }).toEqual({ problems: [], complete: true, wrong: -1 });
+    expect(rows['traces']).toBe(truth['traces']);
+  });
+
   test('are requested by themselves if windows are never whole, or the source does not know them', async () => {
     const asked = counting((target, answer, isWindow) => {
       if (!isWindow) return undefined;
