@@ -31,6 +31,8 @@ const ADDRESS_HINT = 'is this the base URL of a TON Index v3 API? it ends in /ap
 const LEFT_OUT_HINT = 'this server does not offer this part of the API; use another server, or leave out the pipeline';
 const OUTAGE_HINT = 'the source has problems; try again later, or lower --concurrency';
 
+const TEMPORARY_REDIRECTS: ReadonlySet<number> = new Set([302, 303, 307]);
+
 /** Maximum size of a body that is looked at for an error, although its status is that of a success. */
 const LONGEST_ERROR = 4096;
 
@@ -123,7 +125,7 @@ function describeFailure(reply: Reply, situation: Situation): Fault {
       return { code: 'not-implemented', what };
     default:
       if (status >= 500) return { code: 'gateway-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
-      if (status >= 300 && status < 400) return describeRedirect(reply);
+      if (status >= 300 && status < 400) return describeRedirect(reply, situation);
       return { code: status === 409 ? 'conflict' : 'bad-request', what };
   }
 }
@@ -145,10 +147,14 @@ function describe500(reply: Reply, situation: Situation): Fault {
   return { code: 'server-error', what: '500', hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
 }
 
-function describeRedirect(reply: Reply): Fault {
+/** Redirects are not followed: the key is for this source only. */
+function describeRedirect(reply: Reply, { answered }: Situation): Fault {
   const to = URL.canParse(reply.location ?? '') ? new URL(reply.location ?? '') : undefined;
   const target = to === undefined ? '' : ` to ${to.origin}`;
-  return { code: 'redirected', what: `${reply.status}, a redirect${target}, is not followed`, hint: ADDRESS_HINT };
+  const what = `${reply.status}, a redirect${target}, is not followed`;
+  // A gateway that answered before shows a page of its own for a while.
+  const isPassing = answered !== false && TEMPORARY_REDIRECTS.has(reply.status);
+  return { code: 'redirected', what, hint: ADDRESS_HINT, ...(isPassing ? { pause: { kind: 'backoff' } } : {}) };
 }
 
 function keyHint(keyed: boolean): string {

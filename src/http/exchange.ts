@@ -92,7 +92,7 @@ export class Exchange {
       return this.failure(request, {
         code: 'timeout',
         what: `no complete response within ${this.#options.timeoutMs / 1000} s`,
-        hint: 'try again later, or raise --timeout',
+        hint: 'the source is slow; try again later, or lower --concurrency',
         pause: { kind: 'backoff' },
       });
     }

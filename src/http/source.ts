@@ -13,7 +13,12 @@ import { type LinkedSignal, linkSignals } from './linked-signal.ts';
 import type { Network } from './network.ts';
 import { type Answer, formatTarget, labelOf, nameRequest, type SourceRequest } from './request.ts';
 import { MAX_PAUSE_MS, retry } from './retry.ts';
+import { RetryableFailure } from './retryable-failure.ts';
 import { type Secret, scrubError } from './secret.ts';
+
+/** Codes of errors for JSON of another shape, and attempts until such an error is passed on: the address is probably wrong. */
+const OTHER_SHAPE: ReadonlySet<string> = new Set(['wrong-shape', 'not-headers']);
+const SHAPE_ATTEMPTS = 3;
 
 /** A failed attempt that will be retried; never contains the key. */
 export interface RetryEvent {
@@ -173,7 +178,11 @@ class HttpSource implements Source {
     const link = signal === undefined ? undefined : linkSignals([this.#life.signal, signal]);
     const end = link?.signal ?? this.#life.signal;
     try {
-      return await retry(async (tried) => accept(await this.#send(request, target, tried, end)), {
+      const attempt = async (tried: number): Promise<T> => {
+        const answer = await this.#send(request, target, tried, end);
+        return acceptShape(request, () => accept(answer), tried < Math.min(attempts, SHAPE_ATTEMPTS));
+      };
+      return await retry(attempt, {
         ...{ attempts, effects, waitMs: this.#waitMs, signal: end },
         onRetry: ({ attempt, sleepMs, error }) => {
           const message = this.#key?.redact(error.message) ?? error.message;
@@ -244,6 +253,17 @@ class HttpSource implements Source {
     });
     if (reaction.kind === 'fault') throw this.#exchange.failure(request, reaction.fault);
     this.#hasAnswered = true;
+  }
+}
+
+/** Makes the failure of an answer of another shape retryable: it may come from one of several servers. */
+async function acceptShape<T>(request: SourceRequest, accept: () => T | Promise<T>, isRetried: boolean): Promise<T> {
+  try {
+    return await accept();
+  } catch (cause) {
+    if (!isRetried || !(cause instanceof TonlakeError) || !OTHER_SHAPE.has(cause.code)) throw cause;
+    const what = 'the answer has another shape';
+    throw new RetryableFailure(labelOf(request), { code: cause.code, what, pause: { kind: 'brief' } }, { cause });
   }
 }
 

@@ -12,6 +12,7 @@ interface Case {
   readonly keyed?: boolean;
   readonly retryAfter?: string;
   readonly contentType?: string;
+  readonly answered?: boolean;
 }
 
 /** `answer`, or the fault as `code`, how to pause (`final` for never) and the hint. */
@@ -27,6 +28,7 @@ function react(status: number, body: string, given: Case = {}): string {
     path: given.path ?? '/blocks',
     missing: given.missing,
     keyed: given.keyed ?? false,
+    answered: given.answered ?? true,
     now: NOW,
   };
   const reaction = reactTo(reply, situation);
@@ -171,6 +173,8 @@ describe('the reaction to what a source sends', () => {
     ],
     ['a timeout of the cloud in front', 524, HTML, {}, 'gateway-error, backoff'],
     ['a redirect', 301, '', {}, 'redirected, final'],
+    ['a temporary redirect', 302, '', {}, 'redirected, backoff'],
+    ['a temporary redirect of a source that never answered', 302, '', { answered: false }, 'redirected, final'],
     ['a proxy that wants a password', 407, '', {}, 'proxy, final'],
   ] as const)('%s', (_name, status, body, given, expected) => {
     expect(react(status, body, given)).toBe(expected);

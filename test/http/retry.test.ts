@@ -1,10 +1,12 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { parseHeaders } from '../../src/chain/headers.ts';
 import { formatError, SourceError } from '../../src/core/errors.ts';
+import { Secret } from '../../src/http/secret.ts';
 import type { RetryEvent } from '../../src/http/source.ts';
 import { openLimiter } from '../../src/rate-limit/limiter.ts';
 import { fakeClock } from '../rate-limit/clock.ts';
-import { BLOCKS, fetchText, html, json, open, rejection, serve, serveSteps } from './server.ts';
+import { BLOCKS, fetchText, html, json, open, rejection, type Step, serve, serveSteps } from './server.ts';
 
 const TIMEOUT = json(500, { error: 'timeout: context deadline exceeded' });
 const MISSING = json(404, { error: 'masterchain block 5 not found' });
@@ -104,6 +106,28 @@ describe('asking again', () => {
     expect(await rejection(source.fetch(BLOCKS, () => Promise.reject(bug)))).toBe(bug);
     expect(await rejection(source.fetch(BLOCKS, () => Promise.reject(short)))).toBe(short);
     expect(server.requests).toHaveLength(3 + 1 + 8);
+  });
+
+  test('an answer of another shape is asked for again twice, and its error passed on', async () => {
+    const server = await serveSteps(json(200, {}), json(200, []), OK, json(200, {}));
+    const source = open(server.baseUrl);
+    const fetched = (): Promise<unknown> => source.fetch(BLOCKS, ({ body, request }) => parseHeaders(body, request));
+    expect(await fetched()).toEqual([]);
+    const error = await rejection(fetched());
+    expect(formatError(error)).toMatch(/^audit blocks: expected a list of headers from GET \/blocks/);
+    expect(server.requests).toHaveLength(3 + 3);
+    await rejection(source.fetch(BLOCKS, ({ body, request }) => parseHeaders(body, request), { attempts: 1 }));
+    expect(server.requests).toHaveLength(3 + 3 + 1);
+  });
+
+  test('a redirect is never followed, as the key is for one source; one that passes is waited out', async () => {
+    const other = await serveSteps(OK);
+    const away: Step = (response) => response.writeHead(302, { location: `${other.baseUrl}/blocks` }).end();
+    const server = await serveSteps(OK, away, OK);
+    const source = open(server.baseUrl, { apiKey: new Secret('a-key') });
+    await fetchText(source);
+    expect(await fetchText(source)).toBe('{"blocks":[]}');
+    expect({ here: server.requests.length, there: other.requests.length }).toEqual({ here: 3, there: 0 });
   });
 
   test('every repetition is reported before the pause', async () => {
