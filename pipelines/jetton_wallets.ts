@@ -8,6 +8,7 @@ export default pipeline({
     newer: 'last_transaction_lt',
     parents: {
       parameter: 'jetton_address',
+      column: 'jetton',
       others: ['owner_address'],
       query: 'SELECT DISTINCT address FROM jetton_masters',
     },

@@ -8,6 +8,7 @@ export default pipeline({
     newer: 'last_transaction_lt',
     parents: {
       parameter: 'collection_address',
+      column: 'collection_address',
       others: ['owner_address'],
       query: 'SELECT DISTINCT address FROM nft_collections',
       hasOrphans: true,

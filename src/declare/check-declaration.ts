@@ -159,6 +159,8 @@ function checkRoles(file: string, { walk, tables, crossCheck }: PipelineDef): vo
     const needed = Object.entries(columns).filter(([name]) => kept.includes(name));
     requireTyped(file, main, Object.fromEntries(needed), `to be proven by ${walk.proof}`);
   }
+  const parent = walk.kind === 'snapshot' ? walk.parents?.column : undefined;
+  if (parent !== undefined) requireTyped(file, main, { [parent]: 'VARCHAR' }, 'to compare it with the parents');
   if (crossCheck === undefined) return;
   for (const used of ownColumns(crossCheck))
     choose(file, `a column of ${main.name} for ${crossCheck.kind}`, used, names);

@@ -59,6 +59,8 @@ export interface SnapshotWalk {
 /** How the parents of lists are found. */
 export interface ParentsDef {
   readonly parameter: string;
+  /** Column with the parent: a list with a row of another parent is refused, and requested again. Default: it is not compared. */
+  readonly column?: string;
   /** Other parameters that select a list, for parents given by the user: owners instead of jettons. */
   readonly others?: readonly string[];
   /** True if rows without a parent exist: then the list is also read without a filter. Default false. */

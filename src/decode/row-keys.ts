@@ -73,8 +73,8 @@ function newerBy(column: AnyColumn | undefined): (row: number, than: number) => 
   return (row, than) => column.signed64(row) >= column.signed64(than);
 }
 
-/** The value of a row for messages. */
-function readableOf(column: AnyColumn, row: number): string {
+/** The value of a row as readable text; `null` without a value. */
+export function readableOf(column: AnyColumn, row: number): string {
   if (!column.isSet(row)) return 'null';
   if (column instanceof BytesColumn) return column.bytes.toString('utf8', column.offsets[row], column.offsets[row + 1]);
   if (!(column instanceof WordsColumn)) return textOf(column)(row);

@@ -5,11 +5,12 @@ import { findContradictions } from '../audit/sealed-rows.ts';
 import type { HeldHeaders } from '../audit/shard-coverage.ts';
 import { StateAudit } from '../audit/shard-coverage.ts';
 import { readStateRows } from '../audit/state-rows.ts';
+import { AuditError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Batch } from '../decode/batch.ts';
 import { Decoder } from '../decode/decoder.ts';
-import { chooseCopies, findTwins } from '../decode/row-keys.ts';
+import { chooseCopies, findTwins, readableOf } from '../decode/row-keys.ts';
 import type { RefusedRecord } from '../decode/scan-page.ts';
 import { LoadedRows } from './loaded-rows.ts';
 import type { RowRules } from './row-rules.ts';
@@ -92,6 +93,7 @@ export class SpanLoader {
    * Adds a page.
    *
    * @throws {DecodeError} if the page is not JSON (retryable) or has another shape; its rows are dropped
+   * @throws {AuditError} `wrong-rows`, retryable, if it has rows that were not requested; all of them are dropped
    */
   async add(page: Uint8Array, rules: PageRules): Promise<PageReport> {
     const { unit, given, full = Number.POSITIVE_INFINITY, overflow = 'keep', isSupplement = false } = rules;
@@ -100,6 +102,11 @@ export class SpanLoader {
     const { records, refused, unknown } = this.decoder.decode(page, given);
     const isFull = records >= full;
     const to = this.decoder.records;
+    const wrong = this.findWrong(rules, from, to);
+    if (wrong !== undefined) {
+      this.decoder.rollback(mark);
+      throw wrong;
+    }
     const isOwnOnly = this.rules.audit.kind === 'keys' && unit !== undefined;
     const stranger = isOwnOnly ? this.rows.strangerIn({ unit, from, to }) : undefined;
     const isTooMuch = isFull && (overflow === 'refuse' || overflow === 'divide');
@@ -113,6 +120,21 @@ export class SpanLoader {
       refused: refused.length === 0 ? [] : await this.explain(refused),
       unknown: [...unknown],
     };
+  }
+
+  /** The error for a row with another value than all must have. */
+  private findWrong({ only }: PageRules, from: number, to: number): AuditError | undefined {
+    const { name, tables } = this.pipeline;
+    if (only === undefined || tables[0]?.columns.some((column) => column.name === only.column) !== true)
+      return undefined;
+    const column = this.decoder.column(only.column);
+    for (let row = from; row < to; row++) {
+      const value = readableOf(column, row);
+      if (value === only.value) continue;
+      const message = `audit ${name}: expected rows with ${only.column} ${only.value}, got one with ${value}`;
+      return new AuditError(message, { code: 'wrong-rows', retryable: true });
+    }
+    return undefined;
   }
 
   /** Checks the rows so far by the rules of the span. */

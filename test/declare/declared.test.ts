@@ -151,6 +151,36 @@ test.each([
   );
 });
 
+test.each([
+  ['jeton', 'expected column jeton of own as VARCHAR to compare it with the parents, got none'],
+  ['last_transaction_lt', 'as VARCHAR to compare it with the parents, got '],
+])('a list by parents whose column is %s is refused', async (column, says) => {
+  const text = `import { field, pipeline, reading, snapshot, table } from '${DECLARE}';
+export default pipeline({
+  name: 'own',
+  doc: 'Wallets of my own.',
+  endpoint: 'GET /jetton/wallets',
+  walk: snapshot({ parents: { parameter: 'jetton_address', column: '${column}', query: 'SELECT 1' } }),
+  tables: [
+    table('own', {
+      grain: 'one wallet at one reading',
+      record: 'JettonWallet',
+      rows: { kind: 'records', path: '/jetton_wallets' },
+      key: ['jetton', '_read_at'],
+      columns: {
+        jetton: field('/jetton', 'jetton'),
+        last_transaction_lt: field('/last_transaction_lt', 'logical time'),
+        ...reading(),
+      },
+    }),
+  ],
+});
+`;
+  await expect(load(text)).rejects.toThrow(says);
+  const right = await load(text.replace(`column: '${column}'`, "column: 'jetton'"));
+  expect([...right.own]).toEqual(['own']);
+});
+
 test('two pipelines, or two tables, of one name are refused', async () => {
   await expect(load(WHOLE, WHOLE)).rejects.toThrow('expected each pipeline once, got own twice');
   const other = WHOLE.replace("name: 'own'", "name: 'other'");
