@@ -67,15 +67,18 @@ export type PipelineTurn = Pick<PipelineRun, 'pipeline'> & Partial<Pick<Pipeline
  *
  * @throws {UsageError} for an unknown pipeline, a selection that does not fit, or an option out of range
  */
-export async function choosePipelines(
-  options: ExportOptions,
-): Promise<{ readonly registry: Registry; readonly pipelines: readonly PipelineDef[] }> {
+export async function choosePipelines(options: ExportOptions): Promise<{
+  readonly registry: Registry;
+  readonly pipelines: readonly PipelineDef[];
+  /** True if the export will make the warehouse. */
+  readonly isNew: boolean;
+}> {
   requireInterval(options.commitEveryMs);
-  await requireKind(options.warehouse, options.store);
+  const { isNew } = await requireKind(options.warehouse, options.store);
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const pipelines = selectFrom(registry.toRun(options.pipelines), options);
   for (const pipeline of pipelines) walkKindOf(registry, pipeline);
-  return { registry, pipelines };
+  return { registry, pipelines, isNew };
 }
 
 /** @throws {UsageError} if rows would be committed too late */

@@ -7,7 +7,7 @@ import type { WalkEvent } from './walk-context.ts';
 /** Counts the events of a run, and passes them on. */
 export class RunTally {
   readonly report: (event: WalkEvent) => void;
-  private readonly store: Store;
+  private readonly store: Pick<Store, 'ledger' | 'rivals'>;
   /** Number of the newest entry before the run. */
   private readonly before: number;
   private spans = 0;
@@ -16,7 +16,7 @@ export class RunTally {
   private readonly troubled = new Set<string>();
   private planned = 0;
 
-  constructor(store: Store, listener: ((event: WalkEvent) => void) | undefined) {
+  constructor(store: RunTally['store'], listener: ((event: WalkEvent) => void) | undefined) {
     this.store = store;
     this.before = store.ledger().at(-1)?.number ?? 0;
     this.report = (event) => {

@@ -100,7 +100,7 @@ const FEW_BLOCKS = 100;
 export async function run(options: RunOptions): Promise<RunReport> {
   const { effects = realEffects } = options;
   const startedAt = effects.monotonic();
-  const { registry, pipelines } = await choosePipelines(options);
+  const { registry, pipelines, isNew } = await choosePipelines(options);
   requireSliceable(options, pipelines);
   const parts = parseRange(options.range);
   const command = ['tonlake run', ...options.pipelines].join(' ');
@@ -108,6 +108,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
   try {
     const chain = sessionBounds(session, effects);
     const asked = await resolveAsked(options, chain);
+    if (isNew) await requireAnswer({ options, effects, pipelines, session, chain, asked }, startedAt);
     const slice = options.slice === undefined ? '' : ` --slice ${options.slice}`;
     const store = await openExportStore(
       options,
@@ -122,7 +123,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const running = { options, effects, registry, pipelines, session, chain, asked, store, stages, tally, loaders };
     try {
       const failure = await failureOf(() => bringAll(running, isComing(parts)));
-      const report = reportOf(running, Math.round(effects.monotonic() - startedAt) / 1000);
+      const report = reportOf(running, startedAt);
       options.onEvent?.(report);
       if (failure !== undefined) throw failure.error;
       return report;
@@ -135,12 +136,24 @@ export async function run(options: RunOptions): Promise<RunReport> {
   }
 }
 
+/** What the report of a run tells of. */
+type Reported = Pick<Running, 'options' | 'effects' | 'pipelines' | 'session' | 'chain' | 'asked' | 'tally'>;
+
 /** A run: what it has opened, and what it was asked for. */
 interface Running extends Exporting {
   readonly options: RunOptions;
   readonly chain: ReturnType<typeof sessionBounds>;
   readonly asked: readonly Span[];
   readonly stages: RunStages['stages'];
+}
+
+/** No warehouse is made for a source that does not answer. @throws {SourceError} after the report */
+async function requireAnswer(running: Omit<Reported, 'tally'>, startedAt: number): Promise<void> {
+  const { options, chain } = running;
+  const failure = await failureOf(async () => void (await chain.ends()));
+  if (failure === undefined) return;
+  options.onEvent?.(reportOf({ ...running, tally: new RunTally({ ledger: () => [] }, undefined) }, startedAt));
+  throw failure.error;
 }
 
 /** Exports all pipelines, one after the other. Blocks that do not exist yet follow in pieces, as the head passes them. */
@@ -191,7 +204,8 @@ async function prepare(running: Running, common: CommonRun): Promise<void> {
   }
 }
 
-function reportOf({ options, pipelines, session, chain, asked, tally }: Running, seconds: number): RunReport {
+function reportOf(running: Reported, startedAt: number): RunReport {
+  const { options, effects, pipelines, session, chain, asked, tally } = running;
   const { openDays } = chain;
   const isOver = openDays.length === 0 || options.soFar === true;
   const given = options.from === undefined ? [] : options.pipelines;
@@ -205,7 +219,7 @@ function reportOf({ options, pipelines, session, chain, asked, tally }: Running,
     ...totals,
     complete: totals.complete && isOver,
     openDays,
-    seconds,
+    seconds: Math.round(effects.monotonic() - startedAt) / 1000,
   };
 }
 

@@ -23,7 +23,7 @@ export class IncomingFolder implements QueuePlace {
   }
 
   static async of(path: string): Promise<IncomingFolder> {
-    const kind = await requireKind(path, undefined);
+    const { kind } = await requireKind(path, undefined);
     if (kind === 'parquet') return new IncomingFolder(path);
     throw new UsageError(`usage: expected a folder of Parquet files or s3://bucket/prefix for --queue, got ${path}`, {
       code: 'wrong-kind',

@@ -197,7 +197,7 @@ async function checkIceberg(
 ): Promise<JobIceberg | undefined> {
   const { iceberg = false } = fields;
   if (iceberg === false) return undefined;
-  if ((await requireKind(warehouse, undefined)) === 'duckdb') {
+  if ((await requireKind(warehouse, undefined)).kind === 'duckdb') {
     const hint = 'remove it, or export to a folder of Parquet files';
     throw wrongValue(yaml, ['iceberg'], `false for the DuckDB warehouse ${warehouse}`, hint);
   }

@@ -5,7 +5,7 @@ import { isObjectUrl } from '../objects/s3-location.ts';
 import { noWarehouse } from './no-warehouse.ts';
 import type { Reader, ReaderOptions } from './reader.ts';
 import type { Store } from './store.ts';
-import { detectStoreKind, loadDriver, shapeOf } from './store-kinds.ts';
+import { detectStoreKind, isUnmade, loadDriver, shapeOf } from './store-kinds.ts';
 import { type StoreOptions, warehousePath } from './store-options.ts';
 
 /**
@@ -14,19 +14,25 @@ import { type StoreOptions, warehousePath } from './store-options.ts';
  * @throws {StoreError} `wrong-kind` if `kind` contradicts what is at the path; and the errors of the store
  */
 export async function openStore(options: StoreOptions & { readonly kind?: Store['kind'] | undefined }): Promise<Store> {
-  const kind = await requireKind(options.path, options.kind);
+  const { kind } = await requireKind(options.path, options.kind);
   return (await loadDriver(kind, warehousePath(options.path))).openStore(options);
 }
 
 /**
  * The kind of the warehouse at a path. If there is none yet, `kind`, or by its name.
+ * @returns also whether opening the path for writing makes a new warehouse
  * @throws {StoreError} `wrong-kind` when `kind` contradicts what is there
  */
-export async function requireKind(warehouse: string, kind: Store['kind'] | undefined): Promise<Store['kind']> {
+export async function requireKind(
+  warehouse: string,
+  kind: Store['kind'] | undefined,
+): Promise<{ readonly kind: Store['kind']; readonly isNew: boolean }> {
   const path = warehousePath(warehouse);
   const found = await detectStoreKind(path);
   const isFree = !found.exists && !isObjectUrl(path);
-  if (kind === undefined || kind === found.kind || isFree) return kind ?? found.kind;
+  if (kind === undefined || kind === found.kind || isFree) {
+    return { kind: kind ?? found.kind, isNew: await isUnmade(path, found) };
+  }
   throw new StoreError(`store: warehouse ${path} is ${shapeOf(found.kind, path)}, and cannot be opened as ${kind}`, {
     code: 'wrong-kind',
     hint: `remove --store, or choose another --warehouse`,

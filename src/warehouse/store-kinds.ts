@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { statIfAny } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
+import { IDENTITY } from './ledger/ledger-folder.ts';
 import type { Store } from './store.ts';
 import type { StoreDriver } from './store-driver.ts';
 
@@ -39,10 +40,13 @@ async function loadBucketDriver() {
   return (await import('./bucket-store/bucket-driver.ts')).bucketDriver;
 }
 
+interface Detected {
+  readonly kind: Store['kind'];
+  readonly exists: boolean;
+}
+
 /** Kind of the warehouse at a path: by what is there, or by the name if nothing is. */
-export async function detectStoreKind(
-  path: string,
-): Promise<{ readonly kind: Store['kind']; readonly exists: boolean }> {
+export async function detectStoreKind(path: string): Promise<Detected> {
   if (isObjectUrl(path)) return { kind: 'parquet', exists: await (await loadBucketDriver()).exists(path) };
   const found = await guarded(`warehouse ${path}`, () => statIfAny(path));
   const fits = (kind: Store['kind']): boolean => {
@@ -50,6 +54,12 @@ export async function detectStoreKind(
     return found === undefined ? ending === undefined || path.endsWith(ending) : isFolder === found.isDirectory();
   };
   return { kind: names.find(fits) ?? 'parquet', exists: found !== undefined };
+}
+
+/** True if opening the path for writing makes a new warehouse: nothing is there, or a folder that is none. */
+export async function isUnmade(path: string, { kind, exists }: Detected): Promise<boolean> {
+  if (!exists || isObjectUrl(path) || !kinds[kind].isFolder) return !exists;
+  return (await guarded(`warehouse ${path}`, () => statIfAny(join(path, IDENTITY)))) === undefined;
 }
 
 /** `a folder`, `a file` or `in an object store`, for messages. */

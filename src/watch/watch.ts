@@ -5,7 +5,7 @@ import { isEphemeral, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
-import { openStore, type Store } from '../warehouse/index.ts';
+import { openStore, requireKind, type Store } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { type EphemeralPipeline, fetchPoll, planPoll, type Watched } from './poll.ts';
 import { Saver } from './save-sightings.ts';
@@ -128,9 +128,11 @@ class Watch {
   }
 
   async run(): Promise<WatchReport> {
-    const { effects, everyMs = EVERY_MS, source } = this.context;
-    await this.requireStore();
+    const { effects, everyMs = EVERY_MS, source, warehouse, store } = this.context;
+    const { isNew } = await requireKind(warehouse, store);
+    if (!isNew) await this.requireStore();
     const { last } = await fetchEnds(source);
+    if (isNew) await this.requireStore();
     this.head = { from: last, to: last };
     let failure: { readonly error: unknown } | undefined;
     while (!this.isOver()) {
@@ -150,7 +152,7 @@ class Watch {
     return report;
   }
 
-  /** Finds problems of the warehouse before the first request; one that is being written will be free later. */
+  /** Finds problems of the warehouse before anything is watched; one that is being written will be free later. */
   private async requireStore(): Promise<void> {
     await this.inStore(async () => {}).catch((error: unknown) => {
       if (!isBusy(error)) throw error;

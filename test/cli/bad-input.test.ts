@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -97,15 +97,19 @@ describe('a source that is none', () => {
       event: 'done',
       complete: false,
     });
-    const { code, stdout } = await tonlake(['status', '--warehouse', fresh]);
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing is committed yet') });
+    expect(existsSync(fresh)).toBe(false);
   });
 
-  test('an address where nothing listens is told at once', async () => {
+  test.each([
+    ['run', '--range', RANGE],
+    ['watch', '--account', `0:${'0'.repeat(64)}`],
+  ])('an address where nothing listens is told by %s at once, and leaves no warehouse', async (...words) => {
     const url = await serve(() => undefined);
     await new Promise((resolve) => servers.pop()?.close(resolve));
-    const finished = await tonlake(runArgs(url, join(freshFolder(), 'w')));
+    const folder = freshFolder();
+    const finished = await tonlake([...words, '--network', url, '--warehouse', join(folder, 'data', 'w')]);
     expectOneLine(finished, 1, /nothing is listening at http:\/\/127\.0\.0\.1:\d+ after 3 attempts/);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test('truncated JSON is asked for again until attempts run out, and what was there stays', async () => {
@@ -140,12 +144,14 @@ describe('a key', () => {
   });
 
   test('that is missing or refused is told once, with what to set', async () => {
-    const missing = await tonlake(runArgs(locked.url, join(freshFolder(), 'w')));
+    const folder = freshFolder();
+    const missing = await tonlake(runArgs(locked.url, folder));
     expectOneLine(missing, 1, /401.*hint: set TONLAKE_API_KEY/);
     const env = { TONLAKE_API_KEY: 'KEY-wrong' };
-    const refused = await tonlake(runArgs(locked.url, join(freshFolder(), 'w')), { env });
+    const refused = await tonlake(runArgs(locked.url, join(folder, 'w.duckdb')), { env });
     expectOneLine(refused, 1, /401.*the API key was rejected/);
     expect(refused.stderr).not.toContain('KEY-wrong');
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test('occurs in no output, file or error', async () => {
@@ -229,6 +235,7 @@ describe('a warehouse that cannot be used', () => {
 
   test.each(['w', 'w.duckdb'])('a second writer on %s is told who the first is', async (name) => {
     const path = join(freshFolder(), name);
+    await exportRange(sandbox.url, '1000', path);
     sandbox.setFaults({ slow: 1, slowMs: 30_000 });
     sandbox.requests.reset();
     const first = startTonlake([...runArgs(sandbox.url, path), '--json']);

@@ -13,7 +13,7 @@ import { pinFile, pinnedPath } from './pinned-files.ts';
 
 /** @throws {StoreError} `no-files` for a DuckDB warehouse; `no-warehouse` */
 export async function openFolderDataFiles(path: string, kind: Store['kind'] | undefined): Promise<DataFiles> {
-  if ((await requireKind(path, kind)) === 'duckdb') {
+  if ((await requireKind(path, kind)).kind === 'duckdb') {
     throw new StoreError(`store: warehouse ${path} is a single file, expected a folder of Parquet files`, {
       code: 'no-files',
       hint: 'export to a folder: --store parquet',
