@@ -32,6 +32,8 @@ export interface Finding {
   readonly file?: string | undefined;
   /** Affected masterchain blocks. */
   readonly span?: Span | undefined;
+  /** Requested UTC day of which the warehouse has a part only. */
+  readonly day?: string | undefined;
   /** Number of the affected ledger entry. */
   readonly entry?: number | undefined;
   readonly expected: string;

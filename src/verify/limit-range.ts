@@ -54,6 +54,7 @@ export async function limitTo(
       kind: 'not-done',
       pipeline: registry.playing('headers').pipeline.name,
       span: { from, to },
+      day: date,
       expected: `${date} from its first block to the first of the day after`,
       got: 'only a part of it',
     });

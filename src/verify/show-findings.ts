@@ -1,12 +1,27 @@
 import { counted, formatCount, formatDuration } from '../core/format.ts';
-import { shortSpans, subtractSpans } from '../core/span.ts';
+import { shellFlags } from '../core/shell-word.ts';
+import { formatSpans, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
+import { coversBlocks } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
-import { formatFinding } from './finding.ts';
+import { type Finding, formatFinding } from './finding.ts';
 import type { RepairOptions } from './repair.ts';
 import type { VerifyEvent, VerifyReport } from './verify.ts';
 
-/** Prints the events of a verification, as JSON lines or as text. */
-export function showVerify(isJson: boolean): Required<Pick<RepairOptions, 'onEvent' | 'onProblem'>> {
+interface Shown extends Pick<RepairOptions, 'warehouse' | 'range'> {
+  readonly registry: Registry;
+  readonly isJson: boolean;
+  /** Makes the commands in a text those that the user can paste. */
+  readonly pasteable: (text: string) => string;
+}
+
+/** Spans that a command names one by one. */
+const MOST_SPANS = 8;
+
+/** Prints the events of a verification, as JSON lines or as text with what to do next. */
+export function showVerify(shown: Shown): Required<Pick<RepairOptions, 'onEvent' | 'onProblem'>> {
+  const { isJson, pasteable } = shown;
+  const findings: Finding[] = [];
   const write = (text: string): void => {
     process.stdout.write(text);
   };
@@ -17,7 +32,11 @@ export function showVerify(isJson: boolean): Required<Pick<RepairOptions, 'onEve
     };
   }
   return {
-    onEvent: (event) => write(`${formatEvent(event)}\n`),
+    onEvent: (event) => {
+      if (event.event === 'finding') findings.push(event);
+      write(`${formatEvent(event)}\n`);
+      if (event.event === 'verified') write(pasteable(nextSteps(event, findings, shown)));
+    },
     onProblem: (event) =>
       write(
         event.event === 'problem'
@@ -72,6 +91,31 @@ function formatReport(report: VerifyReport): string {
     lines.push(`  not checked in ${shortSpans(missing)}: ${audit}, exported without ${nameSome(without)}`);
   for (const [table, { rows, hash }] of Object.entries(content ?? {}))
     lines.push(`  ${table}: ${formatCount(rows)} rows, content ${hash}`);
-  if (!proven && requests === undefined) lines.push('  run the same command with --repair to repair damage');
   return lines.join('\n');
+}
+
+/** The commands that mend what was found, one a line. What a repair could not mend, it has told. */
+export function nextSteps(
+  { network, requests, spans }: Pick<VerifyReport, 'network' | 'requests' | 'spans'>,
+  findings: readonly Finding[],
+  { warehouse, range, registry }: Pick<Shown, 'warehouse' | 'range' | 'registry'>,
+): string {
+  const missing = findings.filter(({ kind, entry }) => kind === 'not-done' && entry === undefined);
+  const lines: string[] = [];
+  if (missing.length < findings.length && requests === undefined)
+    lines.push('  run the same command with --repair to repair damage');
+  if (missing.length > 0) {
+    const blocks = unionSpans(missing.flatMap(({ span }) => span ?? []));
+    const isOfDays = missing.some(({ day }) => day !== undefined);
+    const ofBlocks = registry.pipelines.filter(coversBlocks).map(({ name }) => name);
+    const names = isOfDays
+      ? ofBlocks.filter((name) => spans[name] !== undefined)
+      : new Set(missing.map(({ pipeline }) => pipeline));
+    const flags = shellFlags({
+      range: isOfDays || blocks.length > MOST_SPANS ? range : formatSpans(blocks),
+      ...{ network, warehouse, pipelines: registry.folder },
+    });
+    lines.push(`  fetch what is missing: ${['tonlake run', ...names, ...flags].join(' ')}`);
+  }
+  return lines.map((line) => `${line}\n`).join('');
 }

@@ -9,8 +9,9 @@ import { run } from '../../src/export/run.ts';
 import { DEEP_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
-import { formatFinding } from '../../src/verify/finding.ts';
+import { type Finding, formatFinding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
+import { nextSteps } from '../../src/verify/show-findings.ts';
 import { list, number, readParquet, readStruct } from '../parquet/thrift-reader.ts';
 import { freshFolder } from '../scratch.ts';
 import { DAMAGES, type Damaged, FILE_DAMAGES, flip, LOST_MESSAGES, loseMessage, workOnMessages } from './damages.ts';
@@ -80,6 +81,9 @@ describe('a sound warehouse', () => {
       'audit blocks 1160:1169: expected 1160:1169 done, got none; tonlake run fetches it',
       'audit transactions 1160:1169: expected 1160:1169 done, got none; tonlake run fetches it',
     ]);
+    expect(await stepsOf(report, findings, '1150:1169')).toBe(
+      `  fetch what is missing: tonlake run blocks transactions --range 1160:1169 --network ${sandbox.url} --warehouse w\n`,
+    );
     await expect(verify(sound, { range: '7:3' })).rejects.toMatchObject({ code: 'wrong-range' });
     await expect(verify(sound, { range: '2000:' })).rejects.toMatchObject({
       hint: 'the last block of the warehouse is 1159',
@@ -92,6 +96,7 @@ describe('a sound warehouse', () => {
     expect(findings.map(formatFinding)).toEqual([
       'audit blocks 1080:1159: expected 2026-05-01 from its first block to the first of the day after, got only a part of it',
     ]);
+    expect(await stepsOf(report, findings, '2026-05-01')).toContain('run blocks transactions --range 2026-05-01 ');
     await expect(verify(sound, { range: '2026-05-01:2026-05-03' })).rejects.toMatchObject({
       ...{ code: 'wrong-range', message: 'usage: expected a day that the warehouse has, got 2026-05-03' },
       hint: 'it has 2026-05-01',
@@ -104,6 +109,27 @@ describe('a sound warehouse', () => {
     expect((await verify(path, { range: '2026-05-02' })).report).toMatchObject({ proven: false });
   });
 });
+
+test('damage is repaired, and what was never exported is fetched by a run', async () => {
+  const report = { network: 'mainnet', spans: {} };
+  const gap = { kind: 'not-done', pipeline: 'blocks', expected: 'done', got: 'none' } as const;
+  const gaps = Array.from({ length: 9 }, (_, nr) => ({ ...gap, span: { from: 2 * nr, to: 2 * nr } }));
+  expect(await stepsOf(report, gaps, '0:16')).toBe(
+    '  fetch what is missing: tonlake run blocks --range 0:16 --network mainnet --warehouse w\n',
+  );
+  const damage = { ...gap, kind: 'file-missing' } as const;
+  const both = [damage, gaps[0] ?? gap];
+  expect(await stepsOf(report, both, '0')).toMatch(/^ {2}run the same command with --repair .*\n {2}fetch .*\n$/);
+  expect(await stepsOf({ ...report, requests: 0 }, both, '0')).toMatch(/^ {2}fetch [^\n]*\n$/);
+  // Blocks of a lost entry are fetched by a repair, too.
+  expect(await stepsOf(report, [{ ...gap, entry: 3 }], undefined)).toMatch(/^ {2}run the same .*\n$/);
+  expect(await stepsOf(report, [], '0:16')).toBe('');
+});
+
+/** What is told to be done after a verification of `w`. */
+async function stepsOf(report: Parameters<typeof nextSteps>[0], findings: readonly Finding[], range?: string) {
+  return nextSteps(report, findings, { warehouse: 'w', range, registry: await loadRegistry() });
+}
 
 /** Repairs where no other damage comes to the same work; else only what a repair would do is told. */
 async function expectFoundAndMended(damaged: Damaged, path: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { RepairOptions } from '../../verify/repair.ts';
 import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, parseCount, parsePositive, pipelinesOption, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
+import { pasteable } from '../invocation.ts';
 
 interface VerifyFlags extends CommonOptions {
   readonly range?: string;
@@ -51,16 +52,17 @@ export function addVerify(program: Command): void {
         import('../../verify/verify.ts'),
         import('../../verify/show-findings.ts'),
       ]);
+      const registry = await loadRegistry(flags.pipelines);
       const options = {
         warehouse: await findWarehouse(flags),
         network: flags.network,
-        registry: await loadRegistry(flags.pipelines),
+        registry,
         range: flags.range,
         deep: flags.deep === true,
         content: flags.content === true,
         memoryMb: flags.memory,
       };
-      const { onEvent, onProblem } = showVerify(flags.json === true);
+      const { onEvent, onProblem } = showVerify({ ...options, isJson: flags.json === true, pasteable });
       const report = await whileBusy(flags.repair === true ? 'verifying and repairing' : 'verifying', (clear) => {
         const shown: RepairOptions = {
           ...options,
