@@ -7,6 +7,7 @@ export default pipeline({
   endpoint: 'GET /addressBook',
   walk: lookup({
     keys: ['address'],
+    column: 'address',
     batch: 100,
     query: accountsAs('address'),
   }),

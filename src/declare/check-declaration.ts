@@ -134,6 +134,12 @@ function walkParameters(walk: WalkDef): readonly string[] {
   }
 }
 
+/** The column whose values must be those that were requested. */
+function requestedColumn(walk: WalkDef): string | undefined {
+  if (walk.kind === 'lookup') return walk.column;
+  return walk.kind === 'snapshot' ? walk.parents?.column : undefined;
+}
+
 function checkTable(file: string, { name, columns, key, sort, time }: TableDef): void {
   const names = columns.map((column) => column.name);
   requireDistinct(file, `column of ${name}`, names);
@@ -159,8 +165,8 @@ function checkRoles(file: string, { walk, tables, crossCheck }: PipelineDef): vo
     const needed = Object.entries(columns).filter(([name]) => kept.includes(name));
     requireTyped(file, main, Object.fromEntries(needed), `to be proven by ${walk.proof}`);
   }
-  const parent = walk.kind === 'snapshot' ? walk.parents?.column : undefined;
-  if (parent !== undefined) requireTyped(file, main, { [parent]: 'VARCHAR' }, 'to compare it with the parents');
+  const asked = requestedColumn(walk);
+  if (asked !== undefined) requireTyped(file, main, { [asked]: 'VARCHAR' }, 'to compare it with the request');
   if (crossCheck === undefined) return;
   for (const used of ownColumns(crossCheck))
     choose(file, `a column of ${main.name} for ${crossCheck.kind}`, used, names);

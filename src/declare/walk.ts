@@ -85,6 +85,8 @@ export interface LookupWalk {
   readonly query: string;
   /** Columns of the query that are stored with the row but not sent. */
   readonly carried: readonly string[];
+  /** Column with the last of `keys`: a response with a row of another key is refused, and requested again. Default: it is not compared. */
+  readonly column?: string;
   /** Which of two rows with the same key in one response is kept: the `last`, or with `none` the first. */
   readonly copies: 'last' | 'none';
 }

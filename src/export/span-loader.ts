@@ -122,16 +122,18 @@ export class SpanLoader {
     };
   }
 
-  /** The error for a row with another value than all must have. */
+  /** The error for a row with another value than those requested. */
   private findWrong({ only }: PageRules, from: number, to: number): AuditError | undefined {
     const { name, tables } = this.pipeline;
     if (only === undefined || tables[0]?.columns.some((column) => column.name === only.column) !== true)
       return undefined;
     const column = this.decoder.column(only.column);
+    const values = new Set(only.values);
     for (let row = from; row < to; row++) {
       const value = readableOf(column, row);
-      if (value === only.value) continue;
-      const message = `audit ${name}: expected rows with ${only.column} ${only.value}, got one with ${value}`;
+      if (values.has(value)) continue;
+      const more = values.size === 1 ? '' : `, or ${values.size - 1} others`;
+      const message = `audit ${name}: expected rows with ${only.column} ${only.values[0]}${more}, got one with ${value}`;
       return new AuditError(message, { code: 'wrong-rows', retryable: true });
     }
     return undefined;

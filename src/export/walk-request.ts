@@ -14,8 +14,8 @@ export interface PageRules {
   readonly unit?: number | undefined;
   /** Values of the request for columns: for all records, or for each by its position. */
   readonly given?: Given | readonly Given[] | undefined;
-  /** The value that each row must have in a column; it is not compared where the column is left out. */
-  readonly only?: { readonly column: string; readonly value: string } | undefined;
+  /** Each row must have one of these values in the column; they are not compared if it is left out. */
+  readonly only?: { readonly column: string; readonly values: readonly string[] } | undefined;
   /** Records of a full page. Default: no page is full. */
   readonly full?: number | undefined;
   /** Default `keep`. */

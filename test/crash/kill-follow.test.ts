@@ -50,7 +50,7 @@ test.each(['w', 'w.duckdb'])(
       const timer = setTimeout(() => following.kill('SIGKILL'), ms);
       // A DuckDB file can only be read between its writers.
       const consumer = kill === 1 || name !== 'w' ? undefined : consume();
-      const { signal, stderr } = await following.finished;
+      const { signal, stderr, stdout } = await following.finished;
       clearTimeout(timer);
       consumer?.kill('SIGKILL');
       const outcome = (await consumer?.finished)?.signal ?? 'SIGKILL';
@@ -59,7 +59,7 @@ test.each(['w', 'w.duckdb'])(
       process.stdout.write(
         `${name}: kill ${kill} of ${KILLS} ${ms} ms after ${spans} commits, head ${sandbox.head()}\n`,
       );
-      expect({ signal, outcome, errors: stderr.match(/^error.*/gm) }).toEqual({
+      expect({ signal, outcome, errors: stderr.match(/^error.*/gm) }, tellEnd(stderr, stdout)).toEqual({
         ...{ signal: 'SIGKILL', outcome: 'SIGKILL', errors: null },
       });
     }
@@ -68,14 +68,14 @@ test.each(['w', 'w.duckdb'])(
     await last.until('stdout', new RegExp(`"event":"lag","block":(${reaches(head)})`));
     last.kill('SIGTERM');
     const { stdout, ...ended } = await last.finished;
-    expect(ended, stdout).toMatchObject({ code: 130, signal: undefined });
+    expect(ended, tellEnd(ended.stderr, stdout)).toMatchObject({ code: 130, signal: undefined });
     const report = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     expect(report).toMatchObject({ from: FIRST });
     // The signal may have come between the pipelines of a round.
     const range = `${FIRST}:${report.to}`;
     const rest = startTonlake(['run', ...PIPELINES, ...place, ...sending, '--range', range]);
     const { stdout: told, ...finished } = await rest.finished;
-    expect(finished, told).toMatchObject({ code: 0, signal: undefined });
+    expect(finished, tellEnd(finished.stderr, told)).toMatchObject({ code: 0, signal: undefined });
     await reading.end();
     const once = join(folder, 'once');
     await run({ pipelines: PIPELINES, network: sandbox.url, warehouse: once, range });
@@ -86,6 +86,11 @@ test.each(['w', 'w.duckdb'])(
     await expectLines(warehouse, join(folder, 'lines'));
   },
 );
+
+/** What a process printed last, for the message of a failure: a native crash says why on stderr. */
+function tellEnd(stderr: string, stdout: string): string {
+  return `stderr: ${stderr}\nstdout: ${stdout.slice(-4_000)}`;
+}
 
 /** Another process that asks all the time. */
 class Reading {

@@ -152,8 +152,8 @@ test.each([
 });
 
 test.each([
-  ['jeton', 'expected column jeton of own as VARCHAR to compare it with the parents, got none'],
-  ['last_transaction_lt', 'as VARCHAR to compare it with the parents, got '],
+  ['jeton', 'expected column jeton of own as VARCHAR to compare it with the request, got none'],
+  ['last_transaction_lt', 'as VARCHAR to compare it with the request, got '],
 ])('a list by parents whose column is %s is refused', async (column, says) => {
   const text = `import { field, pipeline, reading, snapshot, table } from '${DECLARE}';
 export default pipeline({

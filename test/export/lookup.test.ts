@@ -131,4 +131,38 @@ describe('an endpoint that fails', () => {
     expect(report.complete).toBe(false);
     expect(Number((await query(warehouse, 'SELECT count(*) FROM fee_estimates'))[0]?.[0])).toBe(keys - bad.size);
   });
+
+  test.each(['account_latest', 'wallet_states', 'address_book'])(
+    'by rows of a key that was not requested is asked again (%s)',
+    async (pipeline) => {
+      let lies = 2;
+      relay.answer = async ({ query: asked, forward }) => {
+        const answer = await forward();
+        const [first = ''] = asked.getAll('address');
+        return first === '' || lies-- <= 0 ? answer : { ...answer, body: answer.body.replaceAll(first, PAGED) };
+      };
+      const { report } = await go([pipeline], warehouse);
+      expect([report.complete, report.retries]).toEqual([true, 2]);
+      const sql = `SELECT count(*), count(*) FILTER (address NOT IN (SELECT account FROM transactions)) FROM ${pipeline}`;
+      const [[rows, foreign] = []] = await query(warehouse, sql);
+      expect([Number(rows) > 0, foreign]).toEqual([true, '0']);
+    },
+  );
+
+  test('by rows of a key that was never requested ends the run', async () => {
+    relay.answer = async ({ path, forward }) => {
+      const answer = await forward();
+      if (path !== '/multisig/orders') return answer;
+      return { ...answer, body: answer.body.replace(/"multisig_address":"0:\w+"/, `"multisig_address":"${PAGED}"`) };
+    };
+    await go(['multisig_wallets'], warehouse);
+    const [[some] = []] = await query(warehouse, 'SELECT count(*) FROM multisig_wallets');
+    expect(Number(some)).toBeGreaterThan(0);
+    await expect(go(['multisig_orders'], warehouse)).rejects.toMatchObject({
+      code: 'wrong-rows',
+      message: expect.stringMatching(
+        /^audit multisig_orders: expected rows with multisig_address 0:\w+(, or \d+ others)?, got one with 0:A+$/,
+      ),
+    });
+  });
 });

@@ -16,7 +16,7 @@ import { quoteLookup } from '../quote/quote-lookup.ts';
 import type { Prepare, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
-import type { WalkRequest } from '../walk-request.ts';
+import type { PageRules, WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks whose keys are looked up and committed together. */
 const SPAN_BLOCKS = 2_000;
@@ -86,7 +86,7 @@ function lookupSpan(
       ...{ keys, offset, lot },
       http: lookupRequest(endpoint, pipeline, keys, offset),
       page: {
-        ...{ unit: lot, given: givenOf(pipeline, keys, given) },
+        ...{ unit: lot, given: givenOf(pipeline, keys, given), only: onlyOf(context, keys) },
         ...(isSingle ? {} : { full: limit, overflow: 'divide' }),
       },
       fetch: { signal: lasting.signal, ...(isSingle ? {} : { attempts: BATCH_ATTEMPTS }) },
@@ -177,6 +177,14 @@ function givenOf({ tables }: PipelineDef, keys: readonly Key[], given: Given): G
   const shape = rows?.kind === 'records' ? rows.shape : undefined;
   if (shape === 'bodies') return keys.map(({ values }) => ({ ...values, ...given }));
   return keys.length === 1 ? { ...keys[0]?.values, ...given } : given;
+}
+
+/** Keys that the user gives may have other forms than those of the rows. */
+function onlyOf({ pipeline: { walk }, from }: Context, keys: readonly Key[]): PageRules['only'] {
+  const { column } = walk;
+  const name = walk.keys.at(-1) ?? '';
+  if (from !== undefined || column === undefined) return undefined;
+  return { column, values: keys.map(({ values }) => values[name] ?? '') };
 }
 
 interface Failed {

@@ -79,7 +79,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
   const onlyOf = ([first]: Filter): PageRules['only'] =>
     first === undefined || from !== undefined || parents?.column === undefined
       ? undefined
-      : { column: parents.column, value: first[1] };
+      : { column: parents.column, values: [first[1]] };
   /** The unfiltered list. Rows added during the reading may have come before its end, so its tail is read again. */
   async function* wholeList(isOrphans: boolean): AsyncGenerator<Round<ListRequest>> {
     length = 0;
