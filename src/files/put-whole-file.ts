@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { access, constants, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StoreError } from '../core/errors.ts';
 import { makeFolder, statIfAny, syncPath } from './disk.ts';
@@ -11,14 +11,18 @@ import { requireLocalPath } from './local-path.ts';
  * new one is complete. The folder is created if necessary.
  *
  * @param write gets the path of the draft
- * @throws {StoreError} `wrong-path` if it is a folder, or if it cannot be written; no draft is left then
+ * @throws {StoreError} `wrong-path` if it is a folder or a device, or if it cannot be written; no draft is left then
  */
 export async function putWhole<T>(path: string, write: (draft: string) => Promise<T>): Promise<T> {
   requireLocalPath(path, '--output');
   const work = async (): Promise<T> => {
     const folder = dirname(path);
     await makeFolder(folder);
-    if ((await statIfAny(path))?.isDirectory() === true) throw aFolder(path);
+    const present = await statIfAny(path);
+    // The draft would take the place of /dev/null.
+    if (present?.isFile() === false) throw noFile(path, present.isDirectory() ? 'a folder' : 'a device or a pipe');
+    // Before work that may take long, and by an error that names the file.
+    await access(folder, constants.W_OK);
     const draft = join(folder, `.${basename(path)}.${randomBytes(4).toString('hex')}`);
     try {
       const result = await write(draft);
@@ -37,8 +41,8 @@ export async function putContent(path: string, content: string): Promise<void> {
   await putWhole(path, (draft) => writeFile(draft, content));
 }
 
-function aFolder(path: string): StoreError {
-  return new StoreError(`store: file ${path}: expected a file, or nothing, got a folder`, {
+function noFile(path: string, got: string): StoreError {
+  return new StoreError(`store: file ${path}: expected a file, or nothing, got ${got}`, {
     code: 'wrong-path',
     hint: 'choose another --output',
   });

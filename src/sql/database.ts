@@ -14,6 +14,9 @@ type DuckDBValue = duckdb.DuckDBValue;
 /** No network access: a query fails if it needs an extension that is not installed. */
 const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
 
+/** How often a statement is interrupted: before DuckDB has begun it, that has no effect. */
+const INTERRUPT_MS = 10;
+
 /** The name of an attached file, whatever its file name. */
 const ATTACHED = 'warehouse';
 
@@ -22,7 +25,11 @@ export class Database {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
   readonly #isAttached: boolean;
-  #isClosed = false;
+  /** Calls of DuckDB that run. */
+  #running = 0;
+  /** What was closed, as soon as nothing runs. */
+  #closing: 'connection' | 'all' | undefined;
+  #interrupting: NodeJS.Timeout | undefined;
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection, isAttached: boolean) {
     this.#instance = instance;
@@ -55,7 +62,8 @@ export class Database {
 
   /** Another connection to the same instance, so that statements can run side by side. */
   async connect(): Promise<Database> {
-    const database = new Database(this.#instance, await this.#instance.connect(), this.#isAttached);
+    const connection = await this.#guarded(() => this.#instance.connect());
+    const database = new Database(this.#instance, connection, this.#isAttached);
     if (this.#isAttached) await database.run(`USE ${ATTACHED}`);
     return database;
   }
@@ -67,7 +75,7 @@ export class Database {
 
   /** @throws {StoreError} `not-a-query` unless it is one statement that only selects, or creates something temporary */
   requireQuery(statement: string): Promise<void> {
-    return requireQuery(this.#connection, statement);
+    return this.#guarded(() => requireQuery(this.#connection, statement));
   }
 
   /** Closes an attached file. Temporary objects stay. */
@@ -82,10 +90,12 @@ export class Database {
   }
 
   async run(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<void> {
-    await answered(() => this.#connection.run(sql, bindable(parameters)));
+    await this.#guarded(() => answered(() => this.#connection.run(sql, bindable(parameters))));
   }
 
-  readonly query: Query = async (sql, parameters) => {
+  readonly query: Query = (sql, parameters) => this.#guarded(() => this.#query(sql, parameters));
+
+  readonly #query: Query = async (sql, parameters) => {
     const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
     const reader = await answered(() =>
       last === undefined ? this.#connection.runAndReadAll(sql, bindable(parameters)) : last.runAndReadAll(),
@@ -98,7 +108,9 @@ export class Database {
   };
 
   /** As `query`, but hands rows over as DuckDB produces them and keeps none. Of several statements, the last returns the rows. */
-  readonly stream: Stream = async (sql, parameters, use) => {
+  readonly stream: Stream = (sql, parameters, use) => this.#guarded(() => this.#stream(sql, parameters, use));
+
+  readonly #stream: Stream = async (sql, parameters, use) => {
     const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
     const result = await answered(() =>
       last === undefined ? this.#connection.stream(sql, bindable(parameters)) : last.stream(),
@@ -124,7 +136,7 @@ export class Database {
   /** The tables that a statement names; none if DuckDB cannot parse it. */
   tablesIn(statement: string): readonly string[] {
     try {
-      return this.#connection.getTableNames(statement, false);
+      return this.#closing === undefined ? this.#connection.getTableNames(statement, false) : [];
     } catch {
       return [];
     }
@@ -162,16 +174,41 @@ export class Database {
     return withMemory(this.query, work);
   }
 
-  /** Closes this connection only. */
+  /** Closes this connection only. What runs is interrupted first, as by {@link close}. */
   disconnect(): void {
-    this.#connection.closeSync();
+    this.#close('connection');
   }
 
+  /** Closes the connection and the instance; if something runs, that is interrupted, and they are closed when it has ended. */
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    this.#close('all');
+  }
+
+  #close(what: 'connection' | 'all'): void {
+    const before = this.#closing;
+    if (before === 'all' || before === what) return;
+    this.#closing = what;
+    if (this.#running > 0) this.#interrupting ??= setInterval(() => this.interrupt(), INTERRUPT_MS);
+    else if (before === undefined) this.#closeNow();
+    else this.#instance.closeSync();
+  }
+
+  #closeNow(): void {
+    clearInterval(this.#interrupting);
     this.#connection.closeSync();
-    this.#instance.closeSync();
+    if (this.#closing === 'all') this.#instance.closeSync();
+  }
+
+  /** The process crashes if a connection is closed while a thread of DuckDB uses it. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new StoreError('store: query: the database is closed', { code: 'closed' });
+    this.#running++;
+    try {
+      return await work();
+    } finally {
+      this.#running--;
+      if (this.#running === 0 && this.#closing !== undefined) this.#closeNow();
+    }
   }
 }
 

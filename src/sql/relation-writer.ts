@@ -44,8 +44,10 @@ export async function writeRelation(
   const out = createWriteStream(target.file, { flags: 'wx' });
   const done = finished(out);
   const written = writeText(source, selection, target.format, out).finally(() => void out.end());
-  const [rows] = await Promise.all([written, done]);
-  return rows;
+  const [ended] = await Promise.allSettled([written, done]);
+  if (ended.status === 'rejected') throw ended.reason;
+  await done;
+  return ended.value;
 }
 
 async function writeText(
@@ -73,7 +75,10 @@ async function writeText(
   return count;
 }
 
+/** @throws what the stream failed with, also before this text */
 export async function write(out: Writable, text: string): Promise<void> {
+  // A stream that has failed emits no further event.
+  if (out.errored !== null) throw out.errored;
   if (!out.write(text)) await once(out, 'drain');
 }
 

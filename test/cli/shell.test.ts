@@ -221,6 +221,13 @@ describe('a script', () => {
     expect(stdout).toMatch(/│ 1 │\n└───┘\n1 row\n$/);
   });
 
+  test.each(['box', 'csv'])('ends in one line if the disk of its output is full (%s)', async (mode) => {
+    const input = `.mode ${mode}\n.output /dev/full\nselect 1 as a;\n.output\nselect 2 as b;`;
+    const outcome = await startTonlake(['shell', '--warehouse', warehouse], { input }).finished;
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toMatch(/^error: store: file \/dev\/full: the disk is full \(ENOSPC[^\n]*\n$/);
+  });
+
   test('needs a warehouse', async () => {
     const { code, stderr } = await startTonlake(['shell', '--warehouse', join(folder, 'none')], { input: 'select 1;' })
       .finished;

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
@@ -158,6 +159,16 @@ describe('the result of tonlake sql', () => {
       expect(below.stderr).toMatch(/^error: store: file [^\n]*; hint: choose another --output\n$/);
     },
   );
+
+  test('takes the place of no pipe or device', async () => {
+    const to = join(freshFolder(), 'pipe.csv');
+    execFileSync('mkfifo', [to]);
+    expect(await sql('select 1 as a', '-o', to)).toMatchObject({
+      code: 1,
+      stderr: `error: store: file ${to}: expected a file, or nothing, got a device or a pipe; hint: choose another --output\n`,
+    });
+    expect(statSync(to).isFIFO()).toBe(true);
+  });
 
   test('stays away when the query fails, and what was there stays', async () => {
     const to = join(freshFolder(), 'r.parquet');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -80,6 +81,32 @@ test('a slow reader is waited for: rows are made as they are taken', async () =>
   const sql = `SELECT range, repeat('x', 1000) FROM range(${most})`;
   await expect(writeRelation(database, { sql }, { out, format: 'csv' })).rejects.toThrow('enough');
   expect(taken).toBe(3);
+  database.close();
+});
+
+test.each(['csv', 'json'] as const)(
+  '%s that cannot be written fails, also if that shows before the first row',
+  async (format) => {
+    const database = await Database.open();
+    const file = join(freshFolder(), 'none', `r.${format}`);
+    const written = writeRelation(
+      database,
+      { sql: 'SELECT range FROM range(1000000) ORDER BY range DESC' },
+      { file, format },
+    );
+    await expect(written).rejects.toMatchObject({ code: 'ENOENT' });
+    database.close();
+  },
+);
+
+test('a stream that failed between two rows fails the query', async () => {
+  const database = await Database.open();
+  const out = new Writable({ write: (_piece, _encoding, done) => done(new Error('the disk is full')) });
+  out.on('error', () => undefined);
+  out.write('before');
+  await expect(once(out, 'close')).rejects.toThrow('the disk is full');
+  const written = writeRelation(database, { sql: 'SELECT 1' }, { out, format: 'csv' });
+  await expect(written).rejects.toThrow('the disk is full');
   database.close();
 });
 

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
 import type { Writable } from 'node:stream';
-import { formatError, StoreError } from '../../core/errors.ts';
-import { INTERRUPTED } from '../../files/file-failure.ts';
+import { finished } from 'node:stream/promises';
+import { formatError, StoreError, TonlakeError } from '../../core/errors.ts';
+import { asStoreError, INTERRUPTED } from '../../files/file-failure.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { putContent } from '../../files/put-whole-file.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
@@ -118,20 +119,33 @@ class Shell implements Settings {
 
   /** Text for the user, or for the file of `.output`. */
   async print(text: string): Promise<void> {
-    await write(this.file ?? this.options.output, text);
+    const { file } = this;
+    if (file === undefined) await write(this.options.output, text);
+    else await this.toFile(file, () => write(file, text));
   }
 
   async outputTo(path: string | undefined): Promise<void> {
     const { file } = this;
     this.file = undefined;
-    if (file !== undefined) {
-      file.end();
-      await once(file, 'close');
-    }
+    if (file !== undefined) await this.toFile(file, () => finished(file.end()));
     if (path === undefined) return;
     const opened = createWriteStream(path);
-    await once(opened, 'open');
+    // What is written next fails, or the end does.
+    opened.on('error', () => undefined);
+    await this.toFile(opened, () => once(opened, 'open'));
     this.file = opened;
+  }
+
+  /** A file that fails is left: later results are printed. */
+  private async toFile(file: WriteStream, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof TonlakeError) throw error;
+      if (this.file === file) this.file = undefined;
+      file.destroy();
+      throw asStoreError(error, `file ${String(file.path)}`, '--output');
+    }
   }
 
   writeNextTo(path: string): void {
@@ -206,7 +220,9 @@ class Shell implements Settings {
       else await queries.write(statement, { file: nextFile, format });
     } else if (SILENT.test(statement)) await queries.read(statement, async ({ countRest }) => void (await countRest()));
     else if (mode === 'csv' || mode === 'json') {
-      await queries.write(statement, { out: this.file ?? this.options.output, format: mode });
+      const { file } = this;
+      if (file === undefined) await queries.write(statement, { out: this.options.output, format: mode });
+      else await this.toFile(file, () => queries.write(statement, { out: file, format: mode }));
     } else await this.show(await queries.read(statement, mode === 'box' ? boxOf : linesOf));
   }
 

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { realEffects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { guarded } from '../../files/file-failure.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
 import { layoutOf } from '../ledger/ledger-folder.ts';
 import { openReader, openStore } from '../open-store.ts';
@@ -26,7 +27,7 @@ export async function rebuildCatalog(
   accept(reader);
   if (kind === 'duckdb') return path;
   // Damage inside the file does not show in its size and time.
-  await rm(layoutOf(path).catalogStamp, { force: true });
+  await guarded(`warehouse ${path}`, () => rm(layoutOf(path).catalogStamp, { force: true }));
   const store = await openStore({ path, network, tables, effects: realEffects, kind, command: 'tonlake catalog' });
   await store.close();
   return layoutOf(path).catalog;
