@@ -20,10 +20,10 @@ import {
   declarationsIn,
   insertDeclaration,
   insertEntry,
-  openFile,
   pathsOf,
   readColumns,
   readNetwork,
+  requireDatabase,
   rowsOf,
   selectRows,
 } from './database-file.ts';
@@ -40,8 +40,9 @@ export async function openDamagedFile(
   const { lock } = pathsOf(path);
   const holder = await readLockHolder(lock);
   if (holder !== undefined) throw busyError(`warehouse ${path}`, holder, lock);
-  const { network, present } = await readFile(path);
+  await requireDatabase(path);
   await database.run(`ATTACH ${quoteText(path)} AS ${ATTACHED} (READ_ONLY)`);
+  const { network, present } = await readAttached(database, path);
   const { entries, broken } = await readLedger(database, `${ATTACHED}._ledger`);
   const held = tables.filter(({ name }) => (present.get(name)?.size ?? 0) > 0);
   const strays = await readStrays(database, held, ownerOf, entries);
@@ -66,17 +67,14 @@ export async function openDamagedFile(
   };
 }
 
-/** Opens the file separately, for a clear error if it is not a DuckDB file or not a warehouse. */
-async function readFile(path: string) {
-  const file = await openFile(path, { access_mode: 'READ_ONLY' });
-  try {
-    const network = await readNetwork(file, path);
-    const columns = await readColumns(file);
-    const names = [...columns].map(([table, own]) => [table, new Set(own.map(({ name }) => name))] as const);
-    return { network, present: new Map<string, ReadonlySet<string>>(names) } as const;
-  } finally {
-    file.close();
-  }
+/** The network of the file, and the columns of its tables. @throws {StoreError} `not-a-warehouse` */
+async function readAttached(database: Database, path: string) {
+  await database.run(`USE ${ATTACHED}`);
+  const network = await readNetwork(database, path);
+  const columns = await readColumns(database);
+  await database.run('USE memory');
+  const names = [...columns].map(([table, own]) => [table, new Set(own.map(({ name }) => name))] as const);
+  return { network, present: new Map<string, ReadonlySet<string>>(names) } as const;
 }
 
 /** The readable entries of the ledger, and the numbers of the others. */

@@ -110,7 +110,8 @@ export async function attachFile(path: string, settings: Readonly<Record<string,
   return Database.attach(path, 'READ_ONLY', settings);
 }
 
-async function requireDatabase(path: string): Promise<void> {
+/** @throws {StoreError} if the path is not a DuckDB file */
+export async function requireDatabase(path: string): Promise<void> {
   const hint = 'choose another --warehouse';
   if ((await statIfAny(path))?.isDirectory() === true) {
     throw new StoreError(`store: warehouse ${path} is a folder, not a DuckDB file`, { code: 'wrong-path', hint });
@@ -231,17 +232,35 @@ export function declarationsIn(database: Database, schema = 'main'): Declaration
   };
 }
 
+/** The columns of tables, by the statement that DuckDB shows for each: to look at all columns takes longer than to read the ledger. */
+const columnsOf = new Map<string, readonly SchemaColumn[]>();
+
 /** The columns that each table has in the file; tables that are not there are left out. */
 export async function readColumns(database: Database): Promise<ReadonlyMap<string, readonly SchemaColumn[]>> {
   const { rows } = await database.query(
-    `SELECT table_name, column_name, data_type FROM duckdb_columns()
-      WHERE schema_name = '_rows' AND column_name <> '_entry' ORDER BY table_name, column_index`,
+    `SELECT table_name, sql FROM duckdb_tables()
+      WHERE database_name = current_database() AND schema_name = '_rows' ORDER BY table_name`,
   );
-  const tables = new Map<string, SchemaColumn[]>();
-  for (const [table, name, type] of rows) {
-    const columns = tables.get(String(table)) ?? [];
-    tables.set(String(table), columns);
-    columns.push({ name: String(name), type: String(type) });
+  const statements = new Map(rows.map(([table, sql]) => [String(table), String(sql)]));
+  const fresh = [...statements].filter(([, statement]) => !columnsOf.has(statement)).map(([table]) => table);
+  const found = await listColumns(database, fresh);
+  for (const table of fresh) columnsOf.set(statements.get(table) ?? '', found.get(table) ?? []);
+  return new Map([...statements].map(([table, statement]) => [table, columnsOf.get(statement) ?? []]));
+}
+
+/** Not by `duckdb_columns()`, which looks at those of all views first. */
+async function listColumns(
+  database: Database,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, readonly SchemaColumn[]>> {
+  const tables = new Map<string, SchemaColumn[]>(names.map((name) => [name, []]));
+  if (names.length === 0) return tables;
+  const selects = names.map(
+    (name) => `SELECT ${quoteText(name)}, cid, name, type FROM pragma_table_info(${quoteText(rowsOf(name))})`,
+  );
+  const { rows } = await database.query(`${selects.join(' UNION ALL ')} ORDER BY ALL`);
+  for (const [table, , name, type] of rows) {
+    if (name !== '_entry') tables.get(String(table))?.push({ name: String(name), type: String(type) });
   }
   return tables;
 }
