@@ -8,10 +8,10 @@ import type { Store } from '../warehouse/index.ts';
 const MANY_BLOCKS = 500;
 
 /** Loaders keep the memory of their largest round: after so many rounds, new ones take their place. */
-const KEPT_ROUNDS = 32;
+const KEPT_ROUNDS = 16;
 
 /** New ones also come after a large round: when the process has taken so many bytes since the last ones, but not in each round. */
-const LARGE_BYTES = 64 * 2 ** 20;
+const LARGE_BYTES = 32 * 2 ** 20;
 const LEAST_KEPT_ROUNDS = 4;
 
 export interface RoundLoadersOptions extends Omit<LoaderOptions, 'stages'> {

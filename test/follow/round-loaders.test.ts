@@ -47,20 +47,20 @@ function countRenewals() {
   return rounds;
 }
 
-test('loaders, which keep the memory of a large round, are renewed every 32 rounds', async () => {
+test('loaders, which keep the memory of a large round, are renewed every 16 rounds', async () => {
   const rounds = countRenewals();
-  expect([await rounds(32), await rounds(1), await rounds(31), await rounds(1)]).toEqual([0, 1, 1, 2]);
+  expect([await rounds(16), await rounds(1), await rounds(15), await rounds(1)]).toEqual([0, 1, 1, 2]);
 });
 
 test('loaders are renewed soon after a large round, but not after each of many', async () => {
   const rounds = countRenewals();
   const rss = vi.spyOn(process.memoryUsage, 'rss').mockReturnValue(150e6);
   onTestFinished(() => rss.mockRestore());
-  await rounds(33 + 10);
-  rss.mockReturnValue(210e6);
+  await rounds(17 + 10);
+  rss.mockReturnValue(180e6);
   expect(await rounds(1)).toBe(1);
-  rss.mockReturnValue(220e6);
+  rss.mockReturnValue(190e6);
   expect(await rounds(1)).toBe(2);
-  rss.mockReturnValue(300e6);
+  rss.mockReturnValue(230e6);
   expect([await rounds(3), await rounds(1), await rounds(1)]).toEqual([2, 3, 3]);
 });
