@@ -6,6 +6,7 @@ import { UsageError } from '../core/errors.ts';
 import { lookupsTable } from '../decode/lookups-table.ts';
 import { quarantineTable } from '../decode/quarantine-table.ts';
 import { checkNames, checkPipeline, checkWalks, isWalkCode } from './check-declaration.ts';
+import { checkCases, checkOwnNames } from './own-names.ts';
 import { isEphemeral, type PipelineDef } from './pipeline.ts';
 import { ROLES, type RoleName } from './roles.ts';
 import type { TableDef } from './table.ts';
@@ -205,6 +206,7 @@ async function loadBeside(folder: string): Promise<Registry> {
   }
   const all = [...pipelines, ...own];
   checkNames(all);
+  checkCases(all);
   checkWalks(own, walks);
   return new Registry(all, names, folder, walks);
 }
@@ -223,6 +225,7 @@ async function readFolder(folder: string) {
     if (isWalkCode(file, value)) walks.push(value);
     else {
       checkPipeline(file, value);
+      checkOwnNames(file, value);
       pipelines.push(value);
     }
   }

@@ -181,6 +181,42 @@ export default pipeline({
   expect([...right.own]).toEqual(['own']);
 });
 
+const LONG = 'x'.repeat(101);
+
+test.each([
+  ...['../evil', 'Own', 'größe', '_own', '', 'constructor', LONG].map(
+    (name) => ["name: 'own'", `name: '${name}'`, name] as const,
+  ),
+  ...['../evil', 'a*', 'a[b]', '.own', '_commits', '', '__proto__', 'constructor', LONG].map(
+    (name) => ["table('own'", `table('${name}'`, name] as const,
+  ),
+  ...['', 'constructor', LONG].map(
+    (name) => ['{ domain: text(', `{ domain: text('/domain', 'a'), '${name}': text(`, name] as const,
+  ),
+])('a name that no folder or query can have is refused: %s, %s', async (from, to, name) => {
+  const changed = WHOLE.replace(from, to);
+  expect(changed).not.toBe(WHOLE);
+  await expect(load(changed)).rejects.toThrow(`got ${JSON.stringify(name.slice(0, 100))}`);
+});
+
+test.each([
+  ['domain: text(', "domain: text('/domain', 'a'), Domain: text(", 'each column of own once, got domain and Domain'],
+  ['domain: text(', "domain: text('/domain', 'a'), filename: text(", 'each column of own once, got filename twice'],
+  ["table('own'", "table('Blocks'", 'each table or view once, got blocks and Blocks'],
+  [
+    "table('own'",
+    "table('Account_Latest_NOW'",
+    'each table or view once, got account_latest_now and Account_Latest_NOW',
+  ],
+])('a name that differs from another in its case only is refused: %s, %s', async (from, to, says) => {
+  await expect(load(WHOLE.replace(from, to))).rejects.toThrow(says);
+});
+
+test.each(['order', 'we"ird', "it's", 'a b%#c', 'größe'])('a table may be named %s', async (name) => {
+  const registry = await load(WHOLE.replace("table('own'", `table(${JSON.stringify(name)}`));
+  expect(registry.table(name).name).toBe(name);
+});
+
 test('two pipelines, or two tables, of one name are refused', async () => {
   await expect(load(WHOLE, WHOLE)).rejects.toThrow('expected each pipeline once, got own twice');
   const other = WHOLE.replace("name: 'own'", "name: 'other'");

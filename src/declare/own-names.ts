@@ -1,0 +1,62 @@
+import { UsageError } from '../core/errors.ts';
+import type { PipelineDef } from './pipeline.ts';
+
+/** Most bytes of a name: it is part of file names. */
+const MOST_BYTES = 100;
+/** Columns that queries of data files add. */
+const TAKEN: readonly string[] = ['filename', 'file_row_number', '_entry'];
+
+/**
+ * Checks the names of a user's pipeline: they are parts of paths, and names in SQL, where case makes no difference. Not of stored
+ * declarations, so that rows of older versions stay readable.
+ *
+ * @throws {UsageError} `bad-pipeline`
+ */
+export function checkOwnNames(file: string, { name, tables }: PipelineDef): void {
+  if (!/^[a-z][a-z0-9_]*$/.test(name) || !isUsable(name))
+    throw badName(file, 'a name of lower-case letters, digits and underscores', name);
+  for (const table of tables) {
+    const isPath = /[/\\*?[\]\p{Cc}]/u.test(table.name) || /^[._]/.test(table.name);
+    if (isPath || !isUsable(table.name))
+      throw badName(file, 'a table name that can be a folder, and does not begin with a dot or underscore', table.name);
+    const columns = [...TAKEN, ...table.columns.map((column) => column.name)];
+    for (const column of columns) if (!isUsable(column)) throw badName(file, `a column name in ${table.name}`, column);
+    requireDistinctCases(file, `column of ${table.name}`, columns);
+  }
+}
+
+/** @throws {UsageError} `bad-pipeline` if names of tables or views differ in their case only */
+export function checkCases(pipelines: readonly PipelineDef[]): void {
+  const tables = pipelines.flatMap((pipeline) => pipeline.tables);
+  requireDistinctCases(
+    'pipelines',
+    'table or view',
+    tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]),
+  );
+}
+
+function isUsable(name: string): boolean {
+  return name !== '' && Buffer.byteLength(name) <= MOST_BYTES && !(name in {});
+}
+
+function requireDistinctCases(file: string, what: string, names: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const other = seen.get(name.toLowerCase());
+    if (other !== undefined) {
+      const got = other === name ? `${name} twice` : `${other} and ${name}`;
+      throw new UsageError(`usage ${file}: expected each ${what} once, got ${got}`, {
+        code: 'bad-pipeline',
+        hint: 'rename one of them; case makes no difference in SQL',
+      });
+    }
+    seen.set(name.toLowerCase(), name);
+  }
+}
+
+function badName(file: string, expected: string, got: string): UsageError {
+  return new UsageError(`usage ${file}: expected ${expected}, got ${JSON.stringify(got.slice(0, MOST_BYTES))}`, {
+    code: 'bad-pipeline',
+    hint: `names have 1 to ${MOST_BYTES} bytes, such as own_orders`,
+  });
+}
