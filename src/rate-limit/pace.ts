@@ -16,6 +16,8 @@ export class Pace {
   #heldUntil = Number.NEGATIVE_INFINITY;
   #due = Number.NEGATIVE_INFINITY;
   #starts: number[] = [];
+  /** Starts of a previous leader, as if they were evenly spread before its last one. */
+  #earlier: { readonly count: number; readonly last: number; readonly gap: number } | undefined;
 
   /** @param rate Requests per second, above 0; undefined for no limit; or a policy. */
   constructor(rate: number | undefined | Rate) {
@@ -37,7 +39,7 @@ export class Pace {
     const free = Math.max(now, this.#heldUntil);
     const rate = this.#rate.at(now);
     if (rate === Number.POSITIVE_INFINITY) return free;
-    const oldest = this.#starts.at(-Math.ceil(rate));
+    const oldest = this.#startBefore(Math.ceil(rate));
     return Math.max(free, this.#due, oldest === undefined ? free : oldest + WINDOW_MS);
   }
 
@@ -49,7 +51,10 @@ export class Pace {
     this.#due = (now - this.#due <= CATCH_UP_MS ? this.#due : now) + gapMs(rate);
     this.#starts.push(now);
     const old = this.#starts.findIndex((start) => start > now - WINDOW_MS);
-    if (old > 64) this.#starts = this.#starts.slice(old);
+    if (old > 64) {
+      this.#starts = this.#starts.slice(old);
+      this.#earlier = undefined;
+    }
   }
 
   /** Continues for a previous leader whose last request started at `lastStart`. */
@@ -58,7 +63,16 @@ export class Pace {
     if (rate === Number.POSITIVE_INFINITY) return;
     const gap = gapMs(rate);
     this.#due = lastStart + gap;
-    this.#starts = Array.from({ length: Math.ceil(rate) }, (_, back) => lastStart - back * gap).reverse();
+    this.#starts = [];
+    this.#earlier = { count: Math.ceil(rate), last: lastStart, gap };
+  }
+
+  /** Time of the start that was so many before the next one; undefined if there was none. */
+  #startBefore(next: number): number | undefined {
+    const back = next - this.#starts.length;
+    if (back <= 0) return this.#starts.at(-next);
+    const { count = 0, last = 0, gap = 0 } = this.#earlier ?? {};
+    return back <= count ? last - (back - 1) * gap : undefined;
   }
 
   /** The source answered 429 to a request that started at `startedAt`, with a pause of `holdMs` if given. */

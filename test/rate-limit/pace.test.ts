@@ -62,6 +62,33 @@ describe('pace', () => {
     );
   });
 
+  test('starts of a previous leader count as if they were evenly spread', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.integer({ min: 1, max: 120 }), fc.double({ min: 0.2, max: 50, noNaN: true })),
+        fc.nat(3000),
+        fc.array(fc.record({ idle: fc.nat(100), late: fc.nat(30) }), { minLength: 1, maxLength: 200 }),
+        (rps, idle, demands) => {
+          const pace = new Pace(rps);
+          pace.resume(0);
+          const [first = 0, ...others] = startsOf(pace, [{ idle, late: 0 }, ...demands]);
+          const gap = new Pace(rps);
+          gap.recordStart(0);
+          expect(first).toBeCloseTo(Math.max(idle, gap.nextStart(0)), 6);
+          const before = Array.from({ length: Math.ceil(rps) }, (_, back) => -back * gap.nextStart(0)).reverse();
+          expect(mostInOneSecond([...before, first, ...others])).toBeLessThanOrEqual(Math.ceil(rps));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test('a limit beyond what can be counted takes no memory when a leader continues', () => {
+    const pace = new Pace(1e12);
+    pace.resume(0);
+    expect(pace.nextStart(1)).toBe(1);
+  });
+
   test('under steady demand at least 97 % of the limit is used, also when timers are up to 3 ms late', () => {
     for (const rps of [1, 10, 25, 100]) {
       const late = [0.4, 1.1, 3, 0.2, 2];
