@@ -5,7 +5,7 @@ import { Database } from '../../src/sql/database.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { compact, compactKilled, tables } from './compacting.ts';
 import { withoutLinks } from './filesystem.ts';
-import { commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
+import { clockAt, commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
 
 let duckdb: Database;
 
@@ -52,6 +52,28 @@ describe('a superseded file', () => {
     await (await openTestStore(path, { graceMs: 0 })).close();
     expect(await countFolder(path)).toBe(30);
     expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(6);
+  });
+
+  test('is removed an hour after the clock was put right, if it was ahead when the file was superseded', async () => {
+    const path = await makeWarehouse();
+    const right = Date.now();
+    const hours = (count: number) => clockAt(right + count * 3_600_000);
+    const count = async () => (await listAll(path)).filter((name) => name.endsWith('.parquet')).length;
+    expect(await compact(path, { effects: hours(24 * 365) })).toMatchObject({ merged: 1 });
+    const before = await count();
+    for (const [at, from] of [
+      [0, 30],
+      [0.9, 40],
+    ] as const) {
+      const store = await openTestStore(path, { effects: hours(at) });
+      await commitItems(store, from, from + 9, { perDay: 15 });
+      await store.close();
+    }
+    expect(await count()).toBeGreaterThan(before);
+    const sum = await count();
+    await (await openTestStore(path, { effects: hours(1.1) })).close();
+    expect(await count()).toBeLessThan(sum);
+    expect(await countFolder(path)).toBe(50);
   });
 
   test('the same on a file system without hard links, but for lists of files', async () => {

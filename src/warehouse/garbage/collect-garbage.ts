@@ -5,8 +5,9 @@ import { ifAny } from '../../files/disk.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { badLedger } from '../ledger/entries.ts';
 import { LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
-import { filesOf, type Superseded } from '../ledger/pruned-entries.ts';
+import { commitOf, filesOf, type Successor, type Superseded } from '../ledger/pruned-entries.ts';
 import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
+import type { LedgerEntry } from '../store.ts';
 import { isPublished, publishedNumbers } from './published-entries.ts';
 
 /** Names of our own files; all others in the folders are foreign and stay. */
@@ -37,7 +38,7 @@ export async function clearFiles(
     if (entries.isAside(entry.id)) for (const path of filesOf(entry)) aside.add(path);
   }
   for (const each of entries.superseded) {
-    if (isNeeded(each, grace, published)) for (const path of each.files) superseded.add(path);
+    if (isNeeded(each, grace, published, entries.all)) for (const path of each.files) superseded.add(path);
   }
   const { tables, pinned } = layoutOf(warehouse);
   const [shown, steady] = [new Set(await listFiles(tables)), new Set(await listFiles(pinned))];
@@ -65,8 +66,16 @@ function isNeeded(
   { number, by }: Superseded,
   grace: { readonly now: number; readonly ms: number },
   published: readonly number[],
+  all: readonly LedgerEntry[],
 ): boolean {
-  return grace.now - by.committedAt < grace.ms || isPublished(published, number, by.number);
+  return grace.now - timeOf(by, grace.now, all) < grace.ms || isPublished(published, number, by.number);
+}
+
+/** When something was committed. If that is in the future, the clock was ahead: it was not after any later commit. */
+function timeOf({ number, committedAt }: Successor, now: number, all: readonly LedgerEntry[]): number {
+  if (committedAt <= now) return committedAt;
+  const later = all.map(commitOf).filter((each) => each.number > number);
+  return later.reduce((first, each) => Math.min(first, each.committedAt), committedAt);
 }
 
 /** The superseded files of published states among `paths`, also those of entries that a checkpoint left out. */
@@ -80,7 +89,7 @@ async function publishedFiles(
   // With a listener, every entry is read. The opened ledger has already reported what is damaged.
   await ledger.refresh(() => {});
   return ledger.entries.superseded
-    .filter((each) => isNeeded(each, { now: 0, ms: Number.NEGATIVE_INFINITY }, published))
+    .filter((each) => isNeeded(each, { now: 0, ms: Number.NEGATIVE_INFINITY }, published, []))
     .flatMap(({ files }) => files);
 }
 
@@ -92,7 +101,7 @@ export async function isCleared(
 ): Promise<boolean> {
   // Files of entries that a checkpoint left out may be published, too.
   if ((await publishedNumbers(diskObjects(warehouse))).length > 0) return false;
-  const isWaiting = entries.superseded.some((each) => each.files.length > 0 && isNeeded(each, grace, []));
+  const isWaiting = entries.superseded.some((each) => each.files.length > 0 && isNeeded(each, grace, [], entries.all));
   return !isWaiting && entries.all.every((entry) => !entries.isAside(entry.id) || filesOf(entry).length === 0);
 }
 
