@@ -191,7 +191,7 @@ async function send(
   fate?: Fate,
   encoding?: Encoding,
 ): Promise<number> {
-  let body: Buffer = Buffer.from(answered.body);
+  let body = typeof answered.body === 'string' ? Buffer.from(answered.body) : answered.body;
   const isGood = answered.status === 200;
   if (fate?.spoiler === 'truncatedJson' && isGood) body = body.subarray(0, Math.floor(body.length * 0.6));
   const compressed = encoding !== undefined && isGood && body.length >= LEAST_COMPRESSED;
