@@ -32,7 +32,9 @@ export class JobQueue {
   readonly #history: JobHistory;
   readonly #effects: Effects;
   readonly #onMissed: (missed: Missed) => void;
-  readonly #waiting: DueRun[] = [];
+  #waiting: DueRun[] = [];
+  /** Due times whose runs are done, in case that the clock is set back. */
+  readonly #done = new Set<number>();
   /** Runs due up to here are done, waiting, or dropped. */
   #seen: number;
   /** The next due time after that, cached because it is needed at every look at the clock. */
@@ -56,11 +58,12 @@ export class JobQueue {
   /** The oldest due run. */
   next(): DueRun | undefined {
     const now = this.#effects.now();
+    if (now < this.#seen) this.#goBack(now);
     if (now > this.#seen && now >= (this.nextTime() ?? Number.POSITIVE_INFINITY)) {
       this.#upcoming = undefined;
       // A run that comes due during the previous one waits, even without catch-up.
       const most = Math.max(1, this.job.schedule.catchUp);
-      const times = this.job.schedule.times.between(this.#seen, now, most + 1);
+      const times = this.job.schedule.times.between(this.#seen, now, most + 1).filter((due) => !this.#done.has(due));
       this.#waiting.push(...times.map((due) => ({ due, trigger: 'schedule' as const })));
       const givenUp = this.#waiting.splice(0, this.#waiting.length - most);
       if (givenUp.length > 0) this.#onMissed({ count: this.#waiting.length, givenUp: true });
@@ -70,8 +73,16 @@ export class JobQueue {
   }
 
   /** Removes the oldest run, which has ended. */
-  shift(): void {
-    this.#waiting.shift();
+  shift(isDone: boolean): void {
+    const ended = this.#waiting.shift();
+    if (isDone && ended !== undefined) this.#done.add(ended.due);
+  }
+
+  /** The clock was ahead: what was not done by it comes due at its time. */
+  #goBack(now: number): void {
+    this.#waiting = this.#waiting.filter(({ due }) => due <= now);
+    this.#seen = now;
+    this.#upcoming = undefined;
   }
 
   /** Due time of the next run that is neither done nor waiting. */

@@ -48,8 +48,7 @@ export async function serveWarehouse(queues: readonly JobQueue[], options: Wareh
     }
     const run = queue.next();
     if (run === undefined) continue;
-    await runOne(queue.job, run, options);
-    queue.shift();
+    queue.shift(await runOne(queue.job, run, options));
     onEvent(watching(queue));
   }
 }
@@ -64,7 +63,8 @@ export function watching(queue: JobQueue): ScheduleEvent {
   };
 }
 
-async function runOne(job: ScheduledJob, run: DueRun, options: WarehouseQueueOptions): Promise<void> {
+/** @returns true if the run is done */
+async function runOne(job: ScheduledJob, run: DueRun, options: WarehouseQueueOptions): Promise<boolean> {
   const { effects, stop, onEvent, runDue } = options;
   const due = new Date(run.due).toISOString();
   for (let attempt = 1; ; attempt++) {
@@ -75,10 +75,11 @@ async function runOne(job: ScheduledJob, run: DueRun, options: WarehouseQueueOpt
     const { record, error } = outcome;
     if (record !== undefined) onEvent({ event: 'end', job: job.name, seconds, record });
     else onEvent({ event: 'problem', job: job.name, due, message: formatError(error) });
-    if (error === undefined || stop.aborted || attempt === TRIES || !isTransient(error)) return;
+    if (error === undefined || stop.aborted || attempt === TRIES || !isTransient(error))
+      return record?.state === 'done';
     onEvent({ event: 'retry', job: job.name, due, seconds: RETRY_MS / 1000, message: formatError(error) });
     await pause(effects, RETRY_MS, stop);
-    if (stop.aborted) return;
+    if (stop.aborted) return false;
   }
 }
 

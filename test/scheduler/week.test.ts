@@ -20,7 +20,7 @@ interface Week {
   readonly days: () => readonly string[];
   readonly events: ScheduleEvent[];
   /** Lets a schedule run from one moment to another, as one process. */
-  serve(from: string, to: string): Promise<void>;
+  serve(from: string, to: string, onMove?: (now: number, set: (ms: number) => void) => void): Promise<void>;
   records(): Promise<readonly JobRecord[]>;
 }
 
@@ -35,11 +35,12 @@ async function weekOf(schedule: string, zone = 'UTC'): Promise<Week> {
   return {
     ...{ job, history, events },
     days: () => asked.ranges.flatMap(daysOfBlocks),
-    serve: async (from, to) => {
+    serve: async (from, to, onMove) => {
       clock.set(at(from));
       const drain = new AbortController();
       clock.onMove = (now) => {
         if (now >= at(to)) drain.abort();
+        else onMove?.(now, clock.set);
       };
       await runSchedule({
         ...{ jobs: [job], actions, effects: clock, drain: drain.signal, drainMs: 0 },
@@ -94,6 +95,23 @@ describe('a week of nightly jobs', () => {
       }
       expect(week.days(), `outage: ${outage}`).toEqual(days(first, 9));
     }
+  });
+
+  test('skips no night and takes none twice when the clock jumps three days ahead, and is put right', async () => {
+    const week = await weekOf("{cron: '15 3 * * *', catch_up: 1}");
+    const jumps = [
+      [at('2026-05-05T12:00:00Z'), at('2026-05-08T12:00:00Z')],
+      [at('2026-05-08T13:00:00Z'), at('2026-05-05T13:00:00Z')],
+    ];
+    const jump = (now: number, set: (ms: number) => void): void => {
+      const [from = Number.POSITIVE_INFINITY, to = 0] = jumps[0] ?? [];
+      if (now < from) return;
+      jumps.shift();
+      set(to);
+    };
+    await week.serve('2026-05-04T12:00:00Z', '2026-05-10T12:00:00Z', jump);
+    // The wrong clock let the newest night that it saw run, which had its blocks.
+    expect([...week.days()].sort()).toEqual(days('2026-05-04', 6));
   });
 
   test('makes up for as many runs as catch_up says, the newest; older ones do not come back', async () => {
