@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Job, Worker } from 'bullmq';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { formatError, UsageError } from '../core/errors.ts';
+import { formatError, type SourceError, UsageError } from '../core/errors.ts';
 import { readVersion } from '../core/own-package.ts';
 import { formatSpan, type Span } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, run } from '../export/run.ts';
+import type { Environment } from '../http/dispatcher.ts';
 import { resolveNetwork } from '../http/network.ts';
 import { parseRedisAddress, type RedisAddress } from '../redis/redis-address.ts';
+import { openRedis } from '../redis/redis-connection.ts';
+import { RedisWatch } from '../redis/redis-watch.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { openQueuePlace } from './open-queue-place.ts';
 import type { QueuePlace } from './queue-place.ts';
@@ -51,7 +54,9 @@ export interface WorkerOptions
 
 /** What happens in a worker. */
 export type WorkerEvent =
-  | { readonly event: 'waiting'; readonly for: 'queue' | 'orders' | 'server' }
+  | { readonly event: 'waiting'; readonly for: 'queue' | 'orders' }
+  | { readonly event: 'waiting'; readonly for: 'server'; readonly message: string }
+  | { readonly event: 'resumed' }
   | ({ readonly event: 'order' } & Span)
   | ({ readonly event: 'delivered'; readonly rows: number; readonly requests: number } & Span)
   | ({ readonly event: 'problem'; readonly message: string } & Span);
@@ -63,10 +68,24 @@ export type WorkerEvent =
  * @throws {UsageError} if the run is of another network, version or declaration; {SourceError} if the server cannot be used
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  const { env = process.env, effects = realEffects } = options;
+  const { env = process.env, effects = realEffects, onEvent } = options;
   const address = parseRedisAddress(options.queue, '--queue', env);
+  const onChange = (failure?: SourceError): void =>
+    onEvent?.(
+      failure === undefined ? { event: 'resumed' } : { event: 'waiting', for: 'server', message: formatError(failure) },
+    );
+  const watch = new RedisWatch({ address, env, effects, onChange });
+  try {
+    await serve({ ...options, env, effects }, address, watch);
+  } finally {
+    await watch.close();
+  }
+}
+
+async function serve(options: ServeOptions, address: RedisAddress, watch: RedisWatch): Promise<void> {
+  const { env } = options;
   const place = await openQueuePlace(options.warehouse);
-  const record = await waitForRecord(options, place);
+  const record = await waitForRecord(options, place, watch);
   if (record === undefined) return;
   const own = resolveNetwork(options.network).name;
   if (record.network !== own) {
@@ -77,27 +96,31 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   }
   // Says in one line if the server cannot be used.
   await (await openWorkQueue(record.id, address, env)).close();
+  watch.start();
   const registry = await warehouseRegistry(options.warehouse, options.registry);
-  await new OrderLoop({ ...options, env, effects, registry }, place, record, address).serve();
+  await new OrderLoop({ ...options, registry }, place, record, address).serve();
 }
 
 /** The record of the queue, which the first run with --queue makes. */
 async function waitForRecord(
   { stop, idleMs, onEvent }: WorkerOptions,
   place: QueuePlace,
+  watch: RedisWatch,
 ): Promise<QueueRecord | undefined> {
   const since = performance.now();
   for (let looks = 0; stop?.aborted !== true; looks++) {
     const record = await place.readRecord();
     if (record !== undefined) return record;
     if (looks === 0) onEvent?.({ event: 'waiting', for: 'queue' });
+    watch.start();
     if (idleMs !== undefined && performance.now() - since > idleMs) return undefined;
     await delay(LOOK_MS, undefined, { ...(stop && { signal: stop }) }).catch(() => undefined);
   }
   return undefined;
 }
 
-type LoopOptions = WorkerOptions & { readonly effects: Effects; readonly registry: Registry };
+type ServeOptions = WorkerOptions & { readonly env: Environment; readonly effects: Effects };
+type LoopOptions = ServeOptions & { readonly registry: Registry };
 
 class OrderLoop {
   readonly #options: LoopOptions;
@@ -117,7 +140,7 @@ class OrderLoop {
 
   /** Serves orders until the end. @throws the refusal of an order that this worker must not do */
   async serve(): Promise<void> {
-    const { env = process.env, stop, onEvent } = this.#options;
+    const { env, stop, onEvent } = this.#options;
     const { Worker: BullWorker, DelayedError } = await import('bullmq');
     const giveBack = async (job: Job, token: string | undefined, afterMs: number): Promise<never> => {
       await job.moveToDelayed(Date.now() + afterMs, token);
@@ -126,15 +149,11 @@ class OrderLoop {
     const worker: Worker<unknown, WorkResult> = new BullWorker(
       this.#record.id,
       async (job, token) => {
-        this.#isBusy = true;
         try {
-          return (await this.#export(job)) ?? (await giveBack(job, token, 0));
+          return (await this.#work(job)) ?? (await giveBack(job, token, 0));
         } catch (error) {
           if (this.#end.signal.aborted) return await giveBack(job, token, GIVE_BACK_MS);
           throw error;
-        } finally {
-          this.#isBusy = false;
-          this.#idleSince = performance.now();
         }
       },
       {
@@ -144,14 +163,15 @@ class OrderLoop {
         maxStalledCount: 1000,
       },
     );
-    tellOutages(worker, onEvent);
+    // Outages are told by the watch of the server; BullMQ connects again by itself, for as long as it takes.
+    worker.on('error', () => undefined);
     onEvent?.({ event: 'waiting', for: 'orders' });
     try {
       while (!this.#end.signal.aborted && stop?.aborted !== true && !this.#isIdle()) {
         await delay(100);
       }
     } finally {
-      await worker.close();
+      await this.#close(worker);
     }
     const reason: unknown = this.#end.signal.reason;
     if (reason instanceof UsageError) throw reason;
@@ -160,6 +180,25 @@ class OrderLoop {
   #isIdle(): boolean {
     const { idleMs } = this.#options;
     return idleMs !== undefined && !this.#isBusy && performance.now() - this.#idleSince > idleMs;
+  }
+
+  async #close(worker: Worker): Promise<void> {
+    await worker.pause(true);
+    while (this.#isBusy) await delay(100);
+    // BullMQ waits without end for a server that is away. What cannot be given back goes to another worker, as after a kill.
+    const connection = await openRedis(this.#address, this.#options.env).catch(() => undefined);
+    connection?.close();
+    await worker.close(connection === undefined);
+  }
+
+  async #work(job: Job): Promise<WorkResult | undefined> {
+    this.#isBusy = true;
+    try {
+      return await this.#export(job);
+    } finally {
+      this.#isBusy = false;
+      this.#idleSince = performance.now();
+    }
   }
 
   /** @returns undefined if the order was not finished because this worker ends */
@@ -208,20 +247,4 @@ class OrderLoop {
       this.#options;
     return { network, rps, priority, budget, concurrency, workers, waitMs, env, registry, effects, onRetry, stop };
   }
-}
-
-/** Tells once that the server is away, and once that it is back: BullMQ connects again by itself, for as long as it takes. */
-function tellOutages(worker: Worker<unknown, WorkResult>, onEvent: WorkerOptions['onEvent']): void {
-  let isAway = false;
-  worker.on('error', (error) => {
-    const isConnection = 'code' in error && /^E[A-Z_]+$/.test(String(error.code));
-    if (isAway || !isConnection) return;
-    isAway = true;
-    onEvent?.({ event: 'waiting', for: 'server' });
-  });
-  worker.on('ready', () => {
-    if (!isAway) return;
-    isAway = false;
-    onEvent?.({ event: 'waiting', for: 'orders' });
-  });
 }

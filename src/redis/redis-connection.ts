@@ -6,8 +6,7 @@ import { type Environment, readAuthorities } from '../http/dispatcher.ts';
 import { scrubError } from '../http/secret.ts';
 import type { RedisAddress } from './redis-address.ts';
 
-const CONNECT_MS = 5000;
-const COMMAND_MS = 5000;
+const ANSWER_MS = 5000;
 
 /** An open connection that does not reconnect by itself. */
 export interface RedisConnection {
@@ -15,27 +14,42 @@ export interface RedisConnection {
   close(): void;
 }
 
+export interface OpenRedisOptions {
+  /** Aborted to give up while it connects. */
+  readonly stop?: AbortSignal;
+  /** How long to wait for the connection, and for an answer to each command. Default 5 s. */
+  readonly answerMs?: number | undefined;
+}
+
 /**
  * Connects, logs in and checks that the server keeps what is written.
  *
  * @throws {SourceError} see {@link redisFailure}; `redis-evicts` if the server may remove keys
  */
-export async function openRedis(address: RedisAddress, env: Environment): Promise<RedisConnection> {
+export async function openRedis(
+  address: RedisAddress,
+  env: Environment,
+  { stop, answerMs = ANSWER_MS }: OpenRedisOptions = {},
+): Promise<RedisConnection> {
   const client = new Redis({
     ...redisOptions(address, env),
     ...{ lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy: () => null },
-    ...{ connectTimeout: CONNECT_MS, commandTimeout: COMMAND_MS, connectionName: 'tonlake' },
+    ...{ connectTimeout: answerMs, commandTimeout: answerMs, connectionName: 'tonlake' },
   });
   let reason: unknown;
   client.on('error', (error: unknown) => {
     reason = error;
   });
+  const giveUp = (): void => client.disconnect();
+  stop?.addEventListener('abort', giveUp);
   try {
     await client.connect();
     await requireKept(client, address);
   } catch (error) {
     client.disconnect();
     throw redisFailure(reason ?? error, address);
+  } finally {
+    stop?.removeEventListener('abort', giveUp);
   }
   return { client, close: () => client.disconnect() };
 }
@@ -171,7 +185,8 @@ export function redisFailure(error: unknown, address: RedisAddress): SourceError
   const code = codeOf(error);
   const reading = meaningOf(code, message);
   const isClosed = /Connection is closed|Stream isn't writeable/.test(message);
-  const got = reading?.got ?? (isClosed ? 'a closed connection' : code === '' || isReply(error) ? message : code);
+  const other = message === 'Command timed out' ? 'no answer' : code === '' || isReply(error) ? message : code;
+  const got = reading?.got ?? (isClosed ? 'a closed connection' : other);
   return new SourceError(`source: expected a Redis server at ${address.shown}, got ${got}`, {
     code: reading?.code ?? 'no-redis',
     retryable: reading === undefined,

@@ -2,11 +2,14 @@ import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
 import { formatError } from '../../src/core/errors.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import { runQueued } from '../../src/fleet/coordinate.ts';
 import { runWorker, type WorkerEvent, type WorkerOptions } from '../../src/fleet/worker.ts';
+import { parseRedisAddress } from '../../src/redis/redis-address.ts';
+import { RedisWatch } from '../../src/redis/redis-watch.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { type Hashes, hashTables } from '../e2e/export.ts';
 import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
@@ -173,17 +176,48 @@ describe.skipIf(!hasRedis)('a run with a queue', () => {
     const own = await startRedis();
     const warehouse = place();
     await expect(ask(warehouse, { url: 'redis://127.0.0.1:1' })).rejects.toMatchObject({ code: 'no-redis' });
-    const awaited: string[] = [];
+    const told: string[] = [];
     const end = new AbortController();
+    const steps = [own.kill, own.restart, own.kill, async () => end.abort()];
     const onEvent = async (event: WorkerEvent): Promise<void> => {
-      if (event.event !== 'waiting') return;
-      const count = awaited.push(event.for);
-      if (count === 1) await own.kill();
-      if (count === 2) await own.restart();
-      if (count === 3) end.abort();
+      told.push(event.event === 'waiting' ? event.for : event.event);
+      await steps[told.length - 1]?.();
     };
+    // The end does not wait for a server that is away.
     await work(warehouse, { queue: own.url, idleMs: 600_000, stop: end.signal, onEvent });
-    expect(awaited.slice(0, 3)).toEqual(['orders', 'server', 'orders']);
+    expect(told).toEqual(['orders', 'server', 'resumed', 'server']);
+  });
+
+  test('a worker that was started before the first run tells that its server is away, and why', async () => {
+    const told: WorkerEvent[] = [];
+    const end = new AbortController();
+    const onEvent = (event: WorkerEvent): void => {
+      if (told.push(event) === 2) end.abort();
+    };
+    await work(place(), { queue: 'redis://127.0.0.1:1', idleMs: 600_000, stop: end.signal, onEvent });
+    const message = expect.stringMatching(/^source: expected .* at redis:\/\/127\.0\.0\.1:1, got ECONNREFUSED; hint: /);
+    expect(told).toEqual([
+      { event: 'waiting', for: 'queue' },
+      { event: 'waiting', for: 'server', message },
+    ]);
+  });
+
+  test('a server that hangs is away until it answers', async () => {
+    const own = await startRedis();
+    const address = parseRedisAddress(own.url, '--queue', {});
+    const effects = { ...realEffects, sleep: (_ms: number, signal?: AbortSignal) => realEffects.sleep(20, signal) };
+    await own.client.call('CLIENT', 'PAUSE', '600000', 'ALL');
+    const told: string[] = [];
+    await new Promise<void>((resolve) => {
+      const onChange = async (failure?: Error): Promise<void> => {
+        if (told.push(failure?.message ?? 'back') === 1) await own.restart();
+        else await watch.close().then(resolve);
+      };
+      // Long enough for a server that does answer, on a machine that is busy.
+      const watch = new RedisWatch({ address, env: {}, effects, answerMs: 1000, onChange });
+      watch.start();
+    });
+    expect(told).toEqual([expect.stringMatching(/got no answer$/), 'back']);
   });
 
   test('needs a folder, and blocks that exist', async () => {

@@ -93,13 +93,16 @@ function show(event: WorkerEvent, isJson: boolean): void {
 const AWAITED = {
   queue: 'a run with --queue on this warehouse',
   orders: 'orders',
-  server: 'the Redis server, which does not answer',
 } as const;
 
 function describe(event: WorkerEvent): string {
   switch (event.event) {
     case 'waiting':
-      return `waiting for ${AWAITED[event.for]}`;
+      return event.for === 'server'
+        ? `waiting for this to pass: ${event.message}`
+        : `waiting for ${AWAITED[event.for]}`;
+    case 'resumed':
+      return 'the Redis server is back';
     case 'order':
       return `${formatSpan(event)}: exporting`;
     case 'delivered':
