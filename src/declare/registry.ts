@@ -211,12 +211,15 @@ async function loadBeside(folder: string): Promise<Registry> {
   return new Registry(all, names, folder, walks);
 }
 
+/** Not declarations of types, tests and settings, such as `own.d.ts`, `own.test.ts` and `vitest.config.js`. */
+const MODULE = /^[^.]+\.m?[jt]s$/;
+
 /** What the files of a folder export: pipelines, and walk kinds. */
 async function readFolder(folder: string) {
   const found = await readdir(folder).catch((error: unknown) => {
     throw new UsageError(`usage: expected a folder of pipelines, got ${folder}`, { code: 'no-folder', cause: error });
   });
-  const files = found.filter((file) => /^[a-z0-9_]+\.(js|ts)$/.test(file)).sort();
+  const files = found.filter((file) => MODULE.test(file)).sort();
   const pipelines: PipelineDef[] = [];
   const walks: WalkCode[] = [];
   const exported = await Promise.all(files.map((file) => importPipeline(join(folder, file))));

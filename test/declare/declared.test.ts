@@ -41,6 +41,14 @@ test('a folder with one file adds its pipeline, with its views, to those that co
   expect(registry.tableOf('own_now')).toBe(registry.table('own'));
 });
 
+test('a pipeline may lie in a file of any name, but not in one of types, tests or settings', async () => {
+  const folder = freshFolder();
+  writeFileSync(join(folder, 'Own-Domains.mjs'), WHOLE);
+  for (const file of ['own.d.ts', 'own.test.js', 'own.config.js', '.own.js', 'README.md'])
+    writeFileSync(join(folder, file), '{');
+  expect([...(await loadRegistry(folder)).own]).toEqual(['own']);
+});
+
 test.each([
   [
     'another kind of walk',
