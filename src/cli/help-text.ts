@@ -27,24 +27,3 @@ export function groupOptions(command: Command): void {
   // Commander prints groups in the order of their first options.
   (command.options as Option[]).sort((a, b) => TITLES.indexOf(titleOf(a)) - TITLES.indexOf(titleOf(b)));
 }
-
-/** Fits paragraphs into a width. Lines that begin with a blank, such as examples, stay as they are. */
-export function fitParagraphs(text: string, width: number): string {
-  return text
-    .split('\n\n')
-    .map((part) => part.replace(/^(?:\S.*\n?)+/gm, (lines) => fitLines(lines, width)))
-    .join('\n\n');
-}
-
-function fitLines(lines: string, width: number): string {
-  const end = lines.endsWith('\n') ? '\n' : '';
-  const fitted: string[] = [];
-  let line = '';
-  for (const word of lines.trim().split(/\s+/)) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      fitted.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...fitted, line].join('\n') + end;
-}

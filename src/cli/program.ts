@@ -30,7 +30,8 @@ import { addUi } from './commands/ui-command.ts';
 import { addVerify } from './commands/verify-command.ts';
 import { addWatch } from './commands/watch-command.ts';
 import { addWorker } from './commands/worker-command.ts';
-import { fitParagraphs, groupOptions } from './help-text.ts';
+import { fitParagraphs } from './fit-terminal.ts';
+import { groupOptions } from './help-text.ts';
 import { rememberFlags } from './invocation.ts';
 
 /** Commands by what they are for, in the order of the help. */

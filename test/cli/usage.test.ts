@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fitParagraphs } from '../../src/cli/help-text.ts';
+import { fitColumns, fitParagraphs } from '../../src/cli/fit-terminal.ts';
 import { splitNames } from '../../src/cli/pipeline-names.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
@@ -283,4 +283,18 @@ test('paragraphs of the help fit the terminal, and examples stay as they are', (
   expect(
     fitParagraphs(`\nOne two three four\nfive six.\n\nExamples:\n${long}\n${long}\n\nThe end is here.\n`, 10),
   ).toBe(`\nOne two\nthree four\nfive six.\n\nExamples:\n${long}\n${long}\n\nThe end is\nhere.\n`);
+});
+
+test('the last of aligned columns is wrapped below itself, unless it would be narrow', () => {
+  const lines = [
+    'lt        BIGINT   logical time of the transaction',
+    '  a note that is too long for its line',
+    'short  x',
+  ];
+  expect(fitColumns(`${lines.join('\n')}\n`, 44)).toBe(
+    'lt        BIGINT   logical time of the\n                   transaction\n  a note that is too long for its line\nshort  x\n',
+  );
+  expect(fitColumns(lines[1] ?? '', 30)).toBe('  a note that is too long for\n  its line');
+  expect(fitColumns('no-blank-to-break-this-line-at', 26)).toBe('no-blank-to-break-this-line-at');
+  expect(fitColumns(lines[0] ?? '', 40)).toBe(lines[0]);
 });

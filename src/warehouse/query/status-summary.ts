@@ -81,12 +81,13 @@ function partsOf({ pipelines, marts, store }: WarehouseStatus, now: number): rea
   const filesOf = ({ files, bytes }: { readonly files: number; readonly bytes: number }): readonly string[] =>
     store === 'parquet' ? [`${formatCount(files)} (${formatBytes(bytes)})`] : [];
   const walked = pipelines.map((each) => {
-    const rows = Object.values(each.rows).reduce((sum, count) => sum + count, 0);
+    const counts = Object.values(each.rows);
+    const rows = formatCount(counts.reduce((sum, count) => sum + count, 0));
     const done = each.done.length === 0 ? '-' : some(each.done);
     return [
       each.pipeline,
       done,
-      formatCount(rows),
+      counts.length > 1 ? `${rows} (${counts.length} tables)` : rows,
       ...filesOf(each),
       each.lastCommit === undefined ? 'never' : age(each.lastCommit),
     ];
