@@ -101,6 +101,7 @@ describe('progress', () => {
   });
 });
 
+const BARS = /transactions {2}=.* left\nall {2}=+-+ {2}\d+ % {2}stage 2 of 3 .* elapsed {2}about .* left/;
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0;
 
 describe.skipIf(!hasScript)('on a terminal', () => {
@@ -116,13 +117,14 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     let isInterrupted = false;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
-      if (isInterrupted || !/transactions {2}=.* left/.test(printed)) return;
+      // A part of what is printed may end within a line.
+      if (isInterrupted || !BARS.test(screenOf(printed).join('\n'))) return;
       isInterrupted = true;
-      expect(screenOf(printed).join('\n')).toMatch(/all {2}=+-+ {2}\d+ % {2}stage 2 of 3 .* elapsed {2}about .* left/);
       child.stdin.write('\x03');
     });
     const code = await new Promise((resolve) => child.once('close', resolve));
-    expect({ code, screen: screenOf(printed) }).toEqual({
+    expect({ isInterrupted, code, screen: screenOf(printed) }).toEqual({
+      isInterrupted: true,
       code: 130,
       screen: [
         'blocks: fetching 1000:1060 (61 blocks)',
