@@ -1,10 +1,10 @@
 /** A last column narrower than this is not wrapped: its lines would have a word each. */
 const LEAST_WIDTH = 24;
 
-/** Prints text, and wraps lines that are too long for the terminal, if standard output is one. */
-export function printFitted(text: string): void {
+/** Text for standard output; fitted to its width if it is a terminal. */
+export function fitTerminal(text: string, fit: (text: string, width: number) => string = fitColumns): string {
   const { isTTY, columns } = process.stdout;
-  process.stdout.write(isTTY && columns > 0 ? fitColumns(text, columns) : text);
+  return isTTY && columns > 0 ? fit(text, columns) : text;
 }
 
 /** Fits aligned columns, which are two blanks or more apart, into a width: the last one is wrapped. Words are not cut. */

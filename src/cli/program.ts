@@ -30,7 +30,7 @@ import { addUi } from './commands/ui-command.ts';
 import { addVerify } from './commands/verify-command.ts';
 import { addWatch } from './commands/watch-command.ts';
 import { addWorker } from './commands/worker-command.ts';
-import { fitParagraphs } from './fit-terminal.ts';
+import { fitParagraphs, fitTerminal } from './fit-terminal.ts';
 import { groupOptions } from './help-text.ts';
 import { rememberFlags } from './invocation.ts';
 
@@ -86,8 +86,7 @@ function requireSubcommand(command: Command): void {
 
 /** Commander wraps its own parts; the text below them is wrapped here, if there is a terminal. */
 function writeHelp(text: string): void {
-  const { isTTY, columns } = process.stdout;
-  process.stdout.write(isTTY && columns > 0 && !text.startsWith('Usage:') ? fitParagraphs(text, columns) : text);
+  process.stdout.write(text.startsWith('Usage:') ? text : fitTerminal(text, fitParagraphs));
 }
 
 /** `sql [query]`; without `[options]`, which all commands have. */

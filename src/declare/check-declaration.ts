@@ -68,15 +68,20 @@ export function checkWalks(pipelines: readonly PipelineDef[], walks: readonly Wa
 export function checkNames(pipelines: readonly PipelineDef[]): void {
   const names = pipelines.map(({ name }) => name);
   const tables = pipelines.flatMap((pipeline) => pipeline.tables);
-  const relations = tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]);
   const roles = tables.flatMap(({ plays }) => plays ?? []);
   requireDistinct('pipelines', 'pipeline', names);
-  requireDistinct('pipelines', 'table or view', relations);
+  requireDistinct('pipelines', 'table or view', relationsOf(pipelines));
   requireDistinct('pipelines', 'role', roles);
   for (const { name, needs, provenBy } of pipelines) {
     for (const need of needs) choose(name, 'a pipeline that it needs', need, names);
     for (const other of provenBy) choose(name, 'a pipeline that proves it', other, names);
   }
+}
+
+/** The names of all tables and views. */
+export function relationsOf(pipelines: readonly PipelineDef[]): readonly string[] {
+  const tables = pipelines.flatMap((pipeline) => pipeline.tables);
+  return tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]);
 }
 
 function isPipeline(value: unknown): value is PipelineDef {

@@ -1,4 +1,5 @@
 import { UsageError } from '../core/errors.ts';
+import { relationsOf } from './check-declaration.ts';
 import type { PipelineDef } from './pipeline.ts';
 
 /** Most bytes of a name: it is part of file names. */
@@ -27,12 +28,7 @@ export function checkOwnNames(file: string, { name, tables }: PipelineDef): void
 
 /** @throws {UsageError} `bad-pipeline` if names of tables or views differ in their case only */
 export function checkCases(pipelines: readonly PipelineDef[]): void {
-  const tables = pipelines.flatMap((pipeline) => pipeline.tables);
-  requireDistinctCases(
-    'pipelines',
-    'table or view',
-    tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]),
-  );
+  requireDistinctCases('pipelines', 'table or view', relationsOf(pipelines));
 }
 
 function isUsable(name: string): boolean {

@@ -3,7 +3,7 @@ import { TonlakeError } from '../../core/errors.ts';
 import { type CommonOptions, pipelinesOption, withPlace } from '../common-options.ts';
 import type { Declared } from '../describe-name.ts';
 import { findWarehouse } from '../find-warehouse.ts';
-import { printFitted } from '../fit-terminal.ts';
+import { fitTerminal } from '../fit-terminal.ts';
 
 interface DescribeFlags extends CommonOptions {
   readonly json?: boolean;
@@ -20,8 +20,8 @@ export function addDescribe(program: Command): void {
     .action(async (name: string | undefined, flags: DescribeFlags) => {
       const { describeName } = await import('../describe-name.ts');
       const declared = await declaredFor(flags);
-      if (flags.json === true) process.stdout.write(await describeName(name, declared, 'json'));
-      else printFitted(await describeName(name, declared));
+      const text = await describeName(name, declared, flags.json === true ? 'json' : 'text');
+      process.stdout.write(flags.json === true ? text : fitTerminal(text));
     });
 }
 

@@ -4,7 +4,7 @@ import { counted } from '../../core/format.ts';
 import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
-import { printFitted } from '../fit-terminal.ts';
+import { fitTerminal } from '../fit-terminal.ts';
 import { pasteable } from '../invocation.ts';
 import { print } from '../streams.ts';
 
@@ -77,6 +77,5 @@ async function list(flags: MartFlags): Promise<void> {
     import('../../marts/describe-marts.ts'),
   ]);
   const marts = await loadMarts(await loadRegistry(), flags.marts);
-  if (flags.json === true) print(marts.map(martSummary), true, String);
-  else printFitted(describeMarts(marts));
+  print(marts.map(martSummary), flags.json, () => fitTerminal(describeMarts(marts)));
 }

@@ -5,7 +5,7 @@ import { formatOf } from '../../files/output-format.ts';
 import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
-import { printFitted } from '../fit-terminal.ts';
+import { fitTerminal } from '../fit-terminal.ts';
 import { pasteable } from '../invocation.ts';
 
 interface ReportFlags extends CommonOptions {
@@ -88,10 +88,10 @@ async function makeReport(report: string, flags: ReportFlags): Promise<void> {
 async function showList(): Promise<void> {
   const { listReports } = await import('../../reports/find-report.ts');
   for (const { name, title, doc, params = {} } of await listReports()) {
-    printFitted(`${name}: ${title}\n  ${doc}\n`);
+    process.stdout.write(fitTerminal(`${name}: ${title}\n  ${doc}\n`));
     for (const [param, { type, doc: meaning, choices, default: fallback, required }] of Object.entries(params)) {
       const rule = required === true ? 'required' : fallback === undefined ? 'optional' : `default ${fallback}`;
-      printFitted(`  --param ${param}=<${choices?.join('|') ?? type}>  ${meaning} (${rule})\n`);
+      process.stdout.write(fitTerminal(`  --param ${param}=<${choices?.join('|') ?? type}>  ${meaning} (${rule})\n`));
     }
   }
 }

@@ -16,7 +16,7 @@ import { quoteLookup } from '../quote/quote-lookup.ts';
 import type { Prepare, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
-import type { PageRules, WalkRequest } from '../walk-request.ts';
+import { onlyRequested, type RequestedOnly, type WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks whose keys are looked up and committed together. */
 const SPAN_BLOCKS = 2_000;
@@ -179,12 +179,12 @@ function givenOf({ tables }: PipelineDef, keys: readonly Key[], given: Given): G
   return keys.length === 1 ? { ...keys[0]?.values, ...given } : given;
 }
 
-/** Keys that the user gives may have other forms than those of the rows. */
-function onlyOf({ pipeline: { walk }, from }: Context, keys: readonly Key[]): PageRules['only'] {
-  const { column } = walk;
+/** Rows have the last of the names that a key is sent by. */
+function onlyOf(context: Context, keys: readonly Key[]): RequestedOnly | undefined {
+  const { walk } = context.pipeline;
   const name = walk.keys.at(-1) ?? '';
-  if (from !== undefined || column === undefined) return undefined;
-  return { column, values: keys.map(({ values }) => values[name] ?? '') };
+  const values = keys.map((key) => key.values[name] ?? '');
+  return onlyRequested(context, walk.column, values);
 }
 
 interface Failed {

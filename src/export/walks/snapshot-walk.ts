@@ -13,7 +13,7 @@ import { quoteSnapshot } from '../quote/quote-snapshot.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
-import type { PageRules, WalkRequest } from '../walk-request.ts';
+import { onlyRequested, type WalkRequest } from '../walk-request.ts';
 import { widenedContext } from '../widen-entry.ts';
 
 type Filter = readonly (readonly [string, string])[];
@@ -64,22 +64,18 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
 
   const requestAt = (filter: Filter, offset: number, isOrphans: boolean): ListRequest => {
     const size = Math.min(limit, most - offset);
+    const values = filter.map(([, value]) => value);
     const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
     return {
       ...{ filter, offset, limit: size, isOrphans },
       http: {
         path: pathOf(pipeline),
         query: [...filter, ['limit', String(size)], ...skip, ...fixedQuery(pipeline)],
-        label: `${pipeline.name} ${filter.map(([, value]) => `${value} `).join('')}from ${offset}`,
+        label: [pipeline.name, ...values, `from ${offset}`].join(' '),
       },
-      page: { given, only: onlyOf(filter) },
+      page: { given, only: onlyRequested(context, parents?.column, values.slice(0, 1)) },
     };
   };
-  /** The rows of a declared parent name it in the form of the index. Those that the user gives may have other forms. */
-  const onlyOf = ([first]: Filter): PageRules['only'] =>
-    first === undefined || from !== undefined || parents?.column === undefined
-      ? undefined
-      : { column: parents.column, values: [first[1]] };
   /** The unfiltered list. Rows added during the reading may have come before its end, so its tail is read again. */
   async function* wholeList(isOrphans: boolean): AsyncGenerator<Round<ListRequest>> {
     length = 0;
