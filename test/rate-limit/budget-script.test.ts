@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { AdaptiveRate } from '../../src/rate-limit/adaptive-rate.ts';
 import { Pace } from '../../src/rate-limit/pace.ts';
 import { FixedRate, type Rate } from '../../src/rate-limit/rate.ts';
@@ -111,9 +111,12 @@ async function replay(script: Script, steps: readonly Step[], rps: number | 'aut
   );
 }
 
-describe.skipIf(!hasRedis)('the script of the shared limit', async () => {
-  const redis = hasRedis ? await startRedis() : undefined;
-  const open = (): Script => openScript(redis as RedisServer);
+describe.skipIf(!hasRedis)('the script of the shared limit', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  const open = (): Script => openScript(redis);
 
   test('auto finds, keeps and probes a limit exactly as a process does', async () => {
     const steps = play(new AdaptiveRate(), () => 25, 5000, 2);

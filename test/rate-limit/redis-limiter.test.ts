@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { formatError } from '../../src/core/errors.ts';
 import { resolveNetwork } from '../../src/http/network.ts';
@@ -46,9 +46,13 @@ async function failure(work: Promise<unknown>): Promise<string> {
   );
 }
 
-describe.skipIf(!hasRedis)('a limit that machines share through Redis', async () => {
-  const redis = (hasRedis ? await startRedis() : undefined) as RedisServer;
-  const { url, client } = redis;
+describe.skipIf(!hasRedis)('a limit that machines share through Redis', () => {
+  let redis: RedisServer;
+  let url: string;
+  beforeAll(async () => {
+    redis = await startRedis();
+    url = redis.url;
+  });
 
   test('holds for all that ask together', async () => {
     const from = performance.now();
@@ -91,9 +95,9 @@ describe.skipIf(!hasRedis)('a limit that machines share through Redis', async ()
       holders: [{ pid: process.pid, rps: 40, priority: 'backfill' }],
     });
     expect(formatBudgetStatus(status)).toMatch(/process \d+ on \S+ {2}backfill/);
-    const keys = await client.keys('*');
+    const keys = await redis.client.keys('*');
     const values = await Promise.all(
-      keys.map(async (key) => ((await client.type(key)) === 'hash' ? client.hvals(key) : key)),
+      keys.map(async (key) => ((await redis.client.type(key)) === 'hash' ? redis.client.hvals(key) : key)),
     );
     expect(JSON.stringify([status, keys, values])).not.toContain(apiKey.reveal());
     await limiter.close();
@@ -118,8 +122,11 @@ describe.skipIf(!hasRedis)('a limit that machines share through Redis', async ()
   });
 });
 
-describe.skipIf(!hasRedis)('a Redis server that cannot be used is told in one line', async () => {
-  const locked = (hasRedis ? await startRedis(['--requirepass', 'open-sesame']) : undefined) as RedisServer;
+describe.skipIf(!hasRedis)('a Redis server that cannot be used is told in one line', () => {
+  let locked: RedisServer;
+  beforeAll(async () => {
+    locked = await startRedis(['--requirepass', 'open-sesame']);
+  });
 
   test('nobody answers', async () => {
     const error = await open({ url: 'redis://127.0.0.1:1' })
