@@ -1,6 +1,6 @@
 // Compiles the AssemblyScript files of wasm/ to dist/wasm, unless that was made from the same inputs.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isMadeFromSame, noteInputs } from './input-hash.mjs';
 
 const OUT = 'dist/wasm';
@@ -11,10 +11,11 @@ export async function buildWasm() {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   const { main } = await import('assemblyscript/asc');
-  const sources = readdirSync('wasm').filter((name) => name.endsWith('.ts'));
-  for (const name of sources) {
+  const sources = readdirSync('wasm', { recursive: true }).filter((name) => name.endsWith('.ts'));
+  // Those in folders are parts of the modules beside them.
+  for (const name of sources.filter((path) => dirname(path) === '.')) {
     const outFile = join(OUT, name.replace(/\.ts$/, '.wasm'));
-    const args = [join('wasm', name), '-O3', '--runtime', 'stub', '--noAssert', '--outFile', outFile];
+    const args = [join('wasm', name), '-O3', '--enable', 'simd', '--runtime', 'stub', '--noAssert', '--outFile', outFile];
     const { error, stderr } = await main(args);
     if (error !== null) throw new Error(`${name}: ${stderr.toString()}`, { cause: error });
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { type Module, memoryOf, openModule } from '../core/web-assembly.ts';
 
 /** Values in PLAIN encoding. */
 export interface PlainValues {
@@ -8,41 +8,20 @@ export interface PlainValues {
   readonly width: number;
 }
 
-type HashValues = (plain: PlainValues, into: Int32Array) => void;
-
 /** The exports of `wasm/bloom-hashes.ts`. */
-interface Exports {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
-  start(): number;
+interface BloomHashes extends Module {
   hashValues(values: number, count: number, width: number, out: number): void;
 }
 
-/** What is used of WebAssembly, which the types of Node 20 lack. */
-interface WebAssemblyApi {
-  readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-}
-
-const PAGE_BYTES = 65_536;
-
-let loaded: HashValues | undefined;
+let loaded: BloomHashes | undefined;
 
 /** Sets `into` to the high and low half of the xxHash64 of each value. */
-export function hashValues(plain: PlainValues, into: Int32Array): void {
-  loaded ??= openModule((globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly);
-  loaded(plain, into);
-}
-
-function openModule({ Module, Instance }: WebAssemblyApi): HashValues {
-  const code = readFileSync(new URL('../../wasm/bloom-hashes.wasm', import.meta.url));
-  const { memory, ...module } = new Instance(new Module(code)).exports as Exports;
-  const start = (module.start() + 7) & ~7;
-  return ({ values, count, width }, into) => {
-    const out = start + ((values.length + 7) & ~7);
-    const lack = out + count * 8 - memory.buffer.byteLength;
-    if (lack > 0) memory.grow(Math.ceil(lack / PAGE_BYTES));
-    new Uint8Array(memory.buffer).set(values, start);
-    module.hashValues(start, count, width, out);
-    into.set(new Int32Array(memory.buffer, out, count * 2));
-  };
+export function hashValues({ values, count, width }: PlainValues, into: Int32Array): void {
+  loaded ??= openModule<BloomHashes>('bloom-hashes');
+  const start = (loaded.start() + 7) & ~7;
+  const out = start + ((values.length + 7) & ~7);
+  const memory = memoryOf(loaded, out + count * 8);
+  new Uint8Array(memory).set(values, start);
+  loaded.hashValues(start, count, width, out);
+  into.set(new Int32Array(memory, out, count * 2));
 }
