@@ -9,7 +9,15 @@ import type { TableDef } from '../declare/table.ts';
 import type { StagedPart } from '../export/collect-parts.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
-import { type CommitDraft, covering, PARTIAL, type StagedSpan, type Store, selectStaged } from '../warehouse/index.ts';
+import {
+  type CommitDraft,
+  type CommitPart,
+  covering,
+  PARTIAL,
+  type StagedSpan,
+  type Store,
+  selectStaged,
+} from '../warehouse/index.ts';
 import { projectionOf } from './audit-transactions.ts';
 import { isSameEvidence } from './entry-state.ts';
 import type { Damage } from './plan-repair.ts';
@@ -164,47 +172,40 @@ interface Outcome {
   readonly fetched: readonly StagedPart[];
 }
 
-/** The first commit supersedes the damaged entries. */
+/** Puts the new entries in the place of the damaged ones, in one commit. @returns false if nothing may or can be put */
 async function commitAll(options: ApplyRepairOptions, damage: Damage, outcome: Outcome): Promise<boolean> {
-  const { store } = options;
   const { good, failed, staged, fetched } = outcome;
   const [before] = damage.entries;
   const isQuarantined = damage.entries.every(({ verdict }) => verdict === 'quarantined');
   if (before === undefined || (failed.length > 0 && !isQuarantined && !canKeep(damage, failed))) return false;
   const kept = isQuarantined ? [] : await stageFailed(options, damage, failed);
-  let requests = fetched.reduce((sum, { draft }) => sum + draft.requests, 0);
-  let supersedes = [...damage.entries.map(({ id }) => id), ...supersededByParts(fetched, damage)];
-  const put = async (
-    part: StagedSpan,
-    draft: Pick<CommitDraft, 'span' | 'spans' | 'scope' | 'asOf'>,
-  ): Promise<void> => {
-    const { network, pipeline, version } = before;
-    const retries = fetched.reduce((sum, { draft: { retries: some } }) => sum + some, 0);
-    await store.commit(part, {
-      network,
-      pipeline,
-      version,
-      without: damage.pipeline.leftOut,
-      verdict: 'sealed',
-      requests,
-      retries,
-      ...draft,
-      supersedes,
-    });
-    supersedes = [];
-    requests = 0;
+  const { network, pipeline, version } = before;
+  const common = {
+    ...{ network, pipeline, version, requests: 0, supersedes: [] },
+    ...{ retries: fetched.reduce((sum, { draft }) => sum + draft.retries, 0) },
+    ...{ without: damage.pipeline.leftOut, verdict: 'sealed' as const },
   };
-  for (const [at, spans] of good.entries()) {
-    const part = staged[at];
-    if (part !== undefined) await put(part, { ...covering(spans), ...readAt(damage, outcome, spans) });
-  }
-  for (const { span, part } of kept) await put(part, { span, scope: PARTIAL, asOf: before.asOf });
-  for (const { staged: part, draft } of fetched.filter((each) => each.draft.verdict === 'quarantined')) {
-    if (!isQuarantined && !kept.some(({ span }) => haveCommon([span], [draft.span]))) continue;
-    await store.commit(part, { ...draft, supersedes });
-    supersedes = [];
-  }
-  return supersedes.length === 0;
+  const parts: readonly CommitPart[] = [
+    ...good.flatMap((spans, at) => {
+      const part = staged[at];
+      const draft = { ...common, ...covering(spans), ...readAt(damage, outcome, spans) };
+      return part === undefined ? [] : [{ staged: part, draft }];
+    }),
+    ...kept.map(({ span, part }) => ({ staged: part, draft: { ...common, span, scope: PARTIAL, asOf: before.asOf } })),
+    ...fetched
+      .filter(({ draft }) => draft.verdict === 'quarantined')
+      .filter(({ draft }) => isQuarantined || kept.some(({ span }) => haveCommon([span], [draft.span]))),
+  ];
+  const last = parts.at(-1);
+  if (last === undefined) return false;
+  const requests = fetched.reduce((sum, { draft }) => sum + draft.requests, 0);
+  const supersedes = [...damage.entries.map(({ id }) => id), ...supersededByParts(fetched, damage)];
+  // Only the last entry of a commit may supersede others.
+  await options.store.commitTogether([
+    ...parts.slice(0, -1).map(({ staged: part, draft }) => ({ staged: part, draft: { ...draft, supersedes: [] } })),
+    { ...last, draft: { ...last.draft, requests, supersedes } },
+  ]);
+  return true;
 }
 
 /** Quarantined entries that the new rows supersede, besides the damaged ones. */

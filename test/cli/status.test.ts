@@ -38,6 +38,35 @@ test('status begins with what is missing, and has a line for each pipeline; one 
   });
 });
 
+test('blocks whose headers are there and whose transactions are not are missing, also if there are no transactions at all', async () => {
+  const path = join(freshFolder(), 'w');
+  const run = (...args: readonly string[]) => tonlake(['run', ...args, '-n', 'sandbox', '-w', path]);
+  const status = async () => {
+    const { stdout: text } = await tonlake(['status', '-w', path]);
+    const { stdout: long } = await tonlake(['status', 'transactions', '-w', path]);
+    const { pipelines } = JSON.parse((await tonlake(['status', '--json', '-w', path])).stdout);
+    const { holes } = pipelines.find(({ pipeline }: PipelineStatus) => pipeline === 'transactions');
+    return { text, long, holes };
+  };
+  expect(await run('blocks', '-r', '1000:1020')).toMatchObject({ code: 0 });
+  const before = await status();
+  expect(before.text).toMatch(/^missing +transactions +1000:1020\n/m);
+  expect(before.text).not.toContain('nothing is missing');
+  expect(before.long).toContain('\n  holes        1000:1020\n');
+  expect(before.holes).toEqual([{ from: 1000, to: 1020 }]);
+  expect(await run('transactions', '-r', '1005:1009')).toMatchObject({ code: 0 });
+  const after = await status();
+  expect(after.text).toMatch(/^missing +transactions +1000:1004,1010:1020\n/m);
+  expect(after.long).toContain('\n  holes        1000:1004,1010:1020\n');
+  const holes = [
+    { from: 1000, to: 1004 },
+    { from: 1010, to: 1020 },
+  ];
+  expect(after.holes).toEqual(holes);
+  const { stderr } = await tonlake(['sql', 'select count(*) from transactions', '-w', path]);
+  expect(stderr).toContain('missing 1000:1004,1010:1020');
+});
+
 test('a summary of many pipelines is short: spans are counted, and names that are alike share a line', () => {
   const spans = Array.from({ length: 1000 }, (_, i) => ({ from: 10 * i, to: 10 * i + 4 }));
   const span = { from: 1, to: 9 };

@@ -108,6 +108,16 @@ export async function contentOf(path: string): Promise<Readonly<Record<string, C
   }
 }
 
+/** The entries in force, as a reader sees them. */
+export async function entriesOf(path: string): Promise<readonly LedgerEntry[]> {
+  const reader = await openReader(path, (await loadRegistry()).tables);
+  try {
+    return await reader.ledger();
+  } finally {
+    await reader.close();
+  }
+}
+
 /** What a repair found, and how it goes about it. */
 export interface Planned {
   readonly findings: readonly Finding[];

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -19,6 +19,7 @@ import {
   contentOf,
   copyOf,
   dropFile,
+  entriesOf,
   exportWarehouse,
   fileOf,
   ledgerFiles,
@@ -300,6 +301,24 @@ describe('what a source does', () => {
     sandbox.setFaults(NO_FAULTS);
     await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
     expect(await contentOf(path)).toEqual(wanted);
+  });
+
+  test('a repair that is killed between its entries has changed nothing: rows that the source lost stay', async () => {
+    const path = copyOf(sound);
+    dropFile(path, fileOf(path, 'transactions', 1100));
+    const damaged = await entriesOf(path);
+    const { length: before } = ledgerFiles(path);
+    sandbox.setFaults({ lies: [{ seqno: 1101, kind: 'transaction-missing-first' }] });
+    expect((await repair(sandbox, path)).report.proven).toBe(false);
+    sandbox.setFaults(NO_FAULTS);
+    // What is sound before and after the block that the source lost, and its old rows.
+    for (const kept of [before, before + 1, before + 2, before + 3]) {
+      const killed = copyOf(path);
+      for (const file of ledgerFiles(killed).slice(kept)) rmSync(file);
+      const isOver = kept === before + 3;
+      expect((await entriesOf(killed)).length).toBe(damaged.length + (isOver ? 2 : 0));
+      if (!isOver) expect(await entriesOf(killed)).toEqual(damaged);
+    }
   });
 
   test('if the source is unavailable, the damage stays for the next repair', async () => {

@@ -105,7 +105,7 @@ function feeding(registry: Registry, relations: readonly string[]): readonly Pip
 }
 
 /** From the first to the last block that the warehouse holds anything of. */
-function lastingRange(ledger: readonly LedgerEntry[], registry: Registry): readonly Span[] {
+export function lastingRange(ledger: readonly LedgerEntry[], registry: Registry): readonly Span[] {
   const lasting = new Set(registry.lasting);
   return wholeRange(ledger.filter(({ pipeline }) => lasting.has(pipeline)).map(({ span }) => span));
 }

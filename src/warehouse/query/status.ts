@@ -11,7 +11,6 @@ import {
   subtractSpans,
   totalSize,
   unionSpans,
-  wholeRange,
 } from '../../core/span.ts';
 import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
@@ -23,6 +22,7 @@ import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.t
 import { openReader } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
+import { lastingRange } from './coverage-gaps.ts';
 import { readHeaderDays } from './header-days.ts';
 import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
@@ -31,7 +31,7 @@ import { warehouseRegistry } from './warehouse-registry.ts';
 export interface PipelineStatus {
   readonly pipeline: string;
   readonly done: readonly Span[];
-  /** Missing blocks between the first and the last one that is done or quarantined, without those removed on purpose. */
+  /** Missing blocks between the first and the last one that the warehouse holds anything of, without those removed on purpose. */
   readonly holes: readonly Span[];
   /** Blocks removed on purpose and not exported again. */
   readonly forgotten: readonly Span[];
@@ -126,7 +126,8 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
   const days = [...(await readHeaderDays(reader.query, ledger, registry))].map(([date, span]) => ({ date, ...span }));
   const forgotten = stillForgotten(await reader.forgotten(), ledger);
   const walked = ledger.filter(({ mart }) => mart === undefined);
-  const names = [...new Set(walked.map((entry) => entry.pipeline))].sort();
+  const names = expectedPipelines(walked, registry);
+  const range = lastingRange(ledger, registry);
   return {
     network: reader.network,
     warehouse: reader.path,
@@ -138,16 +139,25 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
       // Rows of a watch cover no blocks.
       const tables = registry.pipelines.find((pipeline) => pipeline.name === name)?.tables.map((table) => table.name);
       const leftOut = allLeftOut(ledger, registry, tables ?? []);
-      if (isWatched) return { ...statusOf(ledger, name, [], []), leftOut, holes: [] };
+      if (isWatched) return { ...statusOf(ledger, name, { days: [], forgotten: [], range: [] }), leftOut };
       const isCounted = registry.pipelines.some((each) => each.name === name && proofOf(each) !== undefined);
       return {
-        ...statusOf(ledger, name, days, forgotten),
+        ...statusOf(ledger, name, { days, forgotten, range }),
         leftOut,
         unproven: unprovenSpans(ledger, name, isCounted),
       };
     }),
     marts: martsOf(ledger),
   };
+}
+
+/** Pipelines with commits. Headers alone are what a run leaves that ended before the first transactions: those are expected, too. */
+function expectedPipelines(walked: readonly LedgerEntry[], registry: Registry): readonly string[] {
+  const names = new Set(walked.map((entry) => entry.pipeline));
+  const lasting = registry.lasting.filter((name) => names.has(name));
+  const headers = registry.playing('headers').pipeline.name;
+  if (lasting.length === 1 && lasting[0] === headers) names.add(registry.playing('counted').pipeline.name);
+  return [...names].sort();
 }
 
 function martsOf(ledger: readonly LedgerEntry[]): readonly MartStatus[] {
@@ -201,11 +211,17 @@ export function requireSameNetwork(path: string, held: string, asked: string | u
   });
 }
 
+interface StatusScope {
+  readonly days: readonly (DaySpan & { readonly date: string })[];
+  readonly forgotten: readonly ForgottenSpans[];
+  /** Blocks that the pipeline is expected to have. */
+  readonly range: readonly Span[];
+}
+
 function statusOf(
   ledger: readonly LedgerEntry[],
   pipeline: string,
-  days: readonly (DaySpan & { readonly date: string })[],
-  all: readonly ForgottenSpans[],
+  { days, forgotten: all, range }: StatusScope,
 ): Omit<PipelineStatus, 'leftOut'> {
   const entries = ledger.filter((entry) => entry.pipeline === pipeline);
   const done = doneSpans(ledger, pipeline);
@@ -220,7 +236,7 @@ function statusOf(
   return {
     pipeline,
     done,
-    holes: subtractSpans(wholeRange(entries.map(({ span }) => span)), [...done, ...quarantined, ...forgotten]),
+    holes: subtractSpans(range, [...done, ...quarantined, ...forgotten]),
     forgotten,
     quarantined,
     unproven: [],
