@@ -11,7 +11,8 @@ A mart is a table built by a SELECT over tables and other marts. \`tonlake mart 
 with the marts they read. Marts are stored in the warehouse next to the tables, with entries in the same ledger.
 
 - **Incremental.** A mart with a day in its grain is built day by day. The ledger records which entries each day was built from, so only
-  days with changed inputs are rebuilt. All other marts are rebuilt in full when any input changes.
+  days with changed inputs are rebuilt. All other marts are rebuilt in full when any input changes. A changed macro, such as a new name of
+  an opcode, rebuilds the marts that call it.
 - **Marked as sealed.** Every mart has the column \`_sealed\`. It is true if every masterchain block behind the row is sealed in all
   pipelines that the mart reads, and the day is complete: the warehouse has the blocks on both sides of midnight. Otherwise \`_sealed\` is
   false, and queries that read such rows print a warning (with \`--strict\` they are refused). A mart that is rebuilt in full is sealed

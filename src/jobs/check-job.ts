@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
@@ -9,6 +10,7 @@ import { isLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
 import { catalogPlace, namespaceOf, parseUri } from '../iceberg/rest/catalog-place.ts';
 import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
+import { isReportPath, reportFile } from '../reports/find-report.ts';
 import { requireKind } from '../warehouse/index.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets, requireOne } from './check-targets.ts';
@@ -84,10 +86,20 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
     verify: verifyOf(fields.verify),
     compact: fields.compact,
     iceberg: await checkIceberg(parsed, { warehouse, network: network.name }),
-    digest: sha256Of(JSON.stringify(fields)),
+    digest: sha256Of(JSON.stringify([fields, await readNamedFiles(fields)])),
     doc: fields.doc ?? '',
     schedule: checkSchedule(parsed, range, zone, options.now),
   };
+}
+
+/** The contents of the files that a job names: queries, and reports given by path. */
+function readNamedFiles({ reports, exports }: JobFields): Promise<readonly string[]> {
+  const files = [
+    ...exports.flatMap(({ file }) => file ?? []),
+    ...reports.flatMap(({ report }) => (isReportPath(report) ? reportFile(report) : [])),
+  ];
+  // A report that cannot be read yet fails when it is rendered.
+  return Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
 }
 
 function verifyOf(field: JobFields['verify']): JobVerify | undefined {

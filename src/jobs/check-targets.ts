@@ -4,6 +4,7 @@ import { UsageError } from '../core/errors.ts';
 import type { YamlPath as Path } from '../core/yaml.ts';
 import { statIfAny } from '../files/disk.ts';
 import { requireFormatOf } from '../files/output-format.ts';
+import { isReportPath } from '../reports/find-report.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
 import { parseTarget, WHOLE_FORMATS } from '../targets/target.ts';
 import { type DatabaseTarget, type Job, type OutputTarget, unknownPlaceholders } from './job.ts';
@@ -40,7 +41,7 @@ async function reportTarget(
   names: JobNames,
 ): Promise<OutputTarget> {
   const path = ['reports', at];
-  const isPath = target.report.includes('/') || target.report.endsWith('.md');
+  const isPath = isReportPath(target.report);
   if (isPath && (await statIfAny(target.report)) === undefined) {
     throw wrongValue(
       parsed.yaml,

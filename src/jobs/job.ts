@@ -12,7 +12,7 @@ import type { Notice } from './job-schema.ts';
 export interface Job {
   readonly name: string;
   readonly file: string;
-  /** SHA-256 of the contents, 64 hex digits: a run is resumed only if the job has not changed. */
+  /** SHA-256 of the contents and of the files that it names, 64 hex digits: a run is resumed only if the job has not changed. */
   readonly digest: string;
   readonly doc: string;
   readonly network: string;

@@ -107,11 +107,13 @@ function emptyReport(job: Job, report: string): JobError {
   });
 }
 
-/** Moves all outputs to their final paths. */
-export async function publish(context: StepContext, outputs: readonly StagedOutput[]): Promise<void> {
+/** Moves all outputs to their final paths. @param resumed true if an earlier attempt may have moved some */
+export async function publish(context: StepContext, outputs: readonly StagedOutput[], resumed: boolean): Promise<void> {
   if (outputs.length === 0) return;
   await timed(context, { kind: 'publish', name: String(outputs.length) }, async () => {
-    await putInPlace(outputs);
-    return { value: undefined };
+    const changed = await putInPlace(outputs, resumed);
+    const message =
+      changed.length === 0 ? undefined : `moved or changed since an earlier attempt: ${changed.join(', ')}`;
+    return { value: undefined, message };
   });
 }

@@ -1,8 +1,8 @@
-import { copyFile, link, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { formatError, JobError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
-import { failedWith, hashFile, lacksLinks, listFolder, makeFolder, statIfAny, syncPath } from '../files/disk.ts';
+import { hashFile, listFolder, makeFolder, statIfAny, syncPath } from '../files/disk.ts';
 import type { StagedOutput } from './run-record.ts';
 
 /** The output files of one run: each is staged next to its final path, and all are moved together. */
@@ -52,75 +52,63 @@ export class Publication {
   async #clear(folder: string): Promise<void> {
     const own = new Set(this.#staged.map((staged) => basename(staged)));
     for (const name of await listFolder(folder)) {
-      const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && /\.(new|old)$/.test(name);
+      const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && name.endsWith('.new');
       if (isLeft && !own.has(name)) await rm(join(folder, name), { force: true });
     }
   }
 }
 
 /**
- * Renames all staged files to their final paths, or none if one fails. It can be called again after a kill, and continues.
+ * Renames all staged files to their final paths. Nothing is renamed unless all can be; a rename that fails nevertheless ends it, and what was
+ * published stays.
  *
- * @throws {JobError} `cannot-publish`; everything is then as it was before
+ * @param resumed true if an earlier process may have renamed some: a file without a staged one is published, whatever became of it since
+ * @returns published files that somebody has moved or changed since
+ * @throws {JobError} `cannot-publish`
  */
-export async function putInPlace(outputs: readonly StagedOutput[]): Promise<void> {
+export async function putInPlace(outputs: readonly StagedOutput[], resumed: boolean): Promise<readonly string[]> {
   const put: StagedOutput[] = [];
   try {
+    const waiting: StagedOutput[] = [];
     for (const output of outputs) {
-      if (!(await isPut(output))) {
-        await keepOld(output);
-        await rename(output.staged, output.path).catch((error: unknown) => {
-          throw cannotPublish(output.path, formatError(error), error);
-        });
-      }
+      const isStaged = (await statIfAny(output.staged)) !== undefined;
+      if (!isStaged && !resumed) throw cannotPublish(output.path, 'its staged file is gone');
+      if (isStaged && (await statIfAny(output.path))?.isDirectory() === true)
+        throw cannotPublish(output.path, 'it is a folder');
+      (isStaged ? waiting : put).push(output);
+    }
+    const earlier = [...put];
+    for (const output of waiting) {
+      await rename(output.staged, output.path).catch((error: unknown) => {
+        throw cannotPublish(output.path, formatError(error), error, put);
+      });
       put.push(output);
     }
+    for (const folder of new Set(waiting.map(({ path }) => dirname(path)))) await syncPath(folder);
+    return await changedSince(earlier);
   } catch (error) {
-    for (const output of put) await putBack(output);
-    for (const output of outputs) {
-      await rm(output.staged, { force: true });
-      await rm(oldOf(output), { force: true });
-    }
+    for (const { staged } of outputs) await rm(staged, { force: true });
     throw error;
   }
-  for (const output of outputs) await rm(oldOf(output), { force: true });
-  for (const folder of new Set(outputs.map(({ path }) => dirname(path)))) await syncPath(folder);
 }
 
-/** True if an earlier attempt already moved the file. */
-async function isPut({ staged, path, sha256 }: StagedOutput): Promise<boolean> {
-  if ((await statIfAny(staged)) !== undefined) return false;
-  const isThere = (await statIfAny(path))?.isFile() === true && (await hashFile(path)) === sha256;
-  if (isThere) return true;
-  throw cannotPublish(path, 'its staged file is gone');
+async function changedSince(outputs: readonly StagedOutput[]): Promise<readonly string[]> {
+  const changed: string[] = [];
+  for (const { path, sha256 } of outputs) {
+    const isThere = (await statIfAny(path))?.isFile() === true;
+    if (!isThere || (await hashFile(path)) !== sha256) changed.push(path);
+  }
+  return changed;
 }
 
-async function keepOld(output: StagedOutput): Promise<void> {
-  await link(output.path, oldOf(output))
-    .catch((error: unknown) => {
-      if (!lacksLinks(error)) throw error;
-      return copyFile(output.path, oldOf(output));
-    })
-    .catch((error: unknown) => {
-      if (!failedWith(error, 'ENOENT', 'EEXIST')) throw cannotPublish(output.path, formatError(error), error);
-    });
-}
-
-async function putBack(output: StagedOutput): Promise<void> {
-  await rename(oldOf(output), output.path).catch(async (error: unknown) => {
-    if (!failedWith(error, 'ENOENT')) throw error;
-    await rm(output.path, { force: true });
-  });
-}
-
-function oldOf({ staged }: StagedOutput): string {
-  return staged.replace(/\.new$/, '.old');
-}
-
-function cannotPublish(path: string, why: string, cause?: unknown): JobError {
+function cannotPublish(path: string, why: string, cause?: unknown, put: readonly StagedOutput[] = []): JobError {
+  const names = put.map((output) => output.path).join(', ');
   return new JobError(`job: cannot write ${path}: ${why}`, {
     code: 'cannot-publish',
-    hint: 'nothing was published; previous outputs are unchanged',
+    hint:
+      put.length === 0
+        ? 'nothing was published; previous outputs are unchanged'
+        : `already published: ${names}; the next run publishes all again`,
     cause,
   });
 }

@@ -153,15 +153,19 @@ class JobRun {
     record: RunRecordFile,
     lastTo: number | undefined,
   ): Promise<'done' | 'interrupted'> {
-    const { due, id, state } = record.value;
-    if (state !== 'publishing') {
+    const { due, id, state, publishedAt } = record.value;
+    const resumed = state === 'publishing';
+    if (!resumed) {
       const fixed = fixedBy(record.value) ?? (await fixRun(context, Date.parse(due), lastTo));
       await record.save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
       const outputs = hasNothingNew(record.value) ? await skipAll(context) : await this.#prepare(context, fixed, id);
       if (outputs === undefined) return 'interrupted';
       await record.save({ state: 'publishing', outputs: [...outputs] });
     }
-    await publish(context, record.value.outputs);
+    if (publishedAt === undefined) {
+      await publish(context, record.value.outputs, resumed);
+      await record.save({ publishedAt: new Date(context.effects.now()).toISOString() });
+    }
     const fixed = fixedBy(record.value);
     // Last, because a later attempt that stages the outputs again needs the same rows.
     if (fixed !== undefined && !hasNothingNew(record.value)) await forgetOldRows(context, fixed);

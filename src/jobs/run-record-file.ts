@@ -60,7 +60,7 @@ export class RunRecordFile {
 export async function settle(record: JobRecord): Promise<Partial<JobRecord>> {
   if (record.state !== 'publishing') return { state: 'abandoned' };
   try {
-    await putInPlace(record.outputs);
+    if (record.publishedAt === undefined) await putInPlace(record.outputs, true);
     return { state: 'done' };
   } catch (error) {
     return { state: 'failed', error: faultOf(error) };

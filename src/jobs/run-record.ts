@@ -81,6 +81,8 @@ export const recordSchema = z.object({
   /** Steps of the last attempt. */
   steps: z.array(stepSchema),
   outputs: z.array(outputSchema),
+  /** When all outputs were at their final paths; retention and Iceberg tables may be left to do. ISO 8601, UTC. */
+  publishedAt: z.string().optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 

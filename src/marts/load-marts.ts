@@ -22,6 +22,8 @@ export interface MartDef {
   readonly optional: readonly string[];
   /** Columns of declared tables that it reads. */
   readonly reads: Reads;
+  /** Definitions of the macros that its select calls. */
+  readonly macros: readonly string[];
   /** Built day by day of `block_date`: only days with changed inputs are rebuilt. */
   readonly isDaily: boolean;
   /** The columns of the select, and `_sealed`. */
@@ -152,7 +154,8 @@ async function declareMart(
   scratch.declare(table);
   const [question, units] = [headerText(file, 'question'), headerText(file, 'units')];
   const reads = await readsOf(scratch.query, registry, file.sql);
-  return { name, file, question, grain, units, inputs, optional, reads, isDaily, table };
+  const macros = scratch.macrosIn(file.sql);
+  return { name, file, question, grain, units, inputs, optional, reads, macros, isDaily, table };
 }
 
 /** Requires that the header names the inputs of the select. */

@@ -39,10 +39,10 @@ export function entriesOf(ledger: readonly LedgerEntry[], table: string): readon
   return ledger.filter((entry) => entry.tables[table] !== undefined);
 }
 
-/** Hash of the select and everything it reads: 16 hex digits. */
+/** Hash of the select, the macros that it calls, and everything it reads: 16 hex digits. */
 export function stampOf(mart: MartDef, { parts }: Slice, sealed: boolean): string {
   const told = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, ids]) => [table, [...ids].sort()]);
-  const text = JSON.stringify([mart.file.sql, sealed, told]);
+  const text = JSON.stringify([mart.file.sql, mart.macros, sealed, told]);
   return sha256Of(text, 16);
 }
 

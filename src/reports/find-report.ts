@@ -25,12 +25,22 @@ export async function listReports(): Promise<readonly ReportListing[]> {
   );
 }
 
+/** True if a report is given by its path, not by the name of a shipped one. */
+export function isReportPath(report: string): boolean {
+  return /[/\\]/.test(report) || report.endsWith('.md');
+}
+
+/** The file of a report, given its folder or file. */
+export function reportFile(path: string): string {
+  return path.endsWith('.md') ? path : join(path, FILE);
+}
+
 /**
  * Reads a report: a shipped one by name, any other by the path of its folder (with a `report.md`) or file.
  * @throws {UsageError} `unknown-report`; `bad-report`
  */
 export async function openReport(report: string): Promise<ReportDef> {
-  const isPath = /[/\\]/.test(report) || report.endsWith('.md');
+  const isPath = isReportPath(report);
   const names = await shippedNames('reports');
   if (!isPath && !names.includes(report)) {
     throw new UsageError(`usage: expected a report, got ${JSON.stringify(report)}`, {
@@ -38,8 +48,7 @@ export async function openReport(report: string): Promise<ReportDef> {
       hint: `${choicesFor(report, names)}; your own are paths, such as ./${report}`,
     });
   }
-  const folder = isPath ? report : join(shippedFolder('reports'), report);
-  const path = folder.endsWith('.md') ? folder : join(folder, FILE);
+  const path = reportFile(isPath ? report : join(shippedFolder('reports'), report));
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`usage: expected a report, cannot read ${path}`, {
       code: 'unknown-report',

@@ -26,7 +26,7 @@ test('staged files are invisible until they are published, and leave nothing beh
   const folder = freshFolder();
   const outputs = await stageThree(folder);
   expect(contentOf(folder)).toEqual(OLD);
-  await putInPlace(outputs);
+  expect(await putInPlace(outputs, false)).toEqual([]);
   expect(contentOf(folder)).toEqual(NEW);
   expect(readdirSync(folder).sort()).toEqual([...NAMES]);
 });
@@ -37,7 +37,7 @@ test.each([0, 1, 2, 3])(
     const folder = freshFolder();
     const outputs = await stageThree(folder);
     for (const { staged, path } of outputs.slice(0, count)) renameSync(staged, path);
-    await putInPlace(outputs);
+    expect(await putInPlace(outputs, true)).toEqual([]);
     expect(contentOf(folder)).toEqual(NEW);
     expect(readdirSync(folder).sort()).toEqual([...NAMES]);
   },
@@ -48,17 +48,43 @@ test('if one file cannot be published, all stay as they were', async () => {
   const outputs = await stageThree(folder);
   // Somebody makes a folder where the last file is to stand.
   mkdirSync(join(folder, 'c.json', 'x'), { recursive: true });
-  await expect(putInPlace(outputs)).rejects.toThrow(/^job: cannot write \S+c.json: /);
+  await expect(putInPlace(outputs, false)).rejects.toThrow(/^job: cannot write \S+c.json: /);
   rmSync(join(folder, 'c.json'), { recursive: true });
   expect(contentOf(folder)).toEqual(OLD);
   expect(readdirSync(folder).sort()).toEqual(['a.html', 'b.csv']);
+});
+
+test.each([
+  ['moved it away', (path: string) => rmSync(path), undefined],
+  ['edited it', (path: string) => writeFileSync(path, 'edited'), 'edited'],
+])('after a kill, a published file stays as it is though its reader %s', async (_, touch, left) => {
+  const folder = freshFolder();
+  const outputs = await stageThree(folder);
+  for (const { staged, path } of outputs.slice(0, 2)) renameSync(staged, path);
+  const touched = join(folder, 'b.csv');
+  touch(touched);
+  expect(await putInPlace(outputs, true)).toEqual([touched]);
+  expect(contentOf(folder)).toEqual(['new a.html', left, 'new c.json']);
+});
+
+test('a rename that fails between others says what is published', async () => {
+  const folder = freshFolder();
+  const [first, second] = await stageThree(folder);
+  if (first === undefined || second === undefined) throw new Error('not staged');
+  // A folder that was removed after its file was staged elsewhere.
+  const lost = { ...second, path: join(folder, 'gone', 'b.csv') };
+  await expect(putInPlace([first, lost], false)).rejects.toMatchObject({
+    message: expect.stringMatching(/^job: cannot write \S+gone\/b.csv: /),
+    hint: `already published: ${first.path}; the next run publishes all again`,
+  });
+  expect(contentOf(folder).slice(0, 2)).toEqual(['new a.html', 'old b.csv']);
 });
 
 test('if a staged file is missing, nothing is published', async () => {
   const folder = freshFolder();
   const outputs = await stageThree(folder);
   rmSync(outputs[2]?.staged ?? '');
-  await expect(putInPlace(outputs)).rejects.toThrow(/its staged file is gone/);
+  await expect(putInPlace(outputs, false)).rejects.toThrow(/its staged file is gone/);
   expect(contentOf(folder)).toEqual(OLD);
 });
 

@@ -289,6 +289,30 @@ describe('a run of a job', () => {
   });
 });
 
+test('a run starts over once a file that its job names has changed', async () => {
+  const place = freshPlace();
+  const [query, report] = [join(place.folder, 'fees.sql'), join(place.folder, 'fees')];
+  mkdirSync(report);
+  const contents = [
+    ['select 1 as n', '# Fees'],
+    ['select 2 as n', '# Fees'],
+    ['select 2 as n', '# All fees'],
+  ] as const;
+  const exports = `exports:\n  - {file: ${query}, output: OUT/a.csv}\n`;
+  const text = `${HEAD}range: yesterday\nreports:\n  - {report: ${report}, output: OUT/a.html}\n${exports}`;
+  for (const [sql, markdown] of contents) {
+    writeFileSync(query, sql);
+    writeFileSync(join(report, 'report.md'), markdown);
+    await place.run(text, {}, NIGHT, AbortSignal.abort());
+  }
+  await place.run(text);
+  expect((await place.records()).map(({ state, attempts }) => [state, attempts.length])).toEqual([
+    ['abandoned', 1],
+    ['abandoned', 1],
+    ['done', 2],
+  ]);
+});
+
 describe('a run that was killed while publishing', () => {
   const text = `${HEAD}range: yesterday\nexports:\n  - {table: blocks, output: OUT/a.csv}\n  - {table: messages, output: OUT/b.csv}\n`;
 
@@ -304,7 +328,7 @@ describe('a run that was killed while publishing', () => {
     writeFileSync(first?.path ?? '', 'newer');
     writeFileSync(second?.staged ?? '', 'newer');
     const history = await JobHistory.open(join(place.folder, 'w'), 'nightly');
-    await history.write({ ...record, state: 'publishing', outputs }, realEffects);
+    await history.write({ ...record, state: 'publishing', outputs, publishedAt: undefined }, realEffects);
     return place;
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildMarts, formatError } from '../../src/index.ts';
-import { loadMarts } from '../../src/marts/load-marts.ts';
+import { loadMarts, type MartDef, martOf } from '../../src/marts/load-marts.ts';
+import { stampOf } from '../../src/marts/mart-inputs.ts';
 import { loadChecks } from '../../src/marts/run-checks.ts';
 import { exportSandbox, marts, registry, sqlFolder, texts } from './support.ts';
 
@@ -122,6 +123,22 @@ test('marts come after those that they read', () => {
       expect(names.indexOf(input), `${input} before ${name}`).toBeLessThan(names.indexOf(name));
     }
   }
+});
+
+test('a mart is stale once a macro that it calls says something else, such as a new name of an opcode', async () => {
+  const stampWith = (mart: MartDef, macros = mart.macros) =>
+    stampOf({ ...mart, macros }, { date: undefined, parts: new Map() }, true);
+  const byOpcode = martOf(marts, 'messages_by_opcode_daily');
+  const [definition = ''] = byOpcode.macros;
+  expect(definition).toMatch(/^opcode_name\(opcode\) AS .*'text_comment'/s);
+  const renamed = [definition.replace("'text_comment'", "'comment'")];
+  expect(stampWith(byOpcode, renamed)).not.toBe(stampWith(byOpcode));
+  // An inner macro counts as well.
+  const swaps = marts.find(({ file }) => file.sql.includes('exact_sum('));
+  expect(swaps?.macros.map((text) => text.slice(0, text.indexOf('(')))).toEqual(
+    expect.arrayContaining(['_high_sum', '_low_sum', 'exact_sum']),
+  );
+  expect(martOf(marts, 'active_accounts_daily').macros).toEqual([]);
 });
 
 test("a user's own mart is built over tables and shipped marts; an SQL that changes is built anew, one that fails leaves its rows", async () => {

@@ -4,7 +4,7 @@ import { Database } from '../../sql/database.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { COMMITS, commitsView } from '../relations/commits-view.ts';
-import { declaredMacros } from '../relations/macros.ts';
+import { declaredMacros, macrosOf } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { declaredViews, emptyView } from '../relations/table-relation.ts';
 import { FORGOTTEN_DAYS, forgottenDays } from './forgotten-days.ts';
@@ -39,6 +39,11 @@ export class EmptyDatabase {
   }
 
   readonly query: Query = (sql, parameters) => this.#declared.answer(sql, () => this.#database.query(sql, parameters));
+
+  /** The definitions of the macros that a select calls, and of those that they call. */
+  macrosIn(sql: string): readonly string[] {
+    return macrosOf(sql);
+  }
 
   close(): void {
     this.#database.close();

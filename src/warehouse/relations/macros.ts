@@ -187,3 +187,15 @@ export function declaredMacros(how: 'stored' | 'temporary' = 'stored'): readonly
     statement: () => `${create} ${call} AS ${body}`,
   }));
 }
+
+/** The definitions of the macros that a select calls, and of those that they call. Names are searched as text. */
+export function macrosOf(sql: string): readonly string[] {
+  let text = sql.toLowerCase();
+  const used: string[] = [];
+  for (const { call, body } of macros.toReversed()) {
+    if (!new RegExp(`\\b${call.slice(0, call.indexOf('('))}\\s*\\(`).test(text)) continue;
+    used.unshift(`${call} AS ${body}`);
+    text += `\n${body.toLowerCase()}`;
+  }
+  return used;
+}
