@@ -21,23 +21,13 @@ export function openCron(expression: string, zone: string): CronTimes {
   const after = (ms: number): number | undefined => cron.nextRun(new Date(ms))?.getTime();
   return {
     after,
-    between: (from, to, most) => {
-      // After a year of downtime, a cron of every minute would have too many due times to list.
-      for (let window = FIRST_WINDOW_MS; ; window *= 4) {
-        const begin = Math.max(from, to - window);
-        const times = timesIn(after, begin, to);
-        if (begin === from || times.length >= most) return times.slice(-most);
-      }
-    },
+    between: (from, to, most) =>
+      cron
+        .previousRuns(most, new Date(to + 1))
+        .map((date) => date.getTime())
+        .filter((time) => time > from)
+        .reverse(),
   };
-}
-
-const FIRST_WINDOW_MS = 3_600_000;
-
-function timesIn(after: CronTimes['after'], from: number, to: number): readonly number[] {
-  const times: number[] = [];
-  for (let time = after(from); time !== undefined && time <= to; time = after(time)) times.push(time);
-  return times;
 }
 
 function parseCron(expression: string, zone: string): Cron {

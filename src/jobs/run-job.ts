@@ -95,7 +95,7 @@ class JobRun {
       (error: unknown) => ({ state: 'failed' as const, error }),
     );
     await record.end(outcome.state, outcome.error);
-    if (outcome.state !== 'interrupted') await notifyAll(context, record.value);
+    if (outcome.state !== 'interrupted' && !isRepeated(record.value, records)) await notifyAll(context, record.value);
     log.tell([outcome.state, ...(outcome.error === undefined ? [] : [formatError(outcome.error)])].join(': '));
     await log.close();
     return { record: record.value, error: outcome.error };
@@ -206,6 +206,13 @@ class JobRun {
 async function skipAll(context: StepContext): Promise<readonly StagedOutput[]> {
   await skipExport(context, 'no new blocks; outputs are unchanged');
   return [];
+}
+
+/** True if a scheduled run fails as it did before: a retry that changes nothing sends no notice. */
+function isRepeated({ state, trigger, due, error }: JobRecord, records: readonly JobRecord[]): boolean {
+  if (state !== 'failed' || trigger === 'manual') return false;
+  const before = records.findLast((record) => record.due === due && record.state === 'failed');
+  return before !== undefined && before.error?.code === error?.code;
 }
 
 /** The moment and range of an earlier attempt. */

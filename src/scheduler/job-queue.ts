@@ -26,13 +26,29 @@ export interface Missed {
   readonly givenUp: boolean;
 }
 
-/** The due runs of one job, oldest first. Finished runs are read from its records, so it continues after a restart. */
+/** How an attempt ended. `retry`: it failed, and may succeed later by itself. */
+export type AttemptResult = 'done' | 'retry' | 'failed';
+
+interface WaitingRun extends DueRun {
+  readonly attempts: number;
+  /** Milliseconds since 1970. Infinity: after the job's next success. */
+  readonly tryAt: number;
+}
+
+/** Delay of the first retry; it doubles up to the longest. */
+const FIRST_RETRY_MS = 300_000;
+const LONGEST_RETRY_MS = 3_600_000;
+
+/**
+ * The due runs of one job, oldest first. A run waits until it is done, or until `catch_up` newer ones are due. Runs are read from the records
+ * of the job, so it continues after a restart.
+ */
 export class JobQueue {
   readonly job: ScheduledJob;
   readonly #history: JobHistory;
   readonly #effects: Effects;
   readonly #onMissed: (missed: Missed) => void;
-  #waiting: DueRun[] = [];
+  #waiting: WaitingRun[] = [];
   /** Due times whose runs are done, in case that the clock is set back. */
   readonly #done = new Set<number>();
   /** Runs due up to here are done, waiting, or dropped. */
@@ -55,32 +71,47 @@ export class JobQueue {
     return queue;
   }
 
-  /** The oldest due run. */
+  /** The oldest due run that may be tried now. */
   next(): DueRun | undefined {
     const now = this.#effects.now();
     if (now < this.#seen) this.#goBack(now);
     if (now > this.#seen && now >= (this.nextTime() ?? Number.POSITIVE_INFINITY)) {
       this.#upcoming = undefined;
+      const { times, catchUp } = this.job.schedule;
       // A run that comes due during the previous one waits, even without catch-up.
-      const most = Math.max(1, this.job.schedule.catchUp);
-      const times = this.job.schedule.times.between(this.#seen, now, most + 1).filter((due) => !this.#done.has(due));
-      this.#waiting.push(...times.map((due) => ({ due, trigger: 'schedule' as const })));
-      const givenUp = this.#waiting.splice(0, this.#waiting.length - most);
-      if (givenUp.length > 0) this.#onMissed({ count: this.#waiting.length, givenUp: true });
+      const most = Math.max(1, catchUp);
+      const due = times.between(this.#seen, now, most + 1).filter((time) => !this.#done.has(time));
+      const waiting = [...this.#waiting, ...due.map((time) => waitingRun(time, 'schedule'))];
+      const oldest = times.between(0, now, most)[0] ?? now;
+      this.#waiting = waiting.filter((run) => run.due >= oldest);
+      if (this.#waiting.length < waiting.length) this.#onMissed({ count: this.#waiting.length, givenUp: true });
       this.#seen = now;
     }
-    return this.#waiting[0];
+    return this.#waiting.find(({ tryAt }) => tryAt <= now);
   }
 
-  /** Removes the oldest run, which has ended. */
-  shift(isDone: boolean): void {
-    const ended = this.#waiting.shift();
-    if (isDone && ended !== undefined) this.#done.add(ended.due);
+  /** Removes a run that is done, and lets older ones that failed try again. @returns the delay of a retry in milliseconds */
+  settle({ due }: DueRun, result: AttemptResult): number | undefined {
+    const run = this.#waiting.find((each) => each.due === due);
+    if (result === 'done') {
+      this.#done.add(due);
+      this.#waiting = this.#waiting
+        .filter((each) => each !== run)
+        .map((each) => (each.tryAt === Number.POSITIVE_INFINITY ? { ...each, tryAt: 0 } : each));
+    }
+    if (run === undefined || result === 'done') return undefined;
+    const attempts = run.attempts + 1;
+    const delayMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
+    const tryAt = result === 'retry' ? this.#effects.now() + delayMs : Number.POSITIVE_INFINITY;
+    this.#waiting = this.#waiting.map((each) => (each === run ? { ...each, attempts, tryAt } : each));
+    return result === 'retry' ? delayMs : undefined;
   }
 
   /** The clock was ahead: what was not done by it comes due at its time. */
   #goBack(now: number): void {
-    this.#waiting = this.#waiting.filter(({ due }) => due <= now);
+    this.#waiting = this.#waiting
+      .filter(({ due }) => due <= now)
+      .map((run) => (run.tryAt === Number.POSITIVE_INFINITY ? run : { ...run, tryAt: 0 }));
     this.#seen = now;
     this.#upcoming = undefined;
   }
@@ -91,24 +122,29 @@ export class JobQueue {
     return this.#upcoming;
   }
 
-  /** Queues runs that came due since the last finished one, or since the job was first scheduled, and unfinished runs. */
+  /** The next moment at which there may be something to run. */
+  nextLook(): number {
+    return Math.min(this.nextTime() ?? Number.POSITIVE_INFINITY, ...this.#waiting.map(({ tryAt }) => tryAt));
+  }
+
+  /**
+   * Queues unfinished runs, runs that came due since the last one, or since the job was first scheduled, and failed ones among the newest
+   * `catch_up` due times.
+   */
   async #catchUp(records: readonly JobRecord[]): Promise<void> {
     const { times, catchUp } = this.job.schedule;
     const since = await readSince(this.#history);
     const now = this.#seen;
-    const done = new Set(records.filter(({ state }) => isOver(state)).map(dueOf));
+    const done = new Set(records.filter(({ state }) => state === 'done').map(dueOf));
     const begun = unfinished(records).filter(isScheduled).map(dueOf);
-    const from = Math.max(
-      since ?? now,
-      ...records
-        .filter(({ state }) => isOver(state))
-        .filter(isScheduled)
-        .map(dueOf),
-    );
-    const missed = times.between(from, now, catchUp + 1).filter((due) => !done.has(due) && !begun.includes(due));
+    const isOwed = (due: number): boolean => !done.has(due) && !begun.includes(due);
+    const over = records.filter((record) => isOver(record.state) && isScheduled(record)).map(dueOf);
+    const oldest = catchUp === 0 ? Number.POSITIVE_INFINITY : (times.between(0, now, catchUp)[0] ?? now);
+    const failed = over.filter((due) => due > (since ?? now) && due >= oldest && isOwed(due));
+    const missed = times.between(Math.max(since ?? now, ...over), now, catchUp + 1).filter(isOwed);
     const kept = catchUp === 0 ? [] : missed.slice(-catchUp);
-    const due = [...new Set([...begun, ...kept])].sort((a, b) => a - b);
-    this.#waiting.push(...due.map((time) => ({ due: time, trigger: 'catch-up' as const })));
+    const due = [...new Set([...begun, ...failed, ...kept])].sort((a, b) => a - b);
+    this.#waiting.push(...due.map((time) => waitingRun(time, 'catch-up')));
     const givenUp = missed.length > kept.length;
     // Dropped runs stay dropped after a restart.
     if (since === undefined || givenUp) await this.#watchSince((kept[0] ?? now + 1) - 1);
@@ -122,6 +158,10 @@ export class JobQueue {
       await replaceText(join(this.#history.folder, 'schedule.json'), text, this.#effects.freshId());
     });
   }
+}
+
+function waitingRun(due: number, trigger: DueRun['trigger']): WaitingRun {
+  return { due, trigger, attempts: 0, tryAt: 0 };
 }
 
 /** When the job was first scheduled, or when the last missed run was dropped. */

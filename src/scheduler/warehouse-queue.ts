@@ -33,11 +33,8 @@ export interface WarehouseQueueOptions {
 
 /** Maximum time between two looks at the clock, which may be changed while the machine runs or sleeps. */
 const LOOK_MS = 30_000;
-/** Attempts and delay for transient failures, such as a day that the index has not reached yet. */
-const TRIES = 4;
-const RETRY_MS = 300_000;
 
-/** Runs the jobs of one warehouse one after the other, oldest first, until stopped. */
+/** Runs the jobs of one warehouse one after the other, oldest first, until stopped. A run that is tried again later holds up no other. */
 export async function serveWarehouse(queues: readonly JobQueue[], options: WarehouseQueueOptions): Promise<void> {
   const { stop, effects, onEvent } = options;
   while (!stop.aborted) {
@@ -48,7 +45,7 @@ export async function serveWarehouse(queues: readonly JobQueue[], options: Wareh
     }
     const run = queue.next();
     if (run === undefined) continue;
-    queue.shift(await runOne(queue.job, run, options));
+    await runOne(queue, run, options);
     onEvent(watching(queue));
   }
 }
@@ -63,24 +60,19 @@ export function watching(queue: JobQueue): ScheduleEvent {
   };
 }
 
-/** @returns true if the run is done */
-async function runOne(job: ScheduledJob, run: DueRun, options: WarehouseQueueOptions): Promise<boolean> {
-  const { effects, stop, onEvent, runDue } = options;
+async function runOne(queue: JobQueue, run: DueRun, { effects, onEvent, runDue }: WarehouseQueueOptions): Promise<void> {
+  const { name } = queue.job;
   const due = new Date(run.due).toISOString();
-  for (let attempt = 1; ; attempt++) {
-    onEvent({ event: 'begin', job: job.name, due, trigger: run.trigger });
-    const startedAt = effects.monotonic();
-    const outcome = await runDue(job, run).catch((error: unknown) => ({ record: undefined, error }));
-    const seconds = (effects.monotonic() - startedAt) / 1000;
-    const { record, error } = outcome;
-    if (record !== undefined) onEvent({ event: 'end', job: job.name, seconds, record });
-    else onEvent({ event: 'problem', job: job.name, due, message: formatError(error) });
-    if (error === undefined || stop.aborted || attempt === TRIES || !isTransient(error))
-      return record?.state === 'done';
-    onEvent({ event: 'retry', job: job.name, due, seconds: RETRY_MS / 1000, message: formatError(error) });
-    await pause(effects, RETRY_MS, stop);
-    if (stop.aborted) return false;
-  }
+  onEvent({ event: 'begin', job: name, due, trigger: run.trigger });
+  const startedAt = effects.monotonic();
+  const outcome = await runDue(queue.job, run).catch((error: unknown) => ({ record: undefined, error }));
+  const seconds = (effects.monotonic() - startedAt) / 1000;
+  const { record, error } = outcome;
+  if (record !== undefined) onEvent({ event: 'end', job: name, seconds, record });
+  else onEvent({ event: 'problem', job: name, due, message: formatError(error) });
+  const delayMs = queue.settle(run, record?.state === 'done' ? 'done' : isTransient(error) ? 'retry' : 'failed');
+  if (delayMs !== undefined)
+    onEvent({ event: 'retry', job: name, due, seconds: delayMs / 1000, message: formatError(error) });
 }
 
 function isTransient(error: unknown): boolean {
@@ -98,8 +90,7 @@ function oldest(queues: readonly JobQueue[]): JobQueue | undefined {
 }
 
 function untilNext(queues: readonly JobQueue[], now: number): number {
-  const times = queues.flatMap((queue) => queue.nextTime() ?? []);
-  return Math.max(1, Math.min(LOOK_MS, ...times.map((time) => time - now)));
+  return Math.max(1, Math.min(LOOK_MS, ...queues.map((queue) => queue.nextLook() - now)));
 }
 
 async function pause(effects: Effects, ms: number, stop: AbortSignal): Promise<void> {

@@ -98,6 +98,26 @@ describe('jobs of one warehouse', () => {
   });
 });
 
+test('a run that is tried again later holds up no other job of its warehouse', async () => {
+  const isDown = { value: true };
+  const { actions } = fakeActions({
+    withChain: async (options, use) => {
+      if (isDown.value) throw new SourceError('source: 503', { code: 'http', retryable: true });
+      return fakeActions().actions.withChain(options, use);
+    },
+    buildMarts: async () => {
+      isDown.value = false;
+      return [];
+    },
+  });
+  const [first] = await jobsOf('30 12 * * *');
+  const text = "network: mainnet\nmarts: [block_times]\nschedule: {cron: '33 12 * * *'}\n";
+  const second = await jobOf(text, 'marts.yaml', first?.warehouse);
+  const events = await serve([...(first === undefined ? [] : [first]), second], actions, 1);
+  expect(told(events, 'end')).toEqual(['j0 ', 'marts ', 'j0 ']);
+  expect(told(events, 'begin')).toEqual(['j0 12:30', 'marts 12:33', 'j0 12:30']);
+});
+
 test('what may pass by itself is tried again later; what cannot is not', async () => {
   let calls = 0;
   const flaky = fakeActions({
@@ -118,8 +138,10 @@ test('what may pass by itself is tried again later; what cannot is not', async (
   const down = fakeActions({
     run: () => Promise.reject(new SourceError('source: 503', { code: 'http', retryable: true })),
   });
-  const tried = await serve(await jobsOf('30 12 * * *'), down.actions, 3);
-  expect(told(tried, 'end')).toHaveLength(4);
+  const tried = await serve(await jobsOf('30 12 * * *'), down.actions, 6);
+  expect(tried.flatMap((event) => (event.event === 'retry' ? [event.seconds / 60] : []))).toEqual([
+    ...[5, 10, 20, 40, 60, 60, 60, 60, 60],
+  ]);
 
   const broken = fakeActions({ run: () => Promise.reject(new SourceError('source: 401', { code: 'http' })) });
   expect(told(await serve(await jobsOf('30 12 * * *'), broken.actions, 2), 'retry')).toEqual([]);

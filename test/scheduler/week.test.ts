@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { SourceError } from '../../src/core/errors.ts';
 import { addDays } from '../../src/core/time-zone.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { JobHistory } from '../../src/jobs/run-history.ts';
@@ -22,15 +23,23 @@ interface Week {
   /** Lets a schedule run from one moment to another, as one process. */
   serve(from: string, to: string, onMove?: (now: number, set: (ms: number) => void) => void): Promise<void>;
   records(): Promise<readonly JobRecord[]>;
+  /** States of which somebody was notified. */
+  notices(): readonly string[];
 }
 
-async function weekOf(schedule: string, zone = 'UTC'): Promise<Week> {
+async function weekOf(schedule: string, zone = 'UTC', fault?: (now: number) => Error | undefined): Promise<Week> {
   const warehouse = join(freshFolder(), 'w');
-  const text = `network: mainnet\npipelines: [blocks]\nrange: yesterday\nzone: ${zone}\nschedule: ${schedule}\n`;
+  const text = `network: mainnet\npipelines: [blocks]\nrange: yesterday\nzone: ${zone}\nnotify: [{command: [told]}]\nschedule: ${schedule}\n`;
   const job = await jobOf(text, 'jobs/nightly.yaml', warehouse);
-  const { actions, asked } = fakeActions();
   const events: ScheduleEvent[] = [];
   const clock = sleepingClock(0);
+  const { actions, asked } = fakeActions({
+    withChain: async (options, use) => {
+      const error = fault?.(clock.now());
+      if (error !== undefined) throw error;
+      return fakeActions().actions.withChain(options, use);
+    },
+  });
   const history = await JobHistory.open(warehouse, job.name);
   return {
     ...{ job, history, events },
@@ -48,6 +57,7 @@ async function weekOf(schedule: string, zone = 'UTC'): Promise<Week> {
       });
     },
     records: () => history.read(),
+    notices: () => asked.notices.map((text) => String(JSON.parse(text).state)),
   };
 }
 
@@ -170,6 +180,40 @@ describe('a week of nightly jobs', () => {
       ['20260506T031500Z', 2, 'done'],
       ['20260508T031500Z', 1, 'done'],
     ]);
+  });
+
+  test('an outage of a night and a day leaves no hole, and one notice for each night', async () => {
+    const isDown = (now: number): boolean => now >= at('2026-05-05T02:00:00Z') && now < at('2026-05-06T10:00:00Z');
+    const down = new SourceError('source: 503', { code: 'http', retryable: true });
+    const week = await weekOf("{cron: '15 3 * * *'}", 'UTC', (now) => (isDown(now) ? down : undefined));
+    await week.serve('2026-05-04T12:00:00Z', '2026-05-07T12:00:00Z');
+    expect([...week.days()].sort()).toEqual(days('2026-05-04', 3));
+    expect(week.notices()).toEqual(['failed', 'failed']);
+  });
+
+  describe('a night that failed, and does not pass by itself', () => {
+    /** The key is refused until somebody renews it. */
+    const refused = (until: string) => (now: number) =>
+      now < at(until) ? new SourceError('source: 401', { code: 'http' }) : undefined;
+
+    test('is made up for after the next one that is done', async () => {
+      const week = await weekOf("{cron: '15 3 * * *'}", 'UTC', refused('2026-05-06T12:00:00Z'));
+      await week.serve('2026-05-04T12:00:00Z', '2026-05-08T12:00:00Z');
+      expect(week.days()).toEqual(['2026-05-06', '2026-05-04', '2026-05-05', '2026-05-07']);
+      expect(week.events.filter(({ event }) => event === 'retry')).toEqual([]);
+    });
+
+    test('is made up for by the next start, but not above catch_up', async () => {
+      const week = await weekOf("{cron: '15 3 * * *', catch_up: 2}", 'UTC', refused('2026-05-07T12:00:00Z'));
+      await week.serve('2026-05-04T12:00:00Z', '2026-05-07T11:00:00Z');
+      expect(week.days()).toEqual([]);
+      // The third night pushes out the first.
+      expect(week.events).toContainEqual({ event: 'missed', job: 'nightly', count: 2, givenUp: true });
+      await week.serve('2026-05-07T13:00:00Z', '2026-05-07T14:00:00Z');
+      expect(week.days()).toEqual(['2026-05-05', '2026-05-06']);
+      await week.serve('2026-05-07T15:00:00Z', '2026-05-07T16:00:00Z');
+      expect(week.days()).toHaveLength(2);
+    });
   });
 
   test('a job that is scheduled for the first time makes up for nothing', async () => {
