@@ -34,7 +34,7 @@ export interface Session {
 export async function openSession(options: SessionOptions): Promise<Session> {
   const network = resolveNetwork(options.network);
   const env = options.env ?? process.env;
-  const apiKey = readApiKey(env);
+  const apiKey = network.kind === 'sandbox' ? undefined : readApiKey(env);
   const { openSource } = await import('./source.ts');
   const sandbox = network.kind === 'sandbox' ? await startLocalSandbox() : undefined;
   try {

@@ -60,7 +60,11 @@ export function watching(queue: JobQueue): ScheduleEvent {
   };
 }
 
-async function runOne(queue: JobQueue, run: DueRun, { effects, onEvent, runDue }: WarehouseQueueOptions): Promise<void> {
+async function runOne(
+  queue: JobQueue,
+  run: DueRun,
+  { effects, onEvent, runDue }: WarehouseQueueOptions,
+): Promise<void> {
   const { name } = queue.job;
   const due = new Date(run.due).toISOString();
   onEvent({ event: 'begin', job: name, due, trigger: run.trigger });

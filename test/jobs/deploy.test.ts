@@ -5,6 +5,8 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram, withAllBelow } from '../../src/cli/program.ts';
+import { realEffects } from '../../src/core/effects.ts';
+import { openSession } from '../../src/http/session.ts';
 import { parseMetricsAddress } from '../../src/scheduler/metrics-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { jobOf } from './support.ts';
@@ -82,9 +84,12 @@ test.runIf(isThere('systemd-analyze'))('systemd takes the units', () => {
 });
 
 test.each(['tonlake.service', 'tonlake-follow.service', 'tonlake-job@.service'])(
-  '%s can write its state, though nothing else outside its data',
+  '%s can write its state, the warehouses and the outputs of the template, and nothing else',
   (unit) => {
     const text = read(`deploy/${unit}`);
+    const [, paths = ''] = /^ReadWritePaths=(.*)$/m.exec(text) ?? [];
+    expect(paths.split(' ')).toEqual(['/opt/tonlake/data', '-/opt/tonlake/out']);
+    expect(read('templates/project/jobs/daily.yaml')).toContain('output: out/');
     expect(text).toContain('ProtectSystem=strict\n');
     const [, state = ''] = /^Environment=TONLAKE_STATE_DIR=\/var\/lib\/(.*)$/m.exec(text) ?? [];
     expect(text).toMatch(new RegExp(`^StateDirectory=${state}$`, 'm'));
@@ -231,4 +236,14 @@ describe('docs/jobs.md', () => {
       await expect(jobOf(`network: sandbox\npipelines: [blocks]\nrange: ${range}\n${start}`)).resolves.toBeDefined();
     }
   });
+});
+
+test('the key file that the units name is read for every network but the sandbox', async () => {
+  const env = { TONLAKE_API_KEY_FILE: join(freshFolder(), 'key') };
+  const job = read('pipelines/jobs/nightly-sandbox.yaml');
+  expect(job).toContain('network: sandbox\n');
+  await (await openSession({ network: 'sandbox', effects: realEffects, env })).close();
+  await expect(openSession({ network: 'mainnet', effects: realEffects, env })).rejects.toThrow(
+    /expected a readable file in TONLAKE_API_KEY_FILE/,
+  );
 });
