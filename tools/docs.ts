@@ -7,7 +7,8 @@ import { loadChecks } from '../src/marts/run-checks.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';
-import { martsMarkdown, sqlMarkdown } from './sql-docs.ts';
+import { tonViews } from '../src/sql/ton-views.ts';
+import { martsMarkdown, sqlMarkdown, tonMarkdown } from './sql-docs.ts';
 import { endpointsMarkdown, tablesMarkdown } from './reference-docs.ts';
 
 /** docs/cli.md: the help of every command, as the program prints it. */
@@ -40,6 +41,7 @@ const made: Readonly<Record<string, string>> = {
   'docs/job.schema.json': jsonSchemaOf(jobSchema),
   'docs/marts.md': martsMarkdown(await loadMarts(registry)),
   'docs/sql.md': sqlMarkdown(await loadChecks(registry)),
+  'docs/ton.md': tonMarkdown(tonViews()),
   'docs/cli.md': cliMarkdown(createProgram()),
 };
 

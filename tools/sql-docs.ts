@@ -1,4 +1,5 @@
 import { martSummary } from '../src/marts/describe-marts.ts';
+import type { TonView } from '../src/sql/ton-views.ts';
 import type { MartDef } from '../src/marts/load-marts.ts';
 import type { CheckDef } from '../src/marts/run-checks.ts';
 import { macros } from '../src/warehouse/relations/macros.ts';
@@ -63,6 +64,43 @@ export function martsMarkdown(marts: readonly MartDef[]): string {
       '| column | type | unit | meaning |',
       '|---|---|---|---|',
       ...columns.map(({ name, type, unit, doc }) => `| \`${name}\` | ${type} | ${unit ?? ''} | ${cell(doc)} |`),
+      '',
+    );
+  }
+  return parts.join('\n');
+}
+
+const TON_HEAD = `# The schema ton
+
+Generated from \`sql/ton/\` by \`npm run docs\`.
+
+The schema \`ton\` has the tables of the public TON data lake, in which the TON community shares its queries: the same names, columns,
+types and units. Queries over \`ton.*\` run here as they are, in \`tonlake sql\`, on the page, in marts, checks and reports; the views are in
+\`warehouse.duckdb\`, too, for other DuckDB clients. Queries in Trino's SQL need \`--dialect trino\` (docs/sql.md).
+
+- **Views.** They select from the tables of tonlake, so they cost what those cost, and conditions on \`block_date\`, addresses or logical
+  times skip the same files. Warnings about missing blocks name the table behind.
+- **Marts.** A view that reads a mart (its inputs say so) is empty, with a warning, until \`tonlake mart build\` has built it.
+- **Lists.** Metadata, owners and sales are as they were last read; the lake has their changes.
+- **Names.** A warehouse in one file cannot be called \`ton.duckdb\`: DuckDB could not tell the file from the schema.
+`;
+
+/** docs/ton.md: every view of the schema `ton`. */
+export function tonMarkdown(views: readonly TonView[]): string {
+  const parts = [TON_HEAD];
+  for (const { name, title, grain, inputs, file, columns } of [...views].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const read = [...inputs.map((input) => `\`${input}\``), ...(file === undefined ? [] : [`the file \`${file}\` of the project`])];
+    parts.push(
+      `## ton.${name}`,
+      '',
+      title,
+      '',
+      `- grain: ${grain}`,
+      `- inputs: ${read.join(', ')}`,
+      '',
+      '| column | type | unit | meaning |',
+      '|---|---|---|---|',
+      ...columns.map((column) => `| \`${column.name}\` | ${column.type} | ${column.unit ?? ''} | ${cell(column.doc)} |`),
       '',
     );
   }

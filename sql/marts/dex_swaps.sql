@@ -6,6 +6,7 @@
 -- incremental: block_date
 -- units: amounts in the smallest unit of the asset
 -- columns:
+--   tx_hash: first transaction that the source lists for the swap
 --   trace_id: trace of the swap
 --   action_id: identifies the swap within its trace
 --   event_time (seconds): Unix time of the last transaction of the swap
@@ -23,6 +24,7 @@
 --   block_time: UTC time at which the trace ended
 --   block_date: UTC day on which the trace ended
 SELECT
+  transactions->>'$[0]' AS tx_hash,
   trace_id,
   action_id,
   end_utime AS event_time,

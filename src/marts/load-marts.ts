@@ -3,9 +3,9 @@ import { MartError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
+import { headerList, headerText, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Reads, readsOf } from '../warehouse/query/left-out-gaps.ts';
-import { headerList, headerText, readSqlFiles, type SqlFile } from './sql-file.ts';
 import { type Reference, readReferences, requireKnown, sqlError } from './sql-references.ts';
 
 /** A table built by a select over others. */

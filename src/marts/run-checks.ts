@@ -6,6 +6,7 @@ import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
 import { quoteText } from '../sql/canonical-text.ts';
+import { headerList, headerText, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
 import { COMMITS, type LedgerEntry, openReader, openStore, type Store, stillForgotten } from '../warehouse/index.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { FORGOTTEN_DAYS, forgottenDays } from '../warehouse/query/forgotten-days.ts';
@@ -21,7 +22,6 @@ import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { commitSelect, martEntries } from './commit-mart.ts';
 import { loadMarts, requireSame } from './load-marts.ts';
 import { entriesOf } from './mart-inputs.ts';
-import { headerList, headerText, readSqlFiles, type SqlFile } from './sql-file.ts';
 import { readReferences, requireKnown, sqlError, sqlErrorWithin } from './sql-references.ts';
 
 /** Result of a check. */

@@ -2,8 +2,9 @@ import { didYouMean } from '../core/did-you-mean.ts';
 import { MartError } from '../core/errors.ts';
 import type { Query } from '../sql/query-result.ts';
 import { placeOf, sqlFault } from '../sql/sql-fault.ts';
+import type { SqlFile } from '../sql/sql-file.ts';
 import { isNode, lineAt, nodesOf, parseSql, relationsIn, type SqlNode } from '../sql/sql-tree.ts';
-import type { SqlFile } from './sql-file.ts';
+import { inputsOfTon, TON } from '../sql/ton-views.ts';
 
 /** A relation read by a select. */
 export interface Reference {
@@ -13,7 +14,7 @@ export interface Reference {
 }
 
 /**
- * The relations that the select of a file reads, each once, without its own `WITH` names.
+ * The relations that the select of a file reads, each once, without its own `WITH` names; those behind the views of `ton`.
  * @throws {MartError} `bad-sql` with the line if it is not a single select
  */
 export async function readReferences(
@@ -30,8 +31,9 @@ export async function readReferences(
   }
   const own = new Set(nodesOf(statements).flatMap(withNames));
   const names = new Map<string, Reference>();
-  for (const { name, at } of relationsIn(statements).toSorted((a, b) => a.at - b.at)) {
-    if (!own.has(name) && !names.has(name)) names.set(name, { name, line: lineAt(sql, at) });
+  for (const { schema, name, at } of relationsIn(statements).toSorted((a, b) => a.at - b.at)) {
+    const read = schema.toLowerCase() === TON ? inputsOfTon(name) : own.has(name) ? [] : [name];
+    for (const each of read) if (!names.has(each)) names.set(each, { name: each, line: lineAt(sql, at) });
   }
   return [...names.values()];
 }

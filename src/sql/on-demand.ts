@@ -33,9 +33,13 @@ export class OnDemand {
     this.add(declared);
   }
 
-  /** Adds declarations; a known name is replaced. */
+  /** Adds declarations, which may depend on all that are known; a known name is replaced. */
   add(declared: readonly Declared[]): void {
-    for (const each of declared) this.#known.set(each.name.toLowerCase(), each);
+    for (const each of declared) {
+      const name = each.name.toLowerCase();
+      this.#known.delete(name);
+      this.#known.set(name, each);
+    }
   }
 
   /** Creates everything that a statement names, then runs it. */

@@ -41,10 +41,21 @@ export function nodesOf(tree: unknown): readonly SqlNode[] {
   return isNode(tree) ? [tree, ...Object.values(tree).flatMap(nodesOf)] : [];
 }
 
-/** The relations named in a tree, in tree order, with the byte offset of each; including `WITH` names. */
-export function relationsIn(tree: unknown): readonly { readonly name: string; readonly at: number }[] {
-  return nodesOf(tree).flatMap(({ type, table_name: name, query_location: at }) =>
-    type === 'BASE_TABLE' && typeof name === 'string' ? [{ name, at: Number(at ?? 0) }] : [],
+/** A relation that a tree names. */
+export interface NamedRelation {
+  /** Empty if only the relation is named. */
+  readonly schema: string;
+  readonly name: string;
+  /** Byte offset. */
+  readonly at: number;
+}
+
+/** The relations named in a tree, in tree order; including `WITH` names. */
+export function relationsIn(tree: unknown): readonly NamedRelation[] {
+  return nodesOf(tree).flatMap(({ type, schema_name: schema, table_name: name, query_location: at }) =>
+    type === 'BASE_TABLE' && typeof name === 'string'
+      ? [{ schema: String(schema ?? ''), name, at: Number(at ?? 0) }]
+      : [],
   );
 }
 

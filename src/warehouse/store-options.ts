@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Effects } from '../core/effects.ts';
-import { StoreError } from '../core/errors.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { requireLocalPath } from '../files/local-path.ts';
@@ -41,6 +41,12 @@ export function warehousePath(path: string): string {
   if (isObjectUrl(path)) return formatLocation(parseLocation(path));
   requireLocalPath(path, '--warehouse');
   const absolute = resolve(path);
+  if (/[\\/]ton\.duckdb$/i.test(absolute)) {
+    throw new UsageError(`usage: expected another name than ton.duckdb for a warehouse, got ${path}`, {
+      code: 'bad-location',
+      hint: 'DuckDB could not tell the file from the schema ton in it; choose another --warehouse',
+    });
+  }
   if (!absolute.includes('?')) return absolute;
   throw new StoreError(
     `store: warehouse ${absolute} cannot be used: DuckDB does not open a path with a question mark`,

@@ -7,6 +7,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { statIfAny, syncPath } from '../../files/disk.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
+import { declaredTon } from '../../sql/ton-views.ts';
 import { copyEmptyFile, keepEmptyFile } from '../empty-files.ts';
 import type { Declarations } from '../ledger/declarations.ts';
 import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger/entries.ts';
@@ -267,7 +268,8 @@ async function listColumns(
 
 /** Creates the table and the view of a mart, or adapts those of an older select. Part of a transaction. */
 export async function declareMart(database: Database, table: TableDef): Promise<void> {
-  const held = (await readColumns(database)).get(table.name) ?? [];
+  const stored = await readColumns(database);
+  const held = stored.get(table.name) ?? [];
   const present = new Map(held.map(({ name, type }) => [name, type]));
   const { columns } = schemaOf(table);
   const rows = rowsOf(table.name);
@@ -282,6 +284,7 @@ export async function declareMart(database: Database, table: TableDef): Promise<
     }
   }
   await database.run(viewStatement(table));
+  if (present.size === 0) await database.run(tonStatements([table], stored.keys()).join(';\n'));
 }
 
 function rowsStatement(table: TableDef): string {
@@ -297,7 +300,10 @@ function viewStatement({ name, columns }: TableDef): string {
 const DECLARED = 'declared';
 
 /** SQL of all macros and views, and its hash. */
-function declarationsOf(tables: readonly TableDef[]): {
+function declarationsOf(
+  tables: readonly TableDef[],
+  present: Iterable<string> = [],
+): {
   readonly statements: readonly string[];
   readonly hash: string;
 } {
@@ -305,8 +311,14 @@ function declarationsOf(tables: readonly TableDef[]): {
     ...declaredMacros().map(({ statement }) => statement()),
     ...tables.map(viewStatement),
     ...declaredViews(tables).map(({ statement }) => statement()),
+    ...tonStatements(tables, present),
   ];
   return { statements, hash: sha256Of(statements.join('\n')) };
+}
+
+/** SQL of the schema `ton`. @param present names of the tables and marts that the file has */
+function tonStatements(tables: readonly TableDef[], present: Iterable<string>): readonly string[] {
+  return declaredTon([...tables, ...[...present].map((name) => ({ name }))]).map(({ statement }) => statement());
 }
 
 /**
@@ -323,7 +335,7 @@ export async function declareTables(database: Database, tables: readonly TableDe
     const missing = schemaOf(table).columns.filter(({ name }) => !names.has(name));
     return missing.map(({ name, type }) => `ALTER TABLE ${rowsOf(table.name)} ADD COLUMN ${quoteName(name)} ${type}`);
   });
-  const { statements, hash } = declarationsOf(tables);
+  const { statements, hash } = declarationsOf(tables, present.keys());
   if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))
     return;
   await database.transaction(async () => {

@@ -4,6 +4,7 @@ import { sha256Of } from '../../core/sha256.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { stateOf, statIfAny, syncPath } from '../../files/disk.ts';
 import { Database } from '../../sql/database.ts';
+import { declaredTon, tonViews } from '../../sql/ton-views.ts';
 import { copyEmptyFile, keepEmptyFile } from '../empty-files.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitsView } from '../relations/commits-view.ts';
@@ -131,6 +132,7 @@ export class Catalog {
       ...declaredViews(this.#tables).map(({ statement }) => statement()),
       ...this.#tables.map((table) => selectFiles(table, [{ columns: schemaOf(table).columns, paths: ['/'] }], read)),
       commitsView([]),
+      ...declaredTon(this.#tables).map(({ body }) => body),
     ];
     const ids = this.#ledger.entries.effective.map(({ id }) => id);
     const parts = [...sql, ...ids, file?.size, file?.mtimeMs];
@@ -161,7 +163,8 @@ export class Catalog {
     const marts = committedMarts(this.#ledger);
     const held = this.#tablesInForce();
     const fresh = this.#tables.filter(({ name }) => held.has(name) && !this.#held.has(name));
-    for (const { name } of fresh) this.#held.add(name);
+    const freshMarts = new Set(marts.map(({ name }) => name).filter((name) => !this.#held.has(name)));
+    for (const name of [...fresh.map((table) => table.name), ...freshMarts]) this.#held.add(name);
     return [
       // Before the tables themselves, while these are empty: views over many files would be slow to create.
       ...declaredViews(fresh).map(({ statement }) => statement()),
@@ -169,8 +172,19 @@ export class Catalog {
         .filter(({ name }) => changed.has(name))
         .map((table) => tableView(pathsIn(this.#warehouse), this.#ledger, table, readBeside(this.#warehouse))),
       commitsView(entries.effective),
+      ...tonOver(
+        marts.filter(({ name }) => freshMarts.has(name)),
+        [...this.#tables, ...marts],
+      ),
     ];
   }
+}
+
+/** The views of `ton` that read one of these marts. */
+function tonOver(marts: readonly TableDef[], tables: readonly TableDef[]): readonly string[] {
+  const names = tonViews().filter(({ inputs }) => marts.some(({ name }) => inputs.includes(name)));
+  const declared = declaredTon(tables);
+  return names.flatMap((view) => declared.find(({ name }) => name === `ton.${view.name}`)?.statement() ?? []);
 }
 
 /** Opening a view reads a file of its table; a cache would keep a piece of each file that was ever merged away. */
@@ -178,7 +192,8 @@ const CATALOG_SETTINGS = { threads: '1', enable_external_file_cache: 'false' } a
 
 /** Opens a new catalog at `path`, with all macros, and views of tables without rows. */
 async function openEmptyCatalog(path: string, tables: readonly TableDef[]): Promise<Database> {
-  const sql = [...declaredMacros().map(({ statement }) => statement()), ...tables.map(emptyView)].join(';\n');
+  const views = [...tables.map(emptyView), ...declaredTon(tables).map(({ statement }) => statement())];
+  const sql = [...declaredMacros().map(({ statement }) => statement()), ...views].join(';\n');
   const isCopied = await copyEmptyFile(sql, path);
   const database = await Database.open(path, CATALOG_SETTINGS);
   if (isCopied) return database;

@@ -3,6 +3,7 @@ import { isEphemeral, type PipelineDef } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { parseSql, relationsIn } from '../../sql/sql-tree.ts';
+import { tonInputs } from '../../sql/ton-views.ts';
 import { doneSpans, quarantinedSpans } from '../ledger/done-spans.ts';
 import { describeForgotten, type ForgottenSpans } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -62,6 +63,18 @@ export function absentTables(
         ? `${name} was never watched here: tonlake watch`
         : `${name} was never exported here: tonlake run ${pipeline.name}`;
     });
+}
+
+/** Marts behind views of `ton` that were never built: the views are empty. */
+export function unbuiltMarts(
+  ledger: readonly LedgerEntry[],
+  registry: Registry,
+  relations: readonly string[],
+): readonly string[] {
+  return tonInputs()
+    .filter((name) => relations.includes(name) && registry.tableOf(name) === undefined)
+    .filter((name) => ledger.every(({ tables }) => tables[name] === undefined))
+    .map((name) => `${name} was never built here: tonlake mart build ${name}`);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { Database } from '../../sql/database.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
+import { declaredTon } from '../../sql/ton-views.ts';
 import { COMMITS, commitsView } from '../relations/commits-view.ts';
 import { declaredMacros, macrosOf } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
@@ -13,6 +14,7 @@ import { FORGOTTEN_DAYS, forgottenDays } from './forgotten-days.ts';
 export class EmptyDatabase {
   readonly #database: Database;
   readonly #declared: OnDemand;
+  readonly #tables: TableDef[];
 
   private constructor(database: Database, registry: Registry) {
     this.#database = database;
@@ -20,8 +22,11 @@ export class EmptyDatabase {
     const days = `CREATE VIEW ${FORGOTTEN_DAYS} AS ${forgottenDays([])}`;
     const forgotten = { name: FORGOTTEN_DAYS, body: '', statement: () => days };
     this.#declared = new OnDemand(database, [...declaredMacros(), commits, forgotten]);
-    for (const table of registry.tables) this.declare(table);
-    this.#declared.add(roleViews(registry.tables));
+    this.#tables = [...registry.tables];
+    this.#declared.add(
+      registry.tables.map((table) => ({ name: table.name, body: '', statement: () => emptyView(table) })),
+    );
+    this.#declared.add([...declaredTon(registry.tables), ...roleViews(registry.tables)]);
   }
 
   static async open(registry: Registry): Promise<EmptyDatabase> {
@@ -30,7 +35,9 @@ export class EmptyDatabase {
 
   /** Adds a table, or a mart that later ones may read. */
   declare(table: TableDef): void {
+    this.#tables.push(table);
     this.#declared.add([{ name: table.name, body: '', statement: () => emptyView(table) }]);
+    this.#declared.add(declaredTon(this.#tables));
   }
 
   /** Adds the views that come with declared tables. */

@@ -4,6 +4,7 @@ import type { Registry } from '../../declare/registry.ts';
 import type { LeftOut } from '../../declare/table.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { columnsIn, type NamedColumns, parseSql, relationsIn } from '../../sql/sql-tree.ts';
+import { tonSelects } from '../../sql/ton-views.ts';
 import { doneSpans, spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 
@@ -26,6 +27,10 @@ export async function readsOf(query: Query, registry: Registry, sql: string): Pr
   if (found === undefined) return new Map(registry.tables.map(({ name }) => [name, 'all'] as const));
   for (const relation of found.relations) {
     const table = registry.tableOf(relation);
+    const select = tonSelects().get(relation);
+    if (table === undefined && select !== undefined) {
+      for (const [name, columns] of await readsOf(query, registry, select)) reads.set(name, columns);
+    }
     if (table === undefined) continue;
     const view = table.views.find(({ name }) => name === relation);
     const within = view === undefined ? undefined : await relationsAndColumns(query, view.sql);

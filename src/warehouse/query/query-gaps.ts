@@ -3,9 +3,18 @@ import { Database } from '../../sql/database.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { isNode, parseSql, type SqlNode } from '../../sql/sql-tree.ts';
 import { selectWithin, splitStatements } from '../../sql/statements.ts';
+import { tonSelects } from '../../sql/ton-views.ts';
 import type { ForgottenSpans } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
-import { absentTables, coverageGaps, describeGap, martGaps, periodGaps, type ReadPart } from './coverage-gaps.ts';
+import {
+  absentTables,
+  coverageGaps,
+  describeGap,
+  martGaps,
+  periodGaps,
+  type ReadPart,
+  unbuiltMarts,
+} from './coverage-gaps.ts';
 import { describeLeftOut, leftOutGaps, readsOf } from './left-out-gaps.ts';
 import { periodsOf } from './sql-periods.ts';
 import { type Resolve, type Scan, scansIn } from './sql-scans.ts';
@@ -39,7 +48,10 @@ export async function scansWithViews(
   tree: SqlNode,
   resolve: Resolve,
 ): Promise<readonly Scan[]> {
-  const views = new Map(registry.tables.flatMap((table) => table.views.map(({ name, sql }) => [name, sql] as const)));
+  const views = new Map([
+    ...tonSelects(),
+    ...registry.tables.flatMap((table) => table.views.map(({ name, sql }) => [name, sql] as const)),
+  ]);
   const trees = new Map<string, SqlNode>();
   for (;;) {
     const scans = scansIn(tree, (name) => resolve(name) ?? trees.get(name));
@@ -113,6 +125,7 @@ export async function gapsOf(
   const whole = parts.filter(({ periods }) => periods === undefined).map(({ relation }) => relation);
   return [
     ...absentTables(ledger, registry, relations, forgotten),
+    ...unbuiltMarts(ledger, registry, relations),
     ...coverageGaps(ledger, registry, whole).map((gap) => describeGap(gap, forgotten)),
     ...(await periodGaps(query, ledger, registry, parts)).map((gap) => describeGap(gap, forgotten)),
     ...leftOutGaps(ledger, registry, await readsOf(query, registry, sql)).map(describeLeftOut),

@@ -81,6 +81,34 @@ const inner: readonly Macro[] = [
     doc: 'the last 19 digits of an exact sum',
     body: 'sum(x::HUGEINT % 10000000000000000000) % 10000000000000000000',
   },
+  {
+    call: '_ton_asset(asset, project, version)',
+    doc: 'address of a traded token as the public lake has it: on ston.fi, TON is a wrapped token',
+    body: `CASE WHEN project = 'stonfi' AND asset LIKE '0:000000000000000%' THEN
+      CASE WHEN version = '2' THEN '0:671963027F7F85659AB55B821671688601CDCF1EE674FC7FBBB1A776A18D34A3'
+        ELSE '0:8CDC1D7640AD5EE326527FC1AD0514F468B30DC84B0173F0E155F451B4E11F7C' END
+      ELSE asset END`,
+  },
+  {
+    call: '_body_digits(boc)',
+    doc: 'bits of the first cell of a bag of cells, as hex digits; null for anything else',
+    body: once(
+      'hex(boc)',
+      'digits',
+      `CASE WHEN starts_with(digits, 'B5EE9C72') THEN ${once(
+        "{'size': ('0x' || substr(digits, 10, 1))::INTEGER % 8, 'bytes': ('0x' || substr(digits, 11, 2))::INTEGER}",
+        'own',
+        `substr(digits, 17 + 2 * (4 * own.size + own.bytes + CASE WHEN substr(digits, 9, 1) < '8' THEN 0
+          ELSE own.bytes * ('0x' || lpad(substr(digits, 13, 2 * own.size), 16, '0'))::UBIGINT::INTEGER END))`,
+      )} END`,
+    ),
+  },
+  {
+    call: '_nibbles(digits, start, count)',
+    doc: 'number in at most 31 hex digits from a place, counted from 0',
+    body: `TRY_CAST(('0x' || left(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT::HUGEINT * 18446744073709551616
+      + ('0x' || right(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT AS DECIMAL(38, 0))`,
+  },
 ].map((macro) => ({ ...macro, isInner: true }));
 
 /** Macros in the order in which they must be defined. */

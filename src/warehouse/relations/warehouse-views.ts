@@ -6,6 +6,7 @@ import type { Confinement } from '../../sql/confined-sql.ts';
 import { Database } from '../../sql/database.ts';
 import { type Declared, OnDemand } from '../../sql/on-demand.ts';
 import type { Query, Stream } from '../../sql/query-result.ts';
+import { declaredTon } from '../../sql/ton-views.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type EntryGroup, groupFiles, type PathOf } from '../parquet-store/entry-files.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
@@ -49,6 +50,8 @@ export class WarehouseViews {
   #isClosed = false;
   /** Number of the last entry that the views include. */
   #seen = 0;
+  /** The views of `ton`: one that reads a mart is empty until the mart is built. */
+  #ton: ReadonlyMap<string, string> = new Map();
 
   constructor(options: ViewsOptions) {
     this.#options = options;
@@ -137,8 +140,13 @@ export class WarehouseViews {
     const { entries } = this.#ledger;
     const seen = entries.lastNumber;
     if (this.#seen === seen) return;
-    declared.add(this.#views(database, committedMarts(this.#ledger)));
-    await declared.remake([...entries.tablesSince(this.#seen), COMMITS]);
+    const marts = committedMarts(this.#ledger);
+    const ton = declaredTon([...this.#tables, ...marts]);
+    const filled = ton.filter(({ name, body }) => this.#ton.get(name) !== body).map(({ name }) => name);
+    declared.add(this.#views(database, marts));
+    declared.add(ton);
+    await declared.remake([...entries.tablesSince(this.#seen), COMMITS, ...filled]);
+    this.#ton = new Map(ton.map(({ name, body }) => [name, body]));
     this.#seen = seen;
   }
 }

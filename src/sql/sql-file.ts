@@ -1,8 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { MartError } from '../core/errors.ts';
 import { failedWith } from '../files/disk.ts';
-import { shippedFolder, shownPath } from '../sql/shipped-queries.ts';
+import { shippedFolder, shownPath } from './shipped-queries.ts';
 
 /** A file with one select and a header of comments. */
 export interface SqlFile {
@@ -42,6 +43,15 @@ export async function readSqlFiles(
     }
   }
   return [...files.values()];
+}
+
+/** Reads the shipped files of a kind, sorted by name. @throws {MartError} as {@link readSqlFiles} */
+export function readShippedSql(kind: 'ton', keys: HeaderKeys): readonly SqlFile[] {
+  const folder = shippedFolder(kind);
+  const names = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+  return names
+    .sort()
+    .map((name) => parseSqlFile(name, `sql/${kind}/${name}`, readFileSync(join(folder, name), 'utf8'), keys));
 }
 
 async function listSql(folder: string): Promise<string[]> {

@@ -1,0 +1,9 @@
+-- Names of accounts, from the file that the project names; empty without one.
+-- grain: one account and label
+-- file: labels
+-- columns:
+--   address VARCHAR: account address
+--   label VARCHAR: name of the account
+--   organization VARCHAR: who runs it
+--   category VARCHAR: what it is, for example CEX or dex
+--   subcategory VARCHAR: more precisely

@@ -1,0 +1,9 @@
+-- Prices of tokens by day, from the file that the project names; empty without one.
+-- grain: one token and day
+-- file: prices
+-- columns:
+--   timestamp DATE: UTC date
+--   token_address VARCHAR: address of the jetton; the all-zero address is TON
+--   price_ton DOUBLE: price of one smallest unit, in nanotons
+--   price_usd DOUBLE: price of one smallest unit, in US dollars
+--   asset_type VARCHAR: kind of the asset

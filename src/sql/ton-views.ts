@@ -1,0 +1,91 @@
+import { MartError } from '../core/errors.ts';
+import { quoteName } from './canonical-text.ts';
+import type { Declared } from './on-demand.ts';
+import { headerList, headerText, readShippedSql } from './sql-file.ts';
+
+/** The schema of the public TON data lake. */
+export const TON = 'ton';
+
+/** A relation of the schema `ton`. */
+export interface TonView {
+  readonly name: string;
+  readonly title: string;
+  readonly grain: string;
+  /** Tables and marts that it reads. */
+  readonly inputs: readonly string[];
+  /** The file of the project that it reads. */
+  readonly file: string | undefined;
+  readonly columns: readonly TonColumn[];
+  /** Empty if all its rows come from a file. */
+  readonly sql: string;
+}
+
+export interface TonColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly unit: string | undefined;
+  readonly doc: string;
+}
+
+let shipped: readonly TonView[] | undefined;
+
+/** The relations of `ton`; those that others read come first. */
+export function tonViews(): readonly TonView[] {
+  shipped ??= readViews();
+  return shipped;
+}
+
+function readViews(): readonly TonView[] {
+  const files = readShippedSql(TON, { required: ['grain', 'columns'], optional: ['inputs', 'file'] });
+  const views = files.map((file) => ({
+    name: file.name,
+    title: file.title,
+    grain: headerText(file, 'grain'),
+    inputs: headerList(file, 'inputs'),
+    file: headerText(file, 'file') || undefined,
+    columns: (file.header.get('columns') ?? []).map((line) => columnOf(line, file.path)),
+    sql: file.sql.replace(/^(--[^\n]*\n)*/, '').trim(),
+  }));
+  return views.sort((a, b) => Number(a.sql !== '') - Number(b.sql !== ''));
+}
+
+function columnOf(line: string, path: string): TonColumn {
+  const [, name, type, unit, doc] = /^(\w+) ([A-Z]\w*(?:\([^)]*\))?(?:\[\])?)(?: \((\w+)\))?: (.+)$/.exec(line) ?? [];
+  if (name !== undefined && type !== undefined && doc !== undefined) return { name, type, unit, doc };
+  throw new MartError(`mart: expected name TYPE (unit): meaning, got ${line} (${path})`, { code: 'bad-header' });
+}
+
+/**
+ * The schema and its views. A view without rows stands in for one that reads a mart which was never built.
+ * @param tables the tables and marts that there are
+ */
+export function declaredTon(tables: readonly { readonly name: string }[]): readonly Declared<string>[] {
+  const relations = new Set(tables.map(({ name }) => name));
+  const views = tonViews().map(({ name, inputs, columns, sql }) => {
+    const isReal = sql !== '' && inputs.every((input) => relations.has(input));
+    const body = isReal ? sql : `SELECT ${columns.map(emptyColumn).join(', ')} WHERE false`;
+    const view = `${TON}.${name}`;
+    return { name: view, body, statement: () => `CREATE OR REPLACE VIEW ${view} AS ${body}` };
+  });
+  return [{ name: `${TON}.`, body: '', statement: () => `CREATE SCHEMA IF NOT EXISTS ${TON}` }, ...views];
+}
+
+/** Selects of the views whose names no table has: those of others read the table of their name. */
+export function tonSelects(): ReadonlyMap<string, string> {
+  const own = tonViews().filter(({ name, inputs, sql }) => sql !== '' && !inputs.includes(name));
+  return new Map(own.map(({ name, sql }) => [name, sql]));
+}
+
+/** Tables and marts that a view reads; the name itself if there is no such view. */
+export function inputsOfTon(name: string): readonly string[] {
+  return tonViews().find((view) => view.name === name.toLowerCase())?.inputs ?? [`${TON}.${name}`];
+}
+
+/** Tables and marts that the views read. */
+export function tonInputs(): readonly string[] {
+  return [...new Set(tonViews().flatMap(({ inputs }) => inputs))];
+}
+
+function emptyColumn({ name, type }: TonColumn): string {
+  return `NULL::${type} AS ${quoteName(name)}`;
+}

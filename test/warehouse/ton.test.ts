@@ -1,0 +1,148 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { buildMarts, openWarehouse } from '../../src/index.ts';
+import { loadMarts } from '../../src/marts/load-marts.ts';
+import { Database } from '../../src/sql/database.ts';
+import { tonViews } from '../../src/sql/ton-views.ts';
+import { EmptyDatabase } from '../../src/warehouse/query/empty-database.ts';
+import { tonlake } from '../cli.ts';
+import { exportSandbox } from '../marts/support.ts';
+import { freshFolder } from '../scratch.ts';
+
+const MARTS = ['accounts', 'latest_balances', 'dex_swaps'];
+const names = tonViews().map(({ name }) => name);
+const registry = await loadRegistry();
+const marts = await loadMarts(registry);
+
+let warehouse: string;
+let file: string;
+
+beforeAll(async () => {
+  const pipelines = [
+    'transactions',
+    'actions',
+    'jetton_transfers',
+    'nft_transfers',
+    'jetton_wallets',
+    'account_latest',
+  ];
+  warehouse = await exportSandbox('1000:1060', pipelines);
+  file = await exportSandbox('1000:1020', ['transactions'], join(freshFolder(), 'w.duckdb'));
+  for (const path of [warehouse, file]) await buildMarts(path, { names: MARTS });
+});
+
+/** Rows of a query, and its warnings. */
+async function ask(sql: string, path = warehouse) {
+  const warnings: string[] = [];
+  const reader = await openWarehouse(path, { onWarning: (message) => warnings.push(message) });
+  try {
+    const { rows } = await reader.query(sql);
+    return { rows, warnings };
+  } finally {
+    await reader.close();
+  }
+}
+
+describe('a view of ton', () => {
+  test.each(tonViews().map((view) => [view.name, view] as const))(
+    '%s has the columns and types of its header, with all that it reads and without',
+    async (name, { columns }) => {
+      const expected = columns.map((column) => [column.name, column.type]);
+      const scratch = await EmptyDatabase.open(registry);
+      const described = async () => {
+        const { rows } = await scratch.query(`DESCRIBE SELECT * FROM ton.${name}`);
+        return rows.map(([column, type]) => [column, String(type)]);
+      };
+      try {
+        const without = await described();
+        for (const { table } of marts) scratch.declare(table);
+        expect([without, await described()]).toEqual([expected, expected]);
+      } finally {
+        scratch.close();
+      }
+    },
+  );
+
+  test('reads what its header says', async () => {
+    const scratch = await EmptyDatabase.open(registry);
+    try {
+      for (const { name, inputs, sql } of tonViews().filter((view) => view.sql !== '')) {
+        const read = [...sql.matchAll(/\bmain\.(\w+)/g)].map(([, table]) => table);
+        expect([...new Set(read)].sort(), name).toEqual([...inputs].sort());
+      }
+    } finally {
+      scratch.close();
+    }
+  });
+
+  test.each([
+    ['transactions', 'transactions'],
+    ['messages', 'messages'],
+    ['blocks', 'blocks'],
+    ['account_states', 'account_states'],
+    ['accounts', 'accounts'],
+    ['latest_balances', 'latest_balances'],
+    ['dex_trades', 'dex_swaps'],
+  ])('%s has the rows of %s, in a folder, its catalog and a file', async (view, behind) => {
+    const counts = `SELECT (SELECT count(*) FROM ton.${view}) = (SELECT count(*) FROM ${behind}), count(*) > 0 FROM ton.transactions`;
+    const catalog = await Database.open(join(warehouse, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+    try {
+      const there = view === 'dex_trades' ? warehouse : file;
+      expect([(await ask(counts)).rows, (await catalog.query(counts)).rows, (await ask(counts, there)).rows]).toEqual(
+        Array.from({ length: 3 }, () => [[true, true]]),
+      );
+    } finally {
+      catalog.close();
+    }
+  });
+
+  test('is found under its quoted name, and listed', async () => {
+    expect((await ask('SELECT count(*) > 0 FROM "ton"."transactions"')).rows).toEqual([[true]]);
+    const listed = await ask("SELECT table_name FROM information_schema.tables WHERE table_schema = 'ton'");
+    expect(listed.rows.flat().map(String).sort()).toEqual([...names].sort());
+  });
+
+  test('is read by a mart of the user, which is stale when the table behind changes', async () => {
+    const folder = join(freshFolder(), 'marts');
+    mkdirSync(folder);
+    const header = '-- Events.\n-- question: q\n-- grain: a type\n-- key: type\n-- units: none\n';
+    const inputs = '-- inputs: jetton_transfers, jetton_burns, messages, transactions, jetton_wallets\n';
+    const select = 'SELECT type, count(*) AS events FROM ton.jetton_events GROUP BY type\n';
+    writeFileSync(join(folder, 'events.sql'), `${header}${inputs}${select}`);
+    const [own] = (await loadMarts(registry, folder)).filter(({ name }) => name === 'events');
+    expect(own?.inputs.toSorted()).toEqual([
+      ...['jetton_burns', 'jetton_transfers', 'jetton_wallets', 'messages', 'transactions'],
+    ]);
+  });
+});
+
+describe('a query of ton', () => {
+  test('warns of the tables behind', async () => {
+    const { warnings } = await ask('SELECT count(*) FROM ton.jetton_events');
+    expect(warnings).toEqual(['jetton_burns was never exported here: tonlake run jetton_burns']);
+    const day = "SELECT count(*) FROM ton.transactions WHERE block_date = DATE '2026-05-01'";
+    expect((await ask(day)).warnings).toEqual([expect.stringMatching(/^transactions is not whole in 2026-05-01/)]);
+  });
+
+  test('warns of a mart that was never built, and has no rows', async () => {
+    const { rows, warnings } = await ask('SELECT * FROM ton.dex_trades', file);
+    expect([rows, warnings]).toEqual([[], expect.arrayContaining([expect.stringMatching(/dex_swaps/)])]);
+  });
+
+  test('skips the rows that its condition excludes', async () => {
+    const { rows } = await ask("EXPLAIN SELECT count(*) FROM ton.transactions WHERE account = '0:00' AND now > 5");
+    const plan = String(rows[0]?.[1]).replace(/[│\s]+/g, '');
+    expect(plan).toMatch(/Filters:.*account='0:00'/);
+    expect(plan).not.toMatch(/─FILTER─|FILTER─/);
+  });
+});
+
+test('a warehouse called ton.duckdb is refused', async () => {
+  const path = join(freshFolder(), 'ton.duckdb');
+  const { code, stderr } = await tonlake([
+    ...['run', 'blocks', '--network', 'sandbox', '--range', '1000:1001', '--warehouse', path],
+  ]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: usage: expected another name than ton\.duckdb/)]);
+});
