@@ -19,9 +19,8 @@ WITH by_transaction AS (
     block_date,
     sum(total_fees) AS total_fees,
     coalesce(sum(storage_fees_collected), 0) AS storage_fees,
-    -- The server swaps fees and gas where the fees are smaller, which is where gas is free.
-    coalesce(sum(CASE WHEN compute_gas_used = 0 THEN 0 ELSE compute_gas_fees END), 0) AS compute_fees,
-    coalesce(sum(CASE WHEN compute_gas_used = 0 THEN compute_gas_fees ELSE compute_gas_used END), 0) AS gas_used
+    coalesce(sum(gas_cost(compute_gas_used, compute_gas_fees)), 0) AS compute_fees,
+    coalesce(sum(gas_units(compute_gas_used, compute_gas_fees)), 0) AS gas_used
   FROM transactions
   GROUP BY block_date
 ), by_message AS (

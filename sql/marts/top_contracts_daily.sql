@@ -21,8 +21,7 @@ WITH by_account AS (
     arg_max(account_state_code_hash_after, lt) AS code_hash,
     count(*) AS tx_count,
     count(*) FILTER (WHERE aborted) AS aborted_count,
-    -- The server swaps fees and gas where gas is free.
-    coalesce(sum(CASE WHEN compute_gas_used = 0 THEN compute_gas_fees ELSE compute_gas_used END), 0) AS gas_used,
+    coalesce(sum(gas_units(compute_gas_used, compute_gas_fees)), 0) AS gas_used,
     sum(total_fees) AS total_fees
   FROM transactions
   GROUP BY block_date, account

@@ -20,7 +20,7 @@ function exitCodeOf(error: unknown): number {
  */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   rememberInvocation(argv[1] ?? '');
-  guardStreams();
+  guardStreams(argv[2] ?? '');
   showWarnings();
   try {
     await createProgram().parseAsync(argv);

@@ -14,7 +14,10 @@ export interface CommonOptions {
 
 /** `TONLAKE_NETWORK` is not bound to the flag: it is only a default, and need not match the network of a warehouse. */
 export const networkOption = (): Option =>
-  new Option('-n, --network <name>', 'mainnet, testnet, sandbox, or a base URL (env: TONLAKE_NETWORK)');
+  new Option(
+    '-n, --network <name>',
+    'mainnet, testnet, sandbox, or a base URL (default: that of the warehouse, or mainnet; env: TONLAKE_NETWORK)',
+  );
 
 /** Adds --network, --warehouse and --s3-endpoint. */
 export function withPlace(command: Command): Command {

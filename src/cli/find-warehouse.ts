@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { StoreError, TonlakeError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-word.ts';
 import { defaultWarehouse } from '../http/network.ts';
-import { type CommonOptions, namedNetwork, networkOf } from './common-options.ts';
+import { type CommonOptions, namedNetwork, networkOf, warehouseOf } from './common-options.ts';
 import { rememberPlace } from './invocation.ts';
 
 /**
@@ -28,6 +28,40 @@ export async function findWarehouse(flags: CommonOptions): Promise<string> {
     code: 'no-warehouse',
     hint: `use one of these: ${[only, ...others].map((each) => `--warehouse ${shellWord(each)}`).join(', ')}`,
   });
+}
+
+/** What a command asks and where it writes. */
+export interface Place {
+  readonly network: string;
+  readonly warehouse: string;
+  /** Names the default, where neither a flag nor an existing warehouse says which network is meant; to be shown first. */
+  readonly note: string | undefined;
+}
+
+/** The network and the warehouse of a command that sends requests. Without --network, an existing warehouse says which network it holds. */
+export async function placeOf(flags: CommonOptions): Promise<Place> {
+  const warehouse = warehouseOf(flags);
+  if (flags.network !== undefined) return { network: flags.network, warehouse, note: undefined };
+  const held = flags.warehouse === undefined ? undefined : await networkIn(flags.warehouse);
+  const network = held ?? networkOf(flags);
+  const isDefault = held === undefined && namedNetwork(flags) === undefined;
+  return {
+    network,
+    warehouse,
+    note: isDefault ? `network ${network} (the default), warehouse ${warehouse}` : undefined,
+  };
+}
+
+/** The network of an existing warehouse; the command reports one that cannot be read. */
+async function networkIn(path: string): Promise<string | undefined> {
+  const { openReader } = await import('../warehouse/index.ts');
+  try {
+    const reader = await openReader(path, []);
+    await reader.close();
+    return reader.network;
+  } catch {
+    return undefined;
+  }
 }
 
 async function warehousesIn(folder: string): Promise<readonly string[]> {

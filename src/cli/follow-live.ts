@@ -17,12 +17,14 @@ import {
   openPublishing,
   type PublishPlace,
 } from './publishing.ts';
-import { isDetail, limitHeap } from './run-live.ts';
+import { isDetail, limitHeap, once } from './run-live.ts';
 import { ServiceNotify } from './service-notify.ts';
 
 export interface FollowLiveOptions {
   readonly isJson: boolean;
   readonly logPath: string | undefined;
+  /** A line to be shown first, when the source has answered. */
+  readonly note?: string | undefined;
   /** Where metrics and health are served; undefined for nowhere. */
   readonly metrics: MetricsAddress | undefined;
   /** Lag above which it is not healthy. */
@@ -43,7 +45,9 @@ export async function followLive(options: FollowHeadOptions, live: FollowLiveOpt
   const interrupts = watchInterrupts(lines.tell);
   const operations = new Operations(live);
   await operations.listen();
+  const tellNote = once(() => live.note !== undefined && lines.tell(live.note));
   const tell = (event: FollowEvent | DeliveryEvent): void => {
+    tellNote();
     if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
     log?.info(event);
     lines.show(event);
@@ -64,6 +68,7 @@ export async function followLive(options: FollowHeadOptions, live: FollowLiveOpt
         tell(event);
       },
       onRetry: (event) => {
+        tellNote();
         log?.warn({ event: 'retry', ...event });
         lines.retry(event);
       },

@@ -31,6 +31,8 @@ export function limitHeap(): void {
 export interface RunLiveOptions {
   readonly isJson: boolean;
   readonly logPath: string | undefined;
+  /** A line to be shown first, when the run has begun. */
+  readonly note?: string | undefined;
   /** The pipelines as the user named them, for the summary. Default: their names. */
   readonly what?: string | undefined;
   /** Where the tables are published along with the commits; undefined for nowhere. */
@@ -47,17 +49,20 @@ export async function runLive(options: RunOptions, { isJson, logPath, ...more }:
   const log = logPath === undefined ? undefined : await openLog(logPath);
   const progress = await openProgress(isJson);
   const interrupts = watchInterrupts(progress.tell);
+  const tellNote = once(() => more.note !== undefined && progress.tell(more.note));
   try {
     const report = await start({
       ...options,
       stop: log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]),
       onEvent: (event) => {
+        tellNote();
         if (isJson && !isDetail(event)) process.stdout.write(`${JSON.stringify(event)}\n`);
         if (!isDetail(event)) log?.info(event);
         if (event.event === 'span') along?.committed((message) => progress.tell(describeUnpublished(message)));
         progress.show(event);
       },
       onRetry: (event) => {
+        tellNote();
         log?.warn({ event: 'retry', ...event });
         progress.retry(event);
       },
@@ -81,6 +86,15 @@ export async function runLive(options: RunOptions, { isJson, logPath, ...more }:
   }
 }
 
+/** Calls `work` at the first call alone. */
+export function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
+
 /** Events that only progress bars need. */
 export function isDetail({ event }: { readonly event: string }): boolean {
   return event === 'progress' || event === 'planned' || event === 'stages';
@@ -94,10 +108,9 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   const whole = spans === 0 ? 'nothing was missing' : 'no rows were found';
   const nothing = report.complete ? whole : 'nothing was added';
   const gain = added.length === 0 ? nothing : added.join(', ');
-  const state = report.complete ? 'complete' : 'incomplete';
-  const head = `${state}: ${what} ${from}:${to} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
+  const head = `${stateOf(report, options.pipelines)}: ${what} ${from}:${to} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
   const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${shortSpans(spans)}`);
-  const read = unproven.length === 0 ? '' : `  only read, not proven: ${unproven.join('; ')}\n`;
+  const read = unproven.length === 0 ? '' : `  unproven, because nothing counts these rows: ${unproven.join('; ')}\n`;
   const place = `--warehouse ${shellWord(options.warehouse)}`;
   if (report.openDays.length > 0) {
     const days = report.openDays.join(', ');
@@ -114,6 +127,14 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   return pasteable(
     `${head}${read}\nNext, query the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake describe\n`,
   );
+}
+
+/** The first words of a summary: rows that nothing proves are not called complete. */
+function stateOf({ complete, unproven }: RunReport, pipelines: readonly string[]): string {
+  if (!complete) return 'incomplete';
+  const names = pipelines.filter((name) => unproven[name] !== undefined);
+  if (names.length === 0) return 'complete';
+  return names.length === pipelines.length ? 'exported, unproven' : 'exported, partly unproven';
 }
 
 /** The command that continues the run, with the flags that decide what it writes and where. */

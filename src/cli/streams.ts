@@ -1,16 +1,23 @@
 import { formatError } from '../core/errors.ts';
 import { asStoreError } from '../files/file-failure.ts';
 
+/** Commands that do more than print: one that ends because nobody reads its events has not done all of it. */
+const WORKING: ReadonlySet<string> = new Set([
+  ...['run', 'follow', 'watch', 'worker', 'job', 'schedule', 'mart', 'check', 'verify'],
+  ...['compact', 'copy', 'publish', 'forget', 'export'],
+]);
+
 /**
  * Reports a write error of a standard stream in one line, with exit code 1. If standard error fails, the command continues, because it
  * only has messages.
+ *
+ * @param command name of the command
  */
-export function guardStreams(): void {
+export function guardStreams(command: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A reader such as head can close the pipe early, which is not an error.
-    if (error.code !== 'EPIPE') {
-      process.stderr.write(`error: ${formatError(asStoreError(error, 'standard output', '--output'))}\n`);
-    }
+    if (error.code === 'EPIPE') process.exit(WORKING.has(command) ? 1 : 0);
+    process.stderr.write(`error: ${formatError(asStoreError(error, 'standard output', '--output'))}\n`);
     process.exit(1);
   });
   process.stderr.on('error', () => {

@@ -1,3 +1,4 @@
+import { StoreError } from '../core/errors.ts';
 import { counted, formatBytes, formatCount } from '../core/format.ts';
 import { shortSpans } from '../core/span.ts';
 import { visible } from '../sql/text-table.ts';
@@ -7,7 +8,11 @@ import type { EarlierEntry, Explanation, RowExplanation, RowFileFacts, SourceRec
 /** Longest value that is shown whole. */
 const SHOWN = 100;
 
-/** An explanation as text for a terminal; `records` are those of the rows, if the source was asked. */
+/**
+ * An explanation as text for a terminal; `records` are those of the rows, if the source was asked.
+ *
+ * @throws {StoreError} `no-row`
+ */
 export function describeExplanation(
   explanation: Explanation,
   key: readonly string[],
@@ -15,8 +20,9 @@ export function describeExplanation(
 ): string {
   const { table, rows, isCut, reasons } = explanation;
   if (rows.length === 0) {
-    const lines = [`no row of ${table} has the key ${key.join(' ')}`, ...reasons.map((reason) => `  ${reason}`)];
-    return `${lines.map(visible).join('\n')}\n`;
+    throw new StoreError(`store: ${table}: expected a row with the key ${visible(key.join(' '))}, got none`, {
+      ...{ code: 'no-row', hint: reasons.length === 0 ? undefined : reasons.join('; ') },
+    });
   }
   const more = isCut ? `\nmore rows match: give more of the key to see others\n` : '';
   const texts = rows.map((row, at) => {

@@ -14,6 +14,7 @@ import {
 } from '../warehouse/index.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut, type LeftOutGap } from '../warehouse/query/left-out-gaps.ts';
+import { suggestRun } from '../warehouse/query/suggest-run.ts';
 import { commitSelect, martEntries } from './commit-mart.ts';
 import { describeLost, isForgotten } from './forgotten-inputs.ts';
 import type { MartDef } from './load-marts.ts';
@@ -178,8 +179,11 @@ export function whyEmpty({ store, marts, registry, forgotten }: MartContext, mar
   if (lost !== undefined) return `${describeLeftOut(lost)}: tonlake run ${lost.pipeline} without that selection`;
   if (table === undefined) return undefined;
   if (marts.some(({ name }) => name === table)) return `${table} is empty`;
-  const pipeline = registry.pipelines.find((each) => each.tables.some(({ name }) => name === table))?.name ?? table;
-  return describeLost(forgotten, [pipeline]) ?? `${table} was never exported: tonlake run ${pipeline}`;
+  const pipeline = registry.pipelines.find((each) => each.tables.some(({ name }) => name === table));
+  if (pipeline === undefined) return `${table} was never exported`;
+  return (
+    describeLost(forgotten, [pipeline.name]) ?? `${table} was never exported: ${suggestRun(ledger, registry, pipeline)}`
+  );
 }
 
 /** Rows of a whole mart. */

@@ -38,8 +38,8 @@ export class Database {
   }
 
   static async open(path = ':memory:', settings: Readonly<Record<string, string>> = {}): Promise<Database> {
-    const instance = await duckdbApi().DuckDBInstance.create(path, { ...offline, ...settings });
-    return new Database(instance, await instance.connect(), false);
+    const { instance, connection } = await createInstance(path, settings);
+    return new Database(instance, connection, false);
   }
 
   /** Opens a file with options that only ATTACH takes, such as `ROW_GROUP_SIZE 20480`. */
@@ -48,8 +48,8 @@ export class Database {
     options: string,
     settings: Readonly<Record<string, string>> = {},
   ): Promise<Database> {
-    const instance = await duckdbApi().DuckDBInstance.create(':memory:', { ...offline, ...settings });
-    const database = new Database(instance, await instance.connect(), true);
+    const { instance, connection } = await createInstance(':memory:', settings);
+    const database = new Database(instance, connection, true);
     try {
       await database.run(`ATTACH ${quoteText(path)} AS ${ATTACHED} (${options})`);
       await database.run(`USE ${ATTACHED}`);
@@ -210,6 +210,14 @@ export class Database {
       if (this.#running === 0 && this.#closing !== undefined) this.#closeNow();
     }
   }
+}
+
+/** An instance whose connections tell all times in UTC, whatever the zone of this machine. */
+async function createInstance(path: string, settings: Readonly<Record<string, string>>) {
+  const instance = await duckdbApi().DuckDBInstance.create(path, { ...offline, ...settings });
+  const connection = await instance.connect();
+  await connection.run("SET GLOBAL TimeZone = 'UTC'");
+  return { instance, connection };
 }
 
 /** Does `work`; if it exceeds DuckDB's memory limit, does it once more with a limit of 2 GB, so that a large span does not fail. */

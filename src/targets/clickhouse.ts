@@ -75,7 +75,7 @@ async function connect(url: URL, { notes }: TableOptions): Promise<ClickHouseCli
   } catch (cause) {
     await client.close();
     const hint =
-      'it listens on 8123 (http) or 8443 (https); the password is read from CLICKHOUSE_PASSWORD, or from the file that CLICKHOUSE_PASSWORD_FILE names';
+      'ports are 8123 (http) and 8443 (https); the password is read from CLICKHOUSE_PASSWORD, or from the file that CLICKHOUSE_PASSWORD_FILE names';
     throw unreachable(`ClickHouse at ${url.host}`, hint, cause);
   }
 }

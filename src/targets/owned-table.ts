@@ -34,8 +34,13 @@ export async function replaceEach(
   return reports;
 }
 
-/** The error of a server that cannot be connected to. */
-export function unreachable(server: string, hint: string, cause: unknown): StoreError {
+/** Codes of connections that no server answered: a password has nothing to do with them. */
+const UNANSWERED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
+
+/** The error of a server that cannot be connected to. @param login where its password is read from */
+export function unreachable(server: string, login: string, cause: unknown): StoreError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const hint = UNANSWERED.has(code) ? 'check the host and the port, and that the server is running' : login;
   return new StoreError(`store: cannot connect to ${server}: ${readServerText(Buffer.from(messageOf(cause))).trim()}`, {
     ...{ code: 'unreachable', retryable: true, hint, cause },
   });

@@ -21,7 +21,7 @@ export async function readTraceTree(
   if (transactions.length === 0) return [];
   const hashes = transactions.map(([each]) => quoteText(String(each))).join(', ');
   const { rows: ends } = await read(
-    `SELECT tx_hash, direction, msg_hash, ton(value)::VARCHAR, coalesce(opcode_name(opcode), opcode_hex(opcode))
+    `SELECT tx_hash, direction, msg_hash, ton(value)::VARCHAR, opcode_label(opcode)
     FROM _message_ends WHERE tx_hash IN (${hashes})`,
   );
   const senders = new Map(ends.filter(([, way]) => way === 'out').map(([tx, , msg]) => [String(msg), String(tx)]));

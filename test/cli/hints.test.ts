@@ -81,6 +81,58 @@ test('what a run and a missing file suggest can be pasted, and is about the same
   expect(await tonlake(['sql', 'select sum(lt) from transactions', '-w', 'a b'], { cwd })).toMatchObject({ code: 0 });
 });
 
+test('what a query and a mart lack is exported by the command that they suggest', async () => {
+  const cwd = freshFolder();
+  const sandbox = await startSandbox({ port: 0 });
+  afterFile(() => sandbox.close());
+  const place = ['--warehouse', 'w'];
+  await tonlake(['run', 'blocks', '--range', '1000:1001', '--network', sandbox.url, ...place], { cwd });
+
+  const strict = await tonlake(['sql', 'select count(*) from transactions', '--strict', ...place], { cwd });
+  const [, ran = ''] = /never exported here: (tonlake run [^;]*);/.exec(strict.stderr) ?? [];
+  // The warehouse says what network it holds.
+  expect(await paste(ran, cwd)).toMatchObject({ code: 0 });
+  expect(await tonlake(['sql', 'select count(*) from transactions', '--strict', ...place], { cwd })).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+
+  const mart = await tonlake(['mart', 'build', 'dex_swaps', ...place], { cwd });
+  const [, lacking = ''] = /never exported: (tonlake run .*)\n/.exec(mart.stderr) ?? [];
+  expect(await paste(lacking, cwd)).toMatchObject({ code: 0 });
+  expect(await tonlake(['mart', 'build', 'dex_swaps', ...place], { cwd })).toMatchObject({ code: 0 });
+});
+
+test('without a network, a warehouse says which one it holds, and the default is named', async () => {
+  const cwd = freshFolder();
+  const sandbox = await startSandbox({ port: 0 });
+  afterFile(() => sandbox.close());
+  await tonlake(['run', 'blocks', '--range', '1000:1001', '--network', sandbox.url, '--warehouse', 'w'], { cwd });
+  const more = await tonlake(['run', 'blocks', '--range', '1002', '--warehouse', 'w'], {
+    cwd,
+    env: { TONLAKE_NETWORK: 'testnet' },
+  });
+  expect(more).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`complete: blocks 1002:1002 on ${sandbox.url}`),
+  });
+  const none = await tonlake(['run', '--range', '1:5'], { cwd, env: { HTTPS_PROXY: 'http://127.0.0.1:1' } });
+  expect(none.code).toBe(1);
+  expect(none.stderr).toMatch(/^network mainnet \(the default\), warehouse data\/mainnet\n[\s\S]*error: source /);
+});
+
+test('a summary calls rows unproven that nothing counts', async () => {
+  const cwd = freshFolder();
+  const place = ['--network', 'sandbox', '--range', '1000:1001', '--warehouse', 'w'];
+  expect((await tonlake(['run', 'actions', ...place], { cwd })).stdout).toMatch(
+    /^exported, unproven: actions 1000:1001 on sandbox: /,
+  );
+  expect((await tonlake(['run', 'actions', 'transactions', ...place], { cwd })).stdout).toMatch(
+    /^exported, partly unproven: actions transactions /,
+  );
+  expect((await tonlake(['run', 'transactions', ...place], { cwd })).stdout).toMatch(/^complete: transactions /);
+});
+
 test('commands to be typed in another folder begin as they must there', () => {
   rememberInvocation(join(process.cwd(), 'dist/src/cli.js'));
   const program = createProgram();

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
-import { tonlake } from '../cli.ts';
+import { startTonlake, tonlake } from '../cli.ts';
 import { exportSandbox } from '../marts/support.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -67,6 +67,18 @@ describe('parameters of tonlake sql', () => {
     expect(result.stderr).toMatch(message);
     expect(result.stderr.trim().split('\n')).toHaveLength(1);
   });
+});
+
+test('times are those of UTC, whatever the zone of the machine', async () => {
+  const query =
+    "select current_setting('TimeZone') as zone, now()::timestamp - $at::timestamp < interval 1 hour as near";
+  const at = new Date().toISOString().slice(0, 19);
+  const run = startTonlake(['sql', query, '-p', `at=${at}`, '--warehouse', path], { env: { TZ: 'Asia/Tokyo' } });
+  expect(await run.finished).toMatchObject({ code: 0, stdout: 'zone,near\nUTC,true\n' });
+});
+
+test('a pipe gets CSV, as exact as it is, and a file of texts a box', async () => {
+  expect(await sql("select '=1+1' as formula, 1.50 as price")).toMatchObject({ stdout: 'formula,price\n=1+1,1.50\n' });
 });
 
 test('a wrong query of a file is told with file and line', async () => {

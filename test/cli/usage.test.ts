@@ -250,7 +250,11 @@ test('a reader that goes early, as head does, ends the program without a word', 
   await tonlake(['run', '--network', 'sandbox', '--range', '1000:1000', '--warehouse', path]);
   const run = startTonlake(['sql', 'select * from range(500000)', '--format', 'csv', '--warehouse', path]);
   run.closeOutput();
-  expect(await run.finished).toMatchObject({ code: 1, stderr: '' });
+  expect(await run.finished).toMatchObject({ code: 0, stderr: '' });
+  const json = startTonlake(['run', '--network', 'sandbox', '--range', '2000:2100', '--warehouse', path, '--json']);
+  json.closeOutput();
+  // What it was asked for is not done.
+  expect(await json.finished).toMatchObject({ code: 1, stderr: '' });
 });
 
 test('pipelines may be separated by blanks or by commas', () => {

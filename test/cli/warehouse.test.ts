@@ -68,7 +68,11 @@ describe('tonlake sql', () => {
   });
 
   test('box is a table, in which nothing of the chain can steer the terminal', async () => {
-    const { stdout } = await sql("select 7 as n, chr(27) || '[31m' || chr(10) as said, null as none");
+    const { stdout } = await sql(
+      "select 7 as n, chr(27) || '[31m' || chr(10) as said, null as none",
+      '--format',
+      'box',
+    );
     expect(stdout).toBe(
       [
         '┌───┬──────────────┬──────┐',
@@ -285,7 +289,7 @@ describe('tonlake run without a range', () => {
     const lists = join(freshFolder(), 'w');
     const run = ['run', 'jetton_masters', 'jetton_masters', '--network', 'sandbox', '--warehouse', lists];
     const { stdout } = await tonlake(run);
-    expect(stdout).toMatch(/^complete: jetton_masters \d/);
+    expect(stdout).toMatch(/^exported, unproven: jetton_masters \d/);
     expect(stdout).toContain(`sql "select count(*) from jetton_masters" --warehouse ${lists}\n`);
   });
 

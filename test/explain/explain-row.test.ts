@@ -200,14 +200,17 @@ describe('a key', () => {
   });
 
   test('that no row has is told with what the table lacks', async () => {
-    const { code, stdout } = await explain(
+    const { code, stdout, stderr } = await explain(
       folder,
       'nft_items',
       'address=EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs',
     );
-    expect([code, stdout]).toEqual([
+    expect([code, stdout, stderr]).toEqual([
       1,
-      expect.stringMatching(/^no row of nft_items has the key .*\n {2}.*nft_items.*\n$/),
+      '',
+      expect.stringMatching(
+        /^error: store: nft_items: expected a row with the key .*, got none; hint: nft_items was never.*\n$/,
+      ),
     ]);
   });
 });

@@ -130,13 +130,13 @@ describe('a mart that reads what was never exported', () => {
     const path = await exportSandbox('5000:5004', ['transactions']);
     const { code, stdout } = await tonlake(['mart', 'build', '--warehouse', path]);
     expect(code).toBe(0);
-    const hint = `tonlake run --warehouse ${path} jetton_wallets`;
+    const hint = `tonlake run --warehouse ${path} jetton_wallets --range 5000:5004`;
     expect(stdout).toContain(`jetton_holders: skipped, jetton_wallets was never exported: ${hint}\n`);
     expect(stdout).toMatch(/transactions_daily: built, 2 rows; 2 days built/);
     const one = await tonlake(['mart', 'build', 'dex_swaps', '--warehouse', path]);
     expect(one.code).toBe(1);
     expect(one.stderr).toBe(
-      `error: mart dex_swaps: expected its inputs, got none: actions was never exported: tonlake run --warehouse ${path} actions\n`,
+      `error: mart dex_swaps: expected its inputs, got none: actions was never exported: tonlake run --warehouse ${path} actions --range 5000:5004\n`,
     );
   });
 });

@@ -38,6 +38,28 @@ function books(): readonly (readonly [raw: string, friendly: string])[] {
   return [...new Map(all.filter(([raw]) => raw.includes(':')))];
 }
 
+test('gas is told in one way where the server swaps it with the fees', async () => {
+  const phases = 'values (1000, 400000), (0, 2500), (0, 0), (null, null)';
+  expect(
+    await database
+      .query(`select gas_units(used, fees), gas_cost(used, fees) from (${phases}) as phase(used, fees)`)
+      .then(({ rows }) => rows.map((cells) => cells.map(String))),
+  ).toEqual([
+    ['1000', '400000'],
+    ['2500', '0'],
+    ['0', '0'],
+    ['null', 'null'],
+  ]);
+});
+
+test('an opcode has one label: its name, or its hex form', async () => {
+  expect(await row('select opcode_label(0), opcode_label(-2), opcode_label(null)')).toEqual([
+    'text_comment',
+    '0xfffffffe',
+    null,
+  ]);
+});
+
 describe('addresses', () => {
   test('of recorded answers come out as the server shows them, both ways', async () => {
     const known = books();

@@ -49,18 +49,27 @@ describe('a table that was never exported is a gap', () => {
   });
 
   test.each([
-    ['select * from Actions limit 1', ['actions was never exported here: tonlake run actions']],
-    ['select (select max(lt) from jetton_burns)', ['jetton_burns was never exported here: tonlake run jetton_burns']],
-    ['select * from jetton_wallets_now', ['jetton_wallets was never exported here: tonlake run jetton_wallets']],
-    ['select * from pending_actions', ['pending_actions was never watched here: tonlake watch']],
+    ['select * from Actions limit 1', ['actions was never exported here: tonlake run actions --range 1000:1099']],
+    [
+      'select (select max(lt) from jetton_burns)',
+      ['jetton_burns was never exported here: tonlake run jetton_burns --range 1000:1099'],
+    ],
+    [
+      'select * from jetton_wallets_now',
+      ['jetton_wallets was never exported here: tonlake run jetton_wallets --range 1000:1099'],
+    ],
+    ['select * from pending_actions', ['pending_actions was never watched here: tonlake watch --account ADDRESS']],
     ['with actions as (select 1) select * from actions', []],
-    ['with blocks as (select * from actions) from blocks', ['actions was never exported here: tonlake run actions']],
-    ['explain select * from actions', ['actions was never exported here: tonlake run actions']],
+    [
+      'with blocks as (select * from actions) from blocks',
+      ['actions was never exported here: tonlake run actions --range 1000:1099'],
+    ],
+    ['explain select * from actions', ['actions was never exported here: tonlake run actions --range 1000:1099']],
     ["copy (select * from transactions) to 'x.csv'", []],
     ["attach ':memory:' as other", []],
     [
       'create temp table mine as select * from actions; select * from mine',
-      ['actions was never exported here: tonlake run actions'],
+      ['actions was never exported here: tonlake run actions --range 1000:1099'],
     ],
     ["select ';' from transactions -- ; from actions", []],
     ['describe actions', []],

@@ -5,15 +5,14 @@ import type { Store } from '../../warehouse/index.ts';
 import {
   budgetOption,
   type CommonOptions,
-  networkOf,
   parseCount,
   parseDuration,
   parseRps,
   parseWhole,
-  warehouseOf,
   withPlace,
 } from '../common-options.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
+import { placeOf } from '../find-warehouse.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { collectInSteps } from '../v8-flags.ts';
@@ -110,14 +109,15 @@ export function addFollow(program: Command): void {
         import('../../http/network.ts'),
       ]);
       const { metrics, metricsPublic, lag = LAG_MS } = flags;
-      const options = await followOptions(pipelines, flags);
+      const { note, ...place } = await placeOf(flags);
+      const options = { ...(await followOptions(pipelines, flags)), ...place };
       const exported = [...options.pipelines, ...Object.keys(options.refreshMs)];
       const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
       const feeds = await feedsOf(flags, { ...options, pipelines: exported });
       await followLive(options, {
         ...{ isJson: flags.json === true, logPath: flags.log, maxLagMs: flags.maxLag ?? 3 * lag },
         metrics: metrics === undefined ? undefined : parseMetricsAddress(metrics, metricsPublic),
-        ...{ publish, feeds },
+        ...{ note, publish, feeds },
       });
     });
 }
@@ -130,7 +130,7 @@ async function followOptions(words: readonly string[], flags: FollowFlags) {
   await refuseOthers('follow', [...given, ...Object.keys(refreshMs)], registry);
   return {
     pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
-    ...{ registry, refreshMs, network: networkOf(flags), warehouse: warehouseOf(flags), store: flags.store },
+    ...{ registry, refreshMs, store: flags.store },
     ...{ from: flags.from, backfill: flags.backfill, lagMs: flags.lag, rps: flags.rps, budget: flags.budget },
     marts: flags.marts,
     ...{ concurrency: flags.concurrency, workers: flags.workers, effects: realEffects },

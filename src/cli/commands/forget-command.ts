@@ -37,21 +37,22 @@ export function addForget(program: Command): void {
       const { forgetRange } = await import('../../verify/forget.ts');
       const { range, network } = flags;
       const options = { warehouse: warehouseOf(flags), network, pipelines, range };
-      const write = (report: ForgetReport): void => print(report, flags.json, describe);
-      const plan = await forgetRange({ ...options, isDry: true });
-      if (flags.yes !== true || flags.json !== true) write(plan);
-      if (flags.yes === true) write(await forgetRange(options));
+      const isMeant = flags.yes === true;
+      const write = (report: ForgetReport): void => print(report, flags.json, (told) => describe(told, isMeant));
+      if (!isMeant || flags.json !== true) write(await forgetRange({ ...options, isDry: true }));
+      if (isMeant) write(await forgetRange(options));
     });
 }
 
-function describe({ event, spans, rows, staying, marts, warehouse }: ForgetReport): string {
+function describe({ event, spans, rows, staying, marts, warehouse }: ForgetReport, isMeant: boolean): string {
   const ranges = Object.entries(spans).map(([name, list]) => `${name} ${formatSpans(list)}`);
   if (ranges.length === 0) return `nothing to forget in ${warehouse}\n`;
   if (event === 'forgotten') return `forgotten: ${ranges.join('; ')}\n`;
   const counts = Object.entries(rows).map(([name, count]) => `${formatCount(count)} ${name}`);
-  const lines = [`would remove: ${ranges.join('; ')} in ${warehouse}`, `  rows: ${counts.join(', ')}`];
-  if (staying.length > 0)
-    lines.push(`  would stay, although derived from or compared with them: ${staying.join(', ')}`);
+  const [head, stay] = isMeant ? ['removing', 'stay'] : ['would remove', 'would stay'];
+  const lines = [`${head}: ${ranges.join('; ')} in ${warehouse}`, `  rows: ${counts.join(', ')}`];
+  if (staying.length > 0) lines.push(`  ${stay}, although derived from or compared with them: ${staying.join(', ')}`);
   if (marts.length > 0) lines.push(`  marts keep their days: ${marts.join(', ')}`);
-  return `${lines.join('\n')}\nnothing was changed; --yes removes the rows\n`;
+  if (!isMeant) lines.push('nothing was changed; --yes removes the rows');
+  return `${lines.join('\n')}\n`;
 }

@@ -11,17 +11,16 @@ import type { Store } from '../../warehouse/index.ts';
 import {
   budgetOption,
   type CommonOptions,
-  networkOf,
   parseCount,
   parseDurationOrZero,
   parseNonNegative,
   parseQueue,
   parseRps,
   parseWhole,
-  warehouseOf,
   withPlace,
 } from '../common-options.ts';
 import { type FeedFlags, feedsOf, sendingAround, withFeeds } from '../feed-options.ts';
+import { type Place, placeOf } from '../find-warehouse.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
@@ -124,7 +123,8 @@ export function addRun(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
-      const options = await runOptions('run', pipelines, flags);
+      const { note, ...place } = await placeOf(flags);
+      const options = await runOptions('run', pipelines, flags, place);
       if (flags.dryRun === true) {
         const { dryRun } = await import('../dry-run.ts');
         await dryRun(options, flags.json === true);
@@ -139,7 +139,7 @@ export function addRun(program: Command): void {
         const command = ['tonlake run', ...options.pipelines].join(' ');
         await sendingAround(await feedsOf(flags, options), { warehouse, registry, command }, () =>
           runLive(options, {
-            ...{ isJson: flags.json === true, logPath: flags.log, publish, start },
+            ...{ isJson: flags.json === true, logPath: flags.log, note, publish, start },
             what: flags.all === true ? '--all' : undefined,
           }),
         );
@@ -169,7 +169,8 @@ export function addPlan(program: Command): void {
     )
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       const { dryRun } = await import('../dry-run.ts');
-      await dryRun(await runOptions('plan', pipelines, flags), flags.json === true);
+      const { note: _, ...place } = await placeOf(flags);
+      await dryRun(await runOptions('plan', pipelines, flags, place), flags.json === true);
     });
 }
 
@@ -250,7 +251,12 @@ function requireReadings(pipelines: readonly string[], { all, history }: RunFlag
   });
 }
 
-async function runOptions(command: 'run' | 'plan', given: readonly string[], flags: RunFlags): Promise<RunOptions> {
+async function runOptions(
+  command: 'run' | 'plan',
+  given: readonly string[],
+  flags: RunFlags,
+  place: Pick<Place, 'network' | 'warehouse'>,
+): Promise<RunOptions> {
   const { loadRegistry } = await import('../../declare/registry.ts');
   const registry = await loadRegistry(flags.pipelines);
   const pipelines = await namesOf(command, given, flags, registry);
@@ -260,8 +266,7 @@ async function runOptions(command: 'run' | 'plan', given: readonly string[], fla
     registry,
     range: rangeOf(pipelines, flags, registry),
     slice: flags.slice,
-    network: networkOf(flags),
-    warehouse: warehouseOf(flags),
+    ...place,
     store: flags.store,
     walk: flags.walk,
     from: flags.from,

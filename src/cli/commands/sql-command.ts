@@ -47,9 +47,10 @@ export function addSql(program: Command): void {
     .description('run a query over the tables of a warehouse')
     .argument('[query]', 'query in DuckDB SQL')
     .addOption(
-      new Option('--format <format>', 'output format (default: from the extension of --output, or box)').choices(
-        FORMATS,
-      ),
+      new Option(
+        '--format <format>',
+        'output format (default: from the extension of --output, box on a terminal, csv in a pipe)',
+      ).choices(FORMATS),
     )
     .option('-o, --output <path>', 'write the result to a file instead of standard output; required for parquet')
     .option('-f, --file <path>', 'read the query from a file')
@@ -74,7 +75,9 @@ export function addSql(program: Command): void {
 async function answer(sql: string, flags: SqlFlags): Promise<void> {
   const startedAt = performance.now();
   const { network, strict, param: params, file, output } = flags;
-  const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? 'box';
+  // A box is for eyes; a program that reads a pipe gets CSV.
+  const usual = output === undefined && process.stdout.isTTY !== true ? 'csv' : 'box';
+  const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? usual;
   let clearLine = (): void => {};
   const busy = <T>(work: () => Promise<T>): Promise<T> =>
     whileBusy('querying', (clear) => {

@@ -4,15 +4,8 @@ import { shellWord } from '../../core/shell-word.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Store } from '../../warehouse/index.ts';
 import type { WatchEvent, WatchReport } from '../../watch/watch.ts';
-import {
-  type CommonOptions,
-  networkOf,
-  parseCount,
-  parseDuration,
-  parseRps,
-  warehouseOf,
-  withPlace,
-} from '../common-options.ts';
+import { type CommonOptions, parseCount, parseDuration, parseRps, withPlace } from '../common-options.ts';
+import { placeOf } from '../find-warehouse.ts';
 import { watchInterrupts } from '../interrupts.ts';
 import { pasteable } from '../invocation.ts';
 
@@ -37,6 +30,9 @@ Examples:
   tonlake watch --message "$EXTERNAL_MESSAGE_HASH" --polls 20 --json
   tonlake sql "select account, first_seen, last_seen, finality, outcome, final_hash from pending_transactions"`;
 
+const STANDING =
+  'note: the head of this sandbox stands still, and what is pending stays so; tonlake sandbox --block-ms 400 starts one that makes blocks';
+
 /** `tonlake watch`: pending transactions of some accounts. */
 export function addWatch(program: Command): void {
   withPlace(program.command('watch'))
@@ -56,11 +52,15 @@ export function addWatch(program: Command): void {
 }
 
 async function watchLive(flags: WatchFlags): Promise<void> {
-  const [{ watch }, { loadRegistry }] = await Promise.all([
+  const [{ watch }, { loadRegistry }, { resolveNetwork }] = await Promise.all([
     import('../../watch/watch.ts'),
     import('../../declare/registry.ts'),
+    import('../../http/network.ts'),
   ]);
+  const { note, ...place } = await placeOf(flags);
   const interrupts = watchInterrupts(() => {});
+  if (note !== undefined) process.stderr.write(`${note}\n`);
+  if (resolveNetwork(place.network).kind === 'sandbox') process.stderr.write(`${STANDING}\n`);
   try {
     const report = await watch({
       accounts: flags.account ?? [],
@@ -68,15 +68,14 @@ async function watchLive(flags: WatchFlags): Promise<void> {
       everyMs: flags.every,
       forMs: flags.for,
       polls: flags.polls,
-      network: networkOf(flags),
-      warehouse: warehouseOf(flags),
+      ...place,
       store: flags.store,
       rps: flags.rps,
       stop: interrupts.signal,
       onEvent: (event) => show(event, flags.json === true),
     });
     const { pipeline } = (await loadRegistry()).playing('pendingTransactions');
-    if (flags.json !== true) process.stdout.write(summary(report, warehouseOf(flags), pipeline));
+    if (flags.json !== true) process.stdout.write(summary(report, place.warehouse, pipeline));
     if (interrupts.signal.aborted) process.exitCode = 130;
   } finally {
     interrupts.close();

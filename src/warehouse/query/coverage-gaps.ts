@@ -7,6 +7,7 @@ import { tonInputs } from '../../sql/ton-views.ts';
 import { doneSpans, quarantinedSpans } from '../ledger/done-spans.ts';
 import { describeForgotten, type ForgottenSpans } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
+import { suggestRun } from './suggest-run.ts';
 
 /** Seconds since 1970, from one up to but not including another; undefined: without an end. */
 export interface Period {
@@ -45,7 +46,7 @@ export function coverageGaps(
     .filter(({ missing, quarantined }) => missing.length + quarantined.length > 0);
 }
 
-/** `actions was never exported here: tonlake run actions`, one line for each table of which nothing is held. */
+/** `actions was never exported here: tonlake run actions --range 1000:1999`, one line for each table of which nothing is held. */
 export function absentTables(
   ledger: readonly LedgerEntry[],
   registry: Registry,
@@ -60,8 +61,8 @@ export function absentTables(
       const gone = forgotten.filter((each) => each.pipeline === pipeline.name);
       if (gone.length > 0) return `${name} is empty: ${describeForgotten(gone)}`;
       return isEphemeral(pipeline)
-        ? `${name} was never watched here: tonlake watch`
-        : `${name} was never exported here: tonlake run ${pipeline.name}`;
+        ? `${name} was never watched here: tonlake watch --account ADDRESS`
+        : `${name} was never exported here: ${suggestRun(ledger, registry, pipeline)}`;
     });
 }
 

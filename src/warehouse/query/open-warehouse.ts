@@ -56,7 +56,7 @@ export async function findGaps(
   if (isStrict && gaps.length > 0) {
     throw new AuditError(`audit: ${gaps.join('; ')}`, {
       code: 'not-whole',
-      hint: 'fetch the missing data with tonlake run, or query without strict',
+      hint: 'tonlake status shows what is missing; without strict, the query answers with what is there',
     });
   }
   return gaps;

@@ -11,7 +11,7 @@ const MOST_MARTS = 2;
 /** What is missing, then one line for each pipeline and mart. */
 export function formatSummary(status: WarehouseStatus, now = Date.now()): string {
   const head = `${status.network} in ${status.warehouse} (${status.store})`;
-  if (status.pipelines.length === 0) return `${head}\n\nnothing is committed yet\n`;
+  if (status.pipelines.length + status.marts.length === 0) return `${head}\n\nnothing is committed yet\n`;
   const lacks = lacksOf(status);
   const isOpen = lacks.some(([kind]) => kind === 'missing' || kind === 'quarantined');
   return [

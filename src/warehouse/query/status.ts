@@ -283,7 +283,7 @@ export function describeNewest({ newest }: WarehouseStatus, now = Date.now()): r
 /** The status for people. */
 export function formatStatus(status: WarehouseStatus): string {
   const lines = [`${status.network} in ${status.warehouse} (${status.store})`, ...describeNewest(status)];
-  if (status.pipelines.length === 0) lines.push('', 'nothing is committed yet');
+  if (status.pipelines.length + status.marts.length === 0) lines.push('', 'nothing is committed yet');
   for (const pipeline of status.pipelines) {
     const rows = Object.entries(pipeline.rows).map(([table, count]) => `${formatCount(count)} ${table}`);
     lines.push('', pipeline.pipeline);

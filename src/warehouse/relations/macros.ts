@@ -176,6 +176,21 @@ export const macros: readonly Macro[] = [
     body: "printf('0x%08x', (opcode::BIGINT + 4294967296) % 4294967296)",
   },
   {
+    call: 'opcode_label(opcode)',
+    doc: 'name of an opcode, or its hex form without a known one; null without an opcode',
+    body: 'coalesce(opcode_name(opcode), opcode_hex(opcode))',
+  },
+  {
+    call: 'gas_units(gas_used, gas_fees)',
+    doc: 'units of gas of a compute phase: servers swap both columns where gas is free',
+    body: 'CASE WHEN gas_used = 0 THEN gas_fees ELSE gas_used END',
+  },
+  {
+    call: 'gas_cost(gas_used, gas_fees)',
+    doc: 'nanotons that were paid for the gas of a compute phase, with the same correction',
+    body: 'CASE WHEN gas_used = 0 THEN 0 ELSE gas_fees END',
+  },
+  {
     call: 'shard_of(address, depth := 0)',
     doc: 'shard of a raw address if its workchain is split `depth` times (0 to 60); the masterchain is never split',
     body: `CASE WHEN address LIKE '-1:%' THEN (-9223372036854775808)::BIGINT ELSE _signed(

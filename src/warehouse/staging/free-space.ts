@@ -6,8 +6,8 @@ import { formatBytes } from '../../core/format.ts';
 import { type PipelineDef, proofOf } from '../../declare/pipeline.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
 
-/** Disk space of a record with everything nested in it, staging included: measured and rounded up. */
-const BYTES_A_RECORD = { tx_count: 1_000, links: 2_000, none: 2_000 } as const;
+/** Disk space of a record with everything nested in it, staging included: measured on genuine rows and rounded up. */
+const BYTES_A_RECORD = { tx_count: 600, links: 400, none: 400 } as const;
 /** Space that must stay free beyond the estimate. */
 const RESERVE = 64 * 1024 * 1024;
 /** Space for what is staged, and kept for a while, before and after it is put into an object store. */
