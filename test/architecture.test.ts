@@ -57,6 +57,27 @@ function ruleOf(rules: readonly Rule[], file: string): Rule | undefined {
   return first;
 }
 
+describe('tests that are skipped where something is missing', () => {
+  const listed = Object.values<string[]>(
+    JSON.parse(readFileSync(join(root, 'test/optional-tests.json'), 'utf8')),
+  ).flat();
+  const textOf = (file: string): string => readFileSync(join(root, 'test', file), 'utf8');
+
+  test('stand in test/optional-tests.json, which .ci/run compares with what is skipped without anything', () => {
+    const skipping = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.test.ts') && !/^(crash|soak)\//.test(file))
+      .filter((file) => /\.(skipIf|runIf|skip)\(/.test(textOf(file)));
+    const files = new Set(listed.map((line) => line.slice(0, line.indexOf(': '))));
+    expect([...files].sort()).toEqual(skipping.sort());
+  });
+
+  test.each(listed)('%s', (line) => {
+    const [file = '', words = ''] = line.split(': ');
+    // The rest of a name may come from a template.
+    expect(textOf(file)).toContain(words.slice(0, 10));
+  });
+});
+
 describe('the table of imports in docs/architecture.md', () => {
   const rules = readRules();
 

@@ -62,7 +62,7 @@ describe('the Python of docs/notebooks.md', () => {
     // Data frames of DuckDB are those of pandas, and Arrow types those of pyarrow.
     const isReady =
       needed.every((name) => present.get(name)) && (!code.includes('.df()') || present.get('pandas') === true);
-    test.skipIf(!isReady)(`${place} runs`, () => {
+    test.skipIf(!isReady)(`${place} runs in Python`, () => {
       const { status, stdout, stderr } = run(PYTHON, 'block.py', code);
       expect([status, stderr]).toEqual([0, '']);
       expect(stdout).not.toBe('');
@@ -71,7 +71,7 @@ describe('the Python of docs/notebooks.md', () => {
 });
 
 describe('the JavaScript of docs/notebooks.md', () => {
-  test.each(blocksOf('js'))('$place runs', ({ code }) => {
+  test.each(blocksOf('js'))('$place runs in Node', ({ code }) => {
     const { status, stdout, stderr } = run(process.execPath, 'block.mjs', code);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).not.toBe('');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** How long tests wait for programs that are being installed. */
-const MAX_WAIT_MS = 300_000;
+const MAX_WAIT_MS = 480_000;
 
 // .ci/run installs what tests use beyond npm while others run. Whoever looks for a program imports this module, so that it looks when the
 // installs have ended.

@@ -1,8 +1,10 @@
 // Runs every check of the project and ends with `N passed, N failed`. A check that fails counts as one failed test.
+// With `--bare` first, those of a machine with Node alone follow. Other arguments are for vitest.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runBareChecks } from './bare-checks.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'tonlake-check-'));
 const results = join(folder, 'results.json');
@@ -15,8 +17,8 @@ const besides = [
   ['dead code', [installed('knip')]],
   ['generated docs', ['node', 'dist/tools/docs.js', '--check']],
 ];
-/** Tests that may pass at a second attempt only (`--retry=1`), as long as they are told. */
-const MOST_FLAKY = 3;
+const [isBare, more] =
+  process.argv[2] === '--bare' ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
 let passed = 0;
 let failed = 0;
 
@@ -51,39 +53,38 @@ async function runBeside(name, [command, ...args]) {
 count('build', isBuilt() || spawnSync('npm', ['run', '-s', 'build'], { stdio: 'inherit' }).status === 0);
 const others = besides.map(([name, command]) => runBeside(name, command));
 const vitest = await new Promise((resolve) => {
-  const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`, ...process.argv.slice(2)];
+  const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`, ...more];
   const child = spawn(installed('vitest'), ['run', ...args], { stdio: 'inherit' });
   child.once('error', () => resolve({ status: 1 })).once('close', (status) => resolve({ status }));
 });
 for (const tell of await Promise.all(others)) tell();
-/** A file that appears when all programs are installed that tests use. Their tests wait for it (test/programs.ts). Default: none. */
+/** A file that appears when the installs of .ci/run have ended. Tests wait for it (test/programs.ts). Default: none. */
 const after = process.env['TONLAKE_TESTS_AFTER'];
-if (after !== undefined && !existsSync(after)) console.log(`${after} did not appear: what was not installed in time is not tested`);
+if (after !== undefined) {
+  const outcomes = existsSync(after) ? readFileSync(after, 'utf8').split('\n') : ['late: all installs'];
+  for (const outcome of outcomes.filter((line) => line !== '')) {
+    if (outcome.startsWith('late: ')) count(`installed in time: ${outcome.slice('late: '.length)}`, false);
+    else console.log(outcome);
+  }
+}
 const skipped = [];
-const flaky = [];
 try {
   const report = JSON.parse(readFileSync(results, 'utf8'));
   for (const file of report.testResults) {
     // A file that could not be loaded has no tests of its own to count.
     if (file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed')) failed++;
     for (const test of file.assertionResults) {
-      if (test.status === 'passed') {
-        passed++;
-        if (test.failureMessages.length > 0) flaky.push(`${test.fullName}: ${test.failureMessages[0].split('\n')[0]}`);
-      } else if (test.status === 'failed') failed++;
+      if (test.status === 'passed') passed++;
+      else if (test.status === 'failed') failed++;
       else skipped.push(test.fullName);
     }
-  }
-  if (flaky.length > MOST_FLAKY) {
-    passed -= flaky.length;
-    failed += flaky.length;
   }
   if (vitest.status !== 0 && failed === 0) failed++;
 } catch {
   failed++;
 }
 rmSync(folder, { recursive: true, force: true });
-for (const name of flaky) console.log(`flaky (failed, then passed when tried again): ${name}`);
+if (isBare) for (const [name, isPassed] of runBareChecks()) count(name, isPassed);
 for (const name of skipped) console.log(`skipped: ${name}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

@@ -9,14 +9,20 @@ import '../programs.ts';
 import { afterFile } from '../scratch.ts';
 
 const DEBIAN = '/usr/lib/postgresql';
+const PATHS = (process.env['PATH'] ?? '').split(':');
 const NOBODY = 65_534;
 export const PASSWORD = 'only for tests';
 
+/** Folders beside PATH: Debian has only the client there. */
+function debianFolders(): readonly string[] {
+  const hasClient = PATHS.some((folder) => existsSync(join(folder, 'pg_ctlcluster')));
+  return hasClient && existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, 'bin')) : [];
+}
+
 /** Folder of the server's programs; undefined if it is not installed. */
-export const POSTGRES: string | undefined = [
-  ...(existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, 'bin')) : []),
-  ...(process.env['PATH'] ?? '').split(':'),
-].find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+export const POSTGRES: string | undefined = [...debianFolders(), ...PATHS].find(
+  (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
+);
 
 /** Starts a PostgreSQL server on loopback, with a password, until the tests of the file end. @returns URL of a database */
 export async function startPostgres(): Promise<string> {
