@@ -15,6 +15,15 @@ export interface Effects {
   readonly freshId: () => string;
 }
 
+/**
+ * Starts to measure an age. The monotonic clock stops while the machine sleeps, and the other one may be set: the longer time counts.
+ * @returns the age, in milliseconds
+ */
+export function startAge(effects: Pick<Effects, 'now' | 'monotonic'>): () => number {
+  const [now, monotonic] = [effects.now(), effects.monotonic()];
+  return () => Math.max(effects.now() - now, effects.monotonic() - monotonic);
+}
+
 /** The system clock and real randomness. */
 export const realEffects: Effects = {
   now: () => Date.now(),

@@ -44,6 +44,11 @@ export interface SmallObjects {
 export interface ObjectStore extends SmallObjects {
   /** As `putIfAbsent`. @returns the bytes of the other object, if there is one */
   putOrGet(key: string, bytes: Uint8Array): Promise<Uint8Array | undefined>;
+  /**
+   * Replaces an object if it still has these bytes, atomically where the store knows the condition `If-Match`.
+   * @returns false if it has others, or is gone
+   */
+  putInPlaceOf(key: string, before: Uint8Array, bytes: Uint8Array): Promise<boolean>;
   /** `after`: only later keys. */
   list(prefix: string, after?: string): Promise<readonly ObjectEntry[]>;
   /** Size of an object, and the checksum that `upload` recorded; undefined if there is none. */

@@ -134,6 +134,28 @@ class S3Store implements ObjectStore {
     }
   }
 
+  async putInPlaceOf(key: string, before: Uint8Array, bytes: Uint8Array): Promise<boolean> {
+    const { GetObjectCommand, PutObjectCommand } = s3Sdk();
+    const get = () => this.#client.send(new GetObjectCommand(this.#at(key)));
+    const found = await this.#send(`get ${key}`, async () => {
+      const answer = await ifFound(get);
+      return answer?.Body && { etag: answer.ETag, bytes: await answer.Body.transformToByteArray() };
+    });
+    if (found === undefined || Buffer.compare(found.bytes, before) !== 0) return false;
+    const put = new PutObjectCommand({ ...this.#body(key, bytes), IfMatch: found.etag });
+    const isPut = await this.#send(`put ${key}`, async () => {
+      try {
+        await this.#client.send(put);
+        return true;
+      } catch (error) {
+        if ([404, 409, 412].includes(statusOf(error) ?? 0)) return false;
+        throw error;
+      }
+    });
+    // An attempt whose answer was lost may have put it.
+    return isPut || Buffer.compare((await this.get(key)) ?? Buffer.alloc(0), bytes) === 0;
+  }
+
   async upload(key: string, path: string, sum: FileSum): Promise<void> {
     if (sum.bytes <= PUT_BYTES) return this.#putFile(key, path, sum);
     const upload = new MultipartUpload(this.#partRequests(key, sum.sha256), path, this.#parts);

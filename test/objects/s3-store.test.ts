@@ -6,7 +6,16 @@ import { downloadObject, sumObject } from '../../src/objects/object-files.ts';
 import type { ObjectStore } from '../../src/objects/object-store.ts';
 import { openS3Store } from '../../src/objects/s3-store.ts';
 import { freshFolder } from '../scratch.ts';
-import { S3_PROGRAM, type S3Passing, type S3Relay, type S3Server, startS3, startS3Relay, useS3 } from './s3-server.ts';
+import {
+  S3_PROGRAM,
+  type S3Fault,
+  type S3Passing,
+  type S3Relay,
+  type S3Server,
+  startS3,
+  startS3Relay,
+  useS3,
+} from './s3-server.ts';
 
 const WAIT = { timeout: 120_000 };
 
@@ -76,6 +85,23 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
     failFirst(1, 'PUT', 'lose');
     expect(await store.putIfAbsent('n', bytes('yours'))).toBe(false);
     expect(relay.requests.filter(({ method }) => method === 'PUT')).toHaveLength(4);
+  });
+
+  test('a put in the place of other bytes replaces no others, also if its answer is lost', async () => {
+    await store.put('n', bytes('broken'));
+    expect(await store.putInPlaceOf('n', bytes('other'), bytes('mine'))).toBe(false);
+    failFirst(1, 'PUT', 'lose');
+    expect(await store.putInPlaceOf('n', bytes('broken'), bytes('mine'))).toBe(true);
+    let isFirst = true;
+    relay.fault = async ({ method }): Promise<S3Fault> => {
+      if (method !== 'PUT' || !isFirst) return 'pass';
+      isFirst = false;
+      await store.put('n', bytes('theirs'));
+      return 'pass';
+    };
+    expect(await store.putInPlaceOf('n', bytes('mine'), bytes('mine again'))).toBe(false);
+    expect(String(Buffer.from((await store.get('n')) ?? []))).toBe('theirs');
+    expect(await store.putInPlaceOf('absent', bytes('mine'), bytes('mine again'))).toBe(false);
   });
 
   test('a put that collides with another one is settled by what is there', async () => {

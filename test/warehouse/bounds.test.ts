@@ -3,7 +3,11 @@ import { fromAsk, int32, lt, text, unixSeconds } from '../../src/declare/column.
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { table } from '../../src/declare/table.ts';
 import { Database } from '../../src/sql/database.ts';
+import { dateIn } from '../../src/warehouse/file-layout.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { boundedColumns, measureRows } from '../../src/warehouse/staging/row-evidence.ts';
+import type { LedgerEntry } from '../../src/warehouse/store.ts';
+import { compact, tables } from './compacting.ts';
 import { commitItems, freshPath, openTestStore } from './warehouses.ts';
 
 const readings = table('readings', {
@@ -63,6 +67,31 @@ test('an entry holds the bounds of each of its files', async () => {
     [15, { lt: ['15000', '29000', 0], now: ['1777680015', '1777680029', 0] }],
   ]);
   expect(tables['parts']?.files.map(({ bounds }) => bounds)).toEqual([{ n: ['0', '1', 0] }]);
+});
+
+test('a merged file has the bounds of its rows, as those that it was made of', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  for (const from of [10, 20, 30]) await commitItems(store, from, from + 9, { perDay: 15 });
+  const boundsOf = (entries: readonly LedgerEntry[]) =>
+    Object.fromEntries(
+      ['items', 'parts'].map((name) => {
+        const files = entries.flatMap((entry) => entry.tables[name]?.files ?? []);
+        return [name, files.map(({ path: file, rows, bounds }) => [dateIn(file), rows, bounds])];
+      }),
+    );
+  await store.close();
+  expect(await compact(path)).toMatchObject({ merged: 1 });
+  const reader = await openReader(path, tables);
+  expect(boundsOf(await reader.ledger())).toEqual({
+    items: [
+      ['2026-05-01', 5, { lt: ['10000', '14000', 0], now: ['1777593610', '1777593614', 0] }],
+      ['2026-05-02', 15, { lt: ['15000', '29000', 0], now: ['1777680015', '1777680029', 0] }],
+      ['2026-05-03', 10, { lt: ['30000', '39000', 0], now: [expect.any(String), expect.any(String), 0] }],
+    ],
+    parts: [[undefined, 60, { n: ['0', '1', 0] }]],
+  });
+  await reader.close();
 });
 
 test('every shipped table of blocks has bounds of its order and its time, in at most ten columns', async () => {

@@ -5,8 +5,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { type CopiedFile, copyWarehouse } from '../../src/warehouse/copy/copy-warehouse.ts';
 import { parseCheckpoint } from '../../src/warehouse/ledger/checkpoints.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { S3_PROGRAM, type S3Server, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
+import { items, parts } from './tables.ts';
 import { commitItems, countItems, listAll, openTestStore } from './warehouses.ts';
 
 let server: S3Server | undefined;
@@ -63,6 +65,36 @@ const places: readonly (readonly [Place, Place])[] = [
   ['bucket', 'folder'],
   ['bucket', 'bucket'],
 ];
+
+test('a copy that is ended between its entries cannot be opened, instead of naming files that nobody has', async () => {
+  const [from, to] = [freshPlace('folder'), freshPlace('folder')];
+  await makeWarehouse(from);
+  await copy(from, to);
+  const store = await openTestStore(from, { graceMs: 0 });
+  const replaced = await commitItems(store, 81, 90);
+  await commitItems(store, 81, 90, { supersedes: [replaced.id] });
+  await store.clearSuperseded();
+  await store.close();
+  const last = join(from, '_ledger/00000005.json');
+  const away = join(from, 'away.json');
+  const ended = copyWarehouse({
+    from,
+    to,
+    effects: realEffects,
+    onEvent: () => existsSync(last) && renameSync(last, away),
+  });
+  await expect(ended).rejects.toMatchObject({ code: 'bad-ledger' });
+  expect(existsSync(join(to, '_ledger/00000004.json'))).toBe(true);
+  await expect(openReader(to, [items, parts])).rejects.toMatchObject({
+    code: 'bad-ledger',
+    hint: expect.stringContaining('tonlake copy'),
+  });
+  renameSync(away, last);
+  expect(await copy(from, to)).toMatchObject({ complete: true, entry: 5 });
+  const reader = await openReader(to, [items, parts]);
+  expect(await countItems(reader)).toMatchObject({ rows: 90, distinct: 90 });
+  await reader.close();
+});
 
 describe.each(places)('a copy from a %s to a %s (skipped without versitygw for buckets)', (one, other) => {
   const isMissing = S3_PROGRAM === undefined && [one, other].includes('bucket');

@@ -1,8 +1,11 @@
+import { existsSync, statSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { pinFile, pinnedPath, restoreFile, retireFile } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import { compact, compactKilled, tables } from './compacting.ts';
 import { withoutLinks } from './filesystem.ts';
 import { clockAt, commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
@@ -33,6 +36,42 @@ async function countFiles(files: readonly string[]): Promise<number> {
   const { rows } = await duckdb.query(`SELECT count(*) FROM read_parquet([${files.map((file) => `'${file}'`)}])`);
   return Number(rows[0]?.[0]);
 }
+
+describe('the second name of a file', () => {
+  test('is never free while a publisher makes it sure, also if it is a copy', async () => {
+    const path = await makeWarehouse();
+    const [file = ''] = (await listAll(path)).filter((name) => name.startsWith('tables/items/'));
+    const name = join(path, pinnedPath(file));
+    for (const isCopy of [false, true]) {
+      if (isCopy) {
+        await rm(name);
+        await cp(join(path, file), name);
+      }
+      let isDone = false;
+      const pinned = pinFile(path, file).finally(() => {
+        isDone = true;
+      });
+      while (!isDone) {
+        expect(existsSync(name)).toBe(true);
+        await setImmediate();
+      }
+      expect(await pinned).toBe(true);
+      expect(statSync(name).nlink).toBe(2);
+      expect((await listAll(path)).filter((each) => each.includes('/0-0-'))).toEqual([]);
+    }
+  });
+
+  test('stays where a writer retires the file while a publisher makes it sure', async () => {
+    const path = await makeWarehouse();
+    const [file = ''] = (await listAll(path)).filter((name) => name.startsWith('tables/items/'));
+    for (let turn = 0; turn < 50; turn++) {
+      const pinning = pinFile(path, file).catch((error: unknown) => expect(error).toMatchObject({ code: 'ENOENT' }));
+      await Promise.all([pinning, retireFile(path, file)]);
+      expect(existsSync(join(path, pinnedPath(file)))).toBe(true);
+      await restoreFile(path, file);
+    }
+  });
+});
 
 describe('a superseded file', () => {
   test('leaves the folder of its table at once, and stays where lists and open catalogs name it', async () => {

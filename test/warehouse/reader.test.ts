@@ -9,13 +9,36 @@ import type { TableDef } from '../../src/declare/table.ts';
 import { Database } from '../../src/sql/database.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { verifyWarehouse } from '../../src/verify/verify.ts';
+import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { pathsIn } from '../../src/warehouse/parquet-store/entry-files.ts';
 import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
+import { WarehouseViews } from '../../src/warehouse/relations/warehouse-views.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
 import { commitItems, countItems, freshPath, listAll, openTestStore, type StoreKind } from './warehouses.ts';
 
 const tables = [items, parts];
+
+test('a query reads its tables at one commit, also if another comes while its views are made', async () => {
+  const path = freshPath('parquet');
+  const store = await openTestStore(path);
+  await commitItems(store, 0, 9);
+  const ledger = new LedgerFolder(path);
+  await ledger.refresh();
+  let commits = 0;
+  const scanOf = async (_: Database, table: TableDef): Promise<undefined> => {
+    if (table.name !== 'items' || ++commits > 1) return;
+    await commitItems(store, 10, 19);
+    await ledger.refresh();
+  };
+  const scans = { confine: async () => [], scanOf };
+  const views = new WarehouseViews({ path, ledger, tables, pathOf: pathsIn(path), settings: {}, scans });
+  expect(await countItems(views)).toEqual({ rows: 10, distinct: 10, parts: 20 });
+  expect(await countItems(views)).toEqual({ rows: 20, distinct: 20, parts: 40 });
+  await views.close();
+  await store.close();
+});
 
 describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
   test('where nothing is, a reader says so and makes nothing', async () => {

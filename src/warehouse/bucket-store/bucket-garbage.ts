@@ -12,7 +12,10 @@ const ORPHAN_MS = 24 * 3_600_000;
 /** Minimum time between two automatic collections of a warehouse. */
 const COLLECT_EVERY_MS = 3_600_000;
 
+/** Put when a collection begins. */
 const MARKER = '_checkpoints/collected';
+/** Put to read the clock of the store, which has no other way. */
+const CLOCK = '_checkpoints/clock';
 
 export interface CollectOptions {
   readonly graceMs: number;
@@ -35,11 +38,11 @@ export async function collectGarbage(
   refresh: () => Promise<unknown>,
 ): Promise<number> {
   const [before] = await objects.list(MARKER);
-  await objects.put(MARKER, new Uint8Array());
-  const [marker] = await objects.list(MARKER);
-  // The only way to read the clock of the store.
-  const now = marker?.putAt ?? 0;
+  await objects.put(CLOCK, new Uint8Array());
+  const [clock] = await objects.list(CLOCK);
+  const now = clock?.putAt ?? 0;
   if (!isForced && before !== undefined && now - before.putAt < COLLECT_EVERY_MS) return 0;
+  await objects.put(MARKER, new Uint8Array());
   const found = (await objects.list('tables/')).filter(({ key }) => isDataFile(key));
   await refresh();
   const published = await publishedNumbers(objects);

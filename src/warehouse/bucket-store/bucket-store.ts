@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
+import { startAge } from '../../core/effects.ts';
 import { isSealedMeanwhile, StoreError } from '../../core/errors.ts';
 import { runLimited } from '../../core/run-limited.ts';
 import { coversBlocks } from '../../declare/pipeline.ts';
@@ -85,7 +86,7 @@ class BucketStore extends LedgerStore implements Store {
     this.#declarations = new DeclarationFolder(path, place.files);
     this.staging = { form: 'final', stagingPath: join(work, 'stage') };
     this.#stager = new Stager(this.staging, options.effects.freshId);
-    this.#copies = new LocalCopies(join(work, 'copies'), options.effects.monotonic);
+    this.#copies = new LocalCopies(join(work, 'copies'));
     this.#uploads = new EarlyUploads(place.objects, options.effects);
     this.rows = bucketRows({ place, ledger, pathOf: this.#pathOf });
     this.#views = this.#openViews('query', 2, this.#scans);
@@ -203,14 +204,15 @@ class BucketStore extends LedgerStore implements Store {
     }));
   }
 
-  readonly query: Query = (sql, parameters) => this.#views.query(sql, parameters);
+  readonly query: Query = (sql, parameters) => this.#copies.readBy(() => this.#views.query(sql, parameters));
 
   async connect(): Promise<SideConnection> {
     // Extensions are loaded into one instance of DuckDB.
     const scans = new BucketScans();
     const views = this.#openViews(this.#options.effects.freshId(), 1, scans);
     return {
-      ...{ query: views.query, interrupt: () => views.interrupt() },
+      query: (sql, parameters) => this.#copies.readBy(() => views.query(sql, parameters)),
+      ...{ interrupt: () => views.interrupt() },
       close: () => takeAll([() => views.close(), () => scans.close()]),
     };
   }
@@ -288,7 +290,7 @@ class BucketStore extends LedgerStore implements Store {
   async #putEntry<Wait extends boolean>(
     staged: StagedSpan,
     draft: CommitDraft,
-    { startedAt, race, commitWith, mayWait }: PutOptions<Wait>,
+    { ageMs, race, commitWith, mayWait }: PutOptions<Wait>,
   ): Promise<LedgerEntry | (Wait extends true ? never : undefined)> {
     const { effects, network } = this.#options;
     const { entries } = this.#ledger;
@@ -296,7 +298,7 @@ class BucketStore extends LedgerStore implements Store {
     const declaration = declared && (await this.#declarations.put(declared, entries.nextNumber));
     for (;;) {
       const committedAt = effects.now();
-      requireYoung(effects.monotonic() - startedAt);
+      requireYoung(ageMs());
       this.#requireUnrivalled(draft, staged.id);
       const entry = draftEntry({ staged, draft, entries, network, commitWith, declaration, committedAt });
       await this.#options.onStep?.('put entry');
@@ -315,7 +317,7 @@ class BucketStore extends LedgerStore implements Store {
 
   #attempt(): CommitAttempt {
     const { effects } = this.#options;
-    return { startedAt: effects.monotonic(), race: new NumberRace(effects) };
+    return { ageMs: startAge(effects), race: new NumberRace(effects) };
   }
 
   /** Keeps the files of a commit for reading. */
@@ -353,8 +355,8 @@ class BucketStore extends LedgerStore implements Store {
 
 /** A commit on its way. */
 interface CommitAttempt {
-  /** When the first file was put, by the monotonic clock. */
-  readonly startedAt: number;
+  /** Age of the first file that was put. */
+  readonly ageMs: () => number;
   readonly race: NumberRace;
 }
 

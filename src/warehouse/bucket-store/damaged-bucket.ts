@@ -65,12 +65,15 @@ async function fillLedger(
   for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
     const entry = filling(each);
     const key = `${LEDGER}/${entryName(each.number)}`;
-    const bytes = each.isBroken ? await objects.get(key) : undefined;
-    if (bytes !== undefined) {
-      await objects.put(`${LEDGER}/.broken-${each.number}-${entry.id}.json`, bytes);
-      await objects.remove([key]);
+    const text = Buffer.from(`${JSON.stringify(entry)}\n`);
+    const broken = each.isBroken ? await objects.get(key) : undefined;
+    if (broken === undefined) {
+      await objects.putIfAbsent(key, text);
+    } else {
+      await objects.put(`${LEDGER}/.broken-${each.number}-${entry.id}.json`, broken);
+      // Another repair may have been here, and a writer after it.
+      await objects.putInPlaceOf(key, broken, text);
     }
-    await objects.putIfAbsent(key, Buffer.from(`${JSON.stringify(entry)}\n`));
   }
   if ((await ledger.findWrongCheckpoints()).length > 0 || broken.size > 0) {
     const checkpoints = await objects.list('_checkpoints/');

@@ -1,4 +1,4 @@
-import type { Effects } from '../../core/effects.ts';
+import { type Effects, startAge } from '../../core/effects.ts';
 import type { FileSum, GrowingUpload, ObjectStore } from '../../objects/object-store.ts';
 import type { StagedFile } from '../store.ts';
 
@@ -12,23 +12,22 @@ const COMPLETE_WITHIN_MS = 3_600_000;
 export interface EarlyUpload {
   readonly key: string;
   readonly upload: GrowingUpload;
-  /** By the monotonic clock. */
-  readonly since: number;
+  readonly ageMs: () => number;
 }
 
 /** The uploads of a writer that began before their commit. */
 export class EarlyUploads {
   readonly #objects: ObjectStore;
-  readonly #effects: Pick<Effects, 'monotonic'>;
+  readonly #effects: Pick<Effects, 'now' | 'monotonic'>;
   readonly #begun = new Map<string, EarlyUpload>();
 
-  constructor(objects: ObjectStore, effects: Pick<Effects, 'monotonic'>) {
+  constructor(objects: ObjectStore, effects: Pick<Effects, 'now' | 'monotonic'>) {
     this.#objects = objects;
     this.#effects = effects;
   }
 
   begin(key: string, path: string): EarlyUpload {
-    const early = { key, upload: this.#objects.uploadGrowing(key, path), since: this.#effects.monotonic() };
+    const early = { key, upload: this.#objects.uploadGrowing(key, path), ageMs: startAge(this.#effects) };
     this.#begun.set(key, early);
     return early;
   }
@@ -51,8 +50,8 @@ export class EarlyUploads {
   }
 
   /** @returns false if it failed: the local file is still there, and gives the error if it cannot be put either */
-  async #complete({ key, upload, since }: EarlyUpload, sum: FileSum): Promise<boolean> {
-    if (this.#effects.monotonic() - since >= COMPLETE_WITHIN_MS) return false;
+  async #complete({ key, upload, ageMs }: EarlyUpload, sum: FileSum): Promise<boolean> {
+    if (ageMs() >= COMPLETE_WITHIN_MS) return false;
     try {
       await upload.complete(sum);
     } catch {

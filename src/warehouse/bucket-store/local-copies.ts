@@ -4,9 +4,6 @@ import type { StagedSpan } from '../store.ts';
 
 /** Maximum size of the copies of a table, in bytes. */
 const TABLE_BYTES = 256 * 2 ** 20;
-/** How long a copy that was given up stays for queries that are waiting, in milliseconds. */
-const LEAVE_MS = 60_000;
-
 interface Copy {
   /** As the ledger names the file. */
   readonly path: string;
@@ -15,7 +12,8 @@ interface Copy {
 
 interface Leaving {
   readonly local: string;
-  readonly at: number;
+  /** Queries that may still read it. */
+  readonly readers: ReadonlySet<symbol>;
 }
 
 /**
@@ -24,14 +22,26 @@ interface Leaving {
  */
 export class LocalCopies {
   readonly #folder: string;
-  readonly #monotonic: () => number;
   readonly #local = new Map<string, string>();
   readonly #tables = new Map<string, Copy[]>();
+  /** Queries that run or wait. */
+  readonly #readers = new Set<symbol>();
   #leaving: Leaving[] = [];
 
-  constructor(folder: string, monotonic: () => number) {
+  constructor(folder: string) {
     this.#folder = folder;
-    this.#monotonic = monotonic;
+  }
+
+  /** Runs a query that may read copies: none of today's leaves before it ends, because DuckDB opens files as it comes to them. */
+  async readBy<T>(query: () => Promise<T>): Promise<T> {
+    const reader = Symbol('query');
+    this.#readers.add(reader);
+    try {
+      return await query();
+    } finally {
+      this.#readers.delete(reader);
+      await this.#removeLeft();
+    }
   }
 
   /** The copy of a file, if there is one. */
@@ -63,15 +73,15 @@ export class LocalCopies {
       const local = this.#local.get(oldest?.path ?? '');
       if (oldest === undefined || local === undefined) return;
       this.#local.delete(oldest.path);
-      this.#leaving.push({ local, at: this.#monotonic() });
+      this.#leaving.push({ local, readers: new Set(this.#readers) });
       total -= oldest.bytes;
     }
   }
 
   async #removeLeft(): Promise<void> {
-    const now = this.#monotonic();
-    const over = this.#leaving.filter(({ at }) => now - at > LEAVE_MS);
-    this.#leaving = this.#leaving.filter(({ at }) => now - at <= LEAVE_MS);
+    const isRead = ({ readers }: Leaving): boolean => [...readers].some((reader) => this.#readers.has(reader));
+    const over = this.#leaving.filter((each) => !isRead(each));
+    this.#leaving = this.#leaving.filter(isRead);
     for (const { local } of over) await rm(local, { force: true });
   }
 }

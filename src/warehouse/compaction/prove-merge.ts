@@ -5,9 +5,9 @@ import type { TableDef } from '../../declare/table.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { placedRows, selectFiles } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
-import { addEvidence, measureBy } from '../staging/row-evidence.ts';
+import { addEvidence, boundedColumns, measureBy } from '../staging/row-evidence.ts';
 import { rowSum, sumRows } from '../staging/row-sum.ts';
-import type { TableEvidence, TableFile } from '../store.ts';
+import type { FileBounds, TableEvidence, TableFile } from '../store.ts';
 
 /** A merged file, and those that it was made of. */
 export interface MergedFile {
@@ -15,6 +15,11 @@ export interface MergedFile {
   readonly place: string;
   readonly stagedPath: string;
   readonly sources: readonly TableFile[];
+}
+
+/** Evidence of the rows of a file. */
+export interface FileEvidence extends TableEvidence {
+  readonly bounds: FileBounds;
 }
 
 export interface ProveOptions {
@@ -31,23 +36,25 @@ export interface ProveOptions {
 /**
  * Compares the rows of merged files with those of their sources, and their evidence with that of the entries. DuckDB reads both.
  *
- * @returns the evidence of each file
+ * @returns the evidence and bounds of each file
  * @throws {StoreError} `not-the-same`
  */
-export async function proveMerge(options: ProveOptions): Promise<readonly TableEvidence[]> {
+export async function proveMerge(options: ProveOptions): Promise<readonly FileEvidence[]> {
   const { query, warehouse, table, span, merged, parts } = options;
-  const proven: TableEvidence[] = [];
+  const proven: FileEvidence[] = [];
+  const bounded = boundedColumns(table);
   for (const { place, stagedPath, sources } of merged) {
     const paths = sources.map(({ path }) => join(warehouse, path));
     const old = `(${selectFiles(table, [{ columns: schemaOf(table).columns, paths }])})`;
     const [fresh] = await measureBy(query, table, {
       relation: placedRows(table, stagedPath, place),
       more: [rowSum(table)],
+      bounded,
     });
     if (fresh === undefined || String([fresh.evidence.rows, ...fresh.more]) !== (await sumRows(query, table, old))) {
       throw differs(table, span);
     }
-    proven.push(fresh.evidence);
+    proven.push({ ...fresh.evidence, bounds: fresh.bounds });
   }
   if (JSON.stringify(addEvidence(proven, table)) !== JSON.stringify(addEvidence(parts, table)))
     throw differs(table, span);

@@ -88,7 +88,8 @@ async function describeTable(
   for (const [at, { place, stagedPath }] of merged.entries()) {
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;
     const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
-    files.push({ stagedPath, path, rows: proven[at]?.rows ?? 0, bytes, sha256: await hashFile(stagedPath) });
+    const { rows = 0, bounds } = proven[at] ?? {};
+    files.push({ stagedPath, path, rows, bytes, sha256: await hashFile(stagedPath), bounds });
   }
   return { schema: schemaOf(table).id, isSorted: true, ...datePlace(table), ...addEvidence(proven, table), files };
 }

@@ -55,7 +55,7 @@ const AT_ONCE = 4;
 
 /**
  * Copies a warehouse of Parquet files: data files first, each compared with its checksum in the ledger, then the entries in order, then its
- * identity, without which it cannot be opened. Done again, it copies what is missing.
+ * identity, without which it cannot be opened: it is also away while entries come that others replace. Done again, it copies what is missing.
  *
  * @throws {StoreError} `no-warehouse`; `wrong-kind` for a DuckDB file; `damaged`; `diverged` if the target has other entries
  */
@@ -75,6 +75,8 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
       const first = await requirePrefix(source, target, to);
       const copied = await copyFiles(source, target, options);
       if (copied.complete) {
+        // Files of entries that later ones supersede are not copied: until all entries are there, nobody may open it.
+        if (hasReplaced(source, first)) await target.files.remove(IDENTITY);
         await copySmallFiles(source, target, first);
         await target.files.putIfAbsent(IDENTITY, (await source.files.text(IDENTITY)) ?? '', 'identity');
       }
@@ -133,6 +135,14 @@ async function copyFiles(
     await rm(scratch, { recursive: true, force: true });
   }
   return { files, bytes, present, complete: files + present === all.length };
+}
+
+/** True if an entry from a number on has files and is not in force. */
+function hasReplaced({ ledger }: CopySource, first: number): boolean {
+  const inForce = new Set(ledger.entries.effective.map(({ id }) => id));
+  return ledger.entries.all.some(
+    (entry) => entry.number >= first && !inForce.has(entry.id) && filesIn(entry).length > 0,
+  );
 }
 
 /** Copies declarations, schemas and entries, in an order in which each names only what is there. */

@@ -336,7 +336,7 @@ export async function readIdentity(warehouse: string, files = folderFiles(wareho
   const path = `${warehouse}/${IDENTITY}`;
   const text = await files.text(IDENTITY);
   if (text === undefined) {
-    if ((await files.list(LEDGER)).length > 0) throw badLedger(`warehouse ${warehouse} has no tonlake.json`);
+    if ((await files.list(LEDGER)).length > 0) throw withoutIdentity(warehouse);
     return undefined;
   }
   try {
@@ -347,6 +347,11 @@ export async function readIdentity(warehouse: string, files = folderFiles(wareho
     if (isNewer(error)) throw error;
     throw badLedger(`${path} does not describe the warehouse`, error);
   }
+}
+
+function withoutIdentity(warehouse: string): StoreError {
+  const hint = 'if a copy into it was ended, tonlake copy again; otherwise tonlake verify --repair';
+  return badLedger(`warehouse ${warehouse} has no tonlake.json`, undefined, hint);
 }
 
 /** Describes a new warehouse. @returns false if another process has described one there */

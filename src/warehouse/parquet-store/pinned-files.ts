@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { link, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { realEffects } from '../../core/effects.ts';
 import { failedWith, ifAny, lacksLinks, makeFolder } from '../../files/disk.ts';
 
 /**
@@ -24,15 +25,33 @@ export function steadyPath(warehouse: string, path: string): string {
 
 /** Gives a file in `tables/` its second name. @returns false if the file system has no hard links */
 export async function pinFile(warehouse: string, path: string): Promise<boolean> {
-  const pinned = join(warehouse, pinnedPath(path));
+  const [own, pinned] = [join(warehouse, path), join(warehouse, pinnedPath(path))];
   await makeFolder(dirname(pinned));
   try {
-    await rm(pinned, { force: true });
-    await link(join(warehouse, path), pinned);
+    if (await linkIfAbsent(own, pinned)) return true;
+    // A copied warehouse has two files. The name is never free in between: a writer may retire the other one at any moment.
+    const draft = join(dirname(pinned), `0-0-${realEffects.freshId()}.parquet`);
+    await link(own, draft);
+    await rename(draft, pinned);
+    // Two names of one file are not renamed.
+    await rm(draft, { force: true });
     return true;
   } catch (error) {
     if (lacksLinks(error) || failedWith(error, 'EMLINK', 'EXDEV')) return false;
     throw error;
+  }
+}
+
+/** @returns false if there is another file of that name */
+async function linkIfAbsent(own: string, name: string): Promise<boolean> {
+  try {
+    await link(own, name);
+    return true;
+  } catch (error) {
+    if (!failedWith(error, 'EEXIST')) throw error;
+    const [one, other] = [own, name].map((path) => statSync(path, { throwIfNoEntry: false }));
+    // Retired meanwhile: the second name is its last one.
+    return one === undefined || (one.ino === other?.ino && one.dev === other.dev);
   }
 }
 

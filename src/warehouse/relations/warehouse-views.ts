@@ -9,6 +9,7 @@ import type { Query, Stream } from '../../sql/query-result.ts';
 import { declaredTon } from '../../sql/ton-views.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type EntryGroup, groupFiles, type PathOf } from '../parquet-store/entry-files.ts';
+import type { LedgerEntry } from '../store.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
 import { declaredMacros } from './macros.ts';
 import { committedMarts } from './mart-views.ts';
@@ -52,6 +53,8 @@ export class WarehouseViews {
   #seen = 0;
   /** The views of `ton`: one that reads a mart is empty until the mart is built. */
   #ton: ReadonlyMap<string, string> = new Map();
+  /** Entries in force then: all views that a query reads are of one state, while the ledger goes on. */
+  #entries: readonly LedgerEntry[] = [];
 
   constructor(options: ViewsOptions) {
     this.#options = options;
@@ -73,7 +76,7 @@ export class WarehouseViews {
         if (this.#options.confinement === undefined) await this.#options.prepare?.(database);
         this.#declared ??= new OnDemand(database, [
           ...declaredMacros(),
-          { name: COMMITS, body: '', statement: () => commitsView(this.#ledger.entries.effective) },
+          { name: COMMITS, body: '', statement: () => commitsView(this.#entries) },
           ...this.#views(database, this.#tables),
           ...declaredViews(this.#tables),
           ...roleViews(this.#tables),
@@ -129,7 +132,7 @@ export class WarehouseViews {
   async #view(database: Database, table: TableDef): Promise<string> {
     const { pathOf, scans } = this.#options;
     const groups: FileGroup[] = [];
-    for (const group of groupFiles(pathOf, this.#ledger, table.name)) {
+    for (const group of groupFiles(pathOf, this.#ledger, table.name, this.#entries)) {
       groups.push({ ...group, scan: await scans?.scanOf(database, table, group) });
     }
     return viewOf(table.name, selectFiles(table, groups));
@@ -145,7 +148,9 @@ export class WarehouseViews {
     const filled = ton.filter(({ name, body }) => this.#ton.get(name) !== body).map(({ name }) => name);
     declared.add(this.#views(database, marts));
     declared.add(ton);
-    await declared.remake([...entries.tablesSince(this.#seen), COMMITS, ...filled]);
+    const outdated = [...entries.tablesSince(this.#seen), COMMITS, ...filled];
+    this.#entries = entries.effective;
+    await declared.remake(outdated);
     this.#ton = new Map(ton.map(({ name, body }) => [name, body]));
     this.#seen = seen;
   }
