@@ -160,6 +160,16 @@ refuses the query (exit code 1). Jobs, reports and the library report the same g
   condition (\`block_date >= ...\`) extends to the newest block. Lists and lookups describe the present, so they are checked by blocks only.
 - A mart has rows with \`_sealed\` false, or days for which it was not built.
 
+## Trino's SQL
+
+\`tonlake sql --dialect trino\`, and the switch on the page, run a query that was written for Trino, for example on Dune, over the schema
+\`ton\` (docs/ton.md). Functions that DuckDB does not have, or that mean something else there, are translated; so is what depends on types:
+integers divide to integers, decimals keep their digits, floats are rounded when they are cast to integers, dates stay dates, and nulls
+win in \`greatest\`, \`least\` and \`concat\`. The option holds for that query alone. What has no equal is an error that names DuckDB's form.
+
+What differs: \`approx_distinct\` and \`approx_percentile\` are exact; regular expressions have no backreferences and no look-around; functions of
+Trino that are not translated are unknown functions; a time with an offset that is not UTC is refused; one statement at a time.
+
 ## Functions
 
 These functions are available in every connection that tonlake opens, and in the catalog \`warehouse.duckdb\`.

@@ -20,6 +20,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
   const [sql, setSql] = useState(linked.sql);
   const [params, setParams] = useState(linked.params);
   const [state, setState] = useState<State>({ kind: 'idle' });
+  const [dialect, setDialect] = useState<'duckdb' | 'trino'>('duckdb');
   const names = parameterNames(sql);
   useEffect(() => {
     const follow = (): void => {
@@ -47,7 +48,8 @@ export function QueryPage({ session }: { readonly session: Session }) {
     const given = Object.fromEntries(names.map((name) => [name, params[name] ?? '']));
     rememberQuery({ sql, params: given });
     try {
-      setState({ kind: 'done', result: await post<RunResult>('/api/runs', { sql, params: given }, controller.signal) });
+      const result = await post<RunResult>('/api/runs', { sql, params: given, dialect }, controller.signal);
+      setState({ kind: 'done', result });
     } catch (error) {
       const isCancelled = controller.signal.aborted;
       setState({ kind: 'failed', error: isCancelled ? new Error('cancelled') : asError(error) });
@@ -80,6 +82,14 @@ export function QueryPage({ session }: { readonly session: Session }) {
             Run <kbd>{/Mac/.test(navigator.platform) ? '⌘' : 'Ctrl'} ⏎</kbd>
           </button>
           {state.kind === 'running' && <Running since={state.since} onCancel={() => state.controller.abort()} />}
+          <label>
+            <input
+              type="checkbox"
+              checked={dialect === 'trino'}
+              onChange={(event) => setDialect(event.currentTarget.checked ? 'trino' : 'duckdb')}
+            />{' '}
+            Trino SQL
+          </label>
           <QueryLists onPick={show} />
         </div>
       </section>

@@ -27,6 +27,7 @@ const MAX_POINTS = 5_000;
 const runSchema = z.strictObject({
   sql: z.string().min(1).max(MAX_SQL),
   params: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).default({}),
+  dialect: z.enum(['duckdb', 'trino']).default('duckdb'),
 });
 const rowsSchema = z.strictObject({
   from: z.coerce.number().int().min(0).default(0),
@@ -47,8 +48,8 @@ const TYPES: Readonly<Partial<Record<DownloadFormat, string>>> = {
 export function addQueryRoutes(app: Hono<UiEnvironment>, runs: QueryRuns, options: UiOptions): void {
   // A request that ends before its query does cancels it.
   app.post('/api/runs', valid('json', runSchema), async (c) => {
-    const { sql, params } = c.req.valid('json');
-    return c.json(await runs.run(sql, params, c.req.raw.signal));
+    const { sql, ...how } = c.req.valid('json');
+    return c.json(await runs.run(sql, how, c.req.raw.signal));
   });
   app.get('/api/results/:id/rows', valid('query', rowsSchema), async (c) => {
     const { result, source } = runs.result(c.req.param('id'));

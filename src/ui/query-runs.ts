@@ -45,9 +45,9 @@ export class QueryRuns {
   }
 
   /** @throws {StoreError} `cancelled`, `too-slow`, and as {@link openQueries} */
-  async run(sql: string, params: Readonly<Record<string, string>>, signal: AbortSignal): Promise<RunResult> {
+  async run(sql: string, options: Pick<QueryOptions, 'params' | 'dialect'>, signal: AbortSignal): Promise<RunResult> {
     requireQueries(sql);
-    const kept = await this.#turns.add(() => this.#runNow(sql, params, signal));
+    const kept = await this.#turns.add(() => this.#runNow(sql, options, signal));
     const { id } = kept.result;
     this.#kept.set(id, kept);
     const old = [...this.#kept.keys()].slice(0, -MAX_RESULTS);
@@ -97,10 +97,10 @@ export class QueryRuns {
     await kept?.queries.close();
   }
 
-  async #runNow(sql: string, params: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Kept> {
+  async #runNow(sql: string, options: QueryOptions, signal: AbortSignal): Promise<Kept> {
     const startedAt = performance.now();
     const warnings: string[] = [];
-    const queries = await this.#open({ params, onWarning: (gap) => void warnings.push(gap) });
+    const queries = await this.#open({ ...options, onWarning: (gap) => void warnings.push(gap) });
     try {
       const kept = await this.#bounded(queries, signal, () => queries.keep(sql, MAX_ROWS));
       const { columns, count, isCut, source } = kept;

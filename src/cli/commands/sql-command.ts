@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
+import type { Dialect } from '../../sql/trino/translate.ts';
 import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
@@ -17,6 +18,7 @@ interface SqlFlags extends CommonOptions {
   readonly file?: string;
   readonly strict?: boolean;
   readonly timer?: boolean;
+  readonly dialect: Dialect;
 }
 
 const HELP = `
@@ -55,6 +57,7 @@ export function addSql(program: Command): void {
     .option('-o, --output <path>', 'write the result to a file instead of standard output; required for parquet')
     .option('-f, --file <path>', 'read the query from a file')
     .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam)
+    .addOption(new Option('--dialect <dialect>', 'SQL of the query').choices(['duckdb', 'trino']).default('duckdb'))
     .option('--timer', 'print the time of the query on standard error, and its requests to an object store')
     .option('--strict', 'fail if a table in the query has missing or quarantined blocks')
     .addHelpText('after', HELP)
@@ -74,7 +77,7 @@ export function addSql(program: Command): void {
 
 async function answer(sql: string, flags: SqlFlags): Promise<void> {
   const startedAt = performance.now();
-  const { network, strict, param: params, file, output } = flags;
+  const { network, strict, param: params, file, output, dialect } = flags;
   // A box is for eyes; a program that reads a pipe gets CSV.
   const usual = output === undefined && process.stdout.isTTY !== true ? 'csv' : 'box';
   const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? usual;
@@ -88,7 +91,7 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
     clearLine();
     process.stderr.write(`warning: ${pasteable(message)}\n`);
   };
-  const options = { network, strict, params, file, onWarning, countsTraffic: flags.timer === true };
+  const options = { network, strict, params, file, dialect, onWarning, countsTraffic: flags.timer === true };
   if (format === 'parquet' && output === undefined) {
     throw new UsageError('usage: expected --output with --format parquet, got none', {
       code: 'no-output',

@@ -6,7 +6,7 @@ import type { Database } from '../../sql/database.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
-import { declaredMacros } from '../relations/macros.ts';
+import { declaredMacros, trinoFunctionMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { requireReadable } from '../relations/table-schema.ts';
 import { attachFile, openFile, pathsOf, readColumns, readEntries, readNetwork, selectRows } from './database-file.ts';
@@ -33,7 +33,11 @@ export async function openDuckdbReader(
   try {
     const network = await readNetwork(database, path);
     const entries = await readEntries(database, path);
-    const macros = new OnDemand(database, [...declaredMacros('temporary'), ...roleViews(tables)]);
+    const macros = new OnDemand(database, [
+      ...declaredMacros('temporary'),
+      ...trinoFunctionMacros(),
+      ...roleViews(tables),
+    ]);
     const columns = await readColumns(database);
     for (const table of tables) requireReadable(table, columns.get(table.name) ?? [], path);
     if (confinement !== undefined) await database.confine([], confinement);

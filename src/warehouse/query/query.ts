@@ -5,6 +5,7 @@ import { type KeptRows, keepRows } from '../../sql/kept-rows.ts';
 import type { RowStream } from '../../sql/query-result.ts';
 import { type RelationSource, type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
+import { type Dialect, translateTrino } from '../../sql/trino/translate.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader, ReaderTraffic } from '../reader.ts';
 import { findGaps } from './open-warehouse.ts';
@@ -18,6 +19,8 @@ export interface QueryOptions {
   readonly strict?: boolean | undefined;
   /** Values of named parameters, `$account` in the query: bound, and never part of its text. They are texts; the query casts them. */
   readonly params?: Readonly<Record<string, string>> | undefined;
+  /** SQL of the queries. Default: DuckDB's. */
+  readonly dialect?: Dialect | undefined;
   /** File that the query was read from, which errors name together with the line. */
   readonly file?: string | undefined;
   /** Refuses whatever is more than a query of the warehouse. Default: as the user of this process may do. */
@@ -78,8 +81,9 @@ async function open(
   const reader = await openReader(warehouse, registry.tables, {
     ...{ confinement: options.confinement, countsTraffic: options.countsTraffic, isPinned: true },
   });
-  const answer = async <T>(sql: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
+  const answer = async <T>(given: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
     await begin(reader);
+    const sql = options.dialect === 'trino' ? await translateTrino(reader.query, given) : given;
     const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
     const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
       throw explainFault(error, { sql, file: options.file });
@@ -101,7 +105,7 @@ async function open(
           ? writeRelation(reader, selection, target)
           : putWhole(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft })),
       ),
-    read: (sql, use) => answer(sql, ({ parameters }) => reader.stream(sql, parameters, use)),
+    read: (given, use) => answer(given, ({ sql, parameters }) => reader.stream(sql, parameters, use)),
     keep: async (sql, limit) => {
       requireQueries(sql);
       const kept = await answer(sql, (selection) =>

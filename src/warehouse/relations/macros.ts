@@ -1,5 +1,6 @@
 import { quoteText } from '../../sql/canonical-text.ts';
 import type { Declared } from '../../sql/on-demand.ts';
+import { trinoMacros } from '../../sql/trino/functions.ts';
 import { actionResultCodes, computeExitCodes } from './exit-codes.ts';
 import { opcodeNames } from './opcodes.ts';
 
@@ -220,6 +221,16 @@ export const macros: readonly Macro[] = [
       ELSE _high_sum(x) || lpad(_low_sum(x)::VARCHAR, 19, '0') END`,
   },
 ];
+
+/** The functions of Trino, for one connection only; those of DuckDB keep their meaning. */
+export function trinoFunctionMacros(): readonly Declared<string>[] {
+  return trinoMacros.map(([name, definition]) => ({
+    name,
+    body: definition,
+    isInner: true,
+    statement: () => `CREATE OR REPLACE TEMPORARY MACRO ${name}${definition}`,
+  }));
+}
 
 /** The macros, to be made in a database; for one connection only where the database cannot be written. */
 export function declaredMacros(how: 'stored' | 'temporary' = 'stored'): readonly Declared<string>[] {

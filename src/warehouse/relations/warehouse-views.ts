@@ -11,7 +11,7 @@ import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type EntryGroup, groupFiles, type PathOf } from '../parquet-store/entry-files.ts';
 import type { LedgerEntry } from '../store.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
-import { declaredMacros } from './macros.ts';
+import { declaredMacros, trinoFunctionMacros } from './macros.ts';
 import { committedMarts } from './mart-views.ts';
 import { roleViews } from './role-views.ts';
 import { declaredViews, type FileGroup, selectFiles, viewOf } from './table-relation.ts';
@@ -76,6 +76,7 @@ export class WarehouseViews {
         if (this.#options.confinement === undefined) await this.#options.prepare?.(database);
         this.#declared ??= new OnDemand(database, [
           ...declaredMacros(),
+          ...trinoFunctionMacros(),
           { name: COMMITS, body: '', statement: () => commitsView(this.#entries) },
           ...this.#views(database, this.#tables),
           ...declaredViews(this.#tables),

@@ -1,0 +1,177 @@
+import { macroName, trinoFunctions } from './functions.ts';
+import { dateFormat, jodaFormat } from './time-formats.ts';
+import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from './tokens.ts';
+import { untranslated } from './untranslated.ts';
+
+/** A call in the text. */
+interface Call {
+  readonly name: string;
+  readonly args: readonly (readonly Token[])[];
+}
+
+/** How a call is written in DuckDB, from its arguments in DuckDB; undefined: as it is. */
+type Rewrite = (args: readonly string[], call: Call) => string | undefined;
+
+const bothNotNull: Rewrite = (args, { name }) => {
+  const known = args.map((arg) => `(${arg}) IS NOT NULL`).join(' AND ');
+  return `CASE WHEN ${known} THEN ${name}(${args.join(', ')}) END`;
+};
+
+const calls: Readonly<Record<string, Rewrite>> = {
+  // Null if one of them is null.
+  greatest: bothNotNull,
+  least: bothNotNull,
+  concat: (args) => `(${args.join(' || ')})`,
+  if: (args) => (args.length === 2 ? `CASE WHEN ${args[0]} THEN ${args[1]} END` : undefined),
+  // Macros take no lambdas.
+  transform: (args) => `list_transform(${args.join(', ')})`,
+  any_match: (args) => `(len(list_filter(${args.join(', ')})) > 0)`,
+  none_match: (args) => `(len(list_filter(${args.join(', ')})) = 0)`,
+  all_match: ([list = '', lambda = '']) => `(len(list_filter(${list}, ${lambda})) = len(${list}))`,
+  reduce: ([list, start, step, finish = '']) => {
+    if (/^\s*(\w+)\s*->\s*\1\s*$/.test(finish)) return `list_reduce(${list}, ${step}, ${start})`;
+    throw untranslated('reduce with a function of its result', 'list_reduce(list, (state, x) -> ..., start)');
+  },
+  // Null without rows in DuckDB.
+  count_if: ([condition]) => `count(*) FILTER (WHERE ${condition})`,
+  approx_distinct: ([value]) => `count(DISTINCT ${value})`,
+  max_by: (args) => `${args.length === 2 ? 'arg_max_null' : 'arg_max'}(${args.join(', ')})`,
+  min_by: (args) => `${args.length === 2 ? 'arg_min_null' : 'arg_min'}(${args.join(', ')})`,
+  cardinality: ([value = '']) =>
+    /^\s*(trino_)?(map|histogram)/i.test(value) ? undefined : `${macroName('cardinality')}(${value})`,
+  date_add: ([unit, count, date]) => {
+    const [, name] = /^\s*'(\w+)'\s*$/.exec(unit ?? '') ?? [];
+    if (name === undefined)
+      throw untranslated('date_add with a unit that is not a text', "date + 7 * INTERVAL '1 day'");
+    return `((${date}) + (${count}) * INTERVAL '1 ${name}')`;
+  },
+  date_parse: (args) => timeCall('strptime', args, dateFormat),
+  date_format: (args) => timeCall('strftime', args, dateFormat),
+  parse_datetime: (args) => timeCall('strptime', args, jodaFormat),
+  format_datetime: (args) => timeCall('strftime', args, jodaFormat),
+  format: (args) => `printf(${args.join(', ')})`,
+  unnest: (args) => (args.length < 2 ? undefined : `(SELECT ${args.map((arg) => `unnest(${arg})`).join(', ')})`),
+};
+
+/** The format must be constant, so it is translated in the text. */
+function timeCall(name: string, args: readonly string[], translate: (format: string) => string): string {
+  const [, format] = /^\s*('(?:[^']|'')*')\s*$/.exec(args[1] ?? '') ?? [];
+  if (format === undefined) throw untranslated('a time format that is not a text', `${name}(time, '%Y-%m-%d')`);
+  return `${name}(${args[0]}, ${translate(format)})`;
+}
+
+/**
+ * A query in Trino's SQL as one in DuckDB's, apart from what depends on types.
+ * @throws {UsageError} `untranslated`
+ */
+export function rewriteTokens(sql: string): string {
+  return rewrite(tokensOf(sql));
+}
+
+function rewrite(tokens: readonly Token[]): string {
+  const out: string[] = [];
+  for (let at = 0; at < tokens.length; ) {
+    const [text, next] = rewriteAt(tokens, at, out);
+    out.push(text);
+    at = next;
+  }
+  return out.join('');
+}
+
+/** The text in place of some tokens, and the position after them. */
+function rewriteAt(tokens: readonly Token[], at: number, before: readonly string[]): readonly [string, number] {
+  const token = tokens[at];
+  const text = token?.text ?? '';
+  const low = text.toLowerCase();
+  const next = skipSpace(tokens, at + 1);
+  if (text === '{{') throw untranslated('{{a parameter}}', '$name in the query, with --param name=value');
+  if (/^0x/i.test(text)) return [`from_hex('${text.slice(2)}')`, at + 1];
+  if (token?.kind !== 'word') return [text, at + 1];
+  if (low === 'x' && tokens[at + 1]?.text.startsWith("'") === true)
+    return [`from_hex(${tokens[at + 1]?.text})`, at + 2];
+  if (low === 'varbinary') return ['BLOB', at + 1];
+  if (low === 'values' && tokens[next]?.text !== '(') return rewriteValues(tokens, next);
+  const isCall = tokens[next]?.text === '(';
+  const isQualified = tokens[at - 1]?.text === '.';
+  // A column of ton.transactions.
+  if (low === 'now' && !isCall) return ['"now"', at + 1];
+  const end = isCall ? closingOf(tokens, next) : undefined;
+  if (end === undefined || isQualified) return [text, at + 1];
+  const inner = tokens.slice(next + 1, end);
+  if (low === 'cast' || low === 'try_cast') return [`${text}(${rewriteCast(inner)})`, end + 1];
+  if (low === 'unnest') {
+    const rows = rowsOf(inner);
+    if (rows !== undefined)
+      return [`${/\bjoin\s*$/i.test(before.join('').slice(-20)) ? 'LATERAL ' : ''}(VALUES ${rows})`, end + 1];
+  }
+  const args = inner.some(({ kind }) => kind !== 'space') ? splitAtCommas(inner) : [];
+  const rewritten = calls[low]?.(
+    args.map((arg) => rewrite(arg).trim()),
+    { name: low, args },
+  );
+  if (rewritten !== undefined) return [rewritten, end + 1];
+  // What is between its brackets is rewritten as it comes.
+  return [calls[low] === undefined && trinoFunctions.has(low) ? macroName(low) : text, at + 1];
+}
+
+/** `VALUES 1, 2` as `VALUES (1), (2)`. */
+function rewriteValues(tokens: readonly Token[], from: number): readonly [string, number] {
+  let end = from;
+  for (let depth = 0; end < tokens.length; end++) {
+    const text = tokens[end]?.text;
+    if (text === '(' || text === '[') depth++;
+    if ((text === ')' || text === ']') && --depth < 0) break;
+  }
+  const rows = splitAtCommas(tokens.slice(from, end)).map((row) => `(${rewrite(row).trim()})`);
+  return [`VALUES ${rows.join(', ')}`, end];
+}
+
+/** `ARRAY[ROW(a, b), ...]` as `(a, b), ...`. */
+function rowsOf(inner: readonly Token[]): string | undefined {
+  const array = skipSpace(inner, 0);
+  const open = skipSpace(inner, array + 1);
+  if (inner[array]?.text.toLowerCase() !== 'array' || inner[open]?.text !== '[') return undefined;
+  const end = closingOf(inner, open);
+  if (end === undefined || skipSpace(inner, end + 1) < inner.length) return undefined;
+  const rows = splitAtCommas(inner.slice(open + 1, end)).map((row) => {
+    const start = skipSpace(row, 0);
+    return row[start]?.text.toLowerCase() === 'row' ? rewrite(row.slice(start + 1)).trim() : undefined;
+  });
+  return rows.length > 0 && rows.every((row) => row !== undefined) ? rows.join(', ') : undefined;
+}
+
+/** What is cast, and the name of a type in DuckDB. */
+function rewriteCast(inner: readonly Token[]): string {
+  let depth = 0;
+  const at = inner.findLastIndex(({ text, kind }) => {
+    if (text === ')' || text === ']') depth++;
+    if (text === '(' || text === '[') depth--;
+    return depth === 0 && kind === 'word' && text.toLowerCase() === 'as';
+  });
+  if (at < 0) return rewrite(inner);
+  return `${rewrite(inner.slice(0, at))}AS ${typeIn(inner.slice(at + 1))}`;
+}
+
+function typeIn(tokens: readonly Token[]): string {
+  const start = skipSpace(tokens, 0);
+  const low = tokens[start]?.text.toLowerCase();
+  const open = skipSpace(tokens, start + 1);
+  const end = tokens[open]?.text === '(' ? closingOf(tokens, open) : undefined;
+  if (end === undefined)
+    return (
+      { varbinary: 'BLOB', uint256: 'HUGEINT', int256: 'HUGEINT', real: 'FLOAT' }[low ?? ''] ?? textOf(tokens).trim()
+    );
+  const inner = tokens.slice(open + 1, end);
+  const rest = textOf(tokens.slice(end + 1)).trim();
+  if (low === 'array') return `${typeIn(inner)}[]`;
+  if (low === 'map') return `MAP(${splitAtCommas(inner).map(typeIn).join(', ')})`;
+  if (low === 'row') {
+    const fields = splitAtCommas(inner).map((field) => {
+      const name = skipSpace(field, 0);
+      return `${field[name]?.text} ${typeIn(field.slice(name + 1))}`;
+    });
+    return `STRUCT(${fields.join(', ')})`;
+  }
+  if (low === 'timestamp' || low === 'time') return `${low} ${rest}`.trim();
+  return textOf(tokens).trim();
+}

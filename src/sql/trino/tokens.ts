@@ -1,0 +1,53 @@
+/** A piece of SQL text. */
+export interface Token {
+  readonly text: string;
+  readonly kind: 'word' | 'space' | 'other';
+}
+
+const PIECE =
+  /(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<space>\s+|--[^\n]*|\/\*[\s\S]*?\*\/)|'(?:[^']|'')*'|"(?:[^"]|"")*"|0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|->|<>|[<>!]=|\|\||::|\{\{|[\s\S]/gy;
+
+export function tokensOf(sql: string): readonly Token[] {
+  return [...sql.matchAll(PIECE)].map(({ 0: text, groups }) => {
+    if (groups?.['word'] !== undefined) return { text, kind: 'word' };
+    return { text, kind: groups?.['space'] === undefined ? 'other' : 'space' };
+  });
+}
+
+export function textOf(tokens: readonly Token[]): string {
+  return tokens.map(({ text }) => text).join('');
+}
+
+/** Position of the first token from `at` on that is not space. */
+export function skipSpace(tokens: readonly Token[], at: number): number {
+  let next = at;
+  while (tokens[next]?.kind === 'space') next++;
+  return next;
+}
+
+/** Position of the bracket that closes the one at `at`; undefined if none does. */
+export function closingOf(tokens: readonly Token[], at: number): number | undefined {
+  let depth = 0;
+  for (let next = at; next < tokens.length; next++) {
+    depth += depthOf(tokens[next]);
+    if (depth === 0) return next;
+  }
+  return undefined;
+}
+
+/** The tokens between commas outside of brackets. */
+export function splitAtCommas(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const parts: Token[][] = [[]];
+  let depth = 0;
+  for (const token of tokens) {
+    depth += depthOf(token);
+    if (token.text === ',' && depth === 0) parts.push([]);
+    else parts.at(-1)?.push(token);
+  }
+  return parts;
+}
+
+function depthOf(token: Token | undefined): number {
+  if (token?.text === '(' || token?.text === '[') return 1;
+  return token?.text === ')' || token?.text === ']' ? -1 : 0;
+}

@@ -1,0 +1,21 @@
+import type { Query } from '../query-result.ts';
+import { splitStatements } from '../statements.ts';
+import { rewriteTokens } from './rewrite.ts';
+import { rewriteByTypes } from './typed.ts';
+import { untranslated } from './untranslated.ts';
+
+/** SQL that a query may be written in. */
+export type Dialect = 'duckdb' | 'trino';
+
+/**
+ * A query in Trino's SQL as one in DuckDB's with the same rows.
+ * @throws {UsageError} `untranslated`, with DuckDB's form, for what has no equal
+ */
+export async function translateTrino(query: Query, sql: string): Promise<string> {
+  const statements = splitStatements(sql);
+  const [only = ''] = statements;
+  if (statements.length !== 1) {
+    throw untranslated(`${statements.length} statements`, 'SET, CREATE TEMP, then the query');
+  }
+  return rewriteByTypes(query, rewriteTokens(only));
+}
