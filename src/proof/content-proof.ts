@@ -1,0 +1,231 @@
+import { type Module, memoryOf, openModule } from '../core/web-assembly.ts';
+import { messageColumns, transactionColumns } from './proof-columns.ts';
+
+/** A column in Arrow's memory layout; rows from `rows` on are null. */
+export interface ProofColumn {
+  readonly rows: number;
+  /** One bit per row, least significant first. */
+  readonly validity: Uint8Array;
+  /** Of texts and bytes: rows + 1 positions in `values`. */
+  readonly offsets: Int32Array | undefined;
+  readonly values: Uint8Array;
+  /** Bytes of each row; 0 for bits, and for texts and bytes. */
+  readonly width: number;
+}
+
+/** Rows of a table, by column. */
+export type ProofTable = (name: string) => ProofColumn | undefined;
+
+/** Transactions, and their messages. */
+export interface ProofRows {
+  readonly transactions: ProofTable;
+  readonly messages: ProofTable;
+  /** For each message the row of its transaction, ascending. */
+  readonly parents: Int32Array;
+  readonly messageCount: number;
+}
+
+/** What the content of a transaction shows, in the order of `wasm/content/transactions.ts`. */
+export const verdicts = [
+  'undecided',
+  /** Its cell, with those of its messages, has its hash. */
+  'agrees',
+  /** It has its hash if `compute_gas_fees` and `compute_gas_used` are swapped. */
+  'gas-swapped',
+  /** It has its hash without its credit phase. */
+  'no-credit-phase',
+  /** Its cell, or that of a message, has another hash. */
+  'contradicted',
+  /** Of a type that contains another transaction, or that is not known. */
+  'other-type',
+  /** More than 255 messages. */
+  'many-messages',
+  /** Too many messages whose cells the API does not determine. */
+  'unknown-messages',
+  /** Extra currencies with amounts above 64 bits, or more than 16. */
+  'extra-currencies',
+  /** It has its hash if the compute phase was skipped for this reason, which the server sends in fields of other names. */
+  'skipped-no_state',
+  'skipped-bad_state',
+  'skipped-no_gas',
+  'skipped-suspended',
+  /** Nothing contradicts it, and the hashes of its network are not those of cells. */
+  'no-cells',
+] as const;
+
+/** A message whose opcode is not the first 32 bits of its body. */
+export interface WrongOpcode {
+  readonly row: number;
+  /** Undefined if the body has fewer bits. */
+  readonly opcode: number | undefined;
+}
+
+/** The exports of `wasm/proof.ts`. */
+interface Prover extends Module {
+  columnsAt(): number;
+  workBytes(transactions: number, messages: number, currencies: number): number;
+  prove(
+    transactions: number,
+    messages: number,
+    parents: number,
+    work: number,
+    currencies: number,
+    isHashed: boolean,
+  ): void;
+  verdictOf(row: number): number;
+  stateOf(message: number): number;
+  isOpcodeWrong(message: number): number;
+  opcodeOf(message: number): number;
+}
+
+/** Transactions proven at once: enough to fill the lanes of SHA-256, and few enough for the cache of the processor. */
+const CHUNK = 512;
+/** A state of messages in `wasm/content/messages.ts`. */
+const UNKNOWN_STATE = 2;
+
+let loaded: Prover | undefined;
+
+/** What a range of transactions shows. */
+export interface ContentProof {
+  /** The position of each one's verdict in `verdicts`. */
+  readonly verdicts: Uint8Array;
+  readonly wrongOpcodes: readonly WrongOpcode[];
+  /** Messages whose cells the API does not determine, such as outgoing ones to an address outside of TON. */
+  readonly unknownMessages: readonly number[];
+}
+
+/**
+ * Rebuilds the cells of the transactions from one row to before another, and compares them with their hashes.
+ *
+ * @param isHashed false if the hashes of the network are not those of cells: then only what else must hold is checked
+ */
+export function proveContent(rows: ProofRows, from: number, to: number, isHashed = true): ContentProof {
+  loaded ??= openModule<Prover>('proof');
+  const prover = loaded;
+  const columns = {
+    transactions: transactionColumns.map((name) => rows.transactions(name)),
+    messages: messageColumns.map((name) => rows.messages(name)),
+  };
+  const found = new Uint8Array(to - from);
+  const wrongOpcodes: WrongOpcode[] = [];
+  const unknownMessages: number[] = [];
+  let messageTo = firstAtLeast(rows, from);
+  for (let first = from; first < to; first += CHUNK) {
+    const end = Math.min(first + CHUNK, to);
+    const messageFrom = messageTo;
+    messageTo = firstAtLeast(rows, end);
+    proveChunk(prover, rows, columns, { from: first, to: end, messageFrom, messageTo, isHashed });
+    for (let row = first; row < end; row++) found[row - from] = prover.verdictOf(row - first);
+    for (let row = messageFrom; row < messageTo; row++) {
+      const own = row - messageFrom;
+      if (prover.stateOf(own) === UNKNOWN_STATE) unknownMessages.push(row);
+      if (prover.isOpcodeWrong(own) === 0) continue;
+      const opcode = prover.opcodeOf(own);
+      wrongOpcodes.push({ row, opcode: opcode < -(2 ** 31) ? undefined : opcode });
+    }
+  }
+  return { verdicts: found, wrongOpcodes, unknownMessages };
+}
+
+/** The first message of a transaction from `row` on. */
+function firstAtLeast({ parents, messageCount }: ProofRows, row: number): number {
+  let low = 0;
+  let high = messageCount;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((parents[middle] as number) < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+interface Chunk {
+  readonly from: number;
+  readonly to: number;
+  readonly messageFrom: number;
+  readonly messageTo: number;
+  readonly isHashed: boolean;
+}
+
+const ALIGNMENT = 16;
+/** Numbers that describe a column: rows, addresses of validity, offsets and values, width, and first bit. */
+const DESCRIPTION = 6;
+
+/** Columns in the order of their names in `proof-columns.ts`. */
+interface Columns {
+  readonly transactions: readonly (ProofColumn | undefined)[];
+  readonly messages: readonly (ProofColumn | undefined)[];
+}
+
+function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Columns, chunk: Chunk): void {
+  const { from, to, messageFrom, messageTo, isHashed } = chunk;
+  const slices = [
+    ...columns.transactions.map((column) => sliceOf(column, from, to)),
+    ...columns.messages.map((column) => sliceOf(column, messageFrom, messageTo)),
+  ];
+  const [count, messages] = [to - from, messageTo - messageFrom];
+  const currencies = count * 2 + messages;
+  let at = prover.start();
+  const place = (bytes: number): number => {
+    const placed = at;
+    at = (at + bytes + ALIGNMENT) & -ALIGNMENT;
+    return placed;
+  };
+  const places = slices.map((slice) => slice && PARTS.map((part) => place(slice[part].length)));
+  const parents = place(messages * 4);
+  const work = (at + 64) & ~63;
+  const memory = memoryOf(prover, work + prover.workBytes(count, messages, currencies) + 128);
+  const bytes = new Uint8Array(memory);
+  const description = new Uint32Array(memory, prover.columnsAt(), slices.length * DESCRIPTION).fill(0);
+  for (const [index, slice] of slices.entries()) {
+    if (slice === undefined) continue;
+    const [validity = 0, offsets = 0, values = 0] = places[index] ?? [];
+    for (const [part, address] of [validity, offsets, values].entries()) {
+      bytes.set(slice[PARTS[part] as Part], address);
+    }
+    // Offsets are positions in all values of the column, of which only some are placed.
+    const numbers = [slice.rows, validity, offsets, values - slice.first, slice.width, slice.shift];
+    description.set(numbers, index * DESCRIPTION);
+  }
+  const own = new Int32Array(memory, parents, messages);
+  for (let row = 0; row < messages; row++) own[row] = (all[messageFrom + row] as number) - from;
+  prover.prove(count, messages, parents, work, currencies, isHashed);
+}
+
+const PARTS = ['validity', 'offsets', 'values'] as const;
+type Part = (typeof PARTS)[number];
+
+/** Some rows of a column, as bytes. */
+interface Slice {
+  readonly rows: number;
+  readonly validity: Uint8Array;
+  readonly offsets: Uint8Array;
+  readonly values: Uint8Array;
+  readonly width: number;
+  /** Position of the first row among the bits of its byte. */
+  readonly shift: number;
+  /** Position of the first value among those of the column. */
+  readonly first: number;
+}
+
+const NOTHING = new Uint8Array();
+
+function sliceOf(column: ProofColumn | undefined, from: number, to: number): Slice | undefined {
+  const end = Math.min(to, column?.rows ?? 0);
+  if (column === undefined || end <= from) return undefined;
+  const { offsets, values, width } = column;
+  const bits = (of: Uint8Array): Uint8Array => of.subarray(from >> 3, (end + 7) >> 3);
+  const shared = { rows: end - from, validity: bits(column.validity), width, shift: from & 7 };
+  if (offsets !== undefined) {
+    const first = offsets[from] as number;
+    const own = offsets.subarray(from, end + 1);
+    return {
+      ...shared,
+      offsets: new Uint8Array(own.buffer, own.byteOffset, own.byteLength),
+      values: values.subarray(first, offsets[end] as number),
+      first,
+    };
+  }
+  const own = width === 0 ? bits(values) : values.subarray(from * width, end * width);
+  return { ...shared, offsets: NOTHING, values: own, first: 0 };
+}

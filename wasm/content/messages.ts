@@ -1,0 +1,398 @@
+// Cells of messages, rebuilt from their columns and compared with the hash that the API gives. It does not tell whether body and StateInit
+// stand in the message or are referred to, so a message is built in its possible forms, one a round, until the hash agrees.
+// TL-B: https://github.com/ton-blockchain/ton/blob/master/crypto/block/block.tlb
+
+import { readBag } from '../cells/boc';
+import {
+  clearMisfit,
+  close,
+  hasMisfit,
+  open,
+  put,
+  putBit,
+  putHash,
+  putInt,
+  putRef,
+  putSlice,
+  putUint,
+  putVarUint,
+  reserveBuilt,
+} from '../cells/builder';
+import { bitsOf, cellAt, contentOf, depthOf, NONE, refCountOf, setDepth } from '../cells/cell-table';
+import {
+  amount,
+  bytesAt,
+  charAt,
+  flag,
+  has,
+  lastWorkchain,
+  lengthAt,
+  number,
+  readAddress,
+  readHash,
+  sameHash,
+  takeLarge,
+} from './columns';
+import { buildExtra, EXTRA_CELLS, hasExtra, putExtra } from './extra-currencies';
+import {
+  MSG_BODY,
+  MSG_BODY_HASH,
+  MSG_BOUNCE,
+  MSG_BOUNCED,
+  MSG_CREATED_AT,
+  MSG_CREATED_LT,
+  MSG_DESTINATION,
+  MSG_DIRECTION,
+  MSG_EXTRA_FLAGS,
+  MSG_EXTRA_VALUE,
+  MSG_FWD_FEE,
+  MSG_HASH,
+  MSG_HASH_NORM,
+  MSG_IHR_DISABLED,
+  MSG_IHR_FEE,
+  MSG_IMPORT_FEE,
+  MSG_INIT,
+  MSG_INIT_HASH,
+  MSG_OPCODE,
+  MSG_SOURCE,
+  MSG_VALUE,
+} from './fields';
+
+/** Not decided yet. */
+export const OPEN: u8 = 0;
+/** The cell has the hash. */
+export const AGREES: u8 = 1;
+/** The cell cannot be rebuilt, for a reason that is no contradiction: the hash stands for it, and its depth is guessed. */
+export const UNKNOWN: u8 = 2;
+/** No form has the hash, or a part of the message contradicts another. */
+export const CONTRADICTED: u8 = 3;
+
+export const INTERNAL: u8 = 0;
+export const EXTERNAL_IN: u8 = 1;
+export const EXTERNAL_OUT: u8 = 2;
+
+// Fields of a message at work: its cells; what was found; its form and the next one; 32 bytes each for hash, source and destination.
+const CELL: usize = 0;
+const BODY: usize = 4;
+const INIT: usize = 8;
+const EXTRA: usize = 12;
+const STATE: usize = 16;
+const KIND: usize = 17;
+const FORM: usize = 18;
+const TRIES: usize = 19;
+const HAS_SOURCE: usize = 20;
+const SOURCE_WORKCHAIN: usize = 21;
+const DESTINATION_WORKCHAIN: usize = 22;
+const HAS_OTHER_OPCODE: usize = 23;
+const NORMAL: usize = 24;
+const HASH: usize = 32;
+const SOURCE: usize = 64;
+const DESTINATION: usize = 96;
+export const MESSAGE: usize = 128;
+
+let messages: usize = 0;
+let count: u32 = 0;
+const other: usize = memory.data(32, 16);
+
+/** True if the hashes are those of cells; else only bodies, StateInits and opcodes are checked. */
+let isHashed: bool = true;
+
+export function placeMessages(at: usize, messageCount: u32, hashed: bool): void {
+  isHashed = hashed;
+  messages = at;
+  count = messageCount;
+}
+
+function messageAt(row: u32): usize {
+  return messages + <usize>row * MESSAGE;
+}
+export function stateOf(row: u32): u8 {
+  return load<u8>(messageAt(row), STATE);
+}
+export function kindOf(row: u32): u8 {
+  return load<u8>(messageAt(row), KIND);
+}
+export function cellOf(row: u32): u32 {
+  return load<u32>(messageAt(row), CELL);
+}
+export function sourceOf(row: u32): usize {
+  return messageAt(row) + SOURCE;
+}
+export function destinationOf(row: u32): usize {
+  return messageAt(row) + DESTINATION;
+}
+export function destinationWorkchainOf(row: u32): i32 {
+  return load<i8>(messageAt(row), DESTINATION_WORKCHAIN);
+}
+export function sourceWorkchainOf(row: u32): i32 {
+  return load<i8>(messageAt(row), SOURCE_WORKCHAIN);
+}
+export function hasSource(row: u32): bool {
+  return load<u8>(messageAt(row), HAS_SOURCE) != 0;
+}
+function setState(message: usize, state: u8): void {
+  store<u8>(message, state, STATE);
+}
+
+/** True for an address that is there, but of a form whose bits the API does not give: `addr_extern`, `addr_var`. */
+function isForeign(name: u32, row: u32): bool {
+  return charAt(name, row, 0) == 97 && charAt(name, row, 5) != 110;
+}
+function isNone(name: u32, row: u32): bool {
+  return !has(name, row) || (charAt(name, row, 0) == 97 && charAt(name, row, 5) == 110);
+}
+
+/** Reads hashes, addresses and bags of all messages; the cells of the bags wait for their hashes. */
+export function readMessages(): void {
+  for (let row: u32 = 0; row < count; row++) {
+    const message = messageAt(row);
+    memory.fill(message, 0, MESSAGE);
+    store<u32>(message, NONE, BODY);
+    store<u32>(message, NONE, INIT);
+    store<u32>(message, NONE, EXTRA);
+    store<u32>(message, reserveBuilt(1), CELL);
+    setState(message, readMessage(row, message));
+  }
+}
+
+function readMessage(row: u32, message: usize): u8 {
+  if (load<u32>(message, CELL) == NONE) return UNKNOWN;
+  const isIn = !has(MSG_VALUE, row) && !has(MSG_CREATED_LT, row);
+  const kind = isIn
+    ? EXTERNAL_IN
+    : isNone(MSG_DESTINATION, row) || isForeign(MSG_DESTINATION, row)
+      ? EXTERNAL_OUT
+      : INTERNAL;
+  store<u8>(message, kind, KIND);
+  if (!readHash(MSG_HASH, row, message + HASH)) return CONTRADICTED;
+  let state = isForeign(MSG_SOURCE, row) || isForeign(MSG_DESTINATION, row) ? UNKNOWN : OPEN;
+  if (!isNone(MSG_SOURCE, row) && !isForeign(MSG_SOURCE, row)) {
+    if (kind == EXTERNAL_IN || !readAddress(MSG_SOURCE, row, message + SOURCE)) return CONTRADICTED;
+    store<u8>(message, 1, HAS_SOURCE);
+    store<i8>(message, <i8>lastWorkchain(), SOURCE_WORKCHAIN);
+  }
+  if (kind != EXTERNAL_OUT) {
+    if (!readAddress(MSG_DESTINATION, row, message + DESTINATION)) return CONTRADICTED;
+    store<i8>(message, <i8>lastWorkchain(), DESTINATION_WORKCHAIN);
+  }
+  if (hasExtra(MSG_EXTRA_VALUE, row)) {
+    if (kind != INTERNAL) return CONTRADICTED;
+    const cells = reserveBuilt(EXTRA_CELLS);
+    clearMisfit();
+    const root = cells == NONE ? NONE : buildExtra(MSG_EXTRA_VALUE, row, cells);
+    if (root == NONE || hasMisfit()) state = UNKNOWN;
+    store<u32>(message, root, EXTRA);
+  }
+  return readBags(row, message) ? state : CONTRADICTED;
+}
+
+function readBags(row: u32, message: usize): bool {
+  if (has(MSG_BODY, row)) {
+    const body = readBag(bytesAt(MSG_BODY, row), lengthAt(MSG_BODY, row));
+    if (body < 0) return false;
+    store<u32>(message, <u32>body, BODY);
+  }
+  if (has(MSG_INIT, row)) {
+    const init = readBag(bytesAt(MSG_INIT, row), lengthAt(MSG_INIT, row));
+    if (init < 0) return false;
+    store<u32>(message, <u32>init, INIT);
+  }
+  if (load<u8>(message, KIND) == EXTERNAL_IN && has(MSG_HASH_NORM, row)) {
+    store<u32>(message, reserveBuilt(1), NORMAL);
+    if (load<u32>(message, NORMAL) == NONE) return false;
+    buildNormal(message);
+  } else if (has(MSG_HASH_NORM, row)) return false;
+  return true;
+}
+
+/** The normalized form of an inbound external message: no source, no fee, no StateInit, body by reference. */
+function buildNormal(message: usize): void {
+  const body = load<u32>(message, BODY);
+  open(load<u32>(message, NORMAL));
+  put(8, 4);
+  putAddress(load<i8>(message, DESTINATION_WORKCHAIN), message + DESTINATION);
+  putVarUint(0, 4);
+  put(1, 2);
+  if (body != NONE) putRef(body);
+  close();
+}
+
+/** Compares the parts of all messages that have hashes of their own; those of bags are known. */
+export function compareParts(): void {
+  for (let row: u32 = 0; row < count; row++) {
+    const message = messageAt(row);
+    if (load<u8>(message, STATE) == CONTRADICTED) continue;
+    const agrees =
+      hasHash(row, MSG_BODY_HASH, load<u32>(message, BODY)) &&
+      hasHash(row, MSG_INIT_HASH, load<u32>(message, INIT)) &&
+      (!isHashed || !has(MSG_HASH_NORM, row) || hasHash(row, MSG_HASH_NORM, load<u32>(message, NORMAL)));
+    if (!agrees) setState(message, CONTRADICTED);
+    store<u8>(message, <u8>hasOtherOpcode(row, load<u32>(message, BODY)), HAS_OTHER_OPCODE);
+  }
+}
+
+/** True if a column has the hash of a cell. Both may be missing, but a bag has a hash. */
+function hasHash(row: u32, name: u32, cell: u32): bool {
+  if (cell == NONE) return !has(name, row);
+  return readHash(name, row, other) && sameHash(other, cellAt(cell));
+}
+
+function hasOtherOpcode(row: u32, body: u32): bool {
+  if (body == NONE || bitsOf(cellAt(body)) < 32) return has(MSG_OPCODE, row);
+  return !has(MSG_OPCODE, row) || <i32>number(MSG_OPCODE, row) != firstWord(body);
+}
+
+function firstWord(body: u32): i32 {
+  return bswap(load<i32>(contentOf(cellAt(body)), 2));
+}
+
+/** True if the opcode of a message is not the first 32 bits of its body, or null if that has fewer. */
+export function isOpcodeWrong(row: u32): bool {
+  const message = messageAt(row);
+  return load<u8>(message, HAS_OTHER_OPCODE) != 0 && load<u8>(message, STATE) != CONTRADICTED;
+}
+
+/** The first 32 bits of the body; -2^53 if it has fewer. */
+export function opcodeOf(row: u32): f64 {
+  const body = load<u32>(messageAt(row), BODY);
+  if (body == NONE || bitsOf(cellAt(body)) < 32) return -9007199254740992;
+  return <f64>firstWord(body);
+}
+
+function putAddress(workchain: i8, hash: usize): void {
+  put(4, 3);
+  putInt(workchain, 8);
+  putHash(hash);
+}
+
+/** Numbers of forms: bit 0 body by reference, bit 1 StateInit in the message. */
+const FORMS: u32 = 4;
+
+/** What stands in the field that was ihr_fee, and has been extra_flags since version 12 of the network. */
+function flagsOf(row: u32): u64 {
+  return has(MSG_EXTRA_FLAGS, row) ? amount(MSG_EXTRA_FLAGS, row) : amount(MSG_IHR_FEE, row);
+}
+
+/** Builds a form of a message. False if it does not fit. */
+function build(row: u32, message: usize, form: u32): bool {
+  const kind = load<u8>(message, KIND);
+  open(load<u32>(message, CELL));
+  if (kind == EXTERNAL_IN) {
+    put(8, 4);
+    putAddress(load<i8>(message, DESTINATION_WORKCHAIN), message + DESTINATION);
+    putVarUint(amount(MSG_IMPORT_FEE, row), 4);
+  } else {
+    if (kind == INTERNAL) {
+      putBit(false);
+      putBit(flag(MSG_IHR_DISABLED, row));
+      putBit(flag(MSG_BOUNCE, row));
+      putBit(flag(MSG_BOUNCED, row));
+    } else put(3, 2);
+    if (load<u8>(message, HAS_SOURCE) != 0) putAddress(load<i8>(message, SOURCE_WORKCHAIN), message + SOURCE);
+    else put(0, 2);
+    if (kind == INTERNAL) {
+      putAddress(load<i8>(message, DESTINATION_WORKCHAIN), message + DESTINATION);
+      putVarUint(amount(MSG_VALUE, row), 4);
+      putExtra(load<u32>(message, EXTRA));
+      putVarUint(flagsOf(row), 4);
+      putVarUint(amount(MSG_FWD_FEE, row), 4);
+    } else put(0, 2);
+    put(amount(MSG_CREATED_LT, row), 64);
+    putUint(<i64>amount(MSG_CREATED_AT, row), 32);
+  }
+  const init = load<u32>(message, INIT);
+  const body = load<u32>(message, BODY);
+  if (init == NONE) putBit(false);
+  else if ((form & 2) != 0) {
+    put(2, 2);
+    if (!putSlice(init, 1)) return false;
+  } else {
+    put(3, 2);
+    putRef(init);
+  }
+  putBit((form & 1) != 0);
+  if ((form & 1) != 0) putRef(body);
+  else if (body != NONE && !putSlice(body, 0)) return false;
+  return true;
+}
+
+/** One round: compares what the last one built, and builds the next form of what differs. Returns the number of cells that wait. */
+export function buildMessages(): u32 {
+  if (!isHashed) return 0;
+  let waiting: u32 = 0;
+  for (let row: u32 = 0; row < count; row++) {
+    const message = messageAt(row);
+    if (load<u8>(message, STATE) != OPEN) continue;
+    if (load<u8>(message, TRIES) > 0 && sameHash(cellAt(load<u32>(message, CELL)), message + HASH)) {
+      setState(message, AGREES);
+      continue;
+    }
+    if (buildNext(row, message)) waiting++;
+    else setState(message, load<u8>(message, KIND) == EXTERNAL_OUT ? UNKNOWN : CONTRADICTED);
+  }
+  return waiting;
+}
+
+function buildNext(row: u32, message: usize): bool {
+  const body = load<u32>(message, BODY);
+  const init = load<u32>(message, INIT);
+  // An internal message usually refers to a body that has references.
+  const first: u32 = load<u8>(message, KIND) == INTERNAL && body != NONE && refCountOf(cellAt(body)) > 0 ? 1 : 0;
+  while (load<u8>(message, FORM) < FORMS) {
+    const form = <u32>load<u8>(message, FORM) ^ first;
+    store<u8>(message, load<u8>(message, FORM) + 1, FORM);
+    // Nobody refers to an empty body.
+    if (((form & 1) != 0 && body == NONE) || ((form & 2) != 0 && init == NONE)) continue;
+    clearMisfit();
+    takeLarge();
+    if (!build(row, message, form)) continue;
+    if (hasMisfit() || takeLarge()) return false;
+    close();
+    store<u8>(message, load<u8>(message, TRIES) + 1, TRIES);
+    return true;
+  }
+  return false;
+}
+
+/** Lets the hash that the API gives stand for the cell of an unknown message. */
+export function claimHash(row: u32): void {
+  const message = messageAt(row);
+  const cell = cellAt(load<u32>(message, CELL));
+  v128.store(cell, v128.load(message + HASH));
+  v128.store(cell, v128.load(message + HASH, 16), 16);
+}
+
+/** Number of depths that an unknown message may have. */
+export function depthsOf(row: u32): u32 {
+  return kindOf(row) == INTERNAL ? 16 : 2;
+}
+
+/** Sets a depth of an unknown message: above its deeper part, as that, or, as it may have a StateInit that the API omits, more. */
+export function guessDepth(row: u32, guess: u32): void {
+  const message = messageAt(row);
+  const body = load<u32>(message, BODY);
+  const init = load<u32>(message, INIT);
+  const deeper = max(body == NONE ? 0 : depthOf(cellAt(body)), init == NONE ? 0 : depthOf(cellAt(init)));
+  setDepth(cellAt(load<u32>(message, CELL)), deeper + (guess < 2 ? 1 - guess : guess));
+}
+
+/** True if the row is the message that a transaction received. */
+export function isReceived(row: u32): bool {
+  return charAt(MSG_DIRECTION, row, 0) == 105;
+}
+
+/** Logical time by which outgoing messages are sorted. */
+export function createdOf(row: u32): u64 {
+  return amount(MSG_CREATED_LT, row);
+}
+
+/** Time of a message that was sent. */
+export function createdAtOf(row: u32): u64 {
+  return amount(MSG_CREATED_AT, row);
+}
+
+/** Gives up the proof of a message that is known to be incomplete: it is no contradiction. */
+export function excuse(row: u32): void {
+  const message = messageAt(row);
+  if (load<u8>(message, STATE) == CONTRADICTED && load<u32>(message, CELL) != NONE) setState(message, UNKNOWN);
+}
