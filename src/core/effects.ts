@@ -7,8 +7,11 @@ export interface Effects {
   readonly now: () => number;
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason if aborted. */
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /**
+   * Resolves after `ms` milliseconds; rejects with the signal's reason if aborted. With `ref: false` nobody waits for it to go on, as for
+   * such timers of Node: it does not keep a process alive.
+   */
+  readonly sleep: (ms: number, signal?: AbortSignal, timer?: { readonly ref: boolean }) => Promise<void>;
   /** A number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
   /** A unique identifier: 12 lower-case hex digits. */
@@ -28,8 +31,8 @@ export function startAge(effects: Pick<Effects, 'now' | 'monotonic'>): () => num
 export const realEffects: Effects = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: async (ms, signal) => {
-    await delay(ms, undefined, signal === undefined ? {} : { signal });
+  sleep: async (ms, signal, timer) => {
+    await delay(ms, undefined, { ...timer, ...(signal && { signal }) });
   },
   random: () => Math.random(),
   freshId: () => randomUUID().replaceAll('-', '').slice(0, 12),

@@ -17,7 +17,7 @@ export interface TestClock extends Effects {
   sleepMachine(ms: number): void;
 }
 
-/** A clock that moves when somebody waits, and then at once. The catalog is written in the background: its pauses move nothing. */
+/** A clock that moves when somebody waits, and then at once. Pauses in the background, before a catalog, move nothing. */
 export function testClock(start = Date.UTC(2026, 4, 1)): TestClock {
   let elapsed = 0;
   let wall = start;
@@ -27,9 +27,9 @@ export function testClock(start = Date.UTC(2026, 4, 1)): TestClock {
     elapsed: () => elapsed + slept,
     now: () => wall + elapsed,
     monotonic: () => elapsed,
-    sleep: async (ms, signal) => {
+    sleep: async (ms, signal, timer) => {
       signal?.throwIfAborted();
-      if (new Error().stack?.includes('parquet-store') === true) {
+      if (timer?.ref === false) {
         await new Promise((_resolve, reject) => {
           signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
         });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry, type RunEvent, type RunOptions, type RunReport, run } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { endpointsMarkdown } from '../../tools/reference-docs.ts';
 import { hashTables, query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -12,6 +13,8 @@ const MAY_BE_EMPTY = ['nft_transfers', 'dns_records'];
 const registry = await loadRegistry();
 let sandbox: Sandbox;
 let warehouse: string;
+/** Paths of all requests. */
+const askedPaths = new Set<string>();
 
 async function go(pipelines: readonly string[], more: Partial<RunOptions> = {}) {
   const events: RunEvent[] = [];
@@ -19,7 +22,9 @@ async function go(pipelines: readonly string[], more: Partial<RunOptions> = {}) 
   const options = { network: sandbox.url, range: RANGE, warehouse, workers: 0, ...more };
   const report: RunReport = await run({ ...options, pipelines, onEvent: (event) => events.push(event) });
   const told = events.filter(({ event }) => ['problem', 'quarantine', 'unknown-field'].includes(event));
-  return { report, told, asked: sandbox.requests.entries() };
+  const asked = sandbox.requests.entries();
+  for (const { path } of asked) askedPaths.add(path);
+  return { report, told, asked };
 }
 
 beforeAll(async () => {
@@ -41,6 +46,17 @@ describe.sequential('all pipelines, one after another', () => {
     const found = await rows(`SELECT count(*), count(DISTINCT (${key})) FROM ${table?.name}`);
     expect(found[0]?.[0]).toBe(found[0]?.[1]);
     if (!MAY_BE_EMPTY.includes(name)) expect(Number(found[0]?.[0])).toBeGreaterThan(0);
+  });
+
+  test('they ask every endpoint that docs/endpoints.md says is tested here', async () => {
+    const blockByBlock = { range: '5000:5001', walk: 'masterchain', warehouse: join(freshFolder(), 'w') } as const;
+    expect((await go(['transactions'], blockByBlock)).report.complete).toBe(true);
+    const rows = endpointsMarkdown(registry)
+      .split('\n')
+      .filter((row) => row.includes('test/pipelines/sandbox.test.ts'));
+    const paths = rows.map((row) => /`\/(.+?)`/.exec(row)?.[1] ?? row);
+    expect(paths.length).toBeGreaterThan(20);
+    expect(paths.filter((path) => !askedPaths.has(path))).toEqual([]);
   });
 
   test('a second run asks for no more than the head, and changes nothing', async () => {

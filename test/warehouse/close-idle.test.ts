@@ -1,33 +1,14 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Store } from '../../src/warehouse/store.ts';
 import { makeBatchOf } from './batches.ts';
+import { watchInstances } from './duckdb-instances.ts';
 import { itemRows, items } from './tables.ts';
 import { commitItems, draftOf, freshPath, openTestStore, type StoreKind } from './warehouses.ts';
-
-/** The instances of DuckDB that are open. */
-function watchInstances(): ReadonlySet<Database> {
-  const instances = new Set<Database>();
-  const { open } = Database;
-  const { close } = Database.prototype;
-  const opening = vi.spyOn(Database, 'open').mockImplementation(async (...given) => {
-    const database = await open.apply(Database, given);
-    instances.add(database);
-    return database;
-  });
-  const closing = vi.spyOn(Database.prototype, 'close').mockImplementation(function (this: Database) {
-    instances.delete(this);
-    close.call(this);
-  });
-  onTestFinished(() => {
-    opening.mockRestore();
-    closing.mockRestore();
-  });
-  return instances;
-}
 
 /** Opens a warehouse that writes a catalog after each commit at once. */
 function openEager(path: string): Promise<Store> {
@@ -52,7 +33,7 @@ async function countIn(path: string, relation: string): Promise<number> {
 
 test('a warehouse keeps no instance of DuckDB between commits, if it is told to, and goes on', async () => {
   const path = freshPath('parquet');
-  const open = watchInstances();
+  const { open } = watchInstances();
   const store = await openEager(path);
   for (let at = 0; at < 3; at++) {
     await whenCataloged(path, () => commitItems(store, 10 * at, 10 * at + 9));
@@ -67,7 +48,7 @@ test('a warehouse keeps no instance of DuckDB between commits, if it is told to,
 
 test('what another program changes in the catalog between two drafts is gone with the next one', async () => {
   const path = freshPath('parquet');
-  const open = watchInstances();
+  const { open } = watchInstances();
   const store = await openEager(path);
   await whenCataloged(path, () => commitItems(store, 0, 9));
   await vi.waitUntil(async () => store.closeIdle().then(() => open.size === 0), { timeout: 60_000 });
@@ -83,19 +64,22 @@ test('what another program changes in the catalog between two drafts is gone wit
 test.each<StoreKind>(['parquet', 'duckdb'])(
   '%s: an instance that a stage uses stays open until it is finished',
   async (kind) => {
-    const open = watchInstances();
+    const { open } = watchInstances();
     const store = await openTestStore(freshPath(kind));
     const before = open.size;
     const stage = store.stage('items', { from: 0, to: 9 });
     await stage.write(makeBatchOf(items, itemRows(0, 9)));
-    const { connect } = Database.prototype;
-    const connecting = vi.spyOn(Database.prototype, 'connect').mockImplementation(async function (this: Database) {
+    const { connect } = DuckDBInstance.prototype;
+    const connecting = vi.spyOn(DuckDBInstance.prototype, 'connect').mockImplementation(async function (
+      this: DuckDBInstance,
+    ) {
       await store.closeIdle();
       return connect.call(this);
     });
     onTestFinished(() => connecting.mockRestore());
     const staged = await stage.finish();
-    expect([connecting.mock.calls.length, open.size]).toEqual([1, before + 1]);
+    // The instance's own connection, and that of the stage.
+    expect([connecting.mock.calls.length, open.size]).toEqual([2, before + 1]);
     await store.commit(staged, draftOf({ from: 0, to: 9 }));
     await store.closeIdle();
     expect(open.size).toBe(before);

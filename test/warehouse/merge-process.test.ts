@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { Database } from '../../src/sql/database.ts';
 import { BackgroundMerge } from '../../src/warehouse/compaction/background-merge.ts';
 import { tables } from './compacting.ts';
+import { watchInstances } from './duckdb-instances.ts';
 import { commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
 
 afterEach(() => {
@@ -26,14 +26,14 @@ async function makeWarehouse(): Promise<string> {
 /** Merges what there is to merge. @returns what was committed and told, and how many DuckDB instances this process opened for it */
 async function merge(path: string, isApart: boolean, stop?: AbortSignal) {
   const store = await openTestStore(path);
-  const opened = vi.spyOn(Database, 'open');
+  const { opened, stop: unwatch } = watchInstances();
   const failures: unknown[] = [];
   const onFailure = (error: unknown): void => void failures.push(error);
   const merging = new BackgroundMerge({ tables, pipelines: [], effects: realEffects, isApart, stop, onFailure });
   merging.start(store);
   await merging.stop();
-  const databases = opened.mock.calls.filter(([, settings]) => /[/\\]spill$/.test(settings?.['temp_directory'] ?? ''));
-  opened.mockRestore();
+  unwatch();
+  const databases = opened.filter((settings) => /[/\\]spill$/.test(settings['temp_directory'] ?? ''));
   const inStage = (await listAll(join(path, '_stage'))).filter((file) => file.endsWith('.parquet'));
   const entries = store.ledger();
   // Neither works with a file that is damaged.

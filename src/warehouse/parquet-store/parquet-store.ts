@@ -299,7 +299,7 @@ class ParquetStore extends LedgerStore implements Store {
     const work = async () => {
       const pauseMs = Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, CATALOG_PAUSE * this.#catalogTookMs));
       const waitMs = Math.max(0, this.#catalogAt + pauseMs - effects.monotonic());
-      if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal);
+      if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal, { ref: false });
       this.#isCatalogWaiting = false;
       await this.#writeCatalog();
     };
