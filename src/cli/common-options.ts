@@ -56,17 +56,12 @@ export const budgetOption = (): Option =>
     'Redis server through which all machines share the rate limit: redis://host:port, rediss:// for TLS (env: TONLAKE_BUDGET)',
   ).argParser(parseBudget);
 
-/** A parser of the URL of a Redis server, without a password. */
-const redisParser =
-  (place: string) =>
-  (value: string): string => {
-    refusePassword(value, place);
-    parseRedisAddress(value, place, {});
-    return value;
-  };
-
-export const parseBudget = redisParser('--budget');
-export const parseQueue = redisParser('--queue');
+/** Parses the URL of a Redis server, without a password. */
+export function parseBudget(value: string): string {
+  refusePassword(value, '--budget');
+  parseRedisAddress(value, '--budget', {});
+  return value;
+}
 
 /** An option with a path, whose default is in a variable unless that is empty. */
 function pathOption(flags: string, text: string, variable: string, isAllowed = (_: string) => false): Option {

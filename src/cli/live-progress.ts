@@ -13,8 +13,7 @@ export class LiveProgress implements Progress {
 
   readonly show = (event: RunEvent): void => {
     this.#progress.see(event, performance.now());
-    const line =
-      event.event === 'start' || event.event === 'orders' || isTrouble(event) ? describeEvent(event) : undefined;
+    const line = event.event === 'start' || isTrouble(event) ? describeEvent(event) : undefined;
     if (line !== undefined) this.tell(line);
   };
 

@@ -29,14 +29,13 @@ import { addStatus } from './commands/status-command.ts';
 import { addUi } from './commands/ui-command.ts';
 import { addVerify } from './commands/verify-command.ts';
 import { addWatch } from './commands/watch-command.ts';
-import { addWorker } from './commands/worker-command.ts';
 import { fitParagraphs, fitTerminal } from './fit-terminal.ts';
 import { groupOptions } from './help-text.ts';
 import { rememberFlags } from './invocation.ts';
 
 /** Commands by what they are for, in the order of the help. */
 const GROUPS: readonly (readonly [title: string, commands: readonly ((program: Command) => void)[]])[] = [
-  ['Export from the chain:', [addRun, addPlan, addFollow, addWatch, addFetch, addWorker]],
+  ['Export from the chain:', [addRun, addPlan, addFollow, addWatch, addFetch]],
   [
     'Look at a warehouse:',
     [addStatus, addDescribe, addSql, addShell, addUi, addReport, addExport, addFiles, addExplain],

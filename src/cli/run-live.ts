@@ -37,13 +37,11 @@ export interface RunLiveOptions {
   readonly what?: string | undefined;
   /** Where the tables are published along with the commits; undefined for nowhere. */
   readonly publish?: PublishPlace | undefined;
-  /** What runs. Default: an export by this process alone. */
-  readonly start?: ((options: RunOptions) => Promise<RunReport>) | undefined;
 }
 
 /** Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error. */
 export async function runLive(options: RunOptions, { isJson, logPath, ...more }: RunLiveOptions): Promise<void> {
-  const { what = options.pipelines.join(' '), start = run } = more;
+  const { what = options.pipelines.join(' ') } = more;
   limitHeap();
   const along = await openPublishing(more.publish, options);
   const log = logPath === undefined ? undefined : await openLog(logPath);
@@ -51,7 +49,7 @@ export async function runLive(options: RunOptions, { isJson, logPath, ...more }:
   const interrupts = watchInterrupts(progress.tell);
   const tellNote = once(() => more.note !== undefined && progress.tell(more.note));
   try {
-    const report = await start({
+    const report = await run({
       ...options,
       stop: log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]),
       onEvent: (event) => {

@@ -13,11 +13,6 @@ export function describeEvent(event: RunEvent): string | undefined {
       const rows = event.records === undefined ? '' : `, ${formatCount(event.records)} transactions`;
       return `${event.pipeline}: fetching ${shortSpans(event.missing)} (${formatCount(event.seqnos)} blocks${rows})`;
     }
-    case 'orders': {
-      if (event.total === 0) return undefined;
-      const idle = event.workers === 0 ? '; no worker is connected yet, see tonlake worker --help' : '';
-      return `orders: ${formatCount(event.done)} of ${formatCount(event.total)} taken over from workers${idle}`;
-    }
     case 'span': {
       const rows = Object.entries(event.rows).map(([table, count]) => `${formatCount(count)} ${table}`);
       return `${event.pipeline}: committed ${event.from}:${event.to} (${rows.join(', ')})`;

@@ -43,16 +43,7 @@ export interface RunOptions extends ExportOptions {
 }
 
 /** What happens during a run. */
-export type RunEvent = RunStages | OrdersEvent | WalkEvent | RunReport;
-
-/** Orders to workers of a queue that were taken over, and all of this run. */
-export interface OrdersEvent {
-  readonly event: 'orders';
-  readonly done: number;
-  readonly total: number;
-  /** Connected workers; undefined if the server does not tell. */
-  readonly workers: number | undefined;
-}
+export type RunEvent = RunStages | WalkEvent | RunReport;
 
 /** The first event of a run. */
 export interface RunStages {

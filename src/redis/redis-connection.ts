@@ -55,7 +55,7 @@ export async function openRedis(
 }
 
 /** How to connect and log in. */
-export function redisOptions(address: RedisAddress, env: Environment): RedisOptions {
+function redisOptions(address: RedisAddress, env: Environment): RedisOptions {
   const { host, port, database, isTls, username, password } = address;
   const caFile = env['TONLAKE_CA_FILE'] ?? '';
   return {

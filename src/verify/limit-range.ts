@@ -6,8 +6,54 @@ import { UsageError } from '../core/errors.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type DamagedStore, doneSpans, spansOf } from '../warehouse/index.ts';
+import type { Query } from '../sql/query-result.ts';
+import { type DamagedStore, doneSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import type { Finding } from './finding.ts';
+
+/** A warehouse whose headers tell where days and times begin. */
+export interface StoredChain {
+  readonly network: string;
+  readonly entries: readonly LedgerEntry[];
+  readonly query: Query;
+  /** SQL after FROM for the headers. */
+  readonly headers: string;
+  readonly days: () => Promise<ReadonlyMap<string, DaySpan>>;
+}
+
+/** The masterchain blocks of a range. */
+export interface StoredRange {
+  readonly asked: readonly Span[];
+  /** Named days of which the warehouse has only a part. */
+  readonly broken: ReadonlyMap<string, Span>;
+}
+
+/** Resolves a range by the headers of a warehouse. @throws {UsageError} for a day or time that it does not have */
+export async function resolveStored(chain: StoredChain, range: string): Promise<StoredRange> {
+  const parts = parseRange(range);
+  const namesDays = parts.some(({ from, to }) => [from, to].some(({ kind }) => kind === 'date' || kind === 'days-ago'));
+  const days = namesDays ? await chain.days() : new Map<string, DaySpan>();
+  const broken = new Map<string, Span>();
+  const endOf = (date: string): DaySpan => {
+    const day = days.get(date);
+    if (day === undefined) {
+      throw new UsageError(`usage: expected a day that the warehouse has, got ${date}`, {
+        code: 'wrong-range',
+        hint: days.size === 0 ? 'it has no block headers' : `it has ${formatDays([...days.keys()])}`,
+      });
+    }
+    if (!day.isWhole) broken.set(date, { from: day.from, to: day.to });
+    return day;
+  };
+  const times = warehouseTimes(chain.query, chain.headers);
+  const head = async (): Promise<number> => unionSpans(chain.entries.flatMap(spansOf)).at(-1)?.to ?? 0;
+  const asked = await resolveRange(parts, {
+    ...{ head, ...times, today: warehouseToday(chain.network, realEffects.now, head, times) },
+    headIs: 'the last block of the warehouse',
+    firstOfDay: async (date) => endOf(date).from,
+    lastOfDay: async (date) => endOf(date).to,
+  });
+  return { asked, broken };
+}
 
 /**
  * The masterchain blocks to verify. Blocks of a requested range that are not done are findings; without a range nothing can be missing.
@@ -21,40 +67,15 @@ export async function limitTo(
   range: string | undefined,
   report: (finding: Finding) => void,
 ): Promise<readonly Span[]> {
-  const all = unionSpans(warehouse.entries.flatMap(spansOf));
-  if (range === undefined) return all;
-  const parts = parseRange(range);
-  const namesDays = parts.some(({ from, to }) => [from, to].some(({ kind }) => kind === 'date' || kind === 'days-ago'));
-  const days = namesDays ? await daysOf(warehouse, registry) : new Map<string, DaySpan>();
-  const broken = new Map<string, DaySpan>();
-  const endOf = (date: string): DaySpan => {
-    const day = days.get(date);
-    if (day === undefined) {
-      throw new UsageError(`usage: expected a day that the warehouse has, got ${date}`, {
-        code: 'wrong-range',
-        hint: days.size === 0 ? 'it has no block headers' : `it has ${formatDays([...days.keys()])}`,
-      });
-    }
-    if (!day.isWhole) broken.set(date, day);
-    return day;
-  };
-  const times = warehouseTimes(
-    (sql, parameters) => warehouse.database.query(sql, parameters),
-    headersOf(warehouse, registry),
-  );
-  const head = async (): Promise<number> => all.at(-1)?.to ?? 0;
-  const asked = await resolveRange(parts, {
-    ...{ head, ...times, today: warehouseToday(warehouse.network, realEffects.now, head, times) },
-    headIs: 'the last block of the warehouse',
-    firstOfDay: async (date) => endOf(date).from,
-    lastOfDay: async (date) => endOf(date).to,
-  });
-  for (const [date, { from, to }] of broken) {
+  if (range === undefined) return unionSpans(warehouse.entries.flatMap(spansOf));
+  const headers = headersOf(warehouse, registry);
+  const query: Query = (sql, parameters) => warehouse.database.query(sql, parameters);
+  const { network, entries } = warehouse;
+  const chain = { network, entries, query, headers, days: () => readDaySpans(query, headers) };
+  const { asked, broken } = await resolveStored(chain, range);
+  for (const [date, span] of broken) {
     report({
-      kind: 'not-done',
-      pipeline: registry.playing('headers').pipeline.name,
-      span: { from, to },
-      day: date,
+      ...{ kind: 'not-done', pipeline: registry.playing('headers').pipeline.name, span, day: date },
       expected: `${date} from its first block to the first of the day after`,
       got: 'only a part of it',
     });
@@ -73,11 +94,6 @@ export async function limitTo(
     }
   }
   return asked;
-}
-
-/** The days of the headers in a warehouse. */
-async function daysOf(warehouse: DamagedStore, registry: Registry): Promise<ReadonlyMap<string, DaySpan>> {
-  return readDaySpans((sql) => warehouse.database.query(sql), headersOf(warehouse, registry));
 }
 
 /** SQL after FROM for the headers in a warehouse. */

@@ -1,3 +1,4 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
@@ -43,6 +44,103 @@ function addHashes(parts: readonly Hashes[]): Hashes {
   }
   return Object.fromEntries([...sums].map(([table, [rows, hash]]) => [table, `${rows} rows, ${hash}`]));
 }
+
+/** Exports each slice to a folder of its own. */
+async function exportSlices(): Promise<readonly string[]> {
+  const folders = Array.from({ length: SLICES }, () => join(freshFolder(), 'w'));
+  for (const [at, folder] of folders.entries()) {
+    expect((await exportTo(folder, ['--slice', `${at + 1}/${SLICES}`])).code).toBe(0);
+  }
+  return folders;
+}
+
+describe('folders of slices are added to one by copy --add', () => {
+  let slices: readonly string[];
+
+  beforeAll(async () => {
+    slices = await exportSlices();
+  });
+
+  const add = (from: readonly string[], to: string) => tonlake(['copy', '--add', ...from, to, '--json']);
+
+  test('which then has the rows of one run, proven, and nothing to fetch; each is added once', async () => {
+    const to = join(freshFolder(), 'w');
+    const [first = '', ...others] = slices;
+    // In any order, and in several turns.
+    expect((await add([...others].reverse(), to)).code).toBe(0);
+    const { code, stdout } = await add([...slices], to);
+    const [again, there] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect({ code, again, there }).toMatchObject({
+      ...{ code: 0, again: { event: 'added', from: first, present: 0, left: [] } },
+      there: { from: others[0], added: 0, left: [] },
+    });
+    expect(await hashTables(to)).toEqual(wanted);
+    expect((await verify(to)).findings).toEqual([]);
+    const { report } = await exportTo(to);
+    expect(report).toMatchObject({ spans: 0, complete: true });
+    // The slices are as they were.
+    expect((await verify(first)).findings).toEqual([]);
+  });
+
+  test('a gate ends with 1 until all are there, by the ledger alone', async () => {
+    const to = join(freshFolder(), 'w');
+    const [first = '', ...others] = slices;
+    expect((await add(others, to)).code).toBe(0);
+    const gate = (...more: readonly string[]) => tonlake(['status', '--warehouse', to, ...more]);
+    const short = await gate('--range', RANGE);
+    expect({ code: short.code, text: short.stdout }).toEqual({
+      code: 1,
+      text: `${RANGE}: 30 blocks (${RANGE})\nblocks: 13 blocks missing: 4987:4999\nmessage_links: 13 blocks missing: 4987:4999\ntransactions: 13 blocks missing: 4987:4999\n`,
+    });
+    expect((await gate('message_links', '--range', '5000:5016')).code).toBe(0);
+    // A day that the warehouse knows nothing of is missing, not wrong usage.
+    const lost = await gate('--range', '2026-04-30');
+    expect({ code: lost.code, text: lost.stderr }).toEqual({
+      code: 1,
+      text: expect.stringMatching(
+        /^error: store: expected a day that the warehouse has, got 2026-04-30 .*hint: it has 2026/,
+      ),
+    });
+    expect((await gate('transactionz', '--range', RANGE)).code).toBe(2);
+    expect((await add([first], to)).code).toBe(0);
+    const whole = await gate('--range', RANGE, '--json');
+    expect({ code: whole.code, ...JSON.parse(whole.stdout) }).toMatchObject({ code: 0, complete: true, missing: {} });
+  });
+
+  test('rows that are not those of its ledger are refused; what was added stays', async () => {
+    const damaged = join(freshFolder(), 'w');
+    cpSync(slices[1] ?? '', damaged, { recursive: true });
+    const folder = join(damaged, 'tables/transactions');
+    const [file = ''] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.parquet'),
+    );
+    const bytes = readFileSync(join(folder, file));
+    bytes[Math.floor(bytes.length / 2)] = (bytes[Math.floor(bytes.length / 2)] ?? 0) ^ 1;
+    writeFileSync(join(folder, file), bytes);
+    const to = join(freshFolder(), 'w');
+    const { code, stderr } = await add([slices[0] ?? '', damaged, slices[2] ?? ''], to);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^error: store: expected the rows that were committed, got another checksum of \S+; hint: /,
+      ),
+    });
+    expect((await verify(to)).findings).toEqual([]);
+    expect((await add([...slices], to)).code).toBe(0);
+    expect(await hashTables(to)).toEqual(wanted);
+  });
+
+  test('a bucket, a DuckDB file, one folder twice, and a single path are wrong usage', async () => {
+    const [first = ''] = slices;
+    for (const paths of [[first, 's3://lake/w'], [first, 'w.duckdb'], [first, first, 'w'], [first]]) {
+      const { code, stderr } = await tonlake(['copy', '--add', ...paths]);
+      expect({ code, lines: stderr.trim().split('\n').length }, paths.join(' ')).toEqual({ code: 2, lines: 1 });
+    }
+  });
+});
 
 describe('slices of a range', () => {
   test('have together the rows of one run, each in a warehouse of its own', async () => {

@@ -102,9 +102,9 @@ test('the units leave more time to end than the program takes', () => {
   expect(Number(/TimeoutStopSec=(\d+)/.exec(service)?.[1])).toBeGreaterThan(drain + 30);
 });
 
-test.runIf(isThere('python3'))('the DAG is Python', () => {
+test.runIf(isThere('python3')).each(['tonlake_dag.py', 'tonlake_backfill_dag.py'])('%s is Python', (file) => {
   const folder = freshFolder();
-  copyFileSync(join(root, 'deploy/tonlake_dag.py'), join(folder, 'dag.py'));
+  copyFileSync(join(root, `deploy/${file}`), join(folder, 'dag.py'));
   const { status, stderr } = spawnSync(
     'python3',
     ['-c', 'import ast, sys; ast.parse(open(sys.argv[1]).read())', join(folder, 'dag.py')],
@@ -149,53 +149,85 @@ describe('Docker', () => {
 });
 
 describe('several machines', () => {
-  interface Service {
-    readonly command: readonly string[];
-    readonly environment: Readonly<Record<string, string>>;
-  }
-
-  test('compose starts three workers for the queue, rate limit and object store of the export', () => {
-    const { services } = parse(read('deploy/fleet-compose.yaml')) as {
-      readonly services: Readonly<Record<'redis' | 'minio' | 'worker' | 'export', Service>>;
-    };
-    const { worker, export: run } = services;
-    for (const { command } of [worker, run]) expectKnown(command);
-    for (const flag of ['--queue', '--warehouse', '--rps']) {
-      const [own, other] = [worker, run].map(({ command }) => command[command.indexOf(flag) + 1]);
-      expect(own, flag).toBe(other);
-    }
-    expect(worker.environment).toEqual(run.environment);
-    expect(worker).toMatchObject({ deploy: { replicas: 3 } });
-    expect(worker.command).toContain('s3://lake/mainnet');
-    const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_ENDPOINT_URL_S3: endpoint } = worker.environment;
-    expect(services.minio.environment).toEqual({ MINIO_ROOT_USER: id, MINIO_ROOT_PASSWORD: secret });
-    expect(endpoint).toBe('http://minio:9000');
-    // Both refuse a server that may remove keys.
-    expect(services.redis.command.join(' ')).toContain('--maxmemory-policy noeviction');
-  });
-
-  test('the Indexed Job of Kubernetes runs each slice once', () => {
-    const job = parse(read('deploy/kubernetes-slices.yaml')) as {
-      readonly spec: {
-        readonly completionMode: string;
-        readonly completions: number;
-        readonly template: { readonly spec: { readonly containers: readonly { readonly args: readonly [string] }[] } };
+  interface JobManifest {
+    readonly spec: {
+      readonly completionMode?: string;
+      readonly completions: number;
+      readonly parallelism: number;
+      readonly podFailurePolicy: { readonly rules: readonly unknown[] };
+      readonly template: {
+        readonly spec: {
+          readonly restartPolicy: string;
+          readonly containers: readonly { readonly name: string; readonly args: readonly [string] }[];
+        };
       };
     };
-    const { completionMode, completions, template } = job.spec;
+  }
+
+  const manifest = (file: string): JobManifest => parse(read(`deploy/${file}`)) as JobManifest;
+
+  /** The commands of tonlake that a shell makes of a text. */
+  function commandsRun(text: string, env: Readonly<Record<string, string>> = {}): readonly (readonly string[])[] {
+    const shown = `node() { for word; do printf '%s\\n' "$word"; done; echo; }; ${text.replace(/^exec /, '')}`;
+    const { stdout } = spawnSync('sh', ['-ec', shown], { encoding: 'utf8', env });
+    return stdout
+      .trim()
+      .split('\n\n')
+      .map((lines) => lines.split('\n').slice(1));
+  }
+
+  test.each(['kubernetes-slices.yaml', 'kubernetes-tail.yaml'])(
+    '%s tries again what may pass: not invalid usage, and evictions do not count',
+    (file) => {
+      const { podFailurePolicy, template } = manifest(file).spec;
+      // A policy is allowed for pods that are never restarted only.
+      expect(template.spec.restartPolicy).toBe('Never');
+      expect(podFailurePolicy.rules).toEqual([
+        {
+          action: 'FailJob',
+          onExitCodes: { containerName: template.spec.containers[0]?.name, operator: 'In', values: [2] },
+        },
+        { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+      ]);
+    },
+  );
+
+  test('the Indexed Job of Kubernetes runs each slice once, at the rate of the key together', () => {
+    const { completionMode, completions, parallelism, template } = manifest('kubernetes-slices.yaml').spec;
     expect(completionMode).toBe('Indexed');
+    expect(completions).toBe(4 * parallelism);
     const [line = ''] = template.spec.containers.flatMap(({ args }) => args);
     const slices = [0, completions - 1].map((index) => {
-      const shown = `node() { printf '%s\\n' "$@"; }; ${line.replace(/^exec /, '')}`;
-      const { stdout } = spawnSync('sh', ['-c', shown], {
-        encoding: 'utf8',
-        env: { JOB_COMPLETION_INDEX: `${index}` },
-      });
-      const [, ...words] = stdout.trim().split('\n');
+      const [words = []] = commandsRun(line, { JOB_COMPLETION_INDEX: `${index}` });
       expectKnown(words);
+      expect(Number(words[words.indexOf('--rps') + 1]) * parallelism).toBe(10);
       return words[words.indexOf('--slice') + 1];
     });
     expect(slices).toEqual([`1/${completions}`, `${completions}/${completions}`]);
+  });
+
+  test('the tail begins with the gate, of the same range, and stops there if blocks are missing', () => {
+    const [slice = ''] = manifest('kubernetes-slices.yaml').spec.template.spec.containers.flatMap(({ args }) => args);
+    const [tail = ''] = manifest('kubernetes-tail.yaml').spec.template.spec.containers.flatMap(({ args }) => args);
+    const [gate = [], ...others] = commandsRun(tail);
+    expect(gate).toEqual(['status', 'transactions', '--range', /--range (\S+)/.exec(slice)?.[1]]);
+    expect(others.map(([command]) => command)).toEqual(['run', 'compact', 'mart', 'publish']);
+    for (const words of [gate, ...others]) expectKnown(words);
+    expect(
+      spawnSync('sh', ['-ec', `node() { echo "$2"; [ "$2" != status ]; }; ${tail}`], { encoding: 'utf8' }),
+    ).toMatchObject({
+      ...{ status: 1, stdout: 'status\n' },
+    });
+  });
+
+  test('the DAG of a backfill runs commands that there are', () => {
+    const lines = [...read('deploy/tonlake_backfill_dag.py').matchAll(/^ *tonlake\((.*)\)$/gm)].map(([, line = '']) =>
+      [...line.matchAll(/"([^"]*)"/g)]
+        .map(([, word = '']) => word)
+        .filter((word) => !['lists', 'rps', 'range', 'pipelines'].includes(word)),
+    );
+    expect(lines.map(([command]) => command)).toEqual(['run', 'copy', 'status', 'run', 'compact', 'mart', 'publish']);
+    for (const words of lines) expectKnown(words);
   });
 });
 

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
 import { realEffects } from '../../core/effects.ts';
-import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
+import { UsageError } from '../../core/errors.ts';
+import { counted, formatBytes, formatCount, formatDuration } from '../../core/format.ts';
+import { formatSpan } from '../../core/span.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
+import type { AddedWarehouse, AddReport } from '../../verify/add-warehouses.ts';
 import type { CopiedFile, CopyReport } from '../../warehouse/index.ts';
 import { whileBusy } from '../busy-line.ts';
 import { endpointOption } from '../common-options.ts';
@@ -13,21 +16,35 @@ Each file is compared with its checksum in the ledger on its way. A copy that wa
 before it is complete. Run it again later to bring a copy up to date, unless the copy was written itself. The source may be written
 meanwhile; the copy has the entries that were there at the start.
 
+With --add, the blocks of one or more folders are added to another one, such as the slices of a range that were exported into a folder each.
+Their files are compared with their checksums, and their rows are measured again. Blocks that are there already stay as they are; marts,
+lookups and lists of the whole network are not added.
+
 Examples:
   tonlake copy data/mainnet s3://lake/mainnet
-  tonlake copy s3://lake/mainnet data/copy --s3-endpoint http://127.0.0.1:9000`;
+  tonlake copy s3://lake/mainnet data/copy --s3-endpoint http://127.0.0.1:9000
+  tonlake copy --add data/slice-1 data/slice-2 data/mainnet`;
+
+interface CopyFlags {
+  readonly add?: boolean;
+  readonly json?: boolean;
+}
 
 /** `tonlake copy`: a warehouse between folder and bucket. */
 export function addCopy(program: Command): void {
   program
     .command('copy')
     .description('copy a warehouse of Parquet files between folders and object stores')
-    .argument('<from>', 'folder, or s3://bucket/prefix')
-    .argument('<to>', 'folder, or s3://bucket/prefix')
+    .usage('[options] <from> <to>')
+    .argument('<paths...>', 'from and to, each a folder or s3://bucket/prefix; with --add any number of folders first')
+    .option('--add', 'add the blocks of folders to those of the last one')
     .addOption(endpointOption())
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
-    .action(async (from: string, to: string, flags: { readonly json?: boolean }) => {
+    .action(async (paths: readonly string[], flags: CopyFlags) => {
+      const [from, to] = [paths[0] ?? '', paths.at(-1) ?? ''];
+      if (paths.length < 2 || (paths.length > 2 && flags.add !== true)) throw wrongPaths(paths.length);
+      if (flags.add === true) return addFolders(paths.slice(0, -1), to, flags);
       const [{ copyWarehouse, rebuildCatalog }, { warehouseRegistry }] = await Promise.all([
         import('../../warehouse/index.ts'),
         import('../../warehouse/query/warehouse-registry.ts'),
@@ -40,6 +57,52 @@ export function addCopy(program: Command): void {
       write(report);
       if (!report.complete) process.exitCode = 130;
     });
+}
+
+async function requireFolders(paths: readonly string[]): Promise<void> {
+  const { requireKind, warehousePath } = await import('../../warehouse/index.ts');
+  for (const path of paths) {
+    const isFolder = !isObjectUrl(path) && (await requireKind(path, undefined)).kind === 'parquet';
+    if (isFolder) continue;
+    throw new UsageError(`usage: expected folders of Parquet files with --add, got ${path}`, {
+      code: 'wrong-kind',
+      hint: 'slices can write to one bucket by themselves; tonlake copy without --add copies a warehouse to or from a bucket',
+    });
+  }
+  if (new Set(paths.map(warehousePath)).size === paths.length) return;
+  throw new UsageError('usage: expected different warehouses with --add, got one twice', { code: 'same-warehouse' });
+}
+
+async function addFolders(from: readonly string[], to: string, flags: CopyFlags): Promise<void> {
+  await requireFolders([...from, to]);
+  const [{ addWarehouses }, { rebuildCatalog }, { warehouseRegistry }] = await Promise.all([
+    import('../../verify/add-warehouses.ts'),
+    import('../../warehouse/index.ts'),
+    import('../../warehouse/query/warehouse-registry.ts'),
+  ]);
+  const interrupts = watchInterrupts(() => {});
+  const write = (event: AddedWarehouse | AddReport): void => print(event, flags.json, describeAdded);
+  const work = addWarehouses({ from, to, effects: realEffects, stop: interrupts.signal, onEvent: write });
+  const report = await whileBusy('adding', () => work.finally(interrupts.close));
+  await rebuildCatalog(to, (await warehouseRegistry(to)).tables);
+  write(report);
+  if (!report.complete) process.exitCode = 130;
+}
+
+function describeAdded(event: AddedWarehouse | AddReport): string {
+  if (event.event === 'done') {
+    const state = event.complete ? 'done' : 'interrupted; the same command goes on';
+    return `${state}: ${counted(event.added, 'commit')} added to ${event.to} (${formatDuration(event.seconds)})\n`;
+  }
+  const left = event.left.map(({ pipeline, span, why }) => `  ${pipeline} ${formatSpan(span)} not added: ${why}\n`);
+  return `${event.from}: ${event.added} added, ${event.present} there already\n${left.join('')}`;
+}
+
+function wrongPaths(count: number): UsageError {
+  return new UsageError(`usage: expected two paths, from and to, got ${count}`, {
+    code: 'wrong-paths',
+    hint: 'tonlake copy data/mainnet s3://lake/mainnet; or --add to add several folders to the last one',
+  });
 }
 
 function describe(event: CopiedFile | CopyReport): string {

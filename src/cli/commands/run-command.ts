@@ -14,7 +14,6 @@ import {
   parseCount,
   parseDurationOrZero,
   parseNonNegative,
-  parseQueue,
   parseRps,
   parseWhole,
   withPlace,
@@ -34,8 +33,6 @@ interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlag
   readonly rps?: number | 'auto';
   readonly priority: Priority;
   readonly budget?: string;
-  readonly queue?: string;
-  readonly orderBlocks?: number;
   readonly lane?: Priority;
   readonly concurrency?: number;
   readonly workers?: number;
@@ -109,12 +106,6 @@ export function addRun(program: Command): void {
       'query with the keys of a lookup or the parents of lists; name its columns like the endpoint parameters',
     )
     .option('--history', 'keep earlier readings of changing lists instead of replacing them')
-    .option(
-      '--queue <url>',
-      'Redis server through which workers on other machines export the blocks: redis://host:port; see tonlake worker',
-      parseQueue,
-    )
-    .option('--order-blocks <n>', 'masterchain blocks that a worker exports at a time (default: 1000)', parseCount)
     .option('--so-far', 'treat a day that is not over as complete, up to the head')
     .option('--dry-run', 'show what is done and missing, and estimate the requests; change nothing');
   withPublishing(command)
@@ -134,27 +125,16 @@ export function addRun(program: Command): void {
           import('../../http/network.ts'),
         ]);
         const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
-        const start = await startOf(flags);
         const { warehouse, registry } = options;
         const command = ['tonlake run', ...options.pipelines].join(' ');
         await sendingAround(await feedsOf(flags, options), { warehouse, registry, command }, () =>
           runLive(options, {
-            ...{ isJson: flags.json === true, logPath: flags.log, note, publish, start },
+            ...{ isJson: flags.json === true, logPath: flags.log, note, publish },
             what: flags.all === true ? '--all' : undefined,
           }),
         );
       }
     });
-}
-
-/** With a queue, workers export the blocks. @throws {UsageError} */
-async function startOf({ queue, orderBlocks }: RunFlags) {
-  if (queue === undefined) {
-    if (orderBlocks === undefined) return undefined;
-    throw new UsageError('usage: expected --queue with --order-blocks', { code: 'no-queue', hint: 'add --queue' });
-  }
-  const { runQueued } = await import('../../fleet/coordinate.ts');
-  return (options: RunOptions) => runQueued({ ...options, queue, orderBlocks });
 }
 
 /** `tonlake plan`: estimates a run. */

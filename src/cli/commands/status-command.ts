@@ -8,6 +8,7 @@ interface StatusFlags extends CommonOptions {
   readonly json?: boolean;
   readonly budget?: boolean | string;
   readonly long?: boolean;
+  readonly range?: string;
 }
 
 /** `tonlake status`: shows what a warehouse contains and what is missing. */
@@ -21,13 +22,15 @@ export function addStatus(program: Command): void {
       'show the rate limit of the network on this machine instead, or on all that share it through Redis (env: TONLAKE_BUDGET)',
       parseBudget,
     )
+    .option('-r, --range <range>', 'show only which blocks of a range are missing; the exit code is 1 if any is')
     .option('--json', 'print a JSON object')
     .addHelpText(
       'after',
-      '\nExamples:\n  tonlake status --network sandbox\n  tonlake status transactions traces --network sandbox\n  tonlake status --warehouse may.duckdb --json',
+      '\nExamples:\n  tonlake status --network sandbox\n  tonlake status transactions traces --network sandbox\n  tonlake status --warehouse may.duckdb --json\n  tonlake status transactions --warehouse s3://lake/mainnet --range 2026-05',
     )
     .action(async (names: readonly string[], flags: StatusFlags) => {
       if (flags.budget !== undefined) return showBudget(flags);
+      if (flags.range !== undefined) return showMissing(names, flags, flags.range);
       const [{ readStatus, formatStatus }, { formatSummary, selectStatus }] = await Promise.all([
         import('../../warehouse/query/status.ts'),
         import('../../warehouse/query/status-summary.ts'),
@@ -37,6 +40,14 @@ export function addStatus(program: Command): void {
       const format = flags.long === true || names.length > 0 ? formatStatus : formatSummary;
       print(status, flags.json, () => pasteable(format(status)));
     });
+}
+
+async function showMissing(pipelines: readonly string[], flags: StatusFlags, range: string): Promise<void> {
+  const { formatMissing, readMissing } = await import('../../verify/read-missing.ts');
+  const { network } = flags;
+  const report = await readMissing({ warehouse: await findWarehouse(flags), range, pipelines, network });
+  print(report, flags.json, formatMissing);
+  if (!report.complete) process.exitCode = 1;
 }
 
 async function showBudget(flags: StatusFlags): Promise<void> {

@@ -1,0 +1,198 @@
+import { copyFile, link, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Effects } from '../core/effects.ts';
+import { StoreError } from '../core/errors.ts';
+import { haveCommon, type Span } from '../core/span.ts';
+import type { Registry } from '../declare/registry.ts';
+import { serializePipeline } from '../declare/stored-declaration.ts';
+import type { TableDef } from '../declare/table.ts';
+import { hashFile } from '../files/disk.ts';
+import {
+  covering,
+  doneSpans,
+  type FileStage,
+  givesWay,
+  type LedgerEntry,
+  openReader,
+  openStore,
+  type Reader,
+  type StagedSpan,
+  type StagedTable,
+  type Store,
+  spansOf,
+  type TableEntry,
+  warehousePath,
+} from '../warehouse/index.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { isSameEvidence } from './entry-state.ts';
+
+export interface AddOptions {
+  /** Folders of Parquet warehouses, such as the slices of a range. */
+  readonly from: readonly string[];
+  /** The folder to which their blocks are added. Made if it does not exist. */
+  readonly to: string;
+  readonly effects: Effects;
+  /** Stops after the current entry when aborted. */
+  readonly stop?: AbortSignal | undefined;
+  readonly onEvent?: ((event: AddedWarehouse) => void) | undefined;
+}
+
+/** One warehouse whose blocks were added. */
+export interface AddedWarehouse {
+  readonly event: 'added';
+  readonly from: string;
+  /** Entries that were added, that were there, and that belong to no block or overlap with others: those stay behind. */
+  readonly added: number;
+  readonly present: number;
+  readonly left: readonly { readonly pipeline: string; readonly span: Span; readonly why: string }[];
+}
+
+export interface AddReport {
+  readonly event: 'done';
+  readonly to: string;
+  readonly added: number;
+  readonly left: number;
+  /** False if it was stopped: the same command goes on. */
+  readonly complete: boolean;
+  readonly seconds: number;
+}
+
+/**
+ * Adds the blocks of warehouses to another one, an entry at a time. Every file must have the checksum of its entry, and its rows are measured
+ * again. Marts, lookups and lists of the whole network stay behind: their rows depend on all blocks.
+ *
+ * @throws {StoreError} `damaged` if rows are not those that were committed; what was added before stays
+ */
+export async function addWarehouses(options: AddOptions): Promise<AddReport> {
+  const { effects, from, stop } = options;
+  const startedAt = effects.monotonic();
+  const to = warehousePath(options.to);
+  const [first = to] = from;
+  const registry = await warehouseRegistry(first);
+  const network = await withReader(first, registry, async (reader) => reader.network);
+  const { tables, pipelines } = registry;
+  const store = await openStore({ path: to, network, effects, tables, pipelines, command: 'tonlake copy --add' });
+  const totals = { added: 0, left: 0 };
+  try {
+    for (const path of from) {
+      if (stop?.aborted === true) break;
+      const event = await addOne({ store, registry, network, stop }, warehousePath(path));
+      totals.added += event.added;
+      totals.left += event.left.length;
+      options.onEvent?.(event);
+    }
+  } finally {
+    await store.close();
+  }
+  const seconds = Math.round(effects.monotonic() - startedAt) / 1000;
+  return { event: 'done', to, ...totals, complete: stop?.aborted !== true, seconds };
+}
+
+async function withReader<T>(path: string, registry: Registry, use: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await openReader(path, registry.tables);
+  try {
+    return await use(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+interface Adding {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly network: string;
+  readonly stop: AbortSignal | undefined;
+}
+
+function addOne({ store, registry, network, stop }: Adding, from: string): Promise<AddedWarehouse> {
+  return withReader(from, registry, async (reader) => {
+    requireSameNetwork(from, reader.network, network);
+    let [added, present] = [0, 0];
+    const left: { pipeline: string; span: Span; why: string }[] = [];
+    for (const entry of await reader.ledger()) {
+      if (stop?.aborted === true) break;
+      const { pipeline, span } = entry;
+      const fate = fateOf(store, registry, entry);
+      if (fate === 'present') present++;
+      else if (fate !== 'add') left.push({ pipeline, span, why: fate });
+      else {
+        await commitCopy(store, registry, from, entry);
+        added++;
+      }
+    }
+    return { event: 'added', from, added, present, left };
+  });
+}
+
+/** What becomes of an entry: `add`, `present`, or why it stays behind. */
+function fateOf(store: Store, registry: Registry, entry: LedgerEntry): string {
+  const { pipeline, verdict, scope, mart, forgotten, declaration } = entry;
+  if (mart !== undefined) return 'a mart: tonlake mart build';
+  if (scope !== undefined || forgotten !== undefined) return 'it belongs to no block: run it again without --slice';
+  if (verdict !== 'sealed') return 'its blocks are not done';
+  const own = registry.pipelines.find(({ name }) => name === pipeline);
+  if (own === undefined || serializePipeline(own).id !== declaration) return 'it is declared otherwise';
+  const [spans, done] = [spansOf(entry), doneSpans(store.ledger(), pipeline)];
+  if (!haveCommon(spans, done)) return 'add';
+  const isThere = spans.every((span) => done.some(({ from, to }) => from <= span.from && span.to <= to));
+  return isThere ? 'present' : 'other entries have some of its blocks';
+}
+
+async function commitCopy(store: Store, registry: Registry, from: string, entry: LedgerEntry): Promise<void> {
+  const { pipeline, network, version, verdict, requests, retries, planned, asOf, proof, without } = entry;
+  const stage = store.stage(pipeline, entry.span);
+  try {
+    const { tables } = registry.pipeline(pipeline);
+    for (const table of tables) await adoptFiles(stage, table, entry.tables[table.name], from);
+    const staged = requireSame(await stage.finish(), entry, from);
+    const covered = covering(spansOf(entry));
+    const replaced = store.ledger().filter((other) => other.pipeline === pipeline && givesWay(other, entry.span));
+    await store.commit(staged, {
+      ...{ network, pipeline, version, verdict, requests, retries, planned, asOf, proof, without },
+      ...covered,
+      supersedes: replaced.map(({ id }) => id),
+    });
+  } catch (error) {
+    await stage.discard();
+    throw error;
+  }
+}
+
+async function adoptFiles(
+  stage: FileStage,
+  table: TableDef,
+  entry: TableEntry | undefined,
+  from: string,
+): Promise<void> {
+  for (const { path, rows, sha256 } of entry?.files ?? []) {
+    const source = join(from, path);
+    // The path tells the day of the rows.
+    const target = join(stage.folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    await link(source, target).catch(() => copyFile(source, target));
+    if (sha256 === undefined || (await hashFile(target)) !== sha256) throw damaged(`another checksum of ${source}`);
+    await stage.adopt(table, target, { rows, isSorted: true, isFinal: true });
+  }
+}
+
+/** The staged rows, if they are those of the entry; with its tables without rows. */
+function requireSame(staged: StagedSpan, entry: LedgerEntry, from: string): StagedSpan {
+  const tables: Record<string, StagedTable> = { ...staged.tables };
+  for (const [name, { rows, keyHash, sums, schema, dateIn: place, files }] of Object.entries(entry.tables)) {
+    const own = tables[name];
+    if (own === undefined && rows === 0 && files.length === 0) {
+      tables[name] = { rows, keyHash, sums, schema, ...(place && { dateIn: place }), isSorted: true, files: [] };
+    } else if (!isSameEvidence(own, { rows, keyHash, sums })) {
+      throw damaged(`other rows of ${name} in ${from}`);
+    }
+  }
+  return { ...staged, tables };
+}
+
+function damaged(got: string): StoreError {
+  return new StoreError(`store: expected the rows that were committed, got ${got}`, {
+    code: 'damaged',
+    hint: 'tonlake verify --repair on that warehouse, then again',
+  });
+}

@@ -1,0 +1,94 @@
+import { unknownName } from '../core/did-you-mean.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
+import { counted } from '../core/format.ts';
+import { type Span, shortSpans, subtractSpans, totalSize } from '../core/span.ts';
+import { coversBlocks } from '../declare/pipeline.ts';
+import { doneSpans, openReader } from '../warehouse/index.ts';
+import { readHeaderDays } from '../warehouse/query/header-days.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { resolveStored } from './limit-range.ts';
+
+export interface MissingOptions {
+  readonly warehouse: string;
+  /** Blocks or days, as for `verify`: open ends and days are those of the warehouse. */
+  readonly range: string;
+  /** Default: every pipeline of blocks that the warehouse has. */
+  readonly pipelines?: readonly string[] | undefined;
+  /** When given, the warehouse must hold it. */
+  readonly network?: string | undefined;
+}
+
+/** What a warehouse lacks of a range, by its ledger alone. */
+export interface MissingReport {
+  readonly network: string;
+  readonly warehouse: string;
+  readonly range: string;
+  readonly asked: readonly Span[];
+  /** Blocks that are not done, by pipeline. */
+  readonly missing: Readonly<Record<string, readonly Span[]>>;
+  /** Days of the range of which the warehouse has only a part. */
+  readonly partDays: readonly string[];
+  readonly complete: boolean;
+}
+
+/**
+ * Reads what is missing of a range, without reading rows or asking the network.
+ *
+ * @throws {UsageError} for an unknown pipeline, or a malformed range
+ * @throws {StoreError} `incomplete` if the warehouse has nothing of a day or time at an end of the range
+ */
+export async function readMissing({
+  warehouse,
+  range,
+  pipelines = [],
+  network,
+}: MissingOptions): Promise<MissingReport> {
+  const registry = await warehouseRegistry(warehouse);
+  const known = registry.pipelines.filter(coversBlocks).map(({ name }) => name);
+  const unknown = pipelines.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw unknownName('a pipeline of blocks', unknown, known, 'unknown-pipeline');
+  const reader = await openReader(warehouse, registry.tables);
+  try {
+    requireSameNetwork(reader.path, reader.network, network);
+    const entries = await reader.ledger();
+    const { query } = reader;
+    const chain = { network: reader.network, entries, query, headers: '_headers' };
+    const days = () => readHeaderDays(query, entries, registry);
+    const { asked, broken } = await resolveStored({ ...chain, days }, range).catch((error: unknown) => {
+      throw asIncomplete(error, reader.path);
+    });
+    const held = known.filter((name) => entries.some(({ pipeline }) => pipeline === name));
+    const wanted = pipelines.length > 0 ? pipelines : held;
+    const missing = Object.fromEntries(
+      wanted.flatMap((name) => {
+        const spans = subtractSpans(asked, doneSpans(entries, name));
+        return spans.length === 0 ? [] : [[name, spans] as const];
+      }),
+    );
+    const complete = Object.keys(missing).length === 0 && broken.size === 0;
+    return {
+      ...{ network: reader.network, warehouse: reader.path, range, asked },
+      ...{ missing, partDays: [...broken.keys()].sort(), complete },
+    };
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Who asks what is missing gets an answer, not a usage error, if the warehouse has nothing of a day. */
+function asIncomplete(error: unknown, path: string): unknown {
+  if (!(error instanceof UsageError) || !error.message.includes('that the warehouse has')) return error;
+  const message = `${error.message.replace('usage: ', 'store: ')} (${path})`;
+  return new StoreError(message, { code: 'incomplete', hint: error.hint, cause: error });
+}
+
+/** The report as text, a line for each pipeline and day. */
+export function formatMissing({ range, asked, missing, partDays, complete }: MissingReport): string {
+  const blocks = `${range}: ${counted(totalSize(asked), 'block')} (${shortSpans(asked)})`;
+  if (complete) return `${blocks}, nothing is missing\n`;
+  const lines = Object.entries(missing).map(
+    ([name, spans]) => `${name}: ${counted(totalSize(spans), 'block')} missing: ${shortSpans(spans)}`,
+  );
+  return [blocks, ...lines, ...partDays.map((date) => `${date}: only a part of the day`), ''].join('\n');
+}
