@@ -1,7 +1,7 @@
 import { oneLine, StoreError } from '../core/errors.ts';
 import type { S3Access } from '../objects/s3-client.ts';
 import { quoteText } from './canonical-text.ts';
-import type { Database } from './database.ts';
+import { Database } from './database.ts';
 
 /**
  * Loads an extension of DuckDB; installs it first if necessary, from `TONLAKE_DUCKDB_EXTENSIONS` if that is set: a folder, or an address.
@@ -21,10 +21,20 @@ export async function loadExtension(database: Database, name: 'httpfs' | 'avro' 
       const said = oneLine(error instanceof Error ? error.message : String(error)).slice(0, 300);
       throw new StoreError(`store: DuckDB's extension ${name} cannot be installed (${said})`, {
         code: 'no-extension',
-        hint: 'allow access to the repository of its extensions, or set TONLAKE_DUCKDB_EXTENSIONS to a copy of it',
+        hint: 'allow access to extensions.duckdb.org, or set TONLAKE_DUCKDB_EXTENSIONS to a copy; docs/lake.md says how to make one',
         cause: error,
       });
     }
+  }
+}
+
+/** Requires the extension without which nothing in an object store can be read again. @throws {StoreError} `no-extension` */
+export async function requireHttpfs(): Promise<void> {
+  const database = await Database.open(':memory:', { threads: '1' });
+  try {
+    await loadExtension(database, 'httpfs');
+  } finally {
+    database.close();
   }
 }
 

@@ -202,6 +202,20 @@ describe.skipIf(isMissing)(
       expect(catalog.stderr).toMatch(/in an object store, where no warehouse has a catalog file; hint: .*sql/);
     });
 
+    test('a writer that could not read is refused before it makes a warehouse', async () => {
+      const place = 's3://lake/unread';
+      const env = { ...relay.env, TONLAKE_DUCKDB_EXTENSIONS: '/nowhere', HOME: '/nowhere' };
+      const { code, stderr } = await tonlake(
+        ['run', 'blocks', '--network', sandbox.url, '--range', RANGE, '--warehouse', place],
+        { env },
+      );
+      expect(code).toBe(1);
+      expect(stderr.trim()).toMatch(/extension httpfs cannot be installed .*hint: .*docs\/lake.md/);
+      const { files } = openPlace(place);
+      expect(await files.list('_ledger')).toEqual([]);
+      expect(await files.text('tonlake.json')).toBeUndefined();
+    });
+
     test.each([
       ['no bucket', ['--warehouse', 's3://nowhere/w'], {}, /there is no such bucket .*hint: create it/],
       ['no warehouse', ['--warehouse', 's3://lake/none'], {}, /no warehouse at s3:\/\/lake\/none; hint/],

@@ -22,7 +22,9 @@ import { clockAt, commitItems, countItems, draftOf, listAll, openTestStore, stag
 
 const DAY_MS = 86_400_000;
 
-describe.skipIf(S3_PROGRAM === undefined)('a warehouse in an object store (skipped without versitygw)', () => {
+const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
+
+describe.skipIf(isMissing)('a warehouse in an object store (skipped without versitygw)', () => {
   let server: S3Server;
   let relay: S3Relay;
   let at = 0;

@@ -7,6 +7,7 @@ import { runLimited } from '../../core/run-limited.ts';
 import { coversBlocks } from '../../declare/pipeline.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import type { Database } from '../../sql/database.ts';
+import { requireHttpfs } from '../../sql/httpfs.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
 import { spansOf } from '../ledger/done-spans.ts';
@@ -53,7 +54,7 @@ const UPLOADS = 4;
 
 /**
  * Opens a warehouse in an object store for writing. Any number of processes can do so at the same time.
- * @throws {StoreError} if it cannot be written, is of another network, its tables need a migration, or the store ignores conditions
+ * @throws {StoreError} if it cannot be written or read again, is of another network, its tables need a migration, or the store ignores conditions
  */
 export async function openBucketStore(options: StoreOptions): Promise<Store> {
   const path = warehousePath(options.path);
@@ -111,7 +112,7 @@ class BucketStore extends LedgerStore implements Store {
   static async open(place: BucketPlace, options: StoreOptions): Promise<BucketStore> {
     const { network, effects, tables } = options;
     const { path, files, objects } = place;
-    await requireConditionalPut(objects, effects.freshId());
+    await Promise.all([requireConditionalPut(objects, effects.freshId()), requireHttpfs()]);
     const before = await readIdentity(path, files);
     if (before === undefined) await putIdentity(files, network, effects.now());
     // Another process may have been first.
