@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -76,6 +76,14 @@ describe('tests that are skipped where something is missing', () => {
     // The rest of a name may come from a template.
     expect(textOf(file)).toContain(words.slice(0, 10));
   });
+});
+
+test('docs/testing.md names files that are there, and ten that are slow', () => {
+  const text = readFileSync(join(root, 'docs/testing.md'), 'utf8');
+  const named = [...text.matchAll(/`(test\/[^`]+)`/g)].map(([, file = '']) => file);
+  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  const [, slowest = ''] = text.split('\n## The slowest files\n');
+  expect(slowest.split('\n## ')[0]?.match(/^\| `test\//gm)).toHaveLength(10);
 });
 
 describe('the table of imports in docs/architecture.md', () => {

@@ -1,8 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { freePort } from './free-port.ts';
 import './programs.ts';
 import { afterFile, freshFolder } from './scratch.ts';
 
@@ -64,14 +63,4 @@ export async function startRedis(options: readonly string[] = []): Promise<Redis
     await start();
   };
   return { port, url: `${isTls ? 'rediss' : 'redis'}://127.0.0.1:${port}`, restart, kill, client };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  await delay(0);
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

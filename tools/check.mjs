@@ -3,11 +3,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { runBareChecks } from './bare-checks.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'tonlake-check-'));
 const results = join(folder, 'results.json');
+/** One line per test file, with its CPU time (test/setup.ts). */
+const times = join(folder, 'times.jsonl');
 /** A program that npm installed. `npx` takes up to a second to find it. */
 const installed = (name) => join('node_modules', '.bin', name);
 /** What needs nothing but a build; runs beside the tests, some of which wait for a clock. */
@@ -50,11 +52,22 @@ async function runBeside(name, [command, ...args]) {
   };
 }
 
+function printTimes() {
+  if (!existsSync(times)) return;
+  const lines = readFileSync(times, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  const sum = lines.reduce((total, { seconds }) => total + seconds, 0);
+  console.log(`seconds of CPU by test file, ${sum.toFixed(0)} in all; docs/testing.md says why the first take long`);
+  for (const { file, seconds } of lines.sort((a, b) => b.seconds - a.seconds)) {
+    console.log(`${seconds.toFixed(1).padStart(7)} ${relative('.', file)}`);
+  }
+}
+
 count('build', isBuilt() || spawnSync('npm', ['run', '-s', 'build'], { stdio: 'inherit' }).status === 0);
 const others = besides.map(([name, command]) => runBeside(name, command));
 const vitest = await new Promise((resolve) => {
   const args = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`, ...more];
-  const child = spawn(installed('vitest'), ['run', ...args], { stdio: 'inherit' });
+  const env = { ...process.env, TONLAKE_TEST_TIMES: times };
+  const child = spawn(installed('vitest'), ['run', ...args], { stdio: 'inherit', env });
   child.once('error', () => resolve({ status: 1 })).once('close', (status) => resolve({ status }));
 });
 for (const tell of await Promise.all(others)) tell();
@@ -83,6 +96,7 @@ try {
 } catch {
   failed++;
 }
+printTimes();
 rmSync(folder, { recursive: true, force: true });
 if (isBare) for (const [name, isPassed] of runBareChecks()) count(name, isPassed);
 for (const name of skipped) console.log(`skipped: ${name}`);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake, tonlake } from '../cli.ts';
+import { freePort } from '../free-port.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A job of 20 blocks, whose outputs lie in `out`. */
@@ -263,11 +264,3 @@ describe('tonlake schedule', () => {
     expect(code).toBe(0);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
