@@ -7,7 +7,7 @@ export const watchColumns = {
   outcome: fromAsk(
     'text',
     'outcome',
-    'null until its trace is complete, then on_chain, dropped or replaced (another transaction consumed the message, or came from the same sender with the same opcode)',
+    'null until its trace is complete, then on_chain, dropped or replaced (another transaction consumed the message, or came from the same sender with the same opcode); null for transactions of a trace that is too large for the index to list them',
   ).nullable(),
   _watch_at: fromAsk('timestamp', 'watch_at', 'UTC time when the watch began'),
 };

@@ -5,9 +5,10 @@ import { quoteName } from '../sql/canonical-text.ts';
 
 /**
  * `missing`: transactions prove that the list must have the item. `unverified`: they do if the index has verified the contract.
- * `unsure`: it is possible, so request the item. `wrong`: the row contradicts transactions.
+ * `unsure`: it is possible, so request the item. `wrong`: the row contradicts transactions. `outdated`: it lacks what a transaction shows, as
+ * a row does that was read before.
  */
-export type FaultKind = 'missing' | 'unverified' | 'unsure' | 'wrong';
+export type FaultKind = 'missing' | 'unverified' | 'unsure' | 'wrong' | 'outdated';
 
 /** Relations for a comparison, as SQL; in addition to relations of roles (`_counted`, `_message_ends`) and the list's own tables. */
 export interface ListRelations {
@@ -104,24 +105,36 @@ function actionFaults({ own, judged }: ListRelations): string {
       ON x.hash = a.hash AND x.trace_id = a.trace_id`;
 }
 
+/** The stored receiver proves a link, too: the only proof of messages that the protocol created, which no transaction has sent. */
 function linkFaults({ own, judged }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
     sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM _message_ends
       JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND created_lt >= low AND created_lt < high
       WHERE direction = 'out'),
+    received AS (SELECT * FROM _message_ends WHERE direction = 'in'),
+    minted AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM received
+      JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND created_lt >= low AND created_lt < high
+      WHERE source = '${PROTOCOL}'),
     linked AS (SELECT DISTINCT msg_hash, out_msg_tx_hash, created_lt, run_to AS mc FROM own
-      JOIN j ON created_lt >= low AND created_lt < high)
+      JOIN j ON created_lt >= low AND created_lt < high
+      -- In a broken trace, the sender and the receiver are in rows of their own.
+      WHERE out_msg_tx_hash IS NOT NULL OR msg_hash NOT IN (SELECT msg_hash FROM own WHERE out_msg_tx_hash IS NOT NULL))
     SELECT coalesce(m.mc, l.mc) AS seqno, coalesce(m.msg_hash, l.msg_hash) AS item, coalesce(m.created_lt, l.created_lt) AS lt,
       concat('message ', coalesce(m.msg_hash, l.msg_hash), ' sent by ', coalesce(m.tx_hash, 'a listed transaction')) AS expected,
       CASE WHEN l.msg_hash IS NULL THEN 'no link' ELSE coalesce(l.out_msg_tx_hash, 'no sender') END AS got,
       CASE WHEN l.msg_hash IS NULL THEN 'missing' ELSE 'wrong' END AS kind
     FROM sent m FULL JOIN linked l ON l.msg_hash = m.msg_hash WHERE l.out_msg_tx_hash IS DISTINCT FROM m.tx_hash
     UNION ALL
-    SELECT m.tx_mc_block_seqno, m.msg_hash, m.created_lt,
-      concat('message ', m.msg_hash, ' consumed by ', m.tx_hash), l.in_msg_tx_hash, 'wrong'
-    FROM _message_ends m JOIN own l ON l.msg_hash = m.msg_hash
-    WHERE m.direction = 'in' AND l.in_msg_tx_hash <> m.tx_hash AND m.tx_hash NOT IN (
-      SELECT in_msg_tx_hash FROM own twin WHERE twin.msg_hash = m.msg_hash AND in_msg_tx_hash IS NOT NULL)`;
+    SELECT mc, msg_hash, created_lt, concat('message ', msg_hash, ' created by the protocol'), 'no link', 'missing'
+    FROM minted ANTI JOIN own l ON l.msg_hash = minted.msg_hash
+    UNION ALL
+    SELECT coalesce(s.mc, m.tx_mc_block_seqno), m.msg_hash, m.created_lt,
+      concat('message ', m.msg_hash, ' consumed by ', m.tx_hash), coalesce(l.in_msg_tx_hash, 'in transit'),
+      CASE WHEN l.in_msg_tx_hash IS NULL THEN 'outdated' ELSE 'wrong' END
+    FROM received m JOIN own l ON l.msg_hash = m.msg_hash LEFT JOIN sent s ON s.msg_hash = m.msg_hash
+    WHERE l.in_msg_tx_hash IS DISTINCT FROM m.tx_hash AND m.tx_hash NOT IN (
+      SELECT in_msg_tx_hash FROM own twin WHERE twin.msg_hash = m.msg_hash AND in_msg_tx_hash IS NOT NULL
+        AND (l.in_msg_tx_hash IS NOT NULL OR twin.out_msg_tx_hash IS NULL))`;
 }
 
 /** Only orders of contracts verified by the index are listed. If any row names a contract, all its successful orders must be listed. */

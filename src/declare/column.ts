@@ -43,6 +43,10 @@ export class ColumnDraft {
     this.parts = parts;
   }
 
+  get isNullable(): boolean {
+    return this.parts.nullable === true;
+  }
+
   /** Null, or a missing field, becomes NULL instead of an error. */
   nullable(): ColumnDraft {
     return new ColumnDraft({ ...this.parts, nullable: true });
@@ -155,4 +159,9 @@ export function reading() {
 /** The label of the place in the parent record that a nested row comes from. */
 export function fromPlace(doc: string): ColumnDraft {
   return new ColumnDraft({ kind: 'text', origin: { kind: 'place' }, doc });
+}
+
+/** The UTC date of a column of Unix seconds. */
+export function dateOf(column: string, doc: string): ColumnDraft {
+  return new ColumnDraft({ kind: 'date', origin: { kind: 'time', column }, doc });
 }

@@ -44,7 +44,7 @@ export interface ContractList {
 }
 
 const READS: Readonly<Record<CrossCheck['kind'], RoleColumns>> = {
-  sentMessages: { messageEnds: ['msg_hash', 'tx_hash', 'tx_mc_block_seqno', 'created_lt', 'direction'] },
+  sentMessages: { messageEnds: ['msg_hash', 'tx_hash', 'tx_mc_block_seqno', 'created_lt', 'direction', 'source'] },
   wholeTraces: {
     counted: ['hash', 'trace_id', 'mc_block_seqno'],
     messageEnds: ['tx_hash', 'msg_hash', 'tx_mc_block_seqno', 'direction', 'source', 'value', 'created_lt'],

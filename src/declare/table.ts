@@ -96,13 +96,15 @@ export function table(name: string, options: TableOptions): TableDef {
   };
 }
 
-function addedColumns({ time, rows }: TableOptions): Readonly<Record<string, ColumnDraft>> {
+function addedColumns({ time, rows, columns }: TableOptions): Readonly<Record<string, ColumnDraft>> {
   const added: Record<string, ColumnDraft> = {};
   if (time !== undefined) {
     const origin = { kind: 'time', column: time } as const;
     const partition = `UTC date of ${time}; the partition of the files`;
-    added['block_time'] = new ColumnDraft({ kind: 'timestamp', origin, doc: `UTC time of ${time}` });
-    added['block_date'] = new ColumnDraft({ kind: 'date', origin, doc: partition });
+    // A time of the API that may be null is refused where it is.
+    const nullable = columns[time]?.isNullable === true;
+    added['block_time'] = new ColumnDraft({ kind: 'timestamp', origin, doc: `UTC time of ${time}`, nullable });
+    added['block_date'] = new ColumnDraft({ kind: 'date', origin, doc: partition, nullable });
   }
   if (rows.kind !== 'projection') {
     const doc = 'fields without a column, as JSON by JSON pointer';

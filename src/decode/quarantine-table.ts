@@ -1,4 +1,4 @@
-import { int32, text, unixSeconds } from '../declare/column.ts';
+import { dateOf, int32, text, unixSeconds } from '../declare/column.ts';
 import { pipeline } from '../declare/pipeline.ts';
 import { table } from '../declare/table.ts';
 import { masterchain } from '../declare/walk.ts';
@@ -14,6 +14,8 @@ export interface Quarantined {
   readonly pointer: string;
   readonly reason: string;
   readonly raw: string;
+  /** Unix time of the masterchain block, in seconds; null if its header is not in the warehouse. */
+  readonly utime: number | null;
   /** Unix time in seconds. */
   readonly foundAt: number;
 }
@@ -24,7 +26,7 @@ export const quarantineTable = table('quarantine', {
   rows: { kind: 'records', path: '/quarantine' },
   key: ['pipeline', 'mc_block_seqno', 'pointer'],
   sort: ['mc_block_seqno', 'pointer'],
-  time: 'found_at',
+  time: 'utime',
   columns: {
     pipeline: text('/pipeline', 'pipeline that read the record'),
     mc_block_seqno: int32('/seqno', 'masterchain block that the record belongs to; counts as not done'),
@@ -32,7 +34,11 @@ export const quarantineTable = table('quarantine', {
     pointer: text('/pointer', 'JSON pointer of the field, from the root of the response'),
     reason: text('/reason', 'what was expected and what was found'),
     raw: text('/raw', 'the record as received'),
+    utime: unixSeconds('/utime', 'time of the masterchain block; null if its header is not in the warehouse')
+      .unit('seconds')
+      .nullable(),
     found_at: unixSeconds('/foundAt', 'UTC time when it was read').unit('seconds'),
+    found_date: dateOf('found_at', 'UTC date when it was read'),
   },
 });
 

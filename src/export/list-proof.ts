@@ -16,6 +16,7 @@ const ROUNDS = 2;
 /** Code of the error for rows that contradict the transactions. */
 const UNPROVEN = 'unproven';
 
+/** Without `outdated`: rows that come so are wrong, because the source has sent the transactions before. */
 const KINDS: readonly FaultKind[] = ['missing', 'unverified', 'unsure', 'wrong'];
 
 /** Compares the rows of a list with the transactions in the warehouse, and requests missing ones again. */

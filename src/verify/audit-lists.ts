@@ -10,22 +10,31 @@ export interface JudgedRun extends Span {
   readonly heldFrom: number;
 }
 
+/** What a comparison of a list has found. */
+export interface ListAudit {
+  readonly findings: readonly Finding[];
+  /** Rows that lack what later transactions show: findings only where the list was read for the last time. */
+  readonly outdated: readonly Finding[];
+}
+
 /** Compares a list with the transactions of the blocks that both have. The views of all tables exist. */
 export async function auditList(
   warehouse: DamagedStore,
   { pipeline, faults }: ListComparison,
   table: string,
   runs: readonly JudgedRun[],
-): Promise<readonly Finding[]> {
+): Promise<ListAudit> {
   await setRuns(warehouse, runs);
   await setHeaders(warehouse);
   await setWindows(warehouse, runs);
   const sql = faults({ own: `FROM ${quoteName(table)}`, judged: 'FROM judged' });
-  const bad = await findBad(
-    warehouse,
-    `SELECT [seqno] AS blame, expected, got FROM (${sql}) WHERE kind IN ('missing', 'wrong')`,
-  );
-  return groupBad({ kind: 'list', pipeline, table }, bad);
+  await warehouse.database.run(`CREATE OR REPLACE TEMP TABLE list_faults AS FROM (${sql})`);
+  const find = async (kinds: string): Promise<readonly Finding[]> =>
+    groupBad(
+      { kind: 'list', pipeline, table },
+      await findBad(warehouse, `SELECT [seqno] AS blame, expected, got FROM list_faults WHERE kind IN (${kinds})`),
+    );
+  return { findings: await find("'missing', 'wrong'"), outdated: await find("'outdated'") };
 }
 
 /**

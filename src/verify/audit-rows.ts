@@ -3,7 +3,7 @@ import { requireAnswered, shortMessage } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut, narrowPipeline, WHOLE } from '../declare/left-out.ts';
-import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import { isFinal, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { CHAIN_COLUMNS, type RoleColumns, type RoleName } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -53,6 +53,8 @@ export interface Audited {
   readonly edges: Edges;
   /** Blocks of lists that were compared with transactions, by pipeline. */
   readonly compared: ReadonlyMap<string, readonly Span[]>;
+  /** Blocks of lists with rows that lack what was stored later, and that will be read again. */
+  readonly notFinal: ReadonlyMap<string, readonly Span[]>;
   readonly unchecked: readonly Unchecked[];
 }
 
@@ -74,15 +76,18 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
   const states = registry.playing('shardStates').pipeline;
   await guard(options, states, () => auditShards(options, states));
   const compared = new Map<string, readonly Span[]>();
+  const notFinal = new Map<string, readonly Span[]>();
   for (const pipeline of registry.inOrder(registry.lasting)) {
     const comparison = comparisonOf(pipeline);
     const [table] = pipeline.tables;
     if (comparison === undefined || table === undefined) continue;
     await guard(options, pipeline, async () => {
-      compared.set(pipeline.name, await auditOne(options, comparison, table));
+      const { runs, notFinal: early } = await auditOne(options, comparison, table);
+      compared.set(pipeline.name, runs);
+      if (early.length > 0) notFinal.set(pipeline.name, early);
     });
   }
-  return { edges, compared, unchecked };
+  return { edges, compared, notFinal, unchecked };
 }
 
 /** Proves shard states by themselves, and against headers where the warehouse has them. */
@@ -96,8 +101,12 @@ async function auditShards(options: AuditOptions, { name, tables }: PipelineDef)
   for (const finding of await auditStates(warehouse, what, runs, headedRuns(options))) report(finding);
 }
 
-/** Compares a list with transactions where the warehouse has both. @returns the compared blocks */
-async function auditOne(options: AuditOptions, comparison: ListComparison, own: TableDef): Promise<readonly Span[]> {
+/** Compares a list with transactions where the warehouse has both. @returns the compared blocks, and those with rows that are not final */
+async function auditOne(
+  options: AuditOptions,
+  comparison: ListComparison,
+  own: TableDef,
+): Promise<{ readonly runs: readonly Span[]; readonly notFinal: readonly Span[] }> {
   const { warehouse, registry, report } = options;
   const { pipeline } = comparison;
   const others = comparison.with.map((role) => registry.playing(role));
@@ -114,13 +123,18 @@ async function auditOne(options: AuditOptions, comparison: ListComparison, own: 
     const whole = since.find(({ from, to }) => from <= run.from && to >= run.to);
     return { ...run, heldFrom: whole?.from ?? run.from };
   });
-  if (runs.length === 0) return [];
+  if (runs.length === 0) return { runs, notFinal: [] };
   const tables = [registry.playing('headers').table, own, ...others.map(({ table }) => table)];
   for (const table of [...tables, ...comparison.reads.map((name) => registry.table(name))]) {
     await setViewOf(options, table);
   }
-  for (const finding of await auditList(warehouse, comparison, own.name, runs)) report(finding);
-  return runs;
+  const { findings, outdated } = await auditList(warehouse, comparison, own.name, runs);
+  const { walk } = registry.pipeline(pipeline);
+  const early = options.states.filter(({ entry }) => entry.pipeline === pipeline && !isFinal(walk, entry));
+  const notFinal = unionSpans(early.flatMap(({ entry }) => spansOf(entry)));
+  const isEarly = ({ span }: Finding): boolean => span !== undefined && subtractSpans([span], notFinal).length === 0;
+  for (const finding of [...findings, ...outdated.filter((each) => !isEarly(each))]) report(finding);
+  return { runs, notFinal: unionSpans(outdated.filter(isEarly).flatMap(({ span }) => span ?? [])) };
 }
 
 /** Columns by the table that has them. */

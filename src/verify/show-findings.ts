@@ -60,14 +60,17 @@ function formatEvent(event: VerifyEvent): string {
 }
 
 function formatReport(report: VerifyReport): string {
-  const { proven, findings, spans, unproven, files, unsigned, edges, content, requests, seconds } = report;
+  const { proven, findings, spans, unproven, notFinal, files, unsigned, edges, content, requests, seconds } = report;
   const shown = (all: VerifyReport['spans']): readonly string[] =>
     Object.entries(all)
       .filter(([, list]) => list.length > 0)
       .map(([pipeline, list]) => `${pipeline} ${shortSpans(list)}`);
   const done = shown(
     Object.fromEntries(
-      Object.entries(spans).map(([pipeline, list]) => [pipeline, subtractSpans(list, unproven[pipeline] ?? [])]),
+      Object.entries(spans).map(([pipeline, list]) => [
+        pipeline,
+        subtractSpans(list, [...(unproven[pipeline] ?? []), ...(notFinal[pipeline] ?? [])]),
+      ]),
     ),
   );
   const read = shown(unproven);
@@ -77,6 +80,8 @@ function formatReport(report: VerifyReport): string {
     `${proven ? 'proven' : 'NOT proven'}: ${done.join('; ') || 'nothing'} in ${report.warehouse} (${found}, ${formatCount(files)} files${asked}, ${formatDuration(seconds)})`,
   ];
   if (read.length > 0) lines.push(`  only read, not proven: ${read.join('; ')}`);
+  const early = shown(notFinal);
+  if (early.length > 0) lines.push(`  not final, read again by run and follow: ${early.join('; ')}`);
   if (unsigned > 0)
     lines.push(`  ${formatCount(unsigned)} files have no checksum: only their keys, times and fees are proven`);
   const crossing = Object.entries({

@@ -61,6 +61,8 @@ export interface VerifyReport {
   readonly spans: Readonly<Record<string, readonly Span[]>>;
   /** Spans without proof: the warehouse has no transactions of the same blocks, or nothing counts such rows. */
   readonly unproven: Readonly<Record<string, readonly Span[]>>;
+  /** Spans with rows that were read early and lack what was stored since; `run` and `follow` read them again. */
+  readonly notFinal: Readonly<Record<string, readonly Span[]>>;
   readonly entries: number;
   readonly files: number;
   /** Files without a checksum in the ledger: a changed value outside of keys, logical times and fees would go unnoticed. */
@@ -116,7 +118,7 @@ export async function inspectWarehouse<T>(
     const chosen = warehouse.entries.filter((entry) => haveCommon(spansOf(entry), limits));
     for (const finding of findOverlaps(registry, chosen)) report(finding);
     const states = await readStates(warehouse, registry, chosen, report);
-    const { edges, compared, unchecked } = await auditRows({
+    const { edges, compared, notFinal, unchecked } = await auditRows({
       warehouse,
       registry,
       states,
@@ -139,6 +141,7 @@ export async function inspectWarehouse<T>(
         findings: findings.length,
         spans: doneByPipeline(chosen),
         unproven: unprovenByPipeline(chosen, registry, compared),
+        notFinal: Object.fromEntries(notFinal),
         entries: chosen.length,
         files: files.length,
         unsigned: files.filter(({ sha256 }) => sha256 === undefined).length,

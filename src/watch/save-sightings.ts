@@ -120,6 +120,8 @@ async function commitRows(
         ...origin,
         ...explainRefusal(pipeline, record),
         raw: record.raw,
+        // Of no block yet.
+        utime: null,
         foundAt,
       }));
       await stage.write(quarantineBatch(lost));

@@ -46,7 +46,10 @@ function endRows(sightings: Sightings, externalHash: string, trace: SentObject):
   };
   for (const row of sightings.of(externalHash, 'pendingTraces')) row.end = whole;
   for (const row of sightings.of(externalHash, 'pendingActions')) row.end = whole;
-  endTransactions(sightings.of(externalHash, 'pendingTransactions'), objectsIn(trace['transactions']));
+  // Of a trace with too many transactions, none is listed: theirs keep no outcome, because nothing says which are on chain.
+  if (trace['is_incomplete'] !== true) {
+    endTransactions(sightings.of(externalHash, 'pendingTransactions'), objectsIn(trace['transactions']));
+  }
   sightings.close(externalHash);
   return { externalHash, traceId, seqno: Number(seqno) };
 }

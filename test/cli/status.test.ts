@@ -82,6 +82,7 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
       quarantined: [],
       forgotten: [],
       unproven: [],
+      notFinal: [],
       blocks: 9,
       rows: { a: 1, b: 2 },
     },

@@ -224,6 +224,7 @@ test('tonlake status --json is one object', async () => {
       holes: [],
       quarantined: [],
       unproven: [],
+      notFinal: [],
       leftOut: [],
       blocks: 10,
       files: expect.any(Number),

@@ -133,9 +133,11 @@ it('the Arrow schema names every column with its type', () => {
     'pointer Utf8',
     'reason Utf8',
     'raw Utf8',
+    'utime Int64 or null',
     'found_at Int64',
-    'block_time Timestamp<MICROSECOND>',
-    'block_date Date32<DAY>',
+    'found_date Date32<DAY>',
+    'block_time Timestamp<MICROSECOND> or null',
+    'block_date Date32<DAY> or null',
     '_extra Utf8 or null',
   ]);
 });

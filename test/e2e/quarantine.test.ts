@@ -57,6 +57,11 @@ test.each(['w', 'w.duckdb'])(
     expect(reason).toMatch(/expected .*, got /);
     expect(request).toContain('GET /transactionsByMasterchainBlock?seqno=1010');
     expect(JSON.parse(raw ?? '')).toMatchObject({ mc_block_seqno: 1010, lt: expect.anything() });
+    // The day of its block, and the day on which it was found: here today.
+    const days = `select block_date::VARCHAR, found_date = to_timestamp(found_at)::TIMESTAMP::DATE, found_date > block_date,
+      (select block_time from _headers where workchain = -1 and seqno = 1010) = block_time
+      from quarantine where block_date = date '2026-05-01'`;
+    expect(await query(path, days)).toEqual([['2026-05-01', 'true', 'true', 'true']]);
     const half = `select count(*) from transactions where mc_block_seqno = 1010
     union all select count(*) from messages where tx_mc_block_seqno = 1010`;
     expect(await query(path, half)).toEqual([['0'], ['0']]);

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shortSpans, subtractSpans } from '../../src/core/span.ts';
 import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
+import { tonlake } from '../cli.ts';
+import { query } from '../e2e/export.ts';
+import { proxy, withRows } from '../proxy.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, fileOf, repair, rewrite, verify } from './support.ts';
 
@@ -88,6 +93,57 @@ test.each([
   expect([1, 2, 3]).toContain(own.length);
   const [found] = own.filter((finding) => expected.test(finding.expected) && got.test(finding.got));
   expect(found).toMatchObject({ pipeline, span: { from: expect.any(Number) } });
+});
+
+test('links that were read while their messages were in transit are not final, and read again by the next run', async () => {
+  let nowMs = 0;
+  const growing = await startSandbox({ blocks: 1060, blockMs: 400, nowMs: () => nowMs });
+  const path = `${freshFolder()}/w`;
+  const bring = (pipeline: string, range: string) =>
+    run({ pipelines: [pipeline], network: growing.url, range, warehouse: path, workers: 0 });
+  await bring('transactions', '1000:1058');
+  await bring('message_links', '1000:1058');
+  nowMs += 60 * 400;
+  await bring('transactions', '1000:1100');
+  const { findings, report } = await verify(path);
+  expect(findings).toEqual([]);
+  const early = report.notFinal['message_links'] ?? [];
+  expect(early.length).toBeGreaterThan(0);
+  const { pipelines } = await readStatus(path);
+  const status = pipelines.find(({ pipeline }) => pipeline === 'message_links');
+  expect(subtractSpans(early, status?.notFinal ?? [])).toEqual([]);
+  const { stdout } = await tonlake(['verify', '--warehouse', path]);
+  expect(stdout).toContain(`not final, read again by run and follow: message_links ${shortSpans(early)}`);
+  await bring('message_links', '1000:1058');
+  expect((await verify(path)).report.notFinal).toEqual({});
+  await growing.close();
+});
+
+test('links of a source that has not heard of their receivers are asked for again, and never sealed so', async () => {
+  let late = 0;
+  const stale = await proxy(sandbox, ({ pathname }, answer) =>
+    pathname === '/messages'
+      ? withRows<Readonly<Record<string, unknown>>>(answer, 'messages', (rows) =>
+          rows.map(({ in_msg_tx_hash: receiver, ...row }) =>
+            late < 10 && receiver !== undefined && row['out_msg_tx_hash'] !== undefined && ++late
+              ? row
+              : { ...row, in_msg_tx_hash: receiver },
+          ),
+        )
+      : undefined,
+  );
+  const path = `${freshFolder()}/w`;
+  const pipelines = ['transactions', 'message_links'];
+  const bring = () => run({ pipelines, network: stale.baseUrl, range: '1000:1029', warehouse: path, workers: 0 });
+  const first = await bring();
+  expect(late).toBe(10);
+  if (!first.complete) await bring();
+  const links = "SELECT md5(string_agg(m::VARCHAR, '' ORDER BY msg_hash, in_msg_tx_hash)) FROM message_links m";
+  const truth = `${freshFolder()}/w`;
+  await run({ pipelines, network: sandbox.url, range: '1000:1029', warehouse: truth, workers: 0 });
+  expect(await query(path, links)).toEqual(await query(truth, links));
+  const { report, findings } = await verify(path);
+  expect({ findings, notFinal: report.notFinal }).toEqual({ findings: [], notFinal: {} });
 });
 
 test('a repair fetches the list again', async () => {

@@ -11,8 +11,13 @@ import { objectsIn, Sightings } from '../../src/watch/sightings.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { serve } from '../http/server.ts';
+import { proxy, withRows } from '../proxy.ts';
 import { type Answer, ask, askJson } from '../sandbox/support.ts';
 import { freshFolder } from '../scratch.ts';
+
+interface SentTrace {
+  readonly trace_id: string;
+}
 
 const BLOCK_MS = 400;
 /** Accounts that take part in what happens next, the busiest first. */
@@ -143,6 +148,34 @@ describe.each(['w', 'w.duckdb'])('a watch that stores into %s', (name) => {
     expect(status.stdout).toMatch(/\npending_traces\n {2}rows /);
     expect((await tonlake(['verify', '--warehouse', warehouse])).code).toBe(0);
   });
+});
+
+test('transactions of a trace that the index calls too large are not called dropped', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const large = new Set<unknown>();
+  const source = await proxy(sandbox, ({ pathname }, answer) =>
+    pathname === '/traces'
+      ? withRows<SentTrace>(answer, 'traces', (traces) =>
+          traces.map((trace) => {
+            large.add(trace.trace_id);
+            const none = { transactions: {}, transactions_order: [], trace: null };
+            return { ...trace, ...none, is_incomplete: true, warning: 'trace is too large' };
+          }),
+        )
+      : undefined,
+  );
+  const { report } = await look(warehouse, { polls: 14, network: source.baseUrl });
+  expect(report.settled).toBeGreaterThan(5);
+  expect(large.size).toBe(report.settled);
+  const outcomes = (table: string) => query(warehouse, `SELECT DISTINCT outcome FROM ${table} ORDER BY ALL`);
+  expect(await outcomes('pending_transactions')).toEqual([['null']]);
+  expect(await outcomes('pending_traces')).toEqual([['on_chain'], ['null']]);
+  const [[ended] = []] = await query(
+    warehouse,
+    `SELECT count(*) FROM pending_transactions t JOIN pending_traces p ON p.external_hash = t.trace_external_hash
+      WHERE p.outcome = 'on_chain'`,
+  );
+  expect(Number(ended)).toBeGreaterThan(5);
 });
 
 test('an external message is watched by its hash; nothing is asked about accounts', async () => {

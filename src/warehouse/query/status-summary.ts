@@ -51,6 +51,7 @@ export function selectStatus(status: WarehouseStatus, names: readonly string[]):
 
 function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (readonly string[])[] {
   const unproven = pipelines.filter((each) => each.unproven.length > 0);
+  const early = pipelines.filter((each) => each.notFinal.length > 0);
   const days = pipelines.find((each) => each.days.length > 0)?.days.filter(({ isWhole }) => !isWhole) ?? [];
   const notWhole = new Map<string, readonly string[]>();
   for (const { mart, marked } of marts.filter((each) => each.marked.length > 0)) {
@@ -70,6 +71,9 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
     ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${firstFew(names)}`]),
     ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['left out', describeLeftOut(gap)])),
     ...(days.length === 0 ? [] : [['partial days', nameSome(days.map(({ date }) => date))]]),
+    ...(early.length === 0
+      ? []
+      : [['not final', `${early.map(({ pipeline }) => pipeline).join(', ')}: read again later`]]),
     ...(unproven.length === 0
       ? []
       : [['only read', `not proven: ${unproven.map(({ pipeline }) => pipeline).join(', ')}`]]),

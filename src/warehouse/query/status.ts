@@ -12,7 +12,7 @@ import {
   totalSize,
   unionSpans,
 } from '../../core/span.ts';
-import { isEphemeral, proofOf } from '../../declare/pipeline.ts';
+import { isEphemeral, isFinal, proofOf } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
 import { quoteText } from '../../sql/canonical-text.ts';
@@ -38,6 +38,8 @@ export interface PipelineStatus {
   readonly quarantined: readonly Span[];
   /** Part of `done` that was not compared with anything: it is what the source returned. */
   readonly unproven: readonly Span[];
+  /** Part of `done` whose rows may still change: they were read near the head, and are read again by `run` and `follow`. */
+  readonly notFinal: readonly Span[];
   /** Masterchain blocks that are done. */
   readonly blocks: number;
   readonly rows: Readonly<Record<string, number>>;
@@ -145,6 +147,7 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
         ...statusOf(ledger, name, { days, forgotten, range }),
         leftOut,
         unproven: unprovenSpans(ledger, name, isCounted),
+        notFinal: notFinalSpans(ledger, registry, name),
       };
     }),
     marts: martsOf(ledger),
@@ -211,6 +214,13 @@ export function requireSameNetwork(path: string, held: string, asked: string | u
   });
 }
 
+/** Blocks of a list that were read so near to the head that its rows may have changed since. Snapshots are of their moment. */
+function notFinalSpans(ledger: readonly LedgerEntry[], registry: Registry, name: string): readonly Span[] {
+  const walk = registry.pipelines.find((each) => each.name === name)?.walk;
+  if (walk === undefined || !('lookBack' in walk)) return [];
+  return unionSpans(ledger.filter((entry) => entry.pipeline === name && !isFinal(walk, entry)).flatMap(spansOf));
+}
+
 interface StatusScope {
   readonly days: readonly (DaySpan & { readonly date: string })[];
   readonly forgotten: readonly ForgottenSpans[];
@@ -240,6 +250,7 @@ function statusOf(
     forgotten,
     quarantined,
     unproven: [],
+    notFinal: [],
     blocks: totalSize(done),
     rows,
     files: files.length,
@@ -297,6 +308,7 @@ export function formatStatus(status: WarehouseStatus): string {
         ...(pipeline.unproven.length === 0 ? [] : [`  only read    ${shortSpans(pipeline.unproven)}, not proven`]),
       );
     }
+    if (pipeline.notFinal.length > 0) lines.push(`  not final    ${shortSpans(pipeline.notFinal)}, read again later`);
     for (const gap of pipeline.leftOut) lines.push(`  left out     ${describeLeftOut(gap)}`);
     lines.push(`  rows         ${rows.join(', ')}`);
     if (status.store === 'parquet') {

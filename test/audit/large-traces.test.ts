@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { run } from '../../src/export/run.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { query } from '../e2e/export.ts';
+import { proxy, withRows } from '../proxy.ts';
+import { freshFolder } from '../scratch.ts';
+import { verify } from '../verify/support.ts';
+
+const RANGE = '1000:1029';
+/** Transactions of a trace from which on this source lists none. */
+const MOST = 3;
+
+interface SentTrace {
+  readonly trace_id: string;
+  readonly is_incomplete: boolean;
+  readonly trace_info: { readonly transactions: number };
+}
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ blocks: 4000 });
+});
+afterAll(() => sandbox.close());
+
+/** A source as of a large trace: marked, without transactions and actions. @returns the ids of those that it has sent */
+async function startLimited() {
+  const large = new Set<string>();
+  const asked: string[] = [];
+  const source = await proxy(sandbox, ({ pathname, search }, answer) => {
+    asked.push(`${pathname}${search}`);
+    if (pathname === '/traces') {
+      return withRows<SentTrace>(answer, 'traces', (traces) =>
+        traces.map((trace) => {
+          if (trace.trace_info.transactions < MOST) return trace;
+          large.add(trace.trace_id);
+          const none = { actions: [], transactions: {}, transactions_order: [], trace: null };
+          return { ...trace, ...none, is_incomplete: true, warning: 'trace is too large' };
+        }),
+      );
+    }
+    if (pathname !== '/actions') return undefined;
+    return withRows<{ readonly trace_id: string }>(answer, 'actions', (actions) =>
+      actions.filter(({ trace_id: id }) => !large.has(id)),
+    );
+  });
+  return { source, large, asked };
+}
+
+test('actions of a trace that is too large for the index are neither requested by themselves nor missing', async () => {
+  const { source, large, asked } = await startLimited();
+  const warehouse = join(freshFolder(), 'w');
+  const pipelines = ['transactions', 'traces', 'actions'];
+  const report = await run({ pipelines, network: source.baseUrl, range: RANGE, warehouse, workers: 0 });
+  expect(report.complete).toBe(true);
+  expect(large.size).toBeGreaterThan(10);
+  const stored =
+    'SELECT count(*), count(*) FILTER (is_incomplete), count(*) FILTER (is_incomplete AND transactions < 3) FROM traces';
+  const [[all, marked, small] = []] = await query(warehouse, stored);
+  expect(Number(marked)).toBeGreaterThan(10);
+  expect(Number(all)).toBeGreaterThan(Number(marked));
+  expect(small).toBe('0');
+  const named = asked.filter((path) => [...large].some((id) => path.includes(encodeURIComponent(id))));
+  expect(named.filter((path) => path.startsWith('/actions'))).toEqual([]);
+  expect((await verify(warehouse)).findings).toEqual([]);
+});
