@@ -22,6 +22,8 @@ export interface RedisServer {
   /** Kills the server and starts an empty one at the same port. */
   restart(): Promise<void>;
   kill(): Promise<void>;
+  /** It stays connected, and answers nothing more. */
+  hang(): void;
   /** For questions of a test. */
   readonly client: Redis;
 }
@@ -62,5 +64,12 @@ export async function startRedis(options: readonly string[] = []): Promise<Redis
     await kill();
     await start();
   };
-  return { port, url: `${isTls ? 'rediss' : 'redis'}://127.0.0.1:${port}`, restart, kill, client };
+  return {
+    port,
+    url: `${isTls ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
+    restart,
+    kill,
+    hang: () => void child.kill('SIGSTOP'),
+    client,
+  };
 }

@@ -15,6 +15,7 @@ import { FeedFile } from './feed-file.ts';
 import { nextStep, readLedger } from './follow.ts';
 import type { FeedView } from './read-rows.ts';
 import type { RetryingSender } from './retrying-sender.ts';
+import { SentLog } from './sent-log.ts';
 
 /** How far an alert has read. */
 const stateSchema = z.strictObject({
@@ -52,6 +53,7 @@ export class AlertFeed implements Feed {
   readonly #alert: Alert;
   readonly #target: DeliveryTarget;
   readonly #file: FeedFile<State>;
+  readonly #log: SentLog;
   #state: State | undefined;
 
   constructor(warehouse: string, alert: Alert, target: DeliveryTarget) {
@@ -59,6 +61,7 @@ export class AlertFeed implements Feed {
     this.#alert = alert;
     this.#target = target;
     this.#file = new FeedFile(warehouse, `alert-${alert.name}-${target.key}`, parseState);
+    this.#log = new SentLog(this.#file);
   }
 
   lockPath(): Promise<string> {
@@ -83,11 +86,13 @@ export class AlertFeed implements Feed {
   async deliver(source: FeedSource, sender: RetryingSender): Promise<void> {
     for (;;) {
       const { bodies, state } = await source.use((view) => this.#next(view));
-      for (const body of await this.#unsent(bodies ?? [])) {
-        if (!body.isRepeated) await this.#file.append(`try ${body.id}`);
-        const again = body.isRepeated ? ',"again":true' : '';
-        await sender.send(this.#target, `${body.head}${again},"row":${body.row}}\n`);
-        await this.#file.append(`sent ${body.id}`);
+      for (const { id, head, row } of bodies ?? []) {
+        const before = await this.#log.stateOf(id);
+        if (before === 'sent') continue;
+        if (before === undefined) await this.#log.note(id, 'try');
+        const again = before === 'try' ? ',"again":true' : '';
+        await sender.send(this.#target, `${head}${again},"row":${row}}\n`);
+        await this.#log.note(id, 'sent');
       }
       await this.#put(state);
       if (bodies === undefined) return;
@@ -148,18 +153,6 @@ export class AlertFeed implements Feed {
       bodies.set(id, { id, head: told.slice(0, -1), row: [...jsonRows({ columns, rows: [row] })].join('') });
     }
     return [...bodies.values()];
-  }
-
-  /** Those that were not sent. `isRepeated`: a kill came after the attempt, so that the target may have taken it. */
-  async #unsent(bodies: readonly AlertBody[]): Promise<readonly (AlertBody & { readonly isRepeated: boolean })[]> {
-    if (bodies.length === 0) return [];
-    const ids = new Set(bodies.map(({ id }) => id));
-    const [tried, sent] = [new Set<string>(), new Set<string>()];
-    for await (const line of this.#file.lines()) {
-      const [word = '', id = ''] = line.split(' ');
-      if (ids.has(id)) (word === 'sent' ? sent : tried).add(id);
-    }
-    return bodies.filter(({ id }) => !sent.has(id)).map((body) => ({ ...body, isRepeated: tried.has(body.id) }));
   }
 
   async #put(state: State): Promise<void> {

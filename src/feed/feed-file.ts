@@ -7,7 +7,7 @@ import { ifAny, makeFolder, replaceText, statIfAny } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { recordsOf } from '../jobs/run-history.ts';
 
-/** What a feed stores between two processes: a position, and a log that only grows. They lie beside the warehouse, as jobs have it. */
+/** What a feed stores between two processes: a position, and a log. They lie beside the warehouse, as jobs have it. */
 export class FeedFile<Position> {
   readonly #warehouse: string;
   readonly #name: string;
@@ -74,6 +74,12 @@ export class FeedFile<Position> {
         await file.close();
       }
     });
+  }
+
+  /** Replaces the log by some lines, whole or not at all. */
+  async replaceLog(lines: readonly string[]): Promise<void> {
+    const path = await this.#path('.log');
+    await this.#guarded(() => replaceText(path, lines.map((line) => `${line}\n`).join(''), this.#name));
   }
 
   /** Removes what a kill left of the last line. */

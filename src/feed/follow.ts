@@ -130,9 +130,10 @@ export async function nextStep<T>(
   read: (rows: NextRows) => Promise<T | undefined>,
 ): Promise<ReadStep<T>> {
   const state: LedgerState = { ...(await readLedger(view, cursor)), followed, mostRows };
-  let step = planNext(state, cursor);
-  if (step.rows?.isMixed === true) step = planNext({ ...state, log: await view.log(0) }, cursor);
-  for (const { rows, cursor: next } of [step, planNext(state, cursor, true)]) {
+  for (const isWhole of [false, true]) {
+    let step = planNext(state, cursor, isWhole);
+    if (!isWhole && step.rows?.isMixed === true) step = planNext({ ...state, log: await view.log(0) }, cursor);
+    const { rows, cursor: next } = step;
     if (rows === undefined) return { rows, read: undefined, cursor: next };
     const found = await read(rows);
     if (found !== undefined) return { rows, read: found, cursor: next };

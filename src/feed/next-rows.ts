@@ -124,7 +124,7 @@ function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole
   const spans = fresh.length > 0 ? fresh : held;
   const read = own.tables.every((table) => blockColumn(own.pipeline, table) !== undefined)
     ? byBlocks(own, holders, firstBlocks(spans, blocksOf(state.mostRows, holders, own)))
-    : byEntry(own, holders, spans, isWhole ? [] : sources);
+    : byEntry(own, holders, spans, { sources: isWhole ? [] : sources, mostRows: state.mostRows });
   const left = subtractSpans(held, read.spans);
   return {
     rows: { ...own, ...read, replaces: haveCommon(seen, read.spans) },
@@ -165,19 +165,41 @@ function byBlocks(
   };
 }
 
-/** The rows of the first entry in force with some of these blocks. Those of a merged entry are told by their logical times. */
+/**
+ * The rows of the first entry in force with some of these blocks. Those of a merged entry are told by their logical times, and are read by
+ * about as many at once as the entries before it had.
+ */
 function byEntry(
   own: FollowedTables,
   holders: readonly LedgerEntry[],
   spans: readonly Span[],
-  sources: readonly LedgerEntry[],
+  { sources, mostRows }: { readonly sources: readonly LedgerEntry[]; readonly mostRows: number },
 ): Reading {
   const [holder] = holders.filter((entry) => haveCommon(spansOf(entry), spans));
   if (holder === undefined) throw new Error('expected an entry with these blocks, got none');
   const all = spansOf(holder);
-  const part = intersectSpans(all, spans);
+  const part = firstRows(intersectSpans(all, spans), sources, own.tables, mostRows);
   const isPart = subtractSpans(all, part).length > 0;
   const limits = isPart ? byLogicalTime(own, part, sources) : undefined;
   const isMixed = isPart && limits === undefined;
   return { spans: isMixed ? all : part, entries: [holder], limits, isMixed };
+}
+
+/** The blocks of the first entries that have about `mostRows` rows together; all where the entries do not tell. */
+function firstRows(
+  spans: readonly Span[],
+  sources: readonly LedgerEntry[],
+  tables: readonly TableDef[],
+  mostRows: number,
+): readonly Span[] {
+  const chosen: Span[] = [];
+  let rows = 0;
+  for (const entry of sources) {
+    const own = intersectSpans(spansOf(entry), spans);
+    if (own.length === 0) continue;
+    if (rows >= mostRows) return unionSpans(chosen);
+    rows += countRows(entry, tables);
+    chosen.push(...own);
+  }
+  return spans;
 }

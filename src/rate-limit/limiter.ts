@@ -1,9 +1,7 @@
 import type { Effects } from '../core/effects.ts';
-import type { RateMemory } from './adaptive-rate.ts';
 import type { Permit } from './permit.ts';
 import { PermitDispatcher } from './permit-dispatcher.ts';
 import { Pool } from './permit-pool.ts';
-import type { Priority } from './priority.ts';
 import { Waiters } from './waiters.ts';
 
 /** Decides when requests may start. All sources of a network share one. */
@@ -22,16 +20,11 @@ export interface RateLimiter {
 export type Rps = number | 'auto' | undefined;
 
 /** A limiter for this process only: first come, first served. */
-export function openLimiter(
-  rps: Rps,
-  effects: Effects,
-  memory?: RateMemory,
-  priority: Priority = 'backfill',
-): RateLimiter {
+export function openLimiter(rps: Rps, effects: Effects): RateLimiter {
   const waiters = new Waiters();
-  const dispatcher = new PermitDispatcher(new Pool(memory), effects);
+  const dispatcher = new PermitDispatcher(new Pool(), effects);
   const seat = dispatcher.join(
-    { pid: process.pid, command: 'tonlake', priority, rps },
+    { pid: process.pid, command: 'tonlake', priority: 'backfill', rps },
     {
       go: (ticket, startedAt) => waiters.admit(ticket, { startedAt }),
       fail: (reason) => waiters.failAll(reason),

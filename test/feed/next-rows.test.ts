@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Span, subtractSpans, unionSpans } from '../../src/core/span.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type Cursor, formatCursor, parseCursor } from '../../src/feed/cursor.ts';
 import { startAt } from '../../src/feed/cursor-start.ts';
+import { nextStep } from '../../src/feed/follow.ts';
 import { type NextRows, planNext } from '../../src/feed/next-rows.ts';
 import type { LedgerEntry, TableEntry } from '../../src/warehouse/index.ts';
 import { FORGOTTEN, spansOf } from '../../src/warehouse/index.ts';
@@ -212,5 +213,43 @@ describe('a consumer sees each row once, whatever happens to the warehouse betwe
       fc.property(acts, acts, (before, after) => replay('transactions', before, after)),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('a merged entry of a list', () => {
+  test('is read by as many rows at once as asked for, and the entries before it had', () => {
+    const model = new Model('jetton_transfers');
+    for (let at = 0; at < 30; at++) model.act({ kind: 'commit', size: 2 });
+    model.act({ kind: 'merge', which: 0, count: 30 });
+    expect(model.sealed).toHaveLength(1);
+    const followed = [{ pipeline: model.pipeline, tables: model.pipeline.tables }];
+    const state = { log: model.all, ledger: model.ledger, followed, mostRows: 10 };
+    const sizes: number[] = [];
+    let cursor = EMPTY;
+    for (;;) {
+      const step = planNext(state, cursor);
+      if (step.rows === undefined) break;
+      sizes.push(step.rows.limits?.rows?.get(model.table) ?? Number.POSITIVE_INFINITY);
+      cursor = step.cursor;
+    }
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(60);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(10 + 2);
+  });
+
+  test('is planned once for each piece', async () => {
+    const model = new Model('jetton_transfers');
+    model.act({ kind: 'commit', size: 2 });
+    const ledger = [...model.ledger];
+    const looks = vi.spyOn(ledger, 'filter');
+    const view = {
+      ...{ network: 'x', query: () => expect.fail('asked'), select: () => '' },
+      ...{ log: async () => model.all, ledger: async () => ledger },
+    };
+    const followed = [{ pipeline: model.pipeline, tables: model.pipeline.tables }];
+    planNext({ log: model.all, ledger, followed, mostRows: 10 }, EMPTY);
+    const once = looks.mock.calls.length;
+    const step = await nextStep(view, followed, EMPTY, 10, async ({ spans }) => spans);
+    expect(step.read).toEqual([{ from: 1, to: 2 }]);
+    expect(looks.mock.calls.length - once).toBe(once);
   });
 });

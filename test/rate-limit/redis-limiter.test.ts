@@ -72,6 +72,17 @@ describe.skipIf(!hasRedis)('a limit that machines share through Redis', () => {
     expect(performance.now() - from).toBeGreaterThan(590);
   });
 
+  test.each(['killed', 'hangs'] as const)('the end waits for no server that was %s', async (how) => {
+    const own = await startRedis();
+    const limiter = open({ url: own.url, onWarning: () => undefined });
+    await limiter.take(never());
+    if (how === 'killed') await own.kill();
+    else own.hang();
+    const from = performance.now();
+    await limiter.close();
+    expect(performance.now() - from).toBeLessThan(1500);
+  });
+
   test('a request that ends while it waits takes no permit from another', async () => {
     const limiter = open({ url, rps: 2 });
     await limiter.take(never());

@@ -16,6 +16,8 @@ export class BudgetServer {
   readonly #env: Environment;
   readonly #keys: readonly string[];
   #connection: Promise<RedisConnection> | undefined;
+  /** True after an answer, until the connection fails. */
+  #isOpen = false;
 
   constructor(address: RedisAddress, env: Environment, baseUrl: string, key: Secret | undefined) {
     this.#address = address;
@@ -30,19 +32,25 @@ export class BudgetServer {
     try {
       const { client } = await opening;
       const words = [...this.#keys, operation, ...given];
-      try {
-        return await client.evalsha(DIGEST, this.#keys.length, ...words);
-      } catch (error) {
+      const answer = await client.evalsha(DIGEST, this.#keys.length, ...words).catch((error: unknown) => {
         if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-        return await client.eval(SCRIPT, this.#keys.length, ...words);
-      }
+        return client.eval(SCRIPT, this.#keys.length, ...words);
+      });
+      this.#isOpen = this.#connection === opening;
+      return answer;
     } catch (error) {
       if (this.#connection === opening) this.close();
       throw redisFailure(error, this.#address);
     }
   }
 
+  /** Runs it only over a connection that is open already. */
+  async runIfOpen(operation: string, ...given: readonly ScriptArgument[]): Promise<void> {
+    if (this.#isOpen) await this.run(operation, ...given);
+  }
+
   close(): void {
+    this.#isOpen = false;
     this.#connection?.then(
       (connection) => connection.close(),
       () => undefined,

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { SourceError, type TonlakeError } from '../../core/errors.ts';
 import type { RedisAddress } from '../../redis/redis-address.ts';
 import type { RateLimiter } from '../limiter.ts';
@@ -20,6 +21,8 @@ const PATIENCE_MS = 60_000;
 const RETRY_MS = 250;
 const SHARE_SECONDS = 10;
 const MOST_STARTS = 64;
+/** How long the end waits for the server. */
+const LEAVE_MS = 250;
 
 /** What the server answered last. */
 interface Known {
@@ -78,8 +81,11 @@ export class RedisLimiter implements RateLimiter {
     this.#end.abort(new SourceError('source: closed', { code: 'closed' }));
     clearInterval(this.#touch);
     const server = this.#server;
-    // The others take its share at once, not after it was silent for some seconds.
-    await server?.run('leave', this.#id).catch(() => undefined);
+    // The others take its share at once, not after it was silent for some seconds. Nobody waits for a server that is away.
+    await Promise.race([
+      server?.runIfOpen('leave', this.#id).catch(() => undefined),
+      delay(LEAVE_MS, undefined, { ref: false }),
+    ]);
     server?.close();
   }
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Effects } from '../../core/effects.ts';
-import { oneLine } from '../../core/errors.ts';
+import { oneLine, SourceError } from '../../core/errors.ts';
 import type { Environment } from '../../http/dispatcher.ts';
 import type { Secret } from '../../http/secret.ts';
-import { openLimiter, type RateLimiter } from '../limiter.ts';
+import type { RateLimiter } from '../limiter.ts';
 import type { Priority } from '../priority.ts';
 import { Waiters } from '../waiters.ts';
 import type { StateFolder } from './state-folder.ts';
@@ -14,6 +14,7 @@ const LONGEST_CONTEST_MS = 15_000;
 const LONG_AGO = 0;
 /** Hint if the state folder cannot be used. */
 export const STATE_HINT = 'set TONLAKE_STATE_DIR to a writable folder';
+const OTHER_HINT = 'end that process, or start it again with this version';
 
 export interface SharedLimiterOptions {
   readonly baseUrl: string;
@@ -24,7 +25,7 @@ export interface SharedLimiterOptions {
   readonly command?: string | undefined;
   readonly env: Environment;
   readonly effects: Effects;
-  /** Called once if the limiter cannot be shared. Default: a process warning. */
+  /** Called when a Redis server is away. Default: a process warning. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -48,8 +49,6 @@ export class SharedLimiter implements RateLimiter {
   readonly #waiters = new Waiters();
   #place: Place | undefined;
   #isJoining = false;
-  /** The limiter of this process only, if there is no shared state. */
-  #alone: RateLimiter | undefined;
   #rps: number | undefined;
   /** Term of a leader that stopped responding. */
   #silentTerm: number | undefined;
@@ -65,11 +64,10 @@ export class SharedLimiter implements RateLimiter {
 
   get rps(): number {
     const { rps } = this.#options;
-    return this.#alone?.rps ?? this.#place?.rps ?? this.#rps ?? (rps === 'auto' ? 1 : rps);
+    return this.#place?.rps ?? this.#rps ?? (rps === 'auto' ? 1 : rps);
   }
 
   take(signal: AbortSignal): ReturnType<RateLimiter['take']> {
-    if (this.#alone !== undefined) return this.#alone.take(signal);
     return this.#waiters.take(
       signal,
       (ticket) => this.#ask(ticket),
@@ -79,24 +77,21 @@ export class SharedLimiter implements RateLimiter {
 
   slow(permit: { readonly startedAt: number; readonly term?: number | undefined }, holdMs: number | undefined): void {
     const place = this.#place;
-    if (this.#alone !== undefined) this.#alone.slow(permit, holdMs);
-    else if (place === undefined) this.#missed = { holdMs };
+    if (place === undefined) this.#missed = { holdMs };
     else place.slow(permit.term === place.term ? permit.startedAt : LONG_AGO, holdMs);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#place?.close();
-    void this.#alone?.close();
     this.#place = undefined;
-    this.#alone = undefined;
   }
 
   #ask(ticket: number): void {
     if (this.#place !== undefined) this.#place.ask(ticket);
     else if (!this.#isJoining && !this.#isClosed) {
       this.#isJoining = true;
-      this.#join().catch((error: unknown) => this.#goAlone(error));
+      this.#join().catch((error: unknown) => this.#refuse(error));
     }
   }
 
@@ -119,7 +114,10 @@ export class SharedLimiter implements RateLimiter {
         for (const ticket of this.#waiters.tickets) this.#ask(ticket);
         return;
       }
-      if (effects.monotonic() - since > LONGEST_CONTEST_MS) throw new Error('no leader could be found');
+      if (effects.monotonic() - since > LONGEST_CONTEST_MS)
+        throw new SourceError('source: expected to share the rate limit with other processes, got no answer', {
+          ...{ code: 'no-leader', retryable: true, hint: STATE_HINT },
+        });
       await delay(CONTEND_MS.least + effects.random() * CONTEND_MS.spread);
     }
   }
@@ -138,7 +136,7 @@ export class SharedLimiter implements RateLimiter {
         },
       });
       if (!('kind' in connection)) return connection;
-      if (connection.kind === 'refused') throw new Error(connection.reason);
+      if (connection.kind === 'refused') throw cannotShare(connection.reason, OTHER_HINT);
     }
     const term = (known?.term ?? 0) + 1;
     const { effects } = this.#options;
@@ -172,24 +170,18 @@ export class SharedLimiter implements RateLimiter {
     if (ticket !== undefined) this.#ask(ticket);
   }
 
-  #goAlone(cause: unknown): void {
+  /** Nothing starts without the limit, as with Redis: two processes that each take all of it would exceed it. */
+  #refuse(cause: unknown): void {
+    this.#isJoining = false;
     if (this.#isClosed) return;
-    const { rps, effects, priority, onWarning } = this.#options;
-    const detail = oneLine(cause instanceof Error ? cause.message : String(cause));
-    const message = `source: cannot share the rate limit with other processes (${detail}); hint: ${STATE_HINT}`;
-    if (onWarning === undefined) process.emitWarning(message, { code: 'TONLAKE_BUDGET' });
-    else onWarning(message);
-    const limiter = openLimiter(rps, effects, { rps: rps === 'auto' ? this.#rps : undefined }, priority);
-    this.#place = undefined;
-    this.#alone = limiter;
-    const over = new AbortController();
-    for (const ticket of this.#waiters.tickets) {
-      limiter.take(over.signal).then(
-        (permit) => this.#waiters.admit(ticket, permit),
-        (reason: unknown) => this.#waiters.failAll(reason),
-      );
-    }
+    this.#waiters.failAll(cause instanceof SourceError ? cause : cannotShare(cause, STATE_HINT));
   }
+}
+
+function cannotShare(cause: unknown, hint: string): SourceError {
+  const detail = oneLine(cause instanceof Error ? cause.message : String(cause));
+  const message = `source: expected to share the rate limit with other processes, got ${detail}`;
+  return new SourceError(message, { code: 'no-state', hint, cause });
 }
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;

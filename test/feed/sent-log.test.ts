@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { FeedFile } from '../../src/feed/feed-file.ts';
+import { SentLog } from '../../src/feed/sent-log.ts';
+import { recordsOf } from '../../src/jobs/run-history.ts';
+import { freshFolder } from '../scratch.ts';
+
+const MOST = 10;
+
+test('the log of an alert is read once, keeps the newest, and does not grow without end', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const open = () => new FeedFile(warehouse, 'alert-a', (value) => value);
+  const file = open();
+  const reads = vi.spyOn(file, 'lines');
+  const log = new SentLog(file, MOST);
+  for (let at = 0; at < 200; at++) {
+    expect(await log.stateOf(`id-${at}`)).toBeUndefined();
+    await log.note(`id-${at}`, 'try');
+    await log.note(`id-${at}`, 'sent');
+  }
+  await log.note('id-200', 'try');
+  expect(reads).toHaveBeenCalledTimes(1);
+  const lines = readFileSync(join(await recordsOf(warehouse, 'feed'), 'alert-a.log'), 'utf8')
+    .trim()
+    .split('\n');
+  expect(lines.length).toBeLessThanOrEqual(4 * MOST + 1);
+  // The next process knows the same.
+  for (const each of [log, new SentLog(open(), MOST)]) {
+    expect(await each.stateOf('id-200')).toBe('try');
+    for (let at = 191; at < 200; at++) expect(await each.stateOf(`id-${at}`)).toBe('sent');
+    expect(await each.stateOf('id-190')).toBeUndefined();
+  }
+});
