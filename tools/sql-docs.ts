@@ -1,4 +1,6 @@
 import { martSummary } from '../src/marts/describe-marts.ts';
+import { bodyFunctions } from '../src/bodies/body-functions.ts';
+import { namedLayouts } from '../src/bodies/layouts.ts';
 import type { TonView } from '../src/sql/ton-views.ts';
 import type { MartDef } from '../src/marts/load-marts.ts';
 import type { CheckDef } from '../src/marts/run-checks.ts';
@@ -159,6 +161,41 @@ refuses the query (exit code 1). Jobs, reports and the library report the same g
   warehouse from beginning to end. tonlake derives them from the whole condition, including parameters, \`WITH\` and views; an open
   condition (\`block_date >= ...\`) extends to the newest block. Lists and lookups describe the present, so they are checked by blocks only.
 - A mart has rows with \`_sealed\` false, or days for which it was not built.
+
+## Bodies of messages
+
+\`parse_boc(body, layout)\` reads a bag of cells (a column like \`body_boc\`) by a layout, which is text in the query, and gives a struct of its
+fields; null for a body that does not match. \`parse_boc_or_error\` gives \`value\` and \`error\`, the reason.
+
+\`\`\`sql
+select parse_boc(body_boc, 'op uint32, query_id uint64, amount coins, to address').amount from messages where opcode = 260734629
+\`\`\`
+
+| type of a field | value |
+|---|---|
+| \`uintN\`, \`intN\` | a number of N bits: BIGINT, DECIMAL(20,0), DECIMAL(38,0), or text above 126 bits |
+| \`coins\`, \`varuint16\`; \`varuint32\` | an amount: DECIMAL(38,0); text |
+| \`address\` | raw form; null for no address |
+| \`bool\` | BOOLEAN |
+| \`bitsN\` | hex digits, as text |
+| \`ref\`, \`maybe_ref\`, \`either\` | a cell that the body refers to, maybe none, or either such a cell or the rest of this one: a bag of cells, or with fields in brackets (\`ref(a uint8)\`) a struct |
+| \`maybe(type)\` | the type after a bit that tells if it is there |
+| \`text\`, \`snake\` | the bytes that are left in the cell, or in it and the chain of its first children, as UTF-8 |
+| \`rest\` | what is left, as a bag of cells |
+
+\`field uint32 = 0x0f8a7ea5\` matches that value alone. What follows the last field is not looked at.
+
+Layouts have names in \`sql/layouts\`, and \`--layouts file.yaml\` adds your own: \`parse_boc(body_boc, 'jetton_transfer')\`. A file maps names to
+\`opcode\` and \`fields\`. Names: ${[...namedLayouts().keys()].map((name) => `\`${name}\``).join(', ')}.
+
+| function | value |
+|---|---|
+${Object.entries(bodyFunctions)
+  .map(([name, doc]) => `| \`${name}(body)\` | ${doc} |`)
+  .join('\n')}
+
+These functions are written in JavaScript: they exist in \`tonlake sql\`, the prompt, the page and the library, not in other DuckDB clients. A
+body of more than 16 MB, or deeper than 1,024 cells, is read as none.
 
 ## Trino's SQL
 

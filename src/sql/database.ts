@@ -84,6 +84,11 @@ export class Database {
     await this.run(`DETACH ${ATTACHED}`);
   }
 
+  /** Adds a function, for all connections of the instance, until it is closed. */
+  register(scalar: duckdb.DuckDBScalarFunction): void {
+    this.#connection.registerScalarFunction(scalar);
+  }
+
   /** Cancels the statement that runs, which throws then. */
   interrupt(): void {
     this.#connection.interrupt();

@@ -19,6 +19,7 @@ interface SqlFlags extends CommonOptions {
   readonly strict?: boolean;
   readonly timer?: boolean;
   readonly dialect: Dialect;
+  readonly layouts?: string;
 }
 
 const HELP = `
@@ -58,6 +59,10 @@ export function addSql(program: Command): void {
     .option('-f, --file <path>', 'read the query from a file')
     .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam)
     .addOption(new Option('--dialect <dialect>', 'SQL of the query').choices(['duckdb', 'trino']).default('duckdb'))
+    .option(
+      '--layouts <file>',
+      'YAML file with layouts of bodies for parse_boc and decode_body, in addition to those in sql/layouts',
+    )
     .option('--timer', 'print the time of the query on standard error, and its requests to an object store')
     .option('--strict', 'fail if a table in the query has missing or quarantined blocks')
     .addHelpText('after', HELP)
@@ -77,7 +82,7 @@ export function addSql(program: Command): void {
 
 async function answer(sql: string, flags: SqlFlags): Promise<void> {
   const startedAt = performance.now();
-  const { network, strict, param: params, file, output, dialect } = flags;
+  const { network, strict, param: params, file, output, dialect, layouts } = flags;
   // A box is for eyes; a program that reads a pipe gets CSV.
   const usual = output === undefined && process.stdout.isTTY !== true ? 'csv' : 'box';
   const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? usual;
@@ -91,7 +96,7 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
     clearLine();
     process.stderr.write(`warning: ${pasteable(message)}\n`);
   };
-  const options = { network, strict, params, file, dialect, onWarning, countsTraffic: flags.timer === true };
+  const options = { network, strict, params, file, dialect, layouts, onWarning, countsTraffic: flags.timer === true };
   if (format === 'parquet' && output === undefined) {
     throw new UsageError('usage: expected --output with --format parquet, got none', {
       code: 'no-output',

@@ -1,6 +1,6 @@
+import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../tokens.ts';
 import { macroName, trinoFunctions } from './functions.ts';
 import { dateFormat, jodaFormat } from './time-formats.ts';
-import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from './tokens.ts';
 import { untranslated } from './untranslated.ts';
 
 /** A call in the text. */

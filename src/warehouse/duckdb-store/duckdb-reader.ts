@@ -38,6 +38,7 @@ export async function openDuckdbReader(
       ...trinoFunctionMacros(),
       ...roleViews(tables),
     ]);
+    const defined = new Set<string>();
     const columns = await readColumns(database);
     for (const table of tables) requireReadable(table, columns.get(table.name) ?? [], path);
     if (confinement !== undefined) await database.confine([], confinement);
@@ -66,6 +67,12 @@ export async function openDuckdbReader(
       writer: async () => undefined,
       requireQuery: (statement) =>
         guarded('query', () => macros.answer(statement, () => database.requireQuery(statement))),
+      define: async (functions) => {
+        for (const { name, addTo } of functions) {
+          if (!defined.has(name)) addTo(database);
+          defined.add(name);
+        }
+      },
       refresh: async () => {},
       interrupt: () => database.interrupt(),
       release: async () => {

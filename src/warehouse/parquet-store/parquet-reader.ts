@@ -76,6 +76,7 @@ export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> 
         return { data: data ?? { requests: 0, bytes: 0 }, ledger: takeLedgerTraffic() };
       },
     }),
+    define: (functions) => views.define(functions),
     refresh,
     interrupt: () => views.interrupt(),
     release: async () => {},

@@ -3,6 +3,7 @@ import type { Registry } from '../../declare/registry.ts';
 import { stillForgotten } from '../ledger/forgotten-spans.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
+import { defineBodies } from './define-bodies.ts';
 import { gapsOf, type Parameters } from './query-gaps.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
 
@@ -31,7 +32,8 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   const told = new Set<string>();
   return {
     ...reader,
-    query: async (sql, parameters) => {
+    query: async (given, parameters) => {
+      const sql = await defineBodies(reader, given);
       const gaps = await findGaps(reader, registry, { sql, parameters }, options.strict);
       const result = await reader.query(sql, parameters);
       for (const gap of gaps.filter((message) => !told.has(message))) {

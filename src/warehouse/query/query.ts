@@ -8,6 +8,7 @@ import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
 import { type Dialect, translateTrino } from '../../sql/trino/translate.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader, ReaderTraffic } from '../reader.ts';
+import { defineBodies } from './define-bodies.ts';
 import { findGaps } from './open-warehouse.ts';
 import { requireSameNetwork } from './status.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
@@ -21,6 +22,8 @@ export interface QueryOptions {
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** SQL of the queries. Default: DuckDB's. */
   readonly dialect?: Dialect | undefined;
+  /** File with layouts of bodies, by name. */
+  readonly layouts?: string | undefined;
   /** File that the query was read from, which errors name together with the line. */
   readonly file?: string | undefined;
   /** Refuses whatever is more than a query of the warehouse. Default: as the user of this process may do. */
@@ -83,7 +86,8 @@ async function open(
   });
   const answer = async <T>(given: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
     await begin(reader);
-    const sql = options.dialect === 'trino' ? await translateTrino(reader.query, given) : given;
+    const called = await defineBodies(reader, given, options.layouts);
+    const sql = options.dialect === 'trino' ? await translateTrino(reader.query, called) : called;
     const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
     const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
       throw explainFault(error, { sql, file: options.file });

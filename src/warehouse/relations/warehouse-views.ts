@@ -9,6 +9,7 @@ import type { Query, Stream } from '../../sql/query-result.ts';
 import { declaredTon } from '../../sql/ton-views.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type EntryGroup, groupFiles, type PathOf } from '../parquet-store/entry-files.ts';
+import type { ReaderFunction } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
 import { declaredMacros, trinoFunctionMacros } from './macros.ts';
@@ -48,6 +49,8 @@ export class WarehouseViews {
   readonly #turns = new PQueue({ concurrency: 1 });
   #database: Database | undefined;
   #declared: OnDemand | undefined;
+  /** Names of functions that were defined. */
+  readonly #functions = new Set<string>();
   #isClosed = false;
   /** Number of the last entry that the views include. */
   #seen = 0;
@@ -90,6 +93,18 @@ export class WarehouseViews {
 
   requireQuery(statement: string): Promise<void> {
     return this.#answer(statement, (database) => database.requireQuery(statement));
+  }
+
+  /** Lets queries call functions. */
+  define(functions: readonly ReaderFunction[]): Promise<void> {
+    return this.#turns.add(async () => {
+      this.#database ??= await this.#open();
+      for (const { name, addTo } of functions) {
+        if (this.#functions.has(name)) continue;
+        addTo(this.#database);
+        this.#functions.add(name);
+      }
+    });
   }
 
   async #open(): Promise<Database> {

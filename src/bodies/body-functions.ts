@@ -1,0 +1,176 @@
+import type * as duckdb from '@duckdb/node-api';
+import { type Bag, readBag } from '../proof/bag-of-cells.ts';
+import type { Database } from '../sql/database.ts';
+import { duckdbApi } from '../sql/duckdb-api.ts';
+import { Mismatch, Slice } from './cell-slice.ts';
+import { byOpcode, decodeBody } from './decode-body.ts';
+import type { Fields, FieldType } from './layout.ts';
+import type { NamedLayout } from './layouts.ts';
+import { readFields, type Value, type Values } from './read-fields.ts';
+
+/** A function of SQL over a bag of cells. */
+export interface BodyFunction {
+  readonly name: string;
+  /** Adds it to a database. */
+  readonly addTo: (database: Database) => void;
+}
+
+/** Functions that every query can call. */
+export const bodyFunctions: Readonly<Record<string, string>> = {
+  boc_hash: 'hash of the root of a bag of cells, as the API gives it; null for anything else',
+  boc_depth: 'depth of a bag of cells; null for anything else',
+  boc_to_text:
+    'text of a body, with or without the opcode of a comment, over as many cells as it takes; null if it is no UTF-8',
+  opcode_of: 'first 32 bits of a body as a signed number; null for shorter ones',
+  decode_body: 'a body as JSON, by the layout for its opcode: @type and its fields; null if none matches',
+};
+
+/** The functions of {@link bodyFunctions} that are named. */
+export function fixedFunctions(
+  names: readonly string[],
+  layouts: ReadonlyMap<string, NamedLayout>,
+): readonly BodyFunction[] {
+  const { VARCHAR, INTEGER } = duckdbApi();
+  const opcodes = byOpcode(layouts.values());
+  const all: Readonly<Record<string, readonly [duckdb.DuckDBType, (body: Uint8Array) => duckdb.DuckDBValue]>> = {
+    boc_hash: [VARCHAR, ofBag(({ cells, root }) => Buffer.from(cells[root]?.hash ?? []).toString('base64'))],
+    boc_depth: [INTEGER, ofBag(({ cells, root }) => cells[root]?.depth ?? null)],
+    boc_to_text: [VARCHAR, ofBag(readText)],
+    opcode_of: [INTEGER, ofBag((bag) => (new Slice(bag).bitsLeft < 32 ? null : new Slice(bag).number(32) | 0))],
+    decode_body: [
+      VARCHAR,
+      (body) => {
+        const decoded = decodeBody(body, opcodes);
+        return decoded === undefined ? null : JSON.stringify(decoded);
+      },
+    ],
+  };
+  return names.flatMap((name) => {
+    const [type, read] = all[name] ?? [];
+    return type === undefined || read === undefined
+      ? []
+      : [{ name, addTo: (database) => database.register(scalar(name, type, read)) }];
+  });
+}
+
+function readText(bag: Bag): string | null {
+  const slice = new Slice(bag);
+  if (slice.bitsLeft >= 32 && new Slice(bag).number(32) === 0) slice.bit = 32;
+  return slice.snake();
+}
+
+/** `name(body)` with the fields of a layout; with `isTold`, a struct of them and of the reason why there are none. */
+export function layoutFunction(name: string, fields: Fields, isTold: boolean): BodyFunction {
+  const { STRUCT, VARCHAR, DuckDBStructValue } = duckdbApi();
+  const type = structOf(fields);
+  const read = (body: Uint8Array): duckdb.DuckDBValue | Mismatch => {
+    const bag = readBag(body);
+    if (typeof bag === 'string') return new Mismatch(`no bag of cells: ${bag}`);
+    try {
+      return structValue(readFields(new Slice(bag), fields), fields);
+    } catch (error) {
+      if (error instanceof Mismatch) return error;
+      throw error;
+    }
+  };
+  const told = (body: Uint8Array): duckdb.DuckDBValue => {
+    const value = read(body);
+    return new DuckDBStructValue(
+      value instanceof Mismatch ? { value: null, error: value.message } : { value, error: null },
+    );
+  };
+  const plain = (body: Uint8Array): duckdb.DuckDBValue => {
+    const value = read(body);
+    return value instanceof Mismatch ? null : value;
+  };
+  const made = isTold ? STRUCT({ value: type, error: VARCHAR }) : type;
+  return { name, addTo: (database) => database.register(scalar(name, made, isTold ? told : plain)) };
+}
+
+/** A body that is none, or does not match, is null. */
+function ofBag(read: (bag: Bag) => duckdb.DuckDBValue): (body: Uint8Array) => duckdb.DuckDBValue {
+  return (body) => {
+    const bag = readBag(body);
+    if (typeof bag === 'string') return null;
+    try {
+      return read(bag);
+    } catch (error) {
+      if (error instanceof Mismatch) return null;
+      throw error;
+    }
+  };
+}
+
+function scalar(
+  name: string,
+  returnType: duckdb.DuckDBType,
+  read: (body: Uint8Array) => duckdb.DuckDBValue,
+): duckdb.DuckDBScalarFunction {
+  const { BLOB, DuckDBBlobValue, DuckDBScalarFunction } = duckdbApi();
+  return DuckDBScalarFunction.create({
+    name,
+    parameterTypes: [BLOB],
+    returnType,
+    mainFunction: (_info, input, output) => {
+      const bodies = input.getColumnVector(0);
+      for (let row = 0; row < input.rowCount; row++) {
+        const body = bodies.getItem(row);
+        output.setItem(row, body instanceof DuckDBBlobValue ? read(body.bytes) : null);
+      }
+      output.flush();
+    },
+  });
+}
+
+function structOf(fields: Fields): duckdb.DuckDBType {
+  return duckdbApi().STRUCT(Object.fromEntries(fields.map(({ name, type }) => [name, typeOf(type)])));
+}
+
+function typeOf(type: FieldType): duckdb.DuckDBType {
+  const { BIGINT, BLOB, BOOLEAN, DECIMAL, VARCHAR } = duckdbApi();
+  switch (type.kind) {
+    case 'uint':
+    case 'int': {
+      const whole = type.kind === 'uint' ? type.bits + 1 : type.bits;
+      if (whole <= 64) return BIGINT;
+      return whole <= 65 ? DECIMAL(20, 0) : whole <= 127 ? DECIMAL(38, 0) : VARCHAR;
+    }
+    case 'varuint':
+      return type.bytes === 16 ? DECIMAL(38, 0) : VARCHAR;
+    case 'bool':
+      return BOOLEAN;
+    case 'rest':
+      return BLOB;
+    case 'maybe':
+      return typeOf(type.of);
+    case 'ref':
+    case 'maybe_ref':
+    case 'either':
+      return type.fields === undefined ? BLOB : structOf(type.fields);
+    case 'bits':
+    case 'address':
+    case 'text':
+    case 'snake':
+      return VARCHAR;
+  }
+}
+
+function structValue(values: Values, fields: Fields): duckdb.DuckDBValue {
+  const { DuckDBStructValue } = duckdbApi();
+  return new DuckDBStructValue(
+    Object.fromEntries(fields.map(({ name, type }) => [name, duckdbValue(values[name] ?? null, type)])),
+  );
+}
+
+function duckdbValue(value: Value, type: FieldType): duckdb.DuckDBValue {
+  const { DuckDBBlobValue, DuckDBDecimalValue, DuckDBTypeId } = duckdbApi();
+  if (type.kind === 'maybe') return duckdbValue(value, type.of);
+  if (Buffer.isBuffer(value)) return new DuckDBBlobValue(value);
+  if (typeof value === 'bigint') {
+    const made = typeOf(type);
+    if (made.typeId === DuckDBTypeId.DECIMAL) return new DuckDBDecimalValue(value, made.width, 0);
+    return made.typeId === DuckDBTypeId.VARCHAR ? String(value) : value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return 'fields' in type && type.fields !== undefined ? structValue(value as Values, type.fields) : null;
+}

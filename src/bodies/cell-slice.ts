@@ -1,0 +1,111 @@
+import type { Bag, Cell } from '../proof/bag-of-cells.ts';
+
+/** Why a body does not match a layout. */
+export class Mismatch extends Error {}
+
+/** Reads a cell from its beginning. */
+export class Slice {
+  readonly bag: Bag;
+  readonly cell: Cell;
+  bit = 0;
+  ref = 0;
+
+  constructor(bag: Bag, index = bag.root) {
+    const cell = bag.cells[index];
+    if (cell === undefined) throw new Mismatch('no cell');
+    this.bag = bag;
+    this.cell = cell;
+  }
+
+  get bitsLeft(): number {
+    return this.cell.bits - this.bit;
+  }
+
+  get refsLeft(): number {
+    return this.cell.refs.length - this.ref;
+  }
+
+  /** At most 32 bits. */
+  number(bits: number): number {
+    if (this.bitsLeft < bits) throw new Mismatch(`expected ${bits} bits, got ${this.bitsLeft}`);
+    const { data } = this.cell;
+    const end = (this.bit & 7) + bits;
+    let value = 0;
+    // At most 5 bytes, which a number holds.
+    for (let at = this.bit >> 3, left = end; left > 0; at++, left -= 8) value = value * 256 + (data[at] as number);
+    this.bit += bits;
+    return Math.floor(value / 2 ** ((8 - (end & 7)) & 7)) % 2 ** bits;
+  }
+
+  uint(bits: number): bigint {
+    if (this.bitsLeft < bits) throw new Mismatch(`expected ${bits} bits, got ${this.bitsLeft}`);
+    let value = BigInt(this.number(bits % 32));
+    for (let left = bits - (bits % 32); left > 0; left -= 32) value = (value << 32n) | BigInt(this.number(32));
+    return value;
+  }
+
+  int(bits: number): bigint {
+    return BigInt.asIntN(bits, this.uint(bits));
+  }
+
+  bytes(count: number): Buffer {
+    if (this.bitsLeft < count * 8) throw new Mismatch(`expected ${count} bytes, got ${this.bitsLeft} bits`);
+    const { data } = this.cell;
+    const [from, offset] = [this.bit >> 3, this.bit & 7];
+    const bytes = Buffer.allocUnsafe(count);
+    for (let at = 0; at < count; at++) {
+      bytes[at] = ((data[from + at] as number) << offset) | ((data[from + at + 1] ?? 0) >> (8 - offset));
+    }
+    this.bit += count * 8;
+    return bytes;
+  }
+
+  /** Index of the next child. */
+  child(): number {
+    const index = this.cell.refs[this.ref];
+    if (index === undefined) throw new Mismatch('expected a reference, got none');
+    this.ref++;
+    return index;
+  }
+
+  /** Null for no address; an external address is its bits in hex after a colon. */
+  address(): string | null {
+    switch (this.number(2)) {
+      case 0:
+        return null;
+      case 1: {
+        const bits = this.number(9);
+        return `:${this.uint(bits).toString(16).toUpperCase()}`;
+      }
+      case 2: {
+        if (this.number(1) === 1) throw new Mismatch('expected an address, got one with anycast');
+        const workchain = Number(this.int(8));
+        return `${workchain}:${this.bytes(32).toString('hex').toUpperCase()}`;
+      }
+      default:
+        throw new Mismatch('expected an address, got addr_var');
+    }
+  }
+
+  /** The bytes that are left, and those of the first children, as one text. */
+  snake(): string {
+    const parts: Buffer[] = [];
+    for (let slice: Slice | undefined = this; slice !== undefined; ) {
+      if (slice.bitsLeft % 8 !== 0) throw new Mismatch(`expected whole bytes of text, got ${slice.bitsLeft} bits`);
+      parts.push(slice.bytes(slice.bitsLeft / 8));
+      slice = slice.refsLeft > 0 ? new Slice(this.bag, slice.child()) : undefined;
+    }
+    return textOf(Buffer.concat(parts));
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Text in UTF-8. A zero byte is a space, as the source has it. @throws {Mismatch} */
+export function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes).replaceAll('\0', ' ');
+  } catch {
+    throw new Mismatch('expected text in UTF-8');
+  }
+}

@@ -1,0 +1,251 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { bodyCallsIn } from '../../src/bodies/body-calls.ts';
+import { Mismatch, Slice } from '../../src/bodies/cell-slice.ts';
+import { byOpcode, decodeBody } from '../../src/bodies/decode-body.ts';
+import { parseLayout } from '../../src/bodies/layout.ts';
+import { namedLayouts } from '../../src/bodies/layouts.ts';
+import { readFields, type Values } from '../../src/bodies/read-fields.ts';
+import { writeBag } from '../../src/bodies/write-bag.ts';
+import { readBag } from '../../src/proof/bag-of-cells.ts';
+import { Database } from '../../src/sql/database.ts';
+import { tonlake } from '../cli.ts';
+import { exportSandbox } from '../marts/support.ts';
+import { freshFolder } from '../scratch.ts';
+
+/** A cell of these bits, as hex digits, and children. */
+function cellOf(hex: string, refs: readonly number[] = [], bits = hex.length * 4) {
+  const data = Buffer.from(hex.length % 2 === 0 ? hex : `${hex}0`, 'hex');
+  return { bits, data, refs, hash: new Uint8Array(32), depth: 0 };
+}
+
+const ADDRESS = '1122334455667788112233445566778811223344556677881122334455667788';
+/** `addr_std` of workchain 0 and its bits as text. */
+const addressBits = `100${'0'.repeat(8)}${[...Buffer.from(ADDRESS, 'hex')].map((byte) => byte.toString(2).padStart(8, '0')).join('')}`;
+
+/** A bag of one cell with these bits and children. */
+function bagOf(bits: string, children: readonly string[] = []): Buffer {
+  const toCell = (text: string, refs: readonly number[]) => {
+    const hex = [...text.padEnd(Math.ceil(text.length / 8) * 8, '0').matchAll(/.{8}/g)].map(([byte]) =>
+      Number.parseInt(byte, 2).toString(16).padStart(2, '0'),
+    );
+    return cellOf(hex.join(''), refs, text.length);
+  };
+  const cells = [
+    toCell(
+      bits,
+      children.map((_each, at) => at + 1),
+    ),
+    ...children.map((child) => toCell(child, [])),
+  ];
+  return writeBag(cells, cells[0] ?? cellOf(''));
+}
+
+function read(layout: string, body: Uint8Array): Values {
+  const bag = readBag(body);
+  if (typeof bag === 'string') throw new Mismatch(bag);
+  return readFields(new Slice(bag), parseLayout(layout));
+}
+
+const bits = (value: bigint | number, count: number): string => BigInt(value).toString(2).padStart(count, '0');
+
+describe('a layout reads', () => {
+  test.each<[string, string, unknown]>([
+    ['x uint3, y int5', `${bits(5, 3)}${bits(31, 5)}`, { x: 5n, y: -1n }],
+    ['x uint64', bits(2n ** 64n - 1n, 64), { x: 2n ** 64n - 1n }],
+    ['a coins, b coins', `${bits(2, 4)}${bits(1000, 16)}${bits(0, 4)}`, { a: 1000n, b: 0n }],
+    ['f bool, to address, none address', `1${addressBits}00`, { f: true, to: `0:${ADDRESS}`, none: null }],
+    ['x maybe(uint8), y maybe(uint8)', `0${1}${bits(7, 8)}`, { x: null, y: 7n }],
+    ['k bits12', '111100001010', { k: 'F0A' }],
+    ['t text', bits(0x4869, 16), { t: 'Hi' }],
+    ['op uint8 = 0x0f', bits(15, 8), { op: 15n }],
+    ['a uint3, b bits256', `101${bits(BigInt(`0x${ADDRESS}`), 256)}`, { a: 5n, b: ADDRESS }],
+  ])('%s', (layout, text, expected) => {
+    expect(read(layout, bagOf(text))).toEqual(expected);
+  });
+
+  test('cells that the body refers to, as bags or by a layout of their own', () => {
+    const body = bagOf('1', [bits(258, 16)]);
+    expect(read('x maybe_ref(a uint8, b uint8)', body)).toEqual({ x: { a: 1n, b: 2n } });
+    const { x } = read('x maybe_ref', body);
+    expect(read('n uint16', x as Buffer)).toEqual({ n: 258n });
+    expect(read('x either(a uint8)', bagOf(`0${bits(9, 8)}`))).toEqual({ x: { a: 9n } });
+    expect(read('a uint3, x rest', bagOf(`101${bits(77, 11)}`))).toMatchObject({ a: 5n });
+    expect(read('n uint11', read('a uint3, x rest', bagOf(`101${bits(77, 11)}`))['x'] as Buffer)).toEqual({ n: 77n });
+  });
+
+  test('text over a chain of cells', () => {
+    expect(read('op uint32, t snake', bagOf(`${bits(0, 32)}${bits(0x48, 8)}`, [bits(0x69, 8)]))).toEqual({
+      op: 0n,
+      t: 'Hi',
+    });
+  });
+
+  test('any number and length that was written', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 256 }),
+        fc.integer({ min: 0, max: 40 }),
+        fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
+        (size, before, raw) => {
+          const value = raw & (2n ** BigInt(size) - 1n);
+          const body = bagOf(`${'1'.repeat(before)}${bits(value, size)}`);
+          const layout = before === 0 ? `v uint${size}` : `p bits${before}, v uint${size}`;
+          expect(read(layout, body)['v']).toBe(value);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ['x uint8', '101', 'expected 8 bits, got 3'],
+    ['x ref', '1', 'expected a reference, got none'],
+    ['op uint8 = 7', bits(6, 8), 'expected op 7, got 6'],
+    ['t text', '101', 'expected whole bytes of text, got 3 bits'],
+    ['t text', bits(0xff, 8), 'expected text in UTF-8'],
+    ['a address', `101${'0'.repeat(300)}`, 'expected an address, got one with anycast'],
+  ])('%s, and says why %s does not match', (layout, text, reason) => {
+    expect(() => read(layout, bagOf(text))).toThrow(reason);
+  });
+});
+
+describe('a layout with a mistake is refused with its place', () => {
+  test.each([
+    ['op uint33x', 'expected uintN, intN, bitsN', 'line 1, column 4'],
+    ['op uint32, op uint8', 'expected a name that is not used yet', 'line 1, column 15'],
+    ['op uint32,\n  x', 'expected a type, got the end', 'line 2, column 4'],
+    ['op uint0', 'expected 1 to 257 bits', 'line 1, column 4'],
+    ['t text, x uint8', 'expected the end after text', 'line 1, column 7'],
+    ['x ref(a uint8', 'expected ), got the end', 'line 1, column 14'],
+    ['op uint32 = x', 'expected a number, got x', 'line 1, column 13'],
+  ])('%s', (layout, expected, place) => {
+    expect(() => parseLayout(layout)).toThrow(
+      expect.objectContaining({ code: 'bad-layout', message: expect.stringContaining(expected) }),
+    );
+    expect(() => parseLayout(layout)).toThrow(place);
+  });
+
+  test('in a file, by the command line, with exit code 2', async () => {
+    const file = join(freshFolder(), 'own.yaml');
+    writeFileSync(file, 'mine:\n  opcode: 1\n  fields: a uint8, b wrong\n');
+    const warehouse = await exportSandbox('1000:1001', ['transactions']);
+    const { code, stderr } = await tonlake([
+      'sql',
+      "select decode_body('x'::blob)",
+      '-w',
+      warehouse,
+      '--layouts',
+      file,
+    ]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error: usage: expected uintN.*got wrong \(.*own\.yaml:3:\d+: line 1, column 12\)/),
+    ]);
+  });
+});
+
+describe('functions of SQL', () => {
+  const opcodes = byOpcode(namedLayouts().values());
+
+  async function answer(sql: string): Promise<readonly unknown[]> {
+    const database = await Database.open(':memory:');
+    try {
+      const calls = bodyCallsIn(sql);
+      for (const { addTo } of calls.functions) addTo(database);
+      const { rows } = await database.query(calls.sql);
+      return rows.flat().map((value) => (value === null ? null : String(value)));
+    } finally {
+      database.close();
+    }
+  }
+
+  const hex = (body: Buffer): string => `from_hex('${body.toString('hex')}')`;
+  const transfer = bagOf(
+    `${bits(0x0f8a7ea5, 32)}${bits(7, 64)}${bits(1, 4)}${bits(200, 8)}${addressBits}000${bits(0, 4)}0`,
+  );
+
+  test('give a struct with types that the layout has', async () => {
+    const layout = "'op uint32, query_id uint64, amount coins, to address'";
+    expect(
+      await answer(
+        `SELECT parse_boc(b, ${layout}).amount, typeof(parse_boc(b, ${layout})) FROM (SELECT ${hex(transfer)} AS b)`,
+      ),
+    ).toEqual([...['200', 'STRUCT(op BIGINT, query_id DECIMAL(20,0), amount DECIMAL(38,0), "to" VARCHAR)']]);
+    expect(await answer(`SELECT parse_boc(${hex(transfer)}, 'jetton_transfer').destination`)).toEqual([`0:${ADDRESS}`]);
+  });
+
+  test('give null or the reason for what does not match', async () => {
+    expect(await answer(`SELECT parse_boc('no bag'::BLOB, 'op uint32'), parse_boc(NULL, 'op uint32')`)).toEqual([
+      null,
+      null,
+    ]);
+    expect(
+      await answer(
+        `SELECT parse_boc_or_error('no bag'::BLOB, 'op uint32').error, parse_boc_or_error(${hex(transfer)}, 'op uint32 = 1').error`,
+      ),
+    ).toEqual([...['no bag of cells: header', 'expected op 1, got 260734629']]);
+  });
+
+  test('decode a body by its opcode, and what it carries', async () => {
+    const [json] = await answer(`SELECT decode_body(${hex(transfer)})`);
+    expect(JSON.parse(String(json))).toEqual({
+      ...{
+        '@type': 'jetton_transfer',
+        query_id: '7',
+        amount: '200',
+        destination: `0:${ADDRESS}`,
+        response_destination: null,
+      },
+      ...{ custom_payload: null, forward_ton_amount: '0', forward_payload: { '@type': 'empty_cell' } },
+    });
+    expect(
+      await answer(
+        `SELECT opcode_of(${hex(transfer)}), boc_depth(${hex(transfer)}), length(boc_hash(${hex(transfer)}))`,
+      ),
+    ).toEqual(['260734629', '0', '44']);
+    expect(
+      await answer(
+        `SELECT boc_to_text(${hex(bagOf(`${bits(0, 32)}${bits(0x4869, 16)}`))}), opcode_of(${hex(bagOf('1'))})`,
+      ),
+    ).toEqual(['Hi', null]);
+  });
+
+  test('take a layout as text alone', async () => {
+    await expect(answer('SELECT parse_boc(b, l) FROM t')).rejects.toMatchObject({ code: 'bad-layout' });
+    await expect(answer("SELECT parse_boc(b, 'jeton_transfer') FROM t")).rejects.toThrow(
+      'expected the name of a layout or its fields, got jeton_transfer',
+    );
+    expect(await answer("SELECT 'parse_boc(b, 1)'")).toEqual(['parse_boc(b, 1)']);
+  });
+
+  test('end for any change of a body, in time', () => {
+    fc.assert(
+      fc.property(fc.nat(transfer.length * 8 - 1), fc.nat(transfer.length), fc.nat(255), (bit, cut, byte) => {
+        const changed = Buffer.from(transfer);
+        changed[bit >> 3] = (changed[bit >> 3] as number) ^ (1 << (bit & 7));
+        for (const body of [changed, changed.subarray(0, cut), Buffer.concat([changed, Buffer.from([byte])])])
+          decodeBody(body, opcodes);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('read no body that is too deep', () => {
+    const cells = Array.from({ length: 10_000 }, (_, at) => cellOf('00', at < 9_999 ? [at + 1] : []));
+    expect(readBag(writeBag(cells, cells[0] ?? cellOf('')))).toBe('too-deep');
+    expect(decodeBody(Buffer.alloc(17 * 2 ** 20), opcodes)).toBeUndefined();
+  });
+
+  test('answer over a warehouse as the source decodes its bodies', async () => {
+    const warehouse = await exportSandbox('1000:1030', ['transactions']);
+    const sql = `select count(*) filter (json_extract_string(decode_body(body_boc), '$.query_id') = json_extract_string(decoded, '$.query_id')) as same,
+      count(*) filter (json_extract_string(decoded, '$.query_id') is not null and decoded_opcode in ('jetton_transfer', 'excess', 'nft_transfer')) as told,
+      count(*) filter (boc_hash(body_boc) = body_hash) = count(body_boc) as hashes from messages where decoded_opcode in ('jetton_transfer', 'excess', 'nft_transfer')`;
+    const { stdout, stderr } = await tonlake(['sql', sql, '-w', warehouse, '--format', 'json']);
+    const [row] = JSON.parse(stdout) as { same: number; told: number; hashes: boolean }[];
+    expect([row?.same, row?.hashes, stderr]).toEqual([row?.told, true, '']);
+    expect(row?.told).toBeGreaterThan(10);
+  });
+});
