@@ -78,6 +78,23 @@ describe('tests that are skipped where something is missing', () => {
   });
 });
 
+test('no test replaces a part of ours', () => {
+  const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.ts$/.test(file),
+  );
+  const replaced = tests.flatMap((file) => {
+    const text = readFileSync(join(root, 'test', file), 'utf8');
+    const ours = [...text.matchAll(/import ([^;]+?) from '(?:\.\.?\/)+(?:src|pipelines)\//g)].flatMap(
+      ([, names = '']) => names.match(/\w+/g) ?? [],
+    );
+    const spied = [...text.matchAll(/\bvi\.spyOn\(\s*(\w+)/g)].map(([, name = '']) => name);
+    return [...spied.filter((name) => ours.includes(name)), ...(text.match(/\bvi\.(do)?[mM]ock\(/g) ?? [])].map(
+      (name) => `${file}: ${name}`,
+    );
+  });
+  expect(replaced).toEqual([]);
+});
+
 test('docs/testing.md names files that are there, and ten that are slow', () => {
   const text = readFileSync(join(root, 'docs/testing.md'), 'utf8');
   const named = [...text.matchAll(/`(test\/[^`]+)`/g)].map(([, file = '']) => file);
