@@ -104,7 +104,7 @@ const oldRows = Number(
   (await tonlake('sql', 'select count(*) from transactions', '--format', 'csv')).trim().split('\n').at(-1),
 );
 await tonlake('run', '--all', ...network, '--range', `${first}:${last}`);
-await tonlake('mart', 'build');
+await tonlake('build');
 await tonlake('compact');
 // Some small files besides those that were merged.
 await tonlake('run', 'transactions', ...network, '--range', `${last + 1}:${last + 4}`, '--commit-every', '0');

@@ -93,7 +93,15 @@ async function commands(end) {
   const each = {
     'sql "select 1"': () => ['sql', 'select 1'],
     status: () => ['status'],
-    plan: (lap) => ['plan', 'transactions', '--range', `${end + 1}:${end + 20 + lap}`, '--network', network],
+    plan: (lap) => [
+      'run',
+      '--dry-run',
+      'transactions',
+      '--range',
+      `${end + 1}:${end + 20 + lap}`,
+      '--network',
+      network,
+    ],
     'a run that misses nothing': () => ['run', 'transactions', '--range', `${FIRST}:${FIRST}`, '--network', network],
     'one more commit': (lap) => ['run', 'blocks', '--range', `${end + 100 + 2 * lap}`, '--network', network],
   };

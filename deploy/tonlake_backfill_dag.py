@@ -80,7 +80,7 @@ with DAG(
         if params["lists"]:
             tonlake("run", *params["lists"], *place, "--range", params["range"], "--rps", params["rps"])
         tonlake("compact", *place)
-        tonlake("mart", "build", *place)
+        tonlake("build", *place)
         tonlake("publish", "iceberg", *place)
 
     export.expand(number=numbers()) >> gate() >> tail()

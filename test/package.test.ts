@@ -66,7 +66,7 @@ describe('as an installed package', () => {
 
   test('the command begins in an empty folder, and its hints work there', () => {
     const run = (args: string) => shell(`./node_modules/.bin/tonlake ${args}`, place);
-    for (const args of ['job list', 'schedule']) {
+    for (const args of ['job list', 'job schedule']) {
       const { code, stderr } = run(args);
       expect({ code, stderr }).toEqual({
         code: 2,

@@ -49,15 +49,15 @@ export function endpointsMarkdown(registry: Registry): string {
     const feeds = registry.pipelines.filter((pipeline) => pathsOf(pipeline).includes(path));
     const tables = feeds.flatMap((pipeline) => pipeline.tables.map((table) => `\`${table.name}\``));
     const what = feeds.length === 0 ? (WITHOUT_TABLE[name] ?? '') : feeds.map((one) => `\`${one.name}\``).join(', ');
-    const test = feeds.length === 0 ? 'test/cli/fetch-sandbox.test.ts' : testOf(feeds);
+    const test = feeds.length === 0 ? 'test/cli/api-sandbox.test.ts' : testOf(feeds);
     return `| ${method} \`${path}\` | ${what} | ${tables.join(', ')} | \`${name}\` | ${test} |`;
   };
   const head = ['| endpoint | pipeline | tables | client function | test |', '|---|---|---|---|---|'];
   return [
     '# Endpoints',
     '',
-    'Generated from the declarations in `pipelines/` and `src/api/endpoints/` by `npm run docs`. `tonlake fetch` can call each',
-    'endpoint; test/cli/fetch-sandbox.test.ts does so over HTTP. Recorded responses of each are decoded into its tables in',
+    'Generated from the declarations in `pipelines/` and `src/api/endpoints/` by `npm run docs`. `tonlake api` can call each',
+    'endpoint; test/cli/api-sandbox.test.ts does so over HTTP. Recorded responses of each are decoded into its tables in',
     'test/pipelines/recorded.test.ts, and parsed by the client in test/client/recorded.test.ts.',
     '',
     ...head,

@@ -10,7 +10,7 @@ const MARTS_HEAD = `# Marts
 
 Generated from \`sql/marts/\` by \`npm run docs\`.
 
-A mart is a table built by a SELECT over tables and other marts. \`tonlake mart build\` updates all marts, or the ones you name together
+A mart is a table built by a SELECT over tables and other marts. \`tonlake build\` updates all marts, or the ones you name together
 with the marts they read. Marts are stored in the warehouse next to the tables, with entries in the same ledger.
 
 - **Incremental.** A mart with a day in its grain is built day by day. The ledger records which entries each day was built from, so only
@@ -30,7 +30,7 @@ with the marts they read. Marts are stored in the warehouse next to the tables, 
 - **Safe for readers.** In a Parquet warehouse, each build is a commit, and the old files stay for an hour. You can kill a build at any
   time.
 
-To add your own marts, run \`tonlake mart build --marts folder\`, with files like the ones in \`sql/marts\`. Each file begins with a header:
+To add your own marts, run \`tonlake build --marts folder\`, with files like the ones in \`sql/marts\`. Each file begins with a header:
 
 \`\`\`text
 -- A one-line description.
@@ -82,7 +82,7 @@ types and units. Queries over \`ton.*\` run here as they are, in \`tonlake sql\`
 
 - **Views.** They select from the tables of tonlake, so they cost what those cost, and conditions on \`block_date\`, addresses or logical
   times skip the same files. Warnings about missing blocks name the table behind.
-- **Marts.** A view that reads a mart (its inputs say so) is empty, with a warning, until \`tonlake mart build\` has built it.
+- **Marts.** A view that reads a mart (its inputs say so) is empty, with a warning, until \`tonlake build\` has built it.
 - **Lists.** Metadata, owners and sales are as they were last read; the lake has their changes.
 - **Names.** A warehouse in one file cannot be called \`ton.duckdb\`: DuckDB could not tell the file from the schema.
 `;
@@ -135,13 +135,13 @@ of \`--output\`; if you also set \`--format\`, the two must agree. Rows are stre
 fails halfway, no file is left behind, but standard output may already have rows. A box shows the first 1,000 rows; on a
 terminal, a box that is too wide becomes one line per column.
 
-\`tonlake shell\` is a prompt for the same queries: statements of several lines that end with a semicolon, history, completion by Tab,
+\`tonlake sql\` is a prompt for the same queries: statements of several lines that end with a semicolon, history, completion by Tab,
 \`.tables\`, \`.describe TABLE\`, \`.mode box|line|csv|json\`, \`.once FILE\`, \`.output FILE\`, \`.timer on\` (\`.help\` lists all). Ctrl-C cancels
 the query. Results that are larger than the terminal open in \`$PAGER\`. Temporary objects and variables last until the shell ends; in a
-DuckDB warehouse, which is open only while a statement runs, for one statement. \`tonlake shell < file.sql\` runs a script until the first
+DuckDB warehouse, which is open only while a statement runs, for one statement. \`tonlake sql < file.sql\` runs a script until the first
 error.
 
-\`tonlake sql\`, jobs and \`tonlake fetch\` convert types in the same way. No integer becomes a float.
+\`tonlake sql\`, jobs and \`tonlake api\` convert types in the same way. No integer becomes a float.
 
 | type | CSV and JSON | Parquet |
 |---|---|---|
@@ -218,14 +218,14 @@ These functions are available in every connection that tonlake opens, and in the
 const CHECKS_HEAD = `
 ## Checks
 
-\`tonlake check\` runs the queries in \`sql/checks\`. Each returns the rows that break a rule. If there are any, the exit code is 1. The rows,
+\`tonlake test\` runs the queries in \`sql/checks\`. Each returns the rows that break a rule. If there are any, the exit code is 1. The rows,
 up to 1,000 per check, are in the table \`check_failures\` (\`check_name\`, \`number\`, and \`offender\` as JSON).
 
 \`\`\`sql
 select check_name, count(*) as rows, min(offender) as example from check_failures group by all
 \`\`\`
 
-To add your own checks, use \`tonlake check --checks folder\`. The header of each file has \`rule\`, \`inputs\` and \`optional\` inputs. A
+To add your own checks, use \`tonlake test --checks folder\`. The header of each file has \`rule\`, \`inputs\` and \`optional\` inputs. A
 check is skipped if the warehouse lacks one of its inputs. Besides tables and marts, a check can read \`_commits\`, the ledger, and
 \`_forgotten_days\` (\`pipeline\`, \`block_date\`): days with removed rows, which marts still have.
 

@@ -222,7 +222,7 @@ interface OriginProps {
   readonly words: readonly string[];
 }
 
-/** Where a row is from: what tonlake explain row says. The source is asked only on demand. */
+/** Where a row is from: what tonlake show says. The source is asked only on demand. */
 function Origin({ table, words }: OriginProps) {
   const { mayAskSource } = useContext(SessionContext);
   const [asked, setAsked] = useState<'origin' | 'source'>();

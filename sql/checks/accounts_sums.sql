@@ -1,5 +1,5 @@
 -- accounts against transactions.
--- rule: the mart has every account with a transaction, with the right number of transactions; if not, run tonlake mart build
+-- rule: the mart has every account with a transaction, with the right number of transactions; if not, run tonlake build
 -- inputs: transactions, accounts
 SELECT address, mart.tx_count AS got, counted.tx_count AS expected
 FROM (SELECT address, tx_count FROM accounts) AS mart

@@ -1,5 +1,5 @@
 -- actions_daily against actions.
--- rule: each row of the mart counts the actions of its day and type; if not, run tonlake mart build
+-- rule: each row of the mart counts the actions of its day and type; if not, run tonlake build
 -- inputs: actions, actions_daily
 SELECT block_date, type, mart.action_count AS got, counted.action_count AS expected
 FROM (SELECT block_date, type, action_count FROM actions_daily) AS mart

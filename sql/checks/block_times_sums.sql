@@ -1,5 +1,5 @@
 -- block_times against blocks.
--- rule: each day of the mart counts the blocks of that day and their transactions; if not, run tonlake mart build
+-- rule: each day of the mart counts the blocks of that day and their transactions; if not, run tonlake build
 -- inputs: blocks, block_times
 WITH mart AS (
   SELECT block_date, sum(block_count)::BIGINT AS blocks, sum(tx_count)::BIGINT AS tx_count FROM block_times GROUP BY ALL

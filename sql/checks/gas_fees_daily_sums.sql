@@ -1,5 +1,5 @@
 -- gas_fees_daily against transactions and messages.
--- rule: each day of the mart has the fees of that day's transactions; if not, run tonlake mart build
+-- rule: each day of the mart has the fees of that day's transactions; if not, run tonlake build
 -- inputs: transactions, gas_fees_daily
 SELECT block_date, mart.total_fees AS got, counted.total_fees AS expected
 FROM (SELECT block_date, total_fees FROM gas_fees_daily) AS mart

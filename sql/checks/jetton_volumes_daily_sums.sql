@@ -1,5 +1,5 @@
 -- jetton_volumes_daily and jetton_transfers_daily against jetton_transfers.
--- rule: each row of the marts has the transfers of its day and jetton; if not, run tonlake mart build
+-- rule: each row of the marts has the transfers of its day and jetton; if not, run tonlake build
 -- inputs: jetton_transfers, jetton_volumes_daily, jetton_transfers_daily
 WITH counted AS (
   SELECT block_date, jetton_master, count(*) AS transfer_count, exact_sum_text(amount) AS amount_text

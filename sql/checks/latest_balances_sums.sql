@@ -1,5 +1,5 @@
 -- latest_balances against accounts.
--- rule: both marts have the same TON balance for each account; if not, run tonlake mart build
+-- rule: both marts have the same TON balance for each account; if not, run tonlake build
 -- inputs: accounts, latest_balances
 SELECT address, latest.amount AS got, told.balance AS expected
 FROM (SELECT address, amount FROM latest_balances WHERE asset = 'TON') AS latest

@@ -1,5 +1,5 @@
 -- messages_by_opcode_daily against messages.
--- rule: each day of the mart counts the messages of that day and their value; if not, run tonlake mart build
+-- rule: each day of the mart counts the messages of that day and their value; if not, run tonlake build
 -- inputs: messages, messages_by_opcode_daily
 WITH mart AS (
   SELECT block_date, direction, sum(message_count) AS message_count, sum(value) AS value

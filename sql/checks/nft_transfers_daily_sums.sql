@@ -1,5 +1,5 @@
 -- nft_transfers_daily against nft_transfers.
--- rule: each day of the mart counts the transfer orders of that day; if not, run tonlake mart build
+-- rule: each day of the mart counts the transfer orders of that day; if not, run tonlake build
 -- inputs: nft_transfers, nft_transfers_daily
 WITH mart AS (
   SELECT block_date, sum(transfer_count + aborted_count)::BIGINT AS orders FROM nft_transfers_daily GROUP BY ALL

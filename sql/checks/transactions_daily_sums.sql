@@ -1,5 +1,5 @@
 -- transactions_daily against transactions.
--- rule: each day of the mart counts the transactions of that day; if not, run tonlake mart build
+-- rule: each day of the mart counts the transactions of that day; if not, run tonlake build
 -- inputs: transactions, transactions_daily
 SELECT block_date, mart.tx_count AS got, counted.tx_count AS expected
 FROM (SELECT block_date, tx_count FROM transactions_daily) AS mart

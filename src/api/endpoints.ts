@@ -48,6 +48,6 @@ export function endpointByPath(path: string, method?: Endpoint['method']): Endpo
   const paths = endpointNames.map((candidate) => endpointOf(candidate).path.slice(1));
   throw new UsageError(`usage: expected an endpoint, got ${JSON.stringify(asked)}`, {
     code: 'unknown-endpoint',
-    hint: `${didYouMean(asked, paths)}tonlake fetch lists them all`,
+    hint: `${didYouMean(asked, paths)}tonlake api lists them all`,
   });
 }

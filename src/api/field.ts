@@ -4,7 +4,7 @@ import type { enums, variants } from './enums.ts';
 interface FieldKindShape {
   /** JSON type; `wide` is an integer of up to 64 bits. */
   readonly json: 'string' | 'integer' | 'wide' | 'boolean' | 'texts' | 'object' | 'any';
-  /** DuckDB type that can hold every value that the server sends, for `tonlake fetch`. */
+  /** DuckDB type that can hold every value that the server sends, for `tonlake api`. */
   readonly sql: string;
   /** Kind of a pipeline's column for the field. */
   readonly column: KindName;

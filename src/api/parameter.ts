@@ -28,7 +28,7 @@ export interface ParameterTypes {
 
 export type ParameterKind = keyof ParameterTypes;
 
-/** Accepted values of each kind, for `tonlake fetch ENDPOINT --parameters` and messages. */
+/** Accepted values of each kind, for `tonlake api ENDPOINT --parameters` and messages. */
 export const parameterMeanings: Readonly<Record<ParameterKind, string>> = {
   address: 'an address: raw (0:ABC...) or user-friendly (48 characters of base64)',
   'address-or-null': 'an address, raw or user-friendly, or null',

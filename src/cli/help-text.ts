@@ -3,7 +3,21 @@ import { type Command, Option } from 'commander';
 /** Titles for the options of commands that have many, in the order of their help. Other options follow under `Options:`. */
 const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'What to export:': [
-    ...['all', 'range', 'slice', 'from', 'history', 'so-far', 'backfill', 'refresh', 'marts', 'lag'],
+    ...[
+      'all',
+      'range',
+      'slice',
+      'from',
+      'history',
+      'so-far',
+      'backfill',
+      'refresh',
+      'marts',
+      'lag',
+      'pending',
+      'every',
+      'for',
+    ],
     ...['pipelines', 'without', 'columns', 'without-column'],
   ],
   'Source and warehouse:': ['network', 'warehouse', 's3-endpoint', 'store'],

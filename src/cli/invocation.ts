@@ -8,7 +8,7 @@ const PLACE = ['warehouse', 'network', 'store'] as const;
 type PlaceFlags = { readonly [K in (typeof PLACE)[number]]?: string | undefined };
 
 /** Commands that send requests, by default to the default network; others use the network of the warehouse. */
-const ASKING: ReadonlySet<string> = new Set(['run', 'plan', 'fetch', 'watch']);
+const ASKING: ReadonlySet<string> = new Set(['run', 'follow', 'api']);
 
 let given: PlaceFlags = {};
 let program: Command | undefined;

@@ -20,7 +20,7 @@ export const valuesOf: ValueSource = async (argument, command) => {
       return [...own, ...(await shippedNames('marts'))];
     }
     case 'name':
-      return shippedNames(command === 'check' ? 'checks' : 'marts');
+      return shippedNames(command === 'test' ? 'checks' : 'marts');
     case 'report':
       return shippedNames('reports');
     case 'endpoint':

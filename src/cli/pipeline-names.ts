@@ -8,7 +8,7 @@ export function splitNames(words: readonly string[]): readonly string[] {
 
 /** Rejects ranges and marts in place of pipelines. @throws {UsageError} `unknown-pipeline` */
 export async function refuseOthers(
-  command: 'run' | 'plan' | 'follow',
+  command: 'run' | 'follow',
   names: readonly string[],
   { pipelines }: Registry,
 ): Promise<void> {
@@ -29,6 +29,6 @@ export async function refuseOthers(
   if (mart === undefined) return;
   throw new UsageError(`usage: expected a pipeline, got the mart ${mart}`, {
     code: 'unknown-pipeline',
-    hint: `tonlake mart build ${mart} builds it from exported tables`,
+    hint: `tonlake build ${mart} builds it from exported tables`,
   });
 }

@@ -123,7 +123,7 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   }
   const query = firstQuery(options.pipelines, await warehouseRegistry(options.warehouse, options.registry));
   return pasteable(
-    `${head}${read}\nNext, query the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake describe\n`,
+    `${head}${read}\nNext, query the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake show\n`,
   );
 }
 

@@ -3,7 +3,7 @@ import { asStoreError } from '../files/file-failure.ts';
 
 /** Commands that do more than print: one that ends because nobody reads its events has not done all of it. */
 const WORKING: ReadonlySet<string> = new Set([
-  ...['run', 'follow', 'watch', 'worker', 'job', 'schedule', 'mart', 'check', 'verify'],
+  ...['run', 'follow', 'job', 'build', 'test', 'verify'],
   ...['compact', 'copy', 'publish', 'forget', 'export'],
 ]);
 

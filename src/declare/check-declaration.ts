@@ -114,7 +114,7 @@ function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {
       file,
       'an endpoint that a pipeline can use',
       endpoint,
-      'it sends to the network: only tonlake fetch can call it',
+      'it sends to the network: only tonlake api can call it',
     );
   }
   return found;
@@ -186,7 +186,7 @@ function requireTyped(file: string, table: TableDef, columns: Readonly<Record<st
       file,
       `column ${name} of ${table.name} as ${type} ${why}`,
       got,
-      'tonlake describe shows a table that has it',
+      'tonlake show shows a table that has it',
     );
   }
 }

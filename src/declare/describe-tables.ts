@@ -46,7 +46,7 @@ export function tableLine({ name, grain, views }: TableDef): readonly string[] {
 
 /** One line per table. */
 export function describeTables(tables: readonly TableDef[]): string {
-  return `${alignColumns(tables.map(tableLine)).join('\n')}\n\ntonlake describe TABLE shows its columns and views\n`;
+  return `${alignColumns(tables.map(tableLine)).join('\n')}\n\ntonlake show TABLE shows its columns and views\n`;
 }
 
 /** A table with its columns, for a terminal. `notes`: what of it a warehouse lacks. */

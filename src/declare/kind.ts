@@ -25,7 +25,7 @@ export interface Kind {
   /** Lowest and highest value, both allowed; absent if the physical type implies them. */
   readonly min?: bigint;
   readonly max?: bigint;
-  /** Shown by `tonlake describe`. */
+  /** Shown by `tonlake show`. */
   readonly meaning: string;
 }
 

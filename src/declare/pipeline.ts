@@ -75,7 +75,7 @@ export function coversBlocks({ walk }: PipelineDef): boolean {
   return !['snapshot', 'lookup', 'ephemeral'].includes(walk.kind);
 }
 
-/** True for pending data, which `tonlake watch` reads and `run` does not. */
+/** True for pending data, which `tonlake follow --pending` reads and `run` does not. */
 export function isEphemeral({ walk }: PipelineDef): boolean {
   return walk.kind === 'ephemeral';
 }

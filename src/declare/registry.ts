@@ -159,7 +159,7 @@ function namesOf(named: readonly { readonly name: string }[]): readonly string[]
 function ephemeral(name: string): UsageError {
   return new UsageError(`usage: expected a pipeline with a history, got ${name}, which only has pending data`, {
     code: 'ephemeral-pipeline',
-    hint: 'tonlake watch --account EQ...',
+    hint: 'tonlake follow --pending EQ...',
   });
 }
 

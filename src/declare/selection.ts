@@ -117,7 +117,7 @@ function requireColumn({ name: table, columns }: TableDef, name: string): void {
   if (names.includes(name)) return;
   throw new UsageError(`usage: expected a column of ${table}, got ${JSON.stringify(name)}`, {
     code: 'unknown-column',
-    hint: `${didYouMean(name, names)}tonlake describe ${table} lists its columns`,
+    hint: `${didYouMean(name, names)}tonlake show ${table} lists its columns`,
   });
 }
 

@@ -91,7 +91,7 @@ export interface LookupWalk {
   readonly copies: 'last' | 'none';
 }
 
-/** Pending data without history, read by `tonlake watch`. */
+/** Pending data without history, read by `tonlake follow --pending`. */
 export interface EphemeralWalk {
   readonly kind: 'ephemeral';
   /** Parameter that selects an account. */

@@ -41,7 +41,7 @@ function describeRow(table: string, row: RowExplanation, record: SourceRecord | 
     ['entry', `${number} of ${pipeline}${of}`],
     block === undefined ? undefined : ['block', `masterchain block ${block}`],
     ['read', readText(requests, retries, readAt)],
-    request === undefined || record !== undefined ? undefined : ['request', `${request} reads its record now (--raw)`],
+    request === undefined || record !== undefined ? undefined : ['request', `${request} reads its record now (--live)`],
     [
       'committed',
       committedAt + (past.mergedFrom.length === 0 ? '' : `; merged by compact from ${earlierText(past.mergedFrom)}`),

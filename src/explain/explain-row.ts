@@ -108,7 +108,7 @@ async function findTable(reader: Reader, registry: Registry, name: string): Prom
   if (view !== undefined && view.name !== name) {
     throw new UsageError(`usage: expected a table or mart, got ${name}, a view of ${view.name}`, {
       code: 'unknown-table',
-      hint: `tonlake explain row ${view.name} KEY`,
+      hint: `tonlake show ${view.name} KEY`,
     });
   }
   const marts = view === undefined ? await loadMarts(registry) : [];

@@ -13,7 +13,7 @@ export interface RowExplanation {
   readonly file: RowFileFacts | undefined;
   /** Masterchain block of the row; undefined if it belongs to none. */
   readonly block: number | undefined;
-  /** The request that reads its record now, as `--raw` does; those of the entry read many rows each, and are only counted. */
+  /** The request that reads its record now, as `--live` does; those of the entry read many rows each, and are only counted. */
   readonly request: string | undefined;
   readonly proof: RowProof;
   /** A newer reading of the same key, of a table that keeps several; undefined if this is the newest. */

@@ -166,6 +166,6 @@ function required(pipeline: PipelineDef, value: string | null | undefined, what:
 function noRecord({ name }: PipelineDef, why: string): UsageError {
   return new UsageError(`usage ${name}: expected a record that the source can be asked for: ${why}`, {
     code: 'no-record',
-    hint: 'leave out --raw',
+    hint: 'leave out --live',
   });
 }

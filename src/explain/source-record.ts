@@ -39,7 +39,7 @@ export async function readSourceRecord(
   const base = baseOf(pipeline, table);
   const request = recordRequest(pipeline, table, row);
   const leftOut = row.entry.without?.[table.name];
-  const session = await openSession({ ...options, network, priority: 'interactive', command: 'tonlake explain' });
+  const session = await openSession({ ...options, network, priority: 'interactive', command: 'tonlake show' });
   try {
     let searched = 0;
     let first: string | undefined;
@@ -69,7 +69,7 @@ function recordTable(registry: Registry, { table, pipeline }: Explanation) {
   if (pipeline !== undefined) return { pipeline: registry.pipeline(pipeline), table: registry.table(table) };
   throw new UsageError(`usage: expected a table whose records the source sends, got ${table}`, {
     code: 'no-record',
-    hint: 'leave out --raw: tonlake makes its rows itself',
+    hint: 'leave out --live: tonlake makes its rows itself',
   });
 }
 

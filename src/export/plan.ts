@@ -89,7 +89,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   for (const pipeline of pipelines) walkKindOf(registry, pipeline);
   requireSliceable(options, pipelines);
   parseRange(options.range);
-  const session = await openSession({ ...options, effects, command: 'tonlake plan' });
+  const session = await openSession({ ...options, effects, command: 'tonlake run --dry-run' });
   try {
     const chain = sessionBounds(session, effects);
     const asked = await resolveAsked(options, chain);

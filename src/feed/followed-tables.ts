@@ -27,7 +27,7 @@ export function followedTables(registry: Registry, names: readonly string[]): re
     }
     throw new UsageError(`usage: expected a table that is exported by blocks, got ${name}`, {
       code: 'unknown-table',
-      hint: `${didYouMean(name, known)}tonlake describe lists all tables`,
+      hint: `${didYouMean(name, known)}tonlake show lists all tables`,
     });
   }
   if (names.length === 0) throw new UsageError('usage: expected at least one table, got none', { code: 'no-tables' });

@@ -175,7 +175,7 @@ function lineOf({ lines }: PlacedQuery, line: number): string {
 
 function badSelect(error: unknown, query: PlacedQuery): UsageError {
   const { text, place } = faultIn(error, query);
-  return bad(`a valid select, got an error: ${text} (${place})`, 'tonlake describe shows tables and columns');
+  return bad(`a valid select, got an error: ${text} (${place})`, 'tonlake show shows tables and columns');
 }
 
 function unknownColumn(yaml: PlacedYaml, path: YamlPath, got: string, columns: readonly string[]): UsageError {

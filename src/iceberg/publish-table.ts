@@ -80,7 +80,7 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
   if (problem !== undefined) {
     throw new StoreError(`store: table ${table.table.name} is not published: ${problem}`, {
       code: 'mixed-rows',
-      hint: 'build the mart in full, then publish again: tonlake mart build --full',
+      hint: 'build the mart in full, then publish again: tonlake build --full',
     });
   }
   let restart: Restart | undefined;

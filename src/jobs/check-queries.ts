@@ -119,10 +119,10 @@ function wrongQuery({ text, place }: ReturnType<typeof faultIn>, names: readonly
   if (table !== undefined) {
     return badQuery(
       `a table or mart, got ${table} (${place})`,
-      didYouMean(table, names).trimEnd() || 'tonlake describe lists all tables',
+      didYouMean(table, names).trimEnd() || 'tonlake show lists all tables',
     );
   }
-  return badQuery(`a valid query, got an error: ${text} (${place})`, 'tonlake describe shows tables and columns');
+  return badQuery(`a valid query, got an error: ${text} (${place})`, 'tonlake show shows tables and columns');
 }
 
 function badQuery(message: string, hint: string): UsageError {

@@ -27,7 +27,7 @@ export async function checkRetention(parsed: ParsedJob, names: JobNames): Promis
       yaml,
       path,
       'a pipeline that is exported by blocks',
-      'tonlake describe shows how each pipeline is exported',
+      'tonlake show shows how each pipeline is exported',
     );
   });
   const exported = fields.pipelines.length === 0 ? [] : registry.toRun(fields.pipelines);

@@ -101,7 +101,7 @@ const schedule = z
         'Maximum number of missed runs to catch up on after downtime: the newest ones, oldest first. 0 for none. Default: 7.',
       ),
   })
-  .describe('When `tonlake schedule` runs the job.');
+  .describe('When `tonlake job schedule` runs the job.');
 
 const verification = z
   .union([

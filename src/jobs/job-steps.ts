@@ -113,7 +113,7 @@ export async function runChecks(context: StepContext): Promise<void> {
   const which = `${failed.length} of ${outcomes.length} checks failed: ${names}`;
   throw new JobError(`job ${job.name}: ${which}; nothing was published`, {
     code: 'checks-failed',
-    hint: `tonlake check ${failed.map(({ name }) => name).join(' ')} --warehouse ${job.warehouse} shows the rows`,
+    hint: `tonlake test ${failed.map(({ name }) => name).join(' ')} --warehouse ${job.warehouse} shows the rows`,
   });
 }
 

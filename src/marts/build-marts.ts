@@ -81,7 +81,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
   const { path, network, kind } = reader;
   const store = await openStore({
     ...{ path, network, kind, effects, tables: registry.tables, marts: marts.map(({ table }) => table) },
-    command: 'tonlake mart build',
+    command: 'tonlake build',
     onStep,
     setAside: new Set(options.damaged?.map(({ id }) => id)),
   });

@@ -22,7 +22,7 @@ export function martSummary({ name, file, question, grain, units, inputs, option
 }
 
 /** One line per mart. */
-export function describeMarts(marts: readonly MartDef[], title = 'marts, built by tonlake mart build'): string {
+export function describeMarts(marts: readonly MartDef[], title = 'marts, built by tonlake build'): string {
   const lines = alignColumns(marts.map(({ name, question }) => [name, question]));
   return `${title}:\n${lines.join('\n')}\n`;
 }

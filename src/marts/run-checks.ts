@@ -133,7 +133,7 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
   requireSameNetwork(reader.path, reader.network, options.network);
   const { path, network, kind } = reader;
   const store = await openStore({
-    ...{ path, network, kind, effects, tables: registry.tables, marts: [failuresTable], command: 'tonlake check' },
+    ...{ path, network, kind, effects, tables: registry.tables, marts: [failuresTable], command: 'tonlake test' },
   });
   try {
     const checks: CheckResult[] = [];

@@ -44,7 +44,7 @@ export function requireKnown(path: string, references: readonly Reference[], kno
   if (lost === undefined) return;
   throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${path}:${lost.line})`, {
     code: 'unknown-reference',
-    hint: didYouMean(lost.name, [...known]).trimEnd() || 'tonlake describe lists all tables',
+    hint: didYouMean(lost.name, [...known]).trimEnd() || 'tonlake show lists all tables',
   });
 }
 
@@ -59,7 +59,7 @@ export function sqlError({ path }: Pick<SqlFile, 'path'>, error: unknown): MartE
   const fault = sqlFault(error);
   return new MartError(`mart: ${fault.text} (${placeOf(path, fault)})`, {
     code: 'bad-sql',
-    hint: 'tonlake describe shows tables and columns',
+    hint: 'tonlake show shows tables and columns',
     cause: error,
   });
 }

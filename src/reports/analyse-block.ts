@@ -53,7 +53,7 @@ export function blockFault(error: unknown, path: string, block: SqlBlock): Repor
 function badSql(text: string, path: string, line: number, cause?: unknown): ReportError {
   return new ReportError(`report: ${text} (${path}:${line})`, {
     code: 'bad-sql',
-    hint: 'tonlake describe shows tables and columns',
+    hint: 'tonlake show shows tables and columns',
     cause,
   });
 }

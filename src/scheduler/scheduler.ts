@@ -37,7 +37,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const stop = stopAfterDrain(options);
   try {
     for (const [first] of groups) {
-      if (first !== undefined) locks.push(await lockJobs(first.warehouse, 'schedule', effects, 'tonlake schedule'));
+      if (first !== undefined) locks.push(await lockJobs(first.warehouse, 'schedule', effects, 'tonlake job schedule'));
     }
     const queues = await Promise.all(groups.map((jobs) => Promise.all(jobs.map((job) => openQueue(job, options)))));
     await Promise.all(

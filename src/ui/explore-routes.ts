@@ -77,7 +77,7 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs:
     };
     return c.json(found);
   });
-  // The text of tonlake explain row.
+  // The text of tonlake show.
   app.get('/api/explain', valid('query', keySchema), async (c) => {
     const { table, key, source } = c.req.valid('query');
     const words = key.split('\n');

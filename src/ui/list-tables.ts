@@ -69,7 +69,7 @@ export async function findRelation(opened: Opened, name: string): Promise<Omit<T
     const names = items.map((each) => each.name);
     throw new UsageError(`usage: expected a table, got ${name}`, {
       code: 'unknown-table',
-      hint: `${didYouMean(name, names)}tonlake describe lists them`,
+      hint: `${didYouMean(name, names)}tonlake show lists them`,
     });
   }
   const marts = await loadMarts(registry);

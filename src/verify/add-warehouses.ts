@@ -128,7 +128,7 @@ function addOne({ store, registry, network, stop }: Adding, from: string): Promi
 /** What becomes of an entry: `add`, `present`, or why it stays behind. */
 function fateOf(store: Store, registry: Registry, entry: LedgerEntry): string {
   const { pipeline, verdict, scope, mart, forgotten, declaration } = entry;
-  if (mart !== undefined) return 'a mart: tonlake mart build';
+  if (mart !== undefined) return 'a mart: tonlake build';
   if (scope !== undefined || forgotten !== undefined) return 'it belongs to no block: run it again without --slice';
   if (verdict !== 'sealed') return 'its blocks are not done';
   const own = registry.pipelines.find(({ name }) => name === pipeline);

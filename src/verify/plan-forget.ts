@@ -85,7 +85,7 @@ function requireBlocks(pipeline: PipelineDef): PipelineDef {
   if (bindsRows(pipeline)) return pipeline;
   throw new UsageError(`usage: expected a pipeline exported by blocks, got ${pipeline.name}`, {
     code: 'not-by-blocks',
-    hint: 'tonlake describe shows how each pipeline is exported',
+    hint: 'tonlake show shows how each pipeline is exported',
   });
 }
 

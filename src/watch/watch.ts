@@ -78,12 +78,12 @@ export async function watch(options: WatchOptions): Promise<WatchReport> {
   if (accounts.length + messages.length === 0) {
     throw new UsageError('usage watch: expected at least one account or message, got none', {
       code: 'nothing-to-watch',
-      hint: 'tonlake watch --account EQ...',
+      hint: 'tonlake follow --pending EQ...',
     });
   }
   const pipelines = registry.pipelines.filter(isWatched);
   const asks = planPoll(pipelines, { accounts, messages });
-  const session = await openSession({ ...options, effects, priority: 'tail', command: 'tonlake watch' });
+  const session = await openSession({ ...options, effects, priority: 'tail', command: 'tonlake follow --pending' });
   try {
     return await new Watch({ ...options, ...session, effects, registry, pipelines, asks }).run();
   } finally {
@@ -234,7 +234,7 @@ class Watch {
       tables,
       pipelines: registry.pipelines,
       effects,
-      command: 'tonlake watch',
+      command: 'tonlake follow --pending',
       kind,
     });
     try {

@@ -101,7 +101,7 @@ describe('a source that is none', () => {
 
   test.each([
     ['run', '--range', RANGE],
-    ['watch', '--account', `0:${'0'.repeat(64)}`],
+    ['follow', '--pending', `0:${'0'.repeat(64)}`],
   ])('an address where nothing listens is told by %s at once, and leaves no warehouse', async (...words) => {
     const url = await serve(() => undefined);
     await new Promise((resolve) => servers.pop()?.close(resolve));
@@ -189,8 +189,8 @@ describe('a warehouse that cannot be used', () => {
       runArgs('sandbox', path),
       ['status', '--network', 'sandbox', '--warehouse', path],
       ['sql', 'select 1', '--network', 'sandbox', '--warehouse', path],
-      ['files', 'blocks', '--network', 'sandbox', '--warehouse', path],
-      ['catalog', '--network', 'sandbox', '--warehouse', path],
+      ['show', 'blocks', '--files', '--network', 'sandbox', '--warehouse', path],
+      ['publish', 'duckdb', '--network', 'sandbox', '--warehouse', path],
     ]) {
       expectOneLine(await tonlake(args), 2, new RegExp(`holds ${sandbox.url}, not sandbox`));
     }

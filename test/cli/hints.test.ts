@@ -28,7 +28,7 @@ describe('a command in a text', () => {
       text: 'tonlake run blocks --range 5; or tonlake verify --repair',
       is: 'tonlake run --warehouse w --network testnet blocks --range 5; or tonlake verify --warehouse w --repair',
     },
-    { flags: ['-w', 'w'], text: 'tonlake mart build a', is: 'tonlake mart build --warehouse w a' },
+    { flags: ['-w', 'w'], text: 'tonlake build a', is: 'tonlake build --warehouse w a' },
     {
       flags: ['-w', 'w', '--store', 'duckdb'],
       text: 'tonlake run --warehouse v blocks',
@@ -97,10 +97,10 @@ test('what a query and a mart lack is exported by the command that they suggest'
     stderr: '',
   });
 
-  const mart = await tonlake(['mart', 'build', 'dex_swaps', ...place], { cwd });
+  const mart = await tonlake(['build', 'dex_swaps', ...place], { cwd });
   const [, lacking = ''] = /never exported: (tonlake run .*)\n/.exec(mart.stderr) ?? [];
   expect(await paste(lacking, cwd)).toMatchObject({ code: 0 });
-  expect(await tonlake(['mart', 'build', 'dex_swaps', ...place], { cwd })).toMatchObject({ code: 0 });
+  expect(await tonlake(['build', 'dex_swaps', ...place], { cwd })).toMatchObject({ code: 0 });
 });
 
 test('without a network, a warehouse says which one it holds, and the default is named', async () => {

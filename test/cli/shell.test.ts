@@ -201,11 +201,11 @@ describe('a script', () => {
       '.output',
       `select count(*) as n from '${join(out, 'blocks.parquet')}' semi join blocks using (root_hash)`,
     ].join('\n');
-    const { code, stdout, stderr } = await startTonlake(['shell', '--warehouse', warehouse], { input }).finished;
+    const { code, stdout, stderr } = await startTonlake(['sql', '--warehouse', warehouse], { input }).finished;
     const [, count] = /^a,b\n1000,1009\nn\n(\d+)\n$/.exec(stdout) ?? [];
     expect({ code, stderr, stdout: Number(count) > 10 }).toEqual({ code: 0, stderr: '', stdout: true });
     expect(await readFile(join(out, 'all.csv'), 'utf8')).toBe('x\n1\ny\n2\n');
-    const missing = await startTonlake(['shell', '--warehouse', warehouse], { input: 'from transactions;' }).finished;
+    const missing = await startTonlake(['sql', '--warehouse', warehouse], { input: 'from transactions;' }).finished;
     expect(missing).toMatchObject({ code: 0, stderr: expect.stringContaining('warning: transactions') });
   });
 
@@ -215,7 +215,7 @@ describe('a script', () => {
     ['select 1 as a;\n.once x.xlsx\nselect 2;', /\.xlsx/],
     ['select 1 as a;\ndelete from blocks;\nselect 2;', /queries cannot change a warehouse/],
   ])('ends at its first error: %j', async (input, error) => {
-    const { code, stdout, stderr } = await startTonlake(['shell', '--warehouse', warehouse], { input }).finished;
+    const { code, stdout, stderr } = await startTonlake(['sql', '--warehouse', warehouse], { input }).finished;
     expect({ code, stderr: stderr.match(/\n/g)?.length }).toEqual({ code: 1, stderr: 1 });
     expect(stderr).toMatch(error);
     expect(stdout).toMatch(/│ 1 │\n└───┘\n1 row\n$/);
@@ -223,13 +223,13 @@ describe('a script', () => {
 
   test.each(['box', 'csv'])('ends in one line if the disk of its output is full (%s)', async (mode) => {
     const input = `.mode ${mode}\n.output /dev/full\nselect 1 as a;\n.output\nselect 2 as b;`;
-    const outcome = await startTonlake(['shell', '--warehouse', warehouse], { input }).finished;
+    const outcome = await startTonlake(['sql', '--warehouse', warehouse], { input }).finished;
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
     expect(outcome.stderr).toMatch(/^error: store: file \/dev\/full: the disk is full \(ENOSPC[^\n]*\n$/);
   });
 
   test('needs a warehouse', async () => {
-    const { code, stderr } = await startTonlake(['shell', '--warehouse', join(folder, 'none')], { input: 'select 1;' })
+    const { code, stderr } = await startTonlake(['sql', '--warehouse', join(folder, 'none')], { input: 'select 1;' })
       .finished;
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^error: store: no warehouse/) });
   });

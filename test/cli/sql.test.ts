@@ -97,10 +97,10 @@ test.each([
   ["from read_csv('/nowhere.csv')", false],
   ['select nosuch(1)', false],
   ['selec 1', false],
-])('%s has the hint of tonlake describe: %s', async (query, hasHint) => {
+])('%s has the hint of tonlake show: %s', async (query, hasHint) => {
   const { code, stderr } = await sql(query);
   expect(code).toBe(1);
-  expect(/hint: tonlake describe .*shows tables and columns/.test(stderr)).toBe(hasHint);
+  expect(/hint: tonlake show .*shows tables and columns/.test(stderr)).toBe(hasHint);
 });
 
 describe('the result of tonlake sql', () => {

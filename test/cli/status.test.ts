@@ -31,7 +31,7 @@ test('status begins with what is missing, and has a line for each pipeline; one 
   const namesIn = (json: string) => JSON.parse(json).pipelines.map((each: PipelineStatus) => each.pipeline);
   expect(namesIn((await status('--json')).stdout)).toEqual(['blocks', 'transactions']);
   expect(namesIn((await status('blocks', '--json')).stdout)).toEqual(['blocks']);
-  await tonlake(['mart', 'build', 'transactions_daily', '-w', path]);
+  await tonlake(['build', 'transactions_daily', '-w', path]);
   const { stdout: mart } = await status('transactions_daily');
   expect(mart).toMatch(/\nmarts\n {2}transactions_daily: \d/);
   expect(mart).not.toContain('nothing is committed');

@@ -25,7 +25,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     },
     { args: [...RUN, '--store', 'csv'], says: /'csv' is invalid.*parquet, duckdb/ },
     { args: [...RUN, '--priority', 'first'], says: /'first' is invalid.*interactive, tail, backfill/ },
-    { args: [...RUN, '--lane', 'first'], says: /'first' is invalid.*interactive, tail, backfill/ },
+    { args: [...RUN, '--priority', 'first'], says: /'first' is invalid.*interactive, tail, backfill/ },
     { args: [...RUN, '--rps', '0'], says: /above 0/ },
     { args: [...RUN, '--rps', 'fast'], says: /above 0/ },
     { args: [...RUN, '--concurrency', '1.5'], says: /whole number/ },
@@ -36,8 +36,8 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
       says: /got "1000:1005", which is a range; hint: ranges need -r: tonlake run .*-r 1000:1005\n/,
     },
     {
-      args: ['plan', 'blocks', 'yesterday', '-n', 'sandbox'],
-      says: /got "yesterday", which is a range; hint: ranges need -r: tonlake plan .*blocks -r yesterday\n/,
+      args: ['run', '--dry-run', 'blocks', 'yesterday', '-n', 'sandbox'],
+      says: /got "yesterday", which is a range; hint: ranges need -r: tonlake run .*blocks -r yesterday\n/,
     },
     {
       args: ['run', 'messages', ...RUN.slice(1)],
@@ -45,7 +45,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     },
     {
       args: ['run', 'transactions_daily', '-n', 'sandbox'],
-      says: /got the mart transactions_daily; hint: tonlake mart build .*transactions_daily builds it/,
+      says: /got the mart transactions_daily; hint: tonlake build .*transactions_daily builds it/,
     },
     {
       args: ['run', '-n', 'sandbox', '-r', '1,000:2,000'],
@@ -67,8 +67,9 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['run', '--network', 'sandbox', '--range', '20000:'], says: /range with blocks.*hint: the head is 10000/ },
     { args: ['run', '--network', 'sandbox', '--range', 'last week'], says: /expected a range such as/ },
     { args: ['job'], says: /expected a command of tonlake job, got none; hint: there are: run, check, list, history/ },
-    { args: ['mart'], says: /expected a command of tonlake mart, got none; hint: there are: build, list/ },
-    { args: ['mart', 'biuld'], says: /unknown command 'biuld'; hint: did you mean build\?/ },
+    { args: ['publish'], says: /expected a command of tonlake publish, got none; hint: there are: iceberg, duckdb/ },
+    { args: ['publish', 'duckbd'], says: /unknown command 'duckbd'; hint: did you mean duckdb\?/ },
+    { args: ['biuld'], says: /unknown command 'biuld'; hint: did you mean build\?/ },
     {
       args: [...RUN, '-w', 'gs://bucket/lake'],
       says: /expected a local path for --warehouse, got the URL gs:.*hint: use s3:\/\/bucket\/prefix/,
@@ -90,19 +91,21 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     },
     { args: ['sql', 'select 1', '-o', 's3://b/x.csv'], says: /for --output, got the URL s3:/ },
     { args: ['report', 'network-daily', '-o', 'gs://b/x.html'], says: /for --output, got the URL gs:/ },
-    { args: ['fetch', 'blocks', '-o', 'https://h/x.json'], says: /for --output, got the URL https:/ },
+    { args: ['api', 'blocks', '-o', 'https://h/x.json'], says: /for --output, got the URL https:/ },
     { args: ['status', '-w', 'md:db'], says: /--warehouse, got the URL md:/ },
-    { args: ['sql'], says: /expected either a query or --file, got none/ },
+    { args: ['sql', 'select 1', '--file', 'q.sql'], says: /expected either a query or --file, got both/ },
+    { args: ['sql', '--format', 'csv'], says: /expected a query with --format, got none/ },
     { args: ['sql', ' '], says: /expected a query, got nothing/ },
     { args: ['sql', '--file', '/nowhere/q.sql'], says: /cannot read \/nowhere\/q\.sql/ },
     { args: ['sql', 'select 1', '--format', 'xml'], says: /box, csv, json/ },
-    { args: ['describe', 'mesages'], says: /expected a table, got "mesages"; hint: did you mean messages\?/ },
-    { args: ['describe', 'nopipe'], says: /got "nopipe"; hint: there are: / },
+    { args: ['show', 'mesages'], says: /expected a table, got "mesages"; hint: did you mean messages\?/ },
+    { args: ['show', 'nopipe'], says: /got "nopipe"; hint: there are: / },
     { args: ['help', 'rnu'], says: /expected a command, got "rnu"; hint: did you mean run\?\n/ },
-    { args: ['help', 'job', 'shcedule'], says: /got "shcedule"; hint: there are: run, check, list, history, log\n/ },
-    { args: ['files'], says: /missing required argument 'table'/ },
-    { args: ['files', 'blcks'], says: /did you mean blocks\?/ },
-    { args: ['catalog', 'extra'], says: /too many arguments/ },
+    { args: ['help', 'job', 'shcedule'], says: /got "shcedule"; hint: did you mean schedule\?/ },
+    { args: ['show', '--files'], says: /expected a table alone with --files/ },
+    { args: ['show', 'blocks', '--live'], says: /expected the key of a row with --live/ },
+    { args: ['show', 'blcks', '--files'], says: /did you mean blocks\?/ },
+    { args: ['publish', 'duckdb', 'extra'], says: /too many arguments/ },
     { args: ['sandbox', '--port', 'x'], says: /expected a port/i },
     { args: ['sandbox', '--port', '0', '--seed', 'x'], says: /whole number/ },
     { args: ['sandbox', '--port', '0', '--blocks', '0'], says: /whole number/ },
@@ -129,25 +132,22 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
   });
 });
 
-test.each(['run', 'status', 'sql', 'describe', 'files', 'catalog', 'sandbox'])(
-  'tonlake %s --help shows examples',
-  async (name) => {
-    const { code, stdout, stderr } = await tonlake([name, '--help']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(new RegExp(`Examples:\\n  tonlake ${name}`));
-    if (name !== 'sandbox') {
-      expect(stdout).toContain('--network');
-      expect(stdout).toContain('--warehouse');
-    }
-  },
-);
+test.each(['run', 'status', 'sql', 'show', 'sandbox'])('tonlake %s --help shows examples', async (name) => {
+  const { code, stdout, stderr } = await tonlake([name, '--help']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(new RegExp(`Examples:\\n  tonlake ${name}`));
+  if (name !== 'sandbox') {
+    expect(stdout).toContain('--network');
+    expect(stdout).toContain('--warehouse');
+  }
+});
 
 test.each([
   { args: ['--foo'], code: 2 },
-  { args: ['describe', 'mesages'], code: 2 },
+  { args: ['show', 'mesages'], code: 2 },
   { args: ['sql', 'select 1', '-w', 'nowhere'], code: 1 },
   { args: ['run', '-n', 'sandbox', '-r', '20000:'], code: 2 },
-  { args: ['describe', 'blocks'], code: 0 },
+  { args: ['show', 'blocks'], code: 0 },
   { args: ['run', '--help'], code: 0 },
 ])('the program itself says and ends as its command does: tonlake $args', async ({ args, code }) => {
   const cwd = freshFolder();
@@ -197,14 +197,20 @@ test('a network of the environment says nothing about a warehouse that is named'
   expect(await tonlake(run)).toMatchObject({ code: 0 });
   const env = { TONLAKE_NETWORK: 'testnet' };
   const commands = [
-    ...[['sql', 'select 1'], ['status'], ['verify'], ['mart', 'build', 'gas_fees_daily'], ['check', 'not_null']],
-    ...[['files', 'transactions'], ['catalog'], ['compact'], ['describe', 'transactions'], ['report', 'network-daily']],
+    ...[['sql', 'select 1'], ['status'], ['verify'], ['build', 'gas_fees_daily'], ['test', 'not_null']],
+    ...[
+      ['show', 'transactions', '--files'],
+      ['publish', 'duckdb'],
+      ['compact'],
+      ['show', 'transactions'],
+      ['report', 'network-daily'],
+    ],
   ];
   for (const args of commands) {
     const { stderr } = await tonlake([...args, '-w', path], { cwd, env });
     expect(stderr, args[0]).not.toMatch(/error: .*(holds|network)/);
     const { code, stderr: refusal } = await tonlake([...args, '-w', path, '-n', 'testnet'], { cwd });
-    if (args[0] === 'describe') continue;
+    if (args[0] === 'show') continue;
     expect({ code, refusal }, args[0]).toEqual({ code: 2, refusal: expect.stringContaining('holds sandbox, not') });
   }
 }, 120_000);
@@ -239,7 +245,16 @@ test('the only warehouse in data is found without flags, and one of several is n
 });
 
 test('a plan tells what the index does not hold, and counts only the rest', async () => {
-  const args = ['plan', '--network', 'sandbox', '--range', '9990:10010', '--warehouse', join(freshFolder(), 'w')];
+  const args = [
+    'run',
+    '--dry-run',
+    '--network',
+    'sandbox',
+    '--range',
+    '9990:10010',
+    '--warehouse',
+    join(freshFolder(), 'w'),
+  ];
   const { stdout } = await tonlake(args);
   expect(stdout).toContain('not in the index: 10001:10010; the index has 1:10000\n');
   expect(stdout.match(/\(11 masterchain blocks/g)).toHaveLength(2);
@@ -269,7 +284,7 @@ test('tonlake help shows the same as --help', async () => {
 });
 
 test('commands with many options have each of them in a group', async () => {
-  for (const name of ['run', 'plan', 'follow']) {
+  for (const name of ['run', 'follow']) {
     const { stdout } = await tonlake([name, '--help']);
     expect(stdout).not.toMatch(/^Options:/m);
     expect(stdout).toMatch(/^What to export:$[\s\S]*^Source and warehouse:$[\s\S]*^Speed:$[\s\S]*^Output:$/m);
@@ -277,7 +292,7 @@ test('commands with many options have each of them in a group', async () => {
 });
 
 test('no option shows an empty default', async () => {
-  for (const name of ['sql', 'report', 'export', 'watch']) {
+  for (const name of ['sql', 'report', 'export', 'follow']) {
     expect((await tonlake([name, '--help'])).stdout).not.toMatch(/\(default: [[{]/);
   }
 });

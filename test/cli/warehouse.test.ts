@@ -99,7 +99,7 @@ describe('tonlake sql', () => {
   test('a wrong query is one line with a hint', async () => {
     const { code, stdout, stderr } = await sql('select *\nfrom transactionz');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: store: query: [^\n]*transactionz[^\n]*; hint: tonlake describe[^\n]*\n$/);
+    expect(stderr).toMatch(/^error: store: query: [^\n]*transactionz[^\n]*; hint: tonlake show[^\n]*\n$/);
   });
 
   test.each(['w', 'w.duckdb'])('a query cannot change %s', async (name) => {
@@ -144,8 +144,8 @@ describe('tonlake sql', () => {
   });
 });
 
-test.each(['blocks', 'messages'])('tonlake files lists what holds %s', async (table) => {
-  const { code, stdout, stderr } = await tonlake(['files', table, '--warehouse', path]);
+test.each(['blocks', 'messages'])('tonlake show lists --files what holds %s', async (table) => {
+  const { code, stdout, stderr } = await tonlake(['show', table, '--files', '--warehouse', path]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const files = stdout.trimEnd().split('\n');
   expect(files.every((file) => isAbsolute(file) && existsSync(file))).toBe(true);
@@ -158,40 +158,48 @@ test.each(['blocks', 'messages'])('tonlake files lists what holds %s', async (ta
   expect(counts.stdout).toBe('same,some\ntrue,true\n');
 });
 
-test('tonlake files of a DuckDB warehouse lists nothing, and says why', async () => {
+test('tonlake show of --files a DuckDB warehouse lists nothing, and says why', async () => {
   const warehouse = join(folder, 'w.duckdb');
   const stderr = `no Parquet files: a DuckDB warehouse is a single file, ${warehouse}\n`;
-  expect(await tonlake(['files', 'blocks', '--warehouse', warehouse])).toMatchObject({ code: 0, stdout: '', stderr });
+  expect(await tonlake(['show', 'blocks', '--files', '--warehouse', warehouse])).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr,
+  });
 });
 
-test('tonlake files of a table without rows says so', async () => {
+test('tonlake show of --files a table without rows says so', async () => {
   const stderr = `no Parquet files: traces has no rows in ${path}\n`;
-  expect(await tonlake(['files', 'traces', '--warehouse', path])).toMatchObject({ code: 0, stdout: '', stderr });
+  expect(await tonlake(['show', 'traces', '--files', '--warehouse', path])).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr,
+  });
 });
 
-test('tonlake files of a mart that is not built says so', async () => {
+test('tonlake show of --files a mart that is not built says so', async () => {
   for (const name of ['w', 'w.duckdb']) {
     const place = join(folder, name);
-    const stderr = `error: mart transactions_daily: expected a built mart, got one that is not built yet; hint: tonlake mart build --warehouse ${place} transactions_daily\n`;
-    const files = ['files', 'transactions_daily', '--warehouse', place];
+    const stderr = `error: mart transactions_daily: expected a built mart, got one that is not built yet; hint: tonlake build --warehouse ${place} transactions_daily\n`;
+    const files = ['show', 'transactions_daily', '--files', '--warehouse', place];
     expect(await tonlake(files)).toMatchObject({ code: 1, stdout: '', stderr });
   }
 });
 
-describe('tonlake describe', () => {
+describe('tonlake show', () => {
   test('shows the tables, and the columns of one', async () => {
-    const all = await tonlake(['describe']);
+    const all = await tonlake(['show']);
     expect(all.code).toBe(0);
     for (const table of ['blocks', 'transactions', 'messages', 'account_states', 'quarantine']) {
       expect(all.stdout).toMatch(new RegExp(`^${table} `, 'm'));
     }
-    const one = await tonlake(['describe', 'transactions']);
+    const one = await tonlake(['show', 'transactions']);
     expect(one.stdout).toMatch(/^key \(.+\), sorted by \(.+\), partitioned by block_date$/m);
     expect(one.stdout).toMatch(/^lt +BIGINT +\S/m);
   });
 
   test('tells of the ledger, too', async () => {
-    const { code, stdout } = await tonlake(['describe', '_commits']);
+    const { code, stdout } = await tonlake(['show', '_commits']);
     expect(code).toBe(0);
     const told = [...stdout.matchAll(/^(\w+) +([A-Z]+) +\S/gm)].map(([, name, type]) => `${name},${type}`);
     for (const warehouse of [path, join(folder, 'w.duckdb')]) {
@@ -199,11 +207,11 @@ describe('tonlake describe', () => {
       const real = await tonlake(['sql', query, '--warehouse', warehouse, '--format', 'csv']);
       expect(told).toEqual(real.stdout.trimEnd().split('\n').slice(1));
     }
-    expect((await tonlake(['describe', '_commits', '--json'])).stdout).toMatch(/^\[\{"table":"_commits"/);
+    expect((await tonlake(['show', '_commits', '--json'])).stdout).toMatch(/^\[\{"table":"_commits"/);
   });
 
   test('--json names every column as the warehouse has it', async () => {
-    const { stdout } = await tonlake(['describe', 'messages', '--json']);
+    const { stdout } = await tonlake(['show', 'messages', '--json']);
     const [{ table, columns }] = JSON.parse(stdout);
     expect(table).toBe('messages');
     const real = await sql('select column_name, column_type from (describe messages)', '--format', 'json');
@@ -250,7 +258,7 @@ test('tonlake status --json is one object', async () => {
   }
 });
 
-describe('tonlake catalog', () => {
+describe('tonlake publish duckdb', () => {
   async function countThroughCatalog(warehouse: string): Promise<bigint> {
     const instance = await DuckDBInstance.create(join(warehouse, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
     const connection = await instance.connect();
@@ -270,7 +278,7 @@ describe('tonlake catalog', () => {
     const to = join(freshFolder(), "moved it's");
     renameSync(from, to);
     expect(await countThroughCatalog(to)).toBe(count);
-    const { code, stdout, stderr } = await tonlake(['catalog', '--warehouse', to]);
+    const { code, stdout, stderr } = await tonlake(['publish', 'duckdb', '--warehouse', to]);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${join(to, 'warehouse.duckdb')}\n`, stderr: '' });
     expect(await countThroughCatalog(to)).toBe(count);
   });

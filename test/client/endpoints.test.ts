@@ -111,7 +111,7 @@ describe('the endpoints', () => {
     const failure = catching(() => endpointByPath('jetton/master'));
     expect(failure).toBeInstanceOf(UsageError);
     expect(formatError(failure)).toBe(
-      'usage: expected an endpoint, got "jetton/master"; hint: did you mean jetton/masters? tonlake fetch lists them all',
+      'usage: expected an endpoint, got "jetton/master"; hint: did you mean jetton/masters? tonlake api lists them all',
     );
     expect(catching(() => endpointByPath('blocks', 'POST'))).toMatchObject({ code: 'wrong-method' });
   });

@@ -94,7 +94,7 @@ describe('a value is refused', () => {
     ['nftSales', { address: Array.from({ length: 1001 }, () => ACCOUNT) }, 'at most 1000 values for address, got 1001'],
     ['runGetMethod', { address: ACCOUNT, method: 'x', stack: [{ type: 'num', value: 1n }] }, 'a JSON array of {"type"'],
     ['runGetMethod', { address: ACCOUNT, method: 'x', stack: [{ type: 'tuple', value: '0x1' }] }, 'a JSON array of'],
-    ['adjacentTransactions', {}, 'for hash, got nothing; hint: tonlake fetch adjacentTransactions hash=...'],
+    ['adjacentTransactions', {}, 'for hash, got nothing; hint: tonlake api adjacentTransactions hash=...'],
     ['accountStates', { address: undefined }, 'for address, got nothing'],
   ];
   test.each(cases)('%s %o', (name, given, text) => {
@@ -172,7 +172,7 @@ describe('parameters that do not go together are refused', () => {
     [
       'vesting',
       {},
-      'exactly one of contract_address, wallet_address, got none; hint: tonlake fetch vesting --parameters',
+      'exactly one of contract_address, wallet_address, got none; hint: tonlake api vesting --parameters',
     ],
     ['vesting', { contract_address: ACCOUNT, wallet_address: OTHER }, 'got contract_address and wallet_address'],
     ['vesting', { contract_address: ACCOUNT, check_whitelist: true }, 'check_whitelist only with wallet_address'],

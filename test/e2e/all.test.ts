@@ -130,7 +130,8 @@ describe.sequential('tonlake run --all', () => {
 test('a plan says what it rests on, and what it does not know', async () => {
   const plan = async (...words: readonly string[]) => {
     const { code, stdout } = await tonlake([
-      'plan',
+      'run',
+      '--dry-run',
       ...words,
       '--network',
       sandbox.url,

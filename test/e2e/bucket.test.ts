@@ -183,21 +183,23 @@ describe.skipIf(isMissing)(
         warehouse: 's3://lake/seen',
         store: 'parquet',
       });
-      expect(await answer('files', 'transactions')).toMatch(/^s3:\/\/lake\/seen\/tables\/transactions\/block_date=/);
+      expect(await answer('show', 'transactions', '--files')).toMatch(
+        /^s3:\/\/lake\/seen\/tables\/transactions\/block_date=/,
+      );
       expect(await answer('sql', 'SELECT count(*) AS n FROM blocks', '--format', 'csv')).toMatch(/^n\r?\n\d+/);
-      const check = await tonlake(['check', 'block_tx_counts', ...place], { env });
+      const check = await tonlake(['test', 'block_tx_counts', ...place], { env });
       expect(check).toMatchObject({ code: 0 });
       const [, hash = ''] = (await answer('sql', 'SELECT hash FROM transactions LIMIT 1', '--format', 'csv')).split(
         /\r?\n/,
       );
-      const explained: unknown = JSON.parse(await answer('explain', 'row', 'transactions', hash, '--json'));
+      const explained: unknown = JSON.parse(await answer('show', 'transactions', hash, '--json'));
       expect(JSON.stringify(explained)).toContain('"checksum":"matches"');
       const output = join(freshFolder(), 'r.md');
       expect(await tonlake(['report', 'network-daily', '--output', output, ...place], { env })).toMatchObject({
         code: 0,
       });
       expect(readFileSync(output, 'utf8')).toContain('transactions');
-      const catalog = await tonlake(['catalog', ...place], { env });
+      const catalog = await tonlake(['publish', 'duckdb', ...place], { env });
       expect(catalog).toMatchObject({ code: 1 });
       expect(catalog.stderr).toMatch(/in an object store, where no warehouse has a catalog file; hint: .*sql/);
     });

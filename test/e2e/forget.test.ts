@@ -133,7 +133,7 @@ describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {
 
   test('tells on the command line what would go, and removes it with --yes', async () => {
     const path = copy();
-    expect((await tonlake(['mart', 'build', 'transactions_daily', '--warehouse', path])).code).toBe(0);
+    expect((await tonlake(['build', 'transactions_daily', '--warehouse', path])).code).toBe(0);
     const args = ['forget', 'transactions', '--range', '1020:1029', '--warehouse', path];
     const { code, stdout } = await tonlake(args);
     expect(code).toBe(0);

@@ -242,9 +242,9 @@ describe('readers', () => {
   test('status and describe tell of it', async () => {
     const status = await tonlake(['status', '--long', '--warehouse', narrow]);
     expect(status.stdout).toContain('  left out     messages was exported without body_boc, decoded in 100:119\n');
-    const described = await tonlake(['describe', 'messages', '--warehouse', narrow]);
+    const described = await tonlake(['show', 'messages', '--warehouse', narrow]);
     expect(described.stdout).toContain('\nmessages was exported without body_boc, decoded in 100:119\n');
-    expect((await tonlake(['describe', 'blocks', '--warehouse', narrow])).stdout).not.toContain('was exported without');
+    expect((await tonlake(['show', 'blocks', '--warehouse', narrow])).stdout).not.toContain('was exported without');
   });
 
   test('marts and checks that read it are skipped with the reason', async () => {

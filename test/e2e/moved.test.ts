@@ -38,7 +38,7 @@ async function moved(name = 'elsewhere [x] o*=1'): Promise<string> {
   const first = join(freshFolder(), 'w');
   await cp(original, first, { recursive: true });
   // Its catalog names its own place.
-  expect((await tonlake(['catalog', '--warehouse', first])).code).toBe(0);
+  expect((await tonlake(['publish', 'duckdb', '--warehouse', first])).code).toBe(0);
   const second = join(freshFolder(), name);
   await cp(first, second, { recursive: true });
   await rm(first, { recursive: true });
@@ -79,21 +79,21 @@ test('so does that of a warehouse that was moved, before and after the next comm
   expect(
     (await tonlake(['sql', 'select count(*) from transactions', '-w', place, '--format', 'csv'])).stdout,
   ).toContain(total);
-  expect((await tonlake(['catalog', '--warehouse', place])).code).toBe(0);
+  expect((await tonlake(['publish', 'duckdb', '--warehouse', place])).code).toBe(0);
   expect(await count(join(place, 'warehouse.duckdb'))).toBe(total);
 });
 
 test('a copy never reads the original: what the original has lost, the copy still has', async () => {
   const first = join(freshFolder(), 'w');
   await cp(original, first, { recursive: true });
-  await tonlake(['catalog', '--warehouse', first]);
+  await tonlake(['publish', 'duckdb', '--warehouse', first]);
   const copy = join(freshFolder(), 'w');
   await cp(first, copy, { recursive: true });
   for (const name of ['tables', 'pinned']) await rm(join(first, name, 'transactions'), { recursive: true });
   expect(await count(join(copy, 'warehouse.duckdb'))).toBe(total);
 });
 
-test('an attached catalog reads the files where it was written last; tonlake catalog brings it to its place', async () => {
+test('an attached catalog reads the files where it was written last; tonlake publish duckdb brings it to its place', async () => {
   const attached = async (path: string): Promise<string> => {
     const database = await Database.open();
     try {
@@ -105,7 +105,7 @@ test('an attached catalog reads the files where it was written last; tonlake cat
   };
   const copy = await moved('plain');
   await expect(attached(copy)).rejects.toThrow('No files found');
-  expect((await tonlake(['catalog', '--warehouse', copy])).code).toBe(0);
+  expect((await tonlake(['publish', 'duckdb', '--warehouse', copy])).code).toBe(0);
   expect(await attached(copy)).toBe(total);
 });
 

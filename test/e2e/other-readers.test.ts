@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 async function read(name: keyof typeof readers, path: string) {
-  const files = (await tonlake(['files', 'transactions', '--warehouse', path])).stdout.trim().split('\n');
+  const files = (await tonlake(['show', 'transactions', '--files', '--warehouse', path])).stdout.trim().split('\n');
   const script = join(freshFolder(), 'read.py');
   const base = files[0]?.slice(0, files[0].indexOf('/block_date=')) ?? '';
   await writeFile(
@@ -94,7 +94,9 @@ async function daysOf(path: string): Promise<Readonly<Record<string, number>>> {
 }
 
 test('a warehouse of two days has its dates in the paths alone', async () => {
-  const files = (await tonlake(['files', 'transactions', '--warehouse', warehouse])).stdout.trim().split('\n');
+  const files = (await tonlake(['show', 'transactions', '--files', '--warehouse', warehouse])).stdout
+    .trim()
+    .split('\n');
   expect(Object.keys(await daysOf(warehouse))).toHaveLength(2);
   const [[held] = []] = await query(
     warehouse,

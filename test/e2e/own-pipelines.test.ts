@@ -69,7 +69,7 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
     expect(await query(source, SUM)).toEqual(
       await query(source, SUM.replace('own_orders', '(from own_orders where tx_lt > 0)')),
     );
-    const told = await tonlake(['describe', 'own_orders', '--warehouse', source, '--json']);
+    const told = await tonlake(['show', 'own_orders', '--warehouse', source, '--json']);
     const [summary] = JSON.parse(told.stdout);
     expect(summary).toMatchObject({ table: 'own_orders', grain: 'one order' });
     expect(summary.columns).toContainEqual(expect.objectContaining({ name: 'amount', unit: 'jetton unit' }));
@@ -81,11 +81,11 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
     const commands = [
       ['sql', SUM, '--strict'],
       ['status'],
-      ['files', 'own_orders'],
-      ['catalog'],
+      ['show', 'own_orders', '--files'],
+      ['publish', 'duckdb'],
       ['compact'],
-      ['mart', 'build', 'block_times'],
-      ['check'],
+      ['build', 'block_times'],
+      ['test'],
       ['report', 'export-health', '--format', 'md'],
       ['verify'],
     ];
@@ -184,7 +184,7 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
 
   /** Both names of the first file of the table. */
   async function firstFile(path: string): Promise<readonly string[]> {
-    const { stdout } = await tonlake(['files', 'own_orders', '--warehouse', path]);
+    const { stdout } = await tonlake(['show', 'own_orders', '--files', '--warehouse', path]);
     const [file = ''] = stdout.split('\n');
     return [file.replace('/pinned/', '/tables/'), file.replace('/tables/', '/pinned/')];
   }

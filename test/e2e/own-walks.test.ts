@@ -104,7 +104,7 @@ describe.each(['w', 'w.duckdb'])('a walk kind that is a file beside its pipeline
     const asked = ['some_states', '--network', sandbox.url, '--range', '1000:1109', ...where];
     for (const command of [
       ['run', ...asked],
-      ['plan', ...asked],
+      ['run', '--dry-run', ...asked],
       ['verify', '--repair', ...where],
     ]) {
       const { code, stderr } = await tonlake(command);
@@ -115,7 +115,7 @@ describe.each(['w', 'w.duckdb'])('a walk kind that is a file beside its pipeline
 
   async function damage(path: string): Promise<void> {
     if (name === 'w') {
-      const { stdout } = await tonlake(['files', 'some_states', '--warehouse', path]);
+      const { stdout } = await tonlake(['show', 'some_states', '--files', '--warehouse', path]);
       const [file = ''] = stdout.split('\n');
       for (const each of [file.replace('/pinned/', '/tables/'), file.replace('/tables/', '/pinned/')])
         rmSync(each, { force: true });

@@ -38,7 +38,7 @@ test('readers in other processes see growing counts and no error while an export
   // It warns of what is still missing, and of nothing else.
   expect(during.stderr).toMatch(/^(warning: [a-z_]+ is not whole: [^\n]*\n)*$/);
   expect(during.code).toBe(0);
-  const files = await tonlake(['files', 'transactions', '--warehouse', path]);
+  const files = await tonlake(['show', 'transactions', '--files', '--warehouse', path]);
   expect(files).toMatchObject({ code: 0, stderr: '' });
   const { code, report } = readExport(await export_.finished);
   expect(code).toBe(0);

@@ -187,7 +187,7 @@ describe('slices of a range', () => {
 
   test('plan tells the blocks of a slice', async () => {
     const place = ['--network', sandbox.url, '--range', RANGE, '--warehouse', join(freshFolder(), 'w')];
-    const { code, stdout } = await tonlake(['plan', ...place, '--slice', '2/3', '--json']);
+    const { code, stdout } = await tonlake(['run', '--dry-run', ...place, '--slice', '2/3', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ asked: [{ from: 5000, to: 5006 }] });
   });
@@ -208,7 +208,7 @@ describe('slices of a range', () => {
     expect(stderr).toMatch(
       /expected pipelines of blocks for --slice, got account_latest; hint: when all slices are done, once and without --slice: tonlake run .*account_latest --range 4987:5016/,
     );
-    const all = await tonlake(['plan', '--all', ...place, '--json']);
+    const all = await tonlake(['run', '--dry-run', '--all', ...place, '--json']);
     const { pipelines } = JSON.parse(all.stdout) as { readonly pipelines: readonly { readonly pipeline: string }[] };
     const names = pipelines.map(({ pipeline }) => pipeline);
     expect(names).toContain('transactions');

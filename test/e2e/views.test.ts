@@ -81,12 +81,12 @@ test('a query over a view warns as one over its table does', async () => {
   expect(stderr).toBe('warning: actions is not whole: missing 1034:1036\n');
 });
 
-test('tonlake describe tells of views', async () => {
-  const { stdout } = await tonlake(['describe', 'top_accounts_history']);
+test('tonlake show tells of views', async () => {
+  const { stdout } = await tonlake(['show', 'top_accounts_history']);
   expect(stdout).toContain('top_accounts_history: rows of all stored readings of top_accounts');
   expect(stdout).toContain('valid_to  UTC time of the next reading; null for the latest');
-  expect((await tonlake(['describe', 'actions'])).stdout).toMatch(/\nactions_renew_dns +actions of type renew_dns\n/);
-  const { code, stderr } = await tonlake(['describe', 'actions_renw_dns']);
+  expect((await tonlake(['show', 'actions'])).stdout).toMatch(/\nactions_renew_dns +actions of type renew_dns\n/);
+  const { code, stderr } = await tonlake(['show', 'actions_renw_dns']);
   expect(code).toBe(2);
   expect(stderr).toContain('did you mean actions_renew_dns?');
 });

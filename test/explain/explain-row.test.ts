@@ -29,7 +29,7 @@ beforeAll(async () => {
   file = await exportSandbox('1000:1009', ['transactions', 'jetton_masters'], join(freshFolder(), 'w.duckdb'));
 });
 
-const explain = (path: string, ...args: readonly string[]) => tonlake(['explain', 'row', ...args, '--warehouse', path]);
+const explain = (path: string, ...args: readonly string[]) => tonlake(['show', ...args, '--warehouse', path]);
 
 /** The key of a row in the middle of a table, as words: what belongs to one at an end may lie outside of the range. */
 async function keyOf(path: string, table: string): Promise<readonly string[]> {
@@ -70,7 +70,7 @@ describe('in a folder of Parquet files', () => {
     );
     database.close();
     expect(found.rows[0]?.map(String)).toEqual(key.map((word) => word.replace(/^\w+=/, '')));
-    const raw = await explain(folder, table, ...key, '--raw', '--json');
+    const raw = await explain(folder, table, ...key, '--live', '--json');
     expect(raw.code, raw.stdout + raw.stderr).toBe(0);
     const { fields, request } = JSON.parse(raw.stdout).records[0];
     expect(request.split('&')[0]).toBe(row?.request?.split('&')[0]);
@@ -136,7 +136,7 @@ describe('in a DuckDB file', () => {
       path,
       "UPDATE _rows.transactions SET total_fees = total_fees + 1, descr = NULL, trace_external_hash = 'x'",
     );
-    const { code, stdout } = await explain(path, 'transactions', ...key, '--raw', '--json');
+    const { code, stdout } = await explain(path, 'transactions', ...key, '--live', '--json');
     const { fields } = JSON.parse(stdout).records[0];
     const wrong = fields.filter(({ state }: { state: string }) => !['equal', 'not stored'].includes(state));
     expect([
@@ -190,7 +190,7 @@ describe('a key', () => {
 
   test.each([
     [['transactionz', 'x'], 2, /did you mean transactions\?/],
-    [['jetton_masters_now', 'x'], 2, /a view of jetton_masters; hint: tonlake explain row .*jetton_masters KEY/],
+    [['jetton_masters_now', 'x'], 2, /a view of jetton_masters; hint: tonlake show .*jetton_masters KEY/],
     [['transactions', 'a', 'b'], 2, /at most the key of transactions \(hash\), got "b" as well/],
     [['blocks', 'lots', '1', '1'], 2, /a whole number for workchain, got "lots"/],
   ] as const)('%j ends with %i', async (args, code, message) => {
@@ -217,7 +217,7 @@ describe('a key', () => {
 
 test('a row of a mart names the tables and marts that it is derived from', async () => {
   const copy = await copyOf(folder);
-  expect((await tonlake(['mart', 'build', 'transactions_daily', '--warehouse', copy])).code).toBe(0);
+  expect((await tonlake(['build', 'transactions_daily', '--warehouse', copy])).code).toBe(0);
   const { code, stdout } = await explain(copy, 'transactions_daily', 'block_date=2026-05-01');
   expect([code, stdout]).toEqual([
     0,
@@ -231,7 +231,7 @@ test.skipIf(S3_PROGRAM === undefined || EXTENSIONS === undefined)(
     const { env: s3 } = await startS3();
     const env = { ...s3, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
     expect((await tonlake(['copy', folder, 's3://lake/w'], { env })).code).toBe(0);
-    const args = ['explain', 'row', 'messages', ...(await keyOf(folder, 'messages')), '--json', '--warehouse'];
+    const args = ['show', 'messages', ...(await keyOf(folder, 'messages')), '--json', '--warehouse'];
     const [here, there] = [await tonlake([...args, folder]), await tonlake([...args, 's3://lake/w'], { env })];
     expect([there.code, there.stderr]).toEqual([0, '']);
     const [one, other] = [here, there].map(({ stdout }) => JSON.parse(stdout).rows[0]);

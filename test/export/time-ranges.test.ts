@@ -50,7 +50,7 @@ test.each(['2026-05-02T00:09:2026-05-02T00:11', '2026-05-02T00:10:2026-05-02T00:
 );
 
 test('yesterday of the sandbox is the day before that of its newest block', async () => {
-  const { stdout } = await tonlake(['plan', 'blocks', '-n', 'sandbox', '-r', 'yesterday', '--json']);
+  const { stdout } = await tonlake(['run', '--dry-run', 'blocks', '-n', 'sandbox', '-r', 'yesterday', '--json']);
   const [asked] = JSON.parse(stdout).asked;
   expect(asked.from).toBe(1);
   expect(asked.to).toBeGreaterThanOrEqual(5000);

@@ -106,10 +106,10 @@ describe('tonlake job', () => {
       args: ['job', 'log', 'nightly.yaml', '20200101T000000Z'],
       says: /expected a run of nightly, got 20200101T000000Z/,
     },
-    { args: ['schedule', 'nightly.yaml'], says: /expected jobs with a schedule, got none/ },
-    { args: ['schedule', 'nowhere'], says: /expected job files, cannot read nowhere/ },
-    { args: ['schedule', 'nightly.yaml', '--metrics', '0.0.0.0:9464'], says: /expected a loopback address/ },
-    { args: ['schedule', 'nightly.yaml', '--drain', 'x'], says: /at least 0/ },
+    { args: ['job', 'schedule', 'nightly.yaml'], says: /expected jobs with a schedule, got none/ },
+    { args: ['job', 'schedule', 'nowhere'], says: /expected job files, cannot read nowhere/ },
+    { args: ['job', 'schedule', 'nightly.yaml', '--metrics', '0.0.0.0:9464'], says: /expected a loopback address/ },
+    { args: ['job', 'schedule', 'nightly.yaml', '--drain', 'x'], says: /at least 0/ },
   ])('$args is refused in one line with exit code 2', async ({ args, says }) => {
     const { code, stdout, stderr } = await tonlake(args, { cwd });
     expect(stderr).toMatch(/^error: usage[^\n]*; hint: [^\n]+\n$/);
@@ -128,19 +128,20 @@ describe('tonlake job', () => {
   });
 });
 
-test.each([['job', 'run'], ['job', 'check'], ['schedule']])(
-  '%s %s refuses a query that cannot be answered before anything is asked or written',
-  async (...command) => {
-    const schedule = "schedule: {cron: '15 3 * * *'}\n";
-    const cwd = folderWith({ 'bad.yaml': `${JOB.replace('as last from blocks', 'as last from blcks')}${schedule}` });
-    const { code, stdout, stderr } = await tonlake([...command, 'bad.yaml'], { cwd });
-    expect({ code, stdout, stderr }).toEqual({
-      ...{ code: 2, stdout: '' },
-      stderr: 'error: usage: expected a table or mart, got blcks (bad.yaml:7); hint: did you mean blocks?\n',
-    });
-    expect(readdirSync(cwd)).toEqual(['bad.yaml']);
-  },
-);
+test.each([
+  ['job', 'run'],
+  ['job', 'check'],
+  ['job', 'schedule'],
+])('%s %s refuses a query that cannot be answered before anything is asked or written', async (...command) => {
+  const schedule = "schedule: {cron: '15 3 * * *'}\n";
+  const cwd = folderWith({ 'bad.yaml': `${JOB.replace('as last from blocks', 'as last from blcks')}${schedule}` });
+  const { code, stdout, stderr } = await tonlake([...command, 'bad.yaml'], { cwd });
+  expect({ code, stdout, stderr }).toEqual({
+    ...{ code: 2, stdout: '' },
+    stderr: 'error: usage: expected a table or mart, got blcks (bad.yaml:7); hint: did you mean blocks?\n',
+  });
+  expect(readdirSync(cwd)).toEqual(['bad.yaml']);
+});
 
 test('words for days are those of the blocks, also where the warehouse holds no headers', async () => {
   const text = `network: sandbox
@@ -227,7 +228,7 @@ test('a failed job tells by command and by webhook', async () => {
   expect(stderr).not.toContain('/secret');
 });
 
-describe('tonlake schedule', () => {
+describe('tonlake job schedule', () => {
   test('makes up for a missed run, serves metrics, refuses a second schedule, and drains on SIGTERM', async () => {
     const schedule = "schedule: {cron: '15 3 * * *', catch_up: 1}\n";
     const cwd = folderWith({ 'nightly.yaml': `${JOB}${schedule}`, 'other.yaml': JOB });
@@ -236,7 +237,7 @@ describe('tonlake schedule', () => {
     const since = new Date(Date.now() - 3 * 86_400_000).toISOString();
     writeFileSync(join(jobs, 'schedule.json'), JSON.stringify({ since }));
     const address = `127.0.0.1:${await freePort()}`;
-    const run = startTonlake(['schedule', '.', '--metrics', address], { cwd });
+    const run = startTonlake(['job', 'schedule', '.', '--metrics', address], { cwd });
     await run.until('stdout', /nightly: 1 missed run to catch up, older ones are dropped\n/);
     await run.until('stdout', /done: nightly \(1000:1019\) on sandbox\n(.*\n)*nightly: next/);
     const metrics = await (await fetch(`http://${address}/metrics`)).text();
@@ -250,7 +251,7 @@ describe('tonlake schedule', () => {
     });
     expect((await fetch(`http://${address}/`)).status).toBe(404);
 
-    const second = await tonlake(['schedule', 'nightly.yaml'], { cwd });
+    const second = await tonlake(['job', 'schedule', 'nightly.yaml'], { cwd });
     expect(second).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(

@@ -211,7 +211,7 @@ describe('several machines', () => {
     const [tail = ''] = manifest('kubernetes-tail.yaml').spec.template.spec.containers.flatMap(({ args }) => args);
     const [gate = [], ...others] = commandsRun(tail);
     expect(gate).toEqual(['status', 'transactions', '--range', /--range (\S+)/.exec(slice)?.[1]]);
-    expect(others.map(([command]) => command)).toEqual(['run', 'compact', 'mart', 'publish']);
+    expect(others.map(([command]) => command)).toEqual(['run', 'compact', 'build', 'publish']);
     for (const words of [gate, ...others]) expectKnown(words);
     expect(
       spawnSync('sh', ['-ec', `node() { echo "$2"; [ "$2" != status ]; }; ${tail}`], { encoding: 'utf8' }),
@@ -226,7 +226,7 @@ describe('several machines', () => {
         .map(([, word = '']) => word)
         .filter((word) => !['lists', 'rps', 'range', 'pipelines'].includes(word)),
     );
-    expect(lines.map(([command]) => command)).toEqual(['run', 'copy', 'status', 'run', 'compact', 'mart', 'publish']);
+    expect(lines.map(([command]) => command)).toEqual(['run', 'copy', 'status', 'run', 'compact', 'build', 'publish']);
     for (const words of lines) expectKnown(words);
   });
 });

@@ -28,7 +28,7 @@ describe('a query that cannot be answered is refused in one line, with the line 
     {
       name: 'a word',
       sql: 'selec $date\nfrom blocks',
-      says: 'Parser Error: syntax error at or near "selec" (jobs/nightly.yaml:6); hint: tonlake describe',
+      says: 'Parser Error: syntax error at or near "selec" (jobs/nightly.yaml:6); hint: tonlake show',
     },
     {
       name: 'a word further down',

@@ -154,7 +154,7 @@ describe('a run of a job', () => {
       name: 'a check fails',
       over: { runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }] },
       code: 'checks-failed',
-      says: /^job nightly: 1 of 1 checks failed: unique_transactions; nothing was published; hint: tonlake check/,
+      says: /^job nightly: 1 of 1 checks failed: unique_transactions; nothing was published; hint: tonlake test/,
     },
     {
       name: 'a check that the job names is skipped',

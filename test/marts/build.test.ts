@@ -128,12 +128,12 @@ test('a one-file warehouse holds the same rows', async () => {
 describe('a mart that reads what was never exported', () => {
   test('is skipped with the reason', async () => {
     const path = await exportSandbox('5000:5004', ['transactions']);
-    const { code, stdout } = await tonlake(['mart', 'build', '--warehouse', path]);
+    const { code, stdout } = await tonlake(['build', '--warehouse', path]);
     expect(code).toBe(0);
     const hint = `tonlake run --warehouse ${path} jetton_wallets --range 5000:5004`;
     expect(stdout).toContain(`jetton_holders: skipped, jetton_wallets was never exported: ${hint}\n`);
     expect(stdout).toMatch(/transactions_daily: built, 2 rows; 2 days built/);
-    const one = await tonlake(['mart', 'build', 'dex_swaps', '--warehouse', path]);
+    const one = await tonlake(['build', 'dex_swaps', '--warehouse', path]);
     expect(one.code).toBe(1);
     expect(one.stderr).toBe(
       `error: mart dex_swaps: expected its inputs, got none: actions was never exported: tonlake run --warehouse ${path} actions --range 5000:5004\n`,
@@ -142,7 +142,7 @@ describe('a mart that reads what was never exported', () => {
 });
 
 test('an unknown mart is a usage error with the closest name', async () => {
-  const { code, stderr } = await tonlake(['mart', 'build', 'gas_fee_daily', '--warehouse', built]);
+  const { code, stderr } = await tonlake(['build', 'gas_fee_daily', '--warehouse', built]);
   expect(code).toBe(2);
   expect(stderr).toMatch(
     /^error: usage: expected a mart, got "gas_fee_daily"; hint: did you mean gas_fees_daily\?.*\n$/,
@@ -163,12 +163,12 @@ describe('marts are relations like tables', () => {
     expect(sql.stderr).toBe('warning: transactions_daily is not whole: 2026-05-01, 2026-05-02\n');
     const strict = await tonlake(['sql', 'from transactions_daily', '--warehouse', built, '--strict']);
     expect(strict.code).toBe(1);
-    const files = await tonlake(['files', 'transactions_daily', '--warehouse', built]);
+    const files = await tonlake(['show', 'transactions_daily', '--files', '--warehouse', built]);
     expect(files.stdout.trim().split('\n')).toHaveLength(2);
     const status = await tonlake(['status', '--long', '--warehouse', built]);
     expect(status.stdout).toContain('  transactions_daily: 2 rows; 2 days; not whole: 2026-05-01, 2026-05-02\n');
     expect(status.stdout).not.toContain('mart:');
-    expect((await tonlake(['describe', 'dex_swaps'])).stdout).toContain('Who swapped what for what');
+    expect((await tonlake(['show', 'dex_swaps'])).stdout).toContain('Who swapped what for what');
     const verify = await tonlake(['verify', '--warehouse', built]);
     expect(verify.code).toBe(0);
     expect(verify.stdout).not.toContain('mart:');
@@ -188,7 +188,7 @@ test('a build that is killed leaves the marts of before or after, and building a
   const path = await copyOf(source);
   const wanted = await hashMarts(built);
   for (const waitMs of [250, 500, 750]) {
-    const running = startTonlake(['mart', 'build', '--full', '--warehouse', path]);
+    const running = startTonlake(['build', '--full', '--warehouse', path]);
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     running.kill('SIGKILL');
     await running.finished;
@@ -206,7 +206,7 @@ test('a build that is killed leaves the marts of before or after, and building a
 test('a damaged file of a mart is found by verify, and --repair makes it anew', async () => {
   const path = await copyOf(built);
   const wanted = await hashMarts(path);
-  const files = await tonlake(['files', 'gas_fees_daily', '--warehouse', path]);
+  const files = await tonlake(['show', 'gas_fees_daily', '--files', '--warehouse', path]);
   dropFile(path, (files.stdout.split('\n')[0] ?? '').slice(path.length + 1).replace('pinned/', 'tables/'));
   const found = await tonlake(['verify', '--warehouse', path]);
   expect(found.code).toBe(1);

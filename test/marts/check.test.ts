@@ -144,9 +144,9 @@ test.runIf(hasShared)('balances add up in every recorded transaction whose balan
   }
 });
 
-describe('tonlake check', () => {
+describe('tonlake test', () => {
   test('prints a table, skips what cannot be checked, and ends with 0', async () => {
-    const { code, stdout } = await tonlake(['check', '--warehouse', folder]);
+    const { code, stdout } = await tonlake(['test', '--warehouse', folder]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/│ transaction_balances +│ passed +│ +0 │/);
     expect(stdout).toMatch(
@@ -159,7 +159,7 @@ describe('tonlake check', () => {
     const own = await sqlFolder({
       'few_blocks.sql': '-- Few.\n-- rule: there are few blocks\n-- inputs: blocks\nFROM blocks\n',
     });
-    const { code, stdout } = await tonlake(['check', 'few_blocks', '--checks', own, '--warehouse', folder, '--json']);
+    const { code, stdout } = await tonlake(['test', 'few_blocks', '--checks', own, '--warehouse', folder, '--json']);
     expect(code).toBe(1);
     const events = stdout
       .trim()
@@ -172,7 +172,7 @@ describe('tonlake check', () => {
   });
 
   test('an unknown check is wrong usage', async () => {
-    const { code, stderr } = await tonlake(['check', 'unique_key', '--warehouse', folder]);
+    const { code, stderr } = await tonlake(['test', 'unique_key', '--warehouse', folder]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: usage: expected a check, got "unique_key"; hint: did you mean unique_keys\?/);
   });

@@ -39,7 +39,7 @@ describe('a fault of a mart is one line with file and line', () => {
     [
       'a column that is not there',
       { 'm.sql': `${header('blocks')}SELECT seqno AS n,\n  sequno\nFROM blocks\n` },
-      /^mart: Binder Error: Referenced column "sequno" not found .* \(\/m\.sql:8\); hint: tonlake describe/,
+      /^mart: Binder Error: Referenced column "sequno" not found .* \(\/m\.sql:8\); hint: tonlake show/,
     ],
     [
       'a number that went through a float',

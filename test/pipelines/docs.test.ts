@@ -4,11 +4,7 @@ import { endpointsMarkdown } from '../../tools/reference-docs.ts';
 import { hasShared, readShared } from '../client/shared.ts';
 
 /** Each compares what it asked with the endpoints that it is named for: all pipelines, all pending endpoints, all endpoints. */
-const TESTS_OVER_HTTP = [
-  'test/pipelines/sandbox.test.ts',
-  'test/watch/watch.test.ts',
-  'test/cli/fetch-sandbox.test.ts',
-];
+const TESTS_OVER_HTTP = ['test/pipelines/sandbox.test.ts', 'test/watch/watch.test.ts', 'test/cli/api-sandbox.test.ts'];
 
 const registry = await loadRegistry();
 const text = endpointsMarkdown(registry);

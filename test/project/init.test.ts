@@ -68,11 +68,11 @@ test('every command of its README runs as it is, on the sandbox', async () => {
 
 test('its own mart is a table like others: described, explained, and in the workbench', async () => {
   const inProject = (...args: readonly string[]) => tonlake([...args, '-w', 'data/sandbox'], { cwd: folder });
-  const described = await inProject('describe', 'busy_accounts');
+  const described = await inProject('show', 'busy_accounts');
   expect([described.code, described.stderr]).toEqual([0, '']);
   expect(described.stdout).toMatch(/^busy_accounts: a mart of your own, built from transactions\n/);
   expect(described.stdout).toMatch(/\ntransactions +BIGINT\b/);
-  const [held = '', ...others] = (await inProject('describe')).stdout.split('\n\n');
+  const [held = '', ...others] = (await inProject('show')).stdout.split('\n\n');
   expect(held).toMatch(/^in the warehouse:\n/);
   expect(held).toMatch(/\nbusy_accounts +a mart of your own, built from transactions/);
   expect(held).toMatch(/\ntransactions +one transaction /);
@@ -80,7 +80,7 @@ test('its own mart is a table like others: described, explained, and in the work
   expect(others.join('\n')).toMatch(/\nnot exported:\n[\s\S]*\njetton_masters +one jetton /);
   expect(others.join('\n')).not.toMatch(/^transactions /m);
   const key = `account=-1:${'3'.repeat(64)}`;
-  const explained = await inProject('explain', 'row', 'busy_accounts', key);
+  const explained = await inProject('show', 'busy_accounts', key);
   expect([explained.code, explained.stderr]).toEqual([0, '']);
   expect(explained.stdout).toMatch(
     /\n {2}proof +derived by its select from the rows of transactions: some source rows/,

@@ -153,7 +153,7 @@ describe('a shared budget', () => {
 
   test('the key stands in no file and no name, and only this user can read them', async () => {
     const state = freshFolder();
-    const budget = open(state, { rps: 'auto', command: `tonlake fetch ${KEY.reveal()}` });
+    const budget = open(state, { rps: 'auto', command: `tonlake api ${KEY.reveal()}` });
     budget.slow(await budget.take(never()), 0);
     await budget.close();
     const paths = filesBelow(state);
@@ -198,7 +198,7 @@ describe('the status of a budget', () => {
   test('tells limit, holders and the last 429', async () => {
     const state = freshFolder();
     const budget = open(state, { rps: 10 });
-    const analyst = open(state, { rps: 5, priority: 'interactive', command: 'tonlake fetch' });
+    const analyst = open(state, { rps: 5, priority: 'interactive', command: 'tonlake api' });
     budget.slow(await budget.take(never()), undefined);
     await analyst.take(never());
     const network = resolveNetwork(BASE_URL);
@@ -208,7 +208,7 @@ describe('the status of a budget', () => {
     expect(status.last429).toMatch(/^\d{4}-/);
     expect(status.holders).toMatchObject([
       { pid: process.pid, command: 'tonlake test', priority: 'backfill', rps: 10 },
-      { pid: process.pid, command: 'tonlake fetch', priority: 'interactive', rps: 5 },
+      { pid: process.pid, command: 'tonlake api', priority: 'interactive', rps: 5 },
     ]);
     expect(formatBudgetStatus(status)).toMatch(/requests\/s may start now, cap 10.*last 429 at/);
   });

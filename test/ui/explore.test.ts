@@ -90,12 +90,12 @@ test('a transaction leads to its trace as a tree, whose children received the me
   expect(edges.length).toBeGreaterThan(0);
 });
 
-test('a row says where it is from, as tonlake explain row does', async () => {
+test('a row says where it is from, as tonlake show does', async () => {
   const [[hash]] = (await query(warehouse, 'select hash from transactions order by lt limit 1')) as [[string]];
   const { text } = await visitor.read<{ text: string }>(
     `/api/explain?${new URLSearchParams({ table: 'transactions', key: hash })}`,
   );
-  const { stdout } = await tonlake(['explain', 'row', 'transactions', hash, '--warehouse', warehouse]);
+  const { stdout } = await tonlake(['show', 'transactions', hash, '--warehouse', warehouse]);
   expect(text).toBe(stdout);
   expect(text).toContain('the file has the SHA-256 that the ledger recorded');
 });

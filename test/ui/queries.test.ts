@@ -89,7 +89,7 @@ describe('a query', () => {
   test('a wrong one says what is wrong, and where to look', async () => {
     expect(await visitor.run('select * from transactionz')).toMatchObject({
       ...{ status: 422, error: expect.stringContaining('Did you mean "transactions"?') },
-      hint: 'tonlake describe shows tables and columns',
+      hint: 'tonlake show shows tables and columns',
     });
     expect((await visitor.post('/api/runs', { sql: 7 })).status).toBe(400);
     expect((await visitor.post('/api/runs', { sql: 'select 1', more: 1 })).status).toBe(400);
@@ -190,7 +190,7 @@ describe('a query', () => {
 });
 
 describe('tables', () => {
-  test('are listed with rows and bytes, and described as tonlake describe does', async () => {
+  test('are listed with rows and bytes, and described as tonlake show does', async () => {
     const tables = await visitor.read<readonly TableItem[]>('/api/tables');
     const [[count]] = (await query(warehouse, 'select count(*) from transactions')) as [[string]];
     expect(tables.find(({ name }) => name === 'transactions')).toMatchObject({ kind: 'table', rows: Number(count) });

@@ -58,7 +58,7 @@ describe('a table that was never exported is a gap', () => {
       'select * from jetton_wallets_now',
       ['jetton_wallets was never exported here: tonlake run jetton_wallets --range 1000:1099'],
     ],
-    ['select * from pending_actions', ['pending_actions was never watched here: tonlake watch --account ADDRESS']],
+    ['select * from pending_actions', ['pending_actions was never watched here: tonlake follow --pending ADDRESS']],
     ['with actions as (select 1) select * from actions', []],
     [
       'with blocks as (select * from actions) from blocks',

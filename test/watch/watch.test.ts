@@ -304,20 +304,18 @@ async function pendingTrace(): Promise<SentObject> {
   throw new Error('nothing is pending');
 }
 
-describe('tonlake watch', () => {
+describe('tonlake follow --pending', () => {
   test.each([
-    [[], /expected at least one account or message, got none; hint: tonlake watch .*--account EQ/],
-    [['--account', 'EQnobody'], /usage pendingActions: expected .*account, got "EQnobody"/],
-    [['--message', 'abc'], /expected .* for ext_msg_hash, got "abc"/],
-    [['--acount', 'x'], /unknown option '--acount'; hint: did you mean --account\?/],
-    [['--account', 'x', '--for', '30'], /Expected a time above 0 such as 500ms, 30s, 5m or 1h/],
-    [['--account', 'x', '--every', '0s'], /Expected a time above 0/],
-    [['--account', 'x', '--polls', '0'], /Expected a whole number of at least 1/],
+    [['--pending', 'EQnobody'], /usage pendingActions: expected .*account, got "EQnobody"/],
+    [['--pending', 'x', '--lag', '3s'], /--pending cannot be combined with --lag/],
+    [['--pendign', 'x'], /unknown option '--pendign'; hint: did you mean --pending\?/],
+    [['--pending', 'x', '--for', '30'], /Expected a time above 0 such as 500ms, 30s, 5m or 1h/],
+    [['--pending', 'x', '--every', '0s'], /Expected a time above 0/],
   ])('refuses %o before the first request', async (words, message) => {
     sandbox.requests.reset();
     const folder = freshFolder();
     const { code, stderr } = await tonlake([
-      'watch',
+      'follow',
       ...words,
       '--network',
       sandbox.url,
@@ -333,8 +331,8 @@ describe('tonlake watch', () => {
   test('ends at Ctrl-C, and keeps what it saw', async () => {
     nowMs = 0;
     const warehouse = join(freshFolder(), 'w');
-    const flags = accounts.slice(0, 12).flatMap((account) => ['--account', account]);
-    const running = startTonlake(['watch', ...flags, '--network', sandbox.url, '--warehouse', warehouse, '--json']);
+    const flags = accounts.slice(0, 12).flatMap((account) => ['--pending', account]);
+    const running = startTonlake(['follow', ...flags, '--network', sandbox.url, '--warehouse', warehouse, '--json']);
     await running.until('stdout', /"event":"poll"/);
     running.kill('SIGINT');
     const { code, stdout } = await running.finished;
@@ -349,8 +347,8 @@ describe('tonlake watch', () => {
 
   test('ends by itself after --for, and says how to go on', async () => {
     const warehouse = join(freshFolder(), 'w');
-    const flags = ['--account', accounts[0] ?? '', '--for', '300ms', '--every', '100ms'];
-    const { code, stdout } = await tonlake(['watch', ...flags, '--network', sandbox.url, '--warehouse', warehouse]);
+    const flags = ['--pending', accounts[0] ?? '', '--for', '300ms', '--every', '100ms'];
+    const { code, stdout } = await tonlake(['follow', ...flags, '--network', sandbox.url, '--warehouse', warehouse]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^watched http:\/\/127\.0\.0\.1:\d+\/api\/v3: \d+ traces, \d+ of them complete; /);
     expect(stdout).toContain('tonlake sql "select account, first_seen');
@@ -359,6 +357,6 @@ describe('tonlake watch', () => {
   test('a run does not take what is pending', async () => {
     const { code, stderr } = await tonlake(['run', 'pending_traces', '--network', 'sandbox', '--range', '1:2']);
     expect(code).toBe(2);
-    expect(stderr).toContain('got pending_traces, which only has pending data; hint: tonlake watch');
+    expect(stderr).toContain('got pending_traces, which only has pending data; hint: tonlake follow ');
   });
 });

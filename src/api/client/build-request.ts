@@ -90,7 +90,7 @@ function unknownParameter(label: string, name: string, names: readonly string[])
 function missing(label: string, name: string, parameter: Parameter): UsageError {
   return new UsageError(`usage ${label}: expected ${meaningOf(parameter)} for ${name}, got nothing`, {
     code: 'missing-parameter',
-    hint: `tonlake fetch ${label} ${name}=...`,
+    hint: `tonlake api ${label} ${name}=...`,
   });
 }
 

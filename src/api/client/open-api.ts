@@ -25,7 +25,7 @@ export async function openApi(options: ApiOptions): Promise<Api> {
     effects,
     priority: 'interactive',
     names: true,
-    command: 'tonlake fetch',
+    command: 'tonlake api',
   });
   return { ...session, client: createClient(session.source) };
 }

@@ -11,7 +11,7 @@ export function checkRules(label: string, rules: readonly Rule[], encoded: Encod
     if (problem !== undefined) {
       throw new UsageError(`usage ${label}: expected ${problem}`, {
         code: 'parameters-do-not-fit',
-        hint: `tonlake fetch ${label} --parameters`,
+        hint: `tonlake api ${label} --parameters`,
       });
     }
   }

@@ -30,6 +30,7 @@ Examples:
 /** `tonlake compact`: merges small files. */
 export function addCompact(program: Command): void {
   withPlace(program.command('compact'))
+    .summary('merge small files into larger ones')
     .description('merge small files of many spans into larger ones')
     .option('-r, --range <range>', 'merge only spans within these blocks (default: all)')
     .option('--target-mb <MB>', 'maximum size of a merged file, in megabytes', parsePositive, 128)

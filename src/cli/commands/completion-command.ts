@@ -44,7 +44,7 @@ Examples:
 /** `tonlake completion`, and the hidden `tonlake complete` that its scripts call. */
 export function addCompletion(program: Command): void {
   program
-    .command('completion')
+    .command('completion', { hidden: true })
     .description('print a script that completes tonlake commands in your shell')
     .addArgument(new Argument('<shell>', 'shell that the script is for').choices(SHELLS))
     .addHelpText('after', HELP)

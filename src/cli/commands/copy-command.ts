@@ -34,6 +34,7 @@ interface CopyFlags {
 export function addCopy(program: Command): void {
   program
     .command('copy')
+    .summary('copy a warehouse between folders and object stores')
     .description('copy a warehouse of Parquet files between folders and object stores')
     .usage('[options] <from> <to>')
     .argument('<paths...>', 'from and to, each a folder or s3://bucket/prefix; with --add any number of folders first')

@@ -1,24 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { realEffects } from '../../core/effects.ts';
+import { UsageError } from '../../core/errors.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
 import type { Store } from '../../warehouse/index.ts';
-import {
-  budgetOption,
-  type CommonOptions,
-  parseCount,
-  parseDuration,
-  parseRps,
-  parseWhole,
-  withPlace,
-} from '../common-options.ts';
+import { budgetOption, parseCount, parseDuration, parseRps, parseWhole, withPlace } from '../common-options.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { placeOf } from '../find-warehouse.ts';
+import type { PendingFlags } from '../pending-live.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { collectInSteps } from '../v8-flags.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
-interface FollowFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlags {
+interface FollowFlags extends PendingFlags, SelectionFlags, FeedFlags, PublishFlags {
   readonly from?: string;
   readonly backfill?: string;
   readonly lag?: number;
@@ -44,6 +38,10 @@ new blocks in windows. Blocks that are not indexed yet hold up no others: they a
 answered, trouble is waited out: a source that is down, a full disk, a refused key whose file is replaced. A source that serves another
 chain than the warehouse ends it, before anything is written.
 
+With --pending, it polls pending transactions instead, and stores what is seen. They are a prediction: some never get on chain, and an
+empty response proves nothing. Rows are saved every 10 seconds at first, less often later, and at the end. Once a trace is complete, its
+rows show how it ended.
+
 Examples:
   tonlake follow --network testnet
   tonlake follow transactions jetton_transfers --network testnet --lag 10s
@@ -53,12 +51,14 @@ Examples:
   tonlake follow --network testnet --lag 10s --metrics 127.0.0.1:9464 --max-lag 5m
   tonlake follow --network testnet --on-commit https://example.org/commits --on-commit 'cat >> commits.jsonl'
   tonlake follow --network testnet --alerts alerts
+  tonlake follow --pending EQ... --pending 0:AB... --network testnet --every 5s --for 10m
 
 Exit codes: 1 failed, 2 invalid usage, 130 stopped by Ctrl-C or SIGTERM.`;
 
 /** `tonlake follow`: keeps a warehouse current. */
 export function addFollow(program: Command): void {
   const command = withPlace(program.command('follow'))
+    .summary('keep a warehouse current, until stopped')
     .description('keep a warehouse current: export what is missing, then follow the head until stopped')
     .argument('[pipeline...]', 'pipelines to follow, with those they depend on (default: transactions)')
     .option(
@@ -81,6 +81,13 @@ export function addFollow(program: Command): void {
       'marts to keep current, in a tenth of the time: all, or names separated by commas (default: none)',
       parseMarts,
     )
+    .option(
+      '--pending <account>',
+      'follow pending transactions of this account instead, or of an external message by its plain or normalized hash; repeatable',
+      (word: string, before: readonly string[] = []) => [...before, word],
+    )
+    .option('--every <time>', 'with --pending: poll interval: 500ms, 2s, 1m (default: 2s)', parseDuration)
+    .option('--for <time>', 'with --pending: stop after this time (default: run until Ctrl-C)', parseDuration)
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']));
   withPublishing(withFeeds(withSelection(command)))
     .option(
@@ -102,6 +109,12 @@ export function addFollow(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (pipelines: readonly string[], flags: FollowFlags) => {
       if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
+      const { pending } = flags;
+      if (pending !== undefined) {
+        refuseBeside(pipelines, flags);
+        const { pendingLive } = await import('../pending-live.ts');
+        return pendingLive({ ...flags, pending });
+      }
       collectInSteps();
       const [{ followLive }, { parseMetricsAddress }, { resolveNetwork }] = await Promise.all([
         import('../follow-live.ts'),
@@ -120,6 +133,18 @@ export function addFollow(program: Command): void {
         ...{ note, publish, feeds },
       });
     });
+}
+
+/** @throws {UsageError} `bad-option` for what pending transactions do not have */
+function refuseBeside(pipelines: readonly string[], flags: FollowFlags): void {
+  const beside = (['from', 'backfill', 'lag', 'refresh', 'marts', 'publish', 'onCommit', 'alerts', 'metrics'] as const)
+    .filter((name) => flags[name] !== undefined)
+    .map((name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  const [other] = [...pipelines, ...beside];
+  if (other === undefined) return;
+  throw new UsageError(`usage: --pending cannot be combined with ${other}`, {
+    ...{ code: 'bad-option', hint: 'pending transactions are followed by a command of their own' },
+  });
 }
 
 async function followOptions(words: readonly string[], flags: FollowFlags) {

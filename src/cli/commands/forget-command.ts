@@ -16,7 +16,7 @@ const HELP = `
 Removes the rows of a range and marks it as not done, in a single commit. tonlake run can export it again. Without --yes, the command
 only shows what would be removed. If another pipeline needs the rows, name both: they can only be removed together.
 
-Lookups and lists derived from the rows stay. Marts built day by day keep their days; tonlake mart build rebuilds others from what is
+Lookups and lists derived from the rows stay. Marts built day by day keep their days; tonlake build rebuilds others from what is
 left. Snapshots and lookups have no range to forget. Lists exported by logical time are removed by whole entries.
 
 Examples:

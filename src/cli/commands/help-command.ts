@@ -12,7 +12,7 @@ tonlake help COMMAND has the options and examples of a command.`;
 /** `tonlake help`: the same as `--help` of a command. */
 export function addHelp(program: Command): void {
   program
-    .command('help')
+    .command('help', { hidden: true })
     .description('show the help of a command')
     .argument('[command...]', 'the command, such as run or job run (default: an overview)')
     .addHelpText('after', '\nExamples:\n  tonlake help run\n  tonlake help job run')

@@ -14,6 +14,7 @@ Examples:
 export function addInit(program: Command): void {
   program
     .command('init')
+    .summary('write a project to start from')
     .description('write a project to start from: a job, an alert, a mart, a report, settings')
     .argument('[folder]', 'folder of the project; created if needed', '.')
     .addHelpText('after', HELP)

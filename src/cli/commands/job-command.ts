@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { parseCount } from '../common-options.ts';
+import { addSchedule } from './schedule-command.ts';
 
 interface JobFlags {
   readonly warehouse?: string;
@@ -28,6 +29,7 @@ Exit codes: 0 success, 1 failed (nothing was published), 2 invalid usage or job 
 export function addJob(program: Command): void {
   const job = program
     .command('job')
+    .summary('export, build, test and publish by a file, on a schedule')
     .description('run jobs: export, build marts, run checks, publish reports and files')
     .addHelpText('after', HELP);
   withWarehouse(job.command('run'))
@@ -81,6 +83,7 @@ export function addJob(program: Command): void {
       const { showLog } = await import('../job-show.ts');
       await showLog(file, openOptions(flags), run);
     });
+  addSchedule(job);
 }
 
 function withWarehouse(command: Command): Command {

@@ -38,7 +38,10 @@ Examples:
 
 /** `tonlake publish`: tables for other engines. */
 export function addPublish(program: Command): void {
-  const publish = program.command('publish').description('publish tables for other engines, over the same files');
+  const publish = program
+    .command('publish')
+    .summary('publish tables for other engines, over the same files')
+    .description('publish tables for other engines, over the same files');
   const command = withPlace(publish.command('iceberg'))
     .description('publish every table and mart as an Apache Iceberg table')
     .option(
@@ -51,6 +54,27 @@ export function addPublish(program: Command): void {
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(publishIceberg);
+  withPlace(publish.command('duckdb'))
+    .description('rebuild warehouse.duckdb, the views for other DuckDB clients')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tonlake publish duckdb --network sandbox\n  duckdb -readonly data/sandbox/warehouse.duckdb',
+    )
+    .action(publishDuckdb);
+}
+
+async function publishDuckdb(flags: CommonOptions): Promise<void> {
+  const [{ warehouseRegistry }, { rebuildCatalog }, { requireSameNetwork }] = await Promise.all([
+    import('../../warehouse/query/warehouse-registry.ts'),
+    import('../../warehouse/index.ts'),
+    import('../../warehouse/query/status.ts'),
+  ]);
+  const warehouse = await findWarehouse(flags);
+  const { tables } = await warehouseRegistry(warehouse);
+  const path = await rebuildCatalog(warehouse, tables, (held) =>
+    requireSameNetwork(held.path, held.network, flags.network),
+  );
+  process.stdout.write(`${path}\n`);
 }
 
 /** At least an hour, for readers that have just begun. */

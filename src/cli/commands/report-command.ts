@@ -32,6 +32,7 @@ Exit codes: 0 success (gaps are reported on stderr), 1 no data or failed, 2 inva
 /** `tonlake report`: renders a report from queries. */
 export function addReport(program: Command): void {
   withPlace(program.command('report'))
+    .summary('render a report as HTML, Markdown, CSV, JSON or text')
     .description('render a report from a warehouse as HTML, Markdown, CSV, JSON or text')
     .argument('[report]', 'name of a built-in report, or the path of your own')
     .option('-p, --param <name=value>', 'value of a report parameter; repeatable', collectParam)

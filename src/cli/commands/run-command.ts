@@ -33,7 +33,6 @@ interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlag
   readonly rps?: number | 'auto';
   readonly priority: Priority;
   readonly budget?: string;
-  readonly lane?: Priority;
   readonly concurrency?: number;
   readonly workers?: number;
   readonly wait?: number;
@@ -115,7 +114,7 @@ export function addRun(program: Command): void {
     .action(async (pipelines: readonly string[], flags: RunFlags) => {
       if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
       const { note, ...place } = await placeOf(flags);
-      const options = await runOptions('run', pipelines, flags, place);
+      const options = await runOptions(pipelines, flags, place);
       if (flags.dryRun === true) {
         const { dryRun } = await import('../dry-run.ts');
         await dryRun(options, flags.json === true);
@@ -137,24 +136,7 @@ export function addRun(program: Command): void {
     });
 }
 
-/** `tonlake plan`: estimates a run. */
-export function addPlan(program: Command): void {
-  withRange(program.command('plan'))
-    .description('estimate requests, rows, bytes and minutes of a run; same as run --dry-run')
-    .option('--rps <n>', 'maximum requests per second while planning', parseRps)
-    .option('--json', 'print a JSON object')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tonlake plan --network sandbox --range 1:\n  tonlake plan --range 2026-05-01 --json',
-    )
-    .action(async (pipelines: readonly string[], flags: RunFlags) => {
-      const { dryRun } = await import('../dry-run.ts');
-      const { note: _, ...place } = await placeOf(flags);
-      await dryRun(await runOptions('plan', pipelines, flags, place), flags.json === true);
-    });
-}
-
-/** Adds the options that `run` and `plan` share. */
+/** Adds what is exported, and how it is requested. */
 function withRange(command: Command): Command {
   command
     .argument('[pipeline...]', 'pipelines to export, with those they depend on (default: transactions)')
@@ -164,34 +146,29 @@ function withRange(command: Command): Command {
       'blocks or UTC days to export; not needed for lists of the whole network, such as jetton_masters',
     )
     .option('--slice <i/n>', 'one of n slices of the range, for n machines: 1/16, 2/16 and so on to 16/16');
-  return (
-    withSelection(withPlace(command))
-      .addOption(
-        new Option('--walk <way>', 'how to request rows; all give the same rows')
-          .choices(['auto', 'window', 'masterchain'])
-          .default('auto'),
-      )
-      .addOption(
-        new Option('--priority <priority>', 'priority among processes that share the rate limit of a network')
-          .choices(PRIORITIES)
-          .default('backfill'),
-      )
-      .addOption(budgetOption())
-      // The old name of --priority.
-      .addOption(new Option('--lane <priority>').choices(PRIORITIES).hideHelp())
-  );
+  return withSelection(withPlace(command))
+    .addOption(
+      new Option('--walk <way>', 'how to request rows; all give the same rows')
+        .choices(['auto', 'window', 'masterchain'])
+        .default('auto'),
+    )
+    .addOption(
+      new Option('--priority <priority>', 'priority among processes that share the rate limit of a network')
+        .choices(PRIORITIES)
+        .default('backfill'),
+    )
+    .addOption(budgetOption());
 }
 
 /** The pipelines to run: those named, all, or the default one. */
 async function namesOf(
-  command: 'run' | 'plan',
   pipelines: readonly string[],
   { all, from, slice }: RunFlags,
   registry: Registry,
 ): Promise<readonly string[]> {
   if (all !== true) {
     const names = splitNames(pipelines);
-    await refuseOthers(command, names, registry);
+    await refuseOthers('run', names, registry);
     return names.length > 0 ? [...new Set(names)] : [registry.playing('counted').pipeline.name];
   }
   const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
@@ -232,14 +209,13 @@ function requireReadings(pipelines: readonly string[], { all, history }: RunFlag
 }
 
 async function runOptions(
-  command: 'run' | 'plan',
   given: readonly string[],
   flags: RunFlags,
   place: Pick<Place, 'network' | 'warehouse'>,
 ): Promise<RunOptions> {
   const { loadRegistry } = await import('../../declare/registry.ts');
   const registry = await loadRegistry(flags.pipelines);
-  const pipelines = await namesOf(command, given, flags, registry);
+  const pipelines = await namesOf(given, flags, registry);
   requireReadings(pipelines, flags, registry);
   return {
     pipelines,
@@ -256,7 +232,7 @@ async function runOptions(
     withoutColumns: flags.withoutColumn,
     soFar: flags.soFar,
     rps: flags.rps,
-    priority: flags.lane ?? flags.priority,
+    priority: flags.priority,
     budget: flags.budget,
     concurrency: flags.concurrency,
     workers: flags.workers,

@@ -26,7 +26,7 @@ Examples:
 /** `tonlake sandbox`: serves a generated network until it is interrupted. */
 export function addSandbox(program: Command): void {
   program
-    .command('sandbox')
+    .command('sandbox', { hidden: true })
     .description('serve a deterministic network that imitates the API, for demos and tests')
     .option('--port <port>', 'port on 127.0.0.1; 0 picks a free one', parsePort, 8081)
     .option('--seed <n>', 'seed from which all blocks are generated', parseWhole, 1)

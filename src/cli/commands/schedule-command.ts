@@ -8,14 +8,14 @@ first, up to the job's catch_up. On SIGTERM or Ctrl-C, the current run has --dra
 span. A second signal stops it at once. Committed rows are never lost, and the next start resumes the run.
 
 Examples:
-  tonlake schedule pipelines/jobs
-  tonlake schedule nightly.yaml --metrics 127.0.0.1:9464 --drain 300
+  tonlake job schedule pipelines/jobs
+  tonlake job schedule nightly.yaml --metrics 127.0.0.1:9464 --drain 300
 
 Exit codes: 0 drained, 1 failed, 2 invalid usage or job file.`;
 
-/** `tonlake schedule`: runs jobs when they are due, until it is stopped. */
-export function addSchedule(program: Command): void {
-  program
+/** `tonlake job schedule`: runs jobs when they are due, until it is stopped. */
+export function addSchedule(job: Command): void {
+  job
     .command('schedule')
     .description('run jobs on their schedules until stopped')
     .argument('[path...]', 'job files or folders of job files (default: jobs, or pipelines/jobs)')

@@ -23,7 +23,7 @@ interface SqlFlags extends CommonOptions {
 }
 
 const HELP = `
-All tables of tonlake describe are available, and _commits, the ledger. Parameters are bound as text and never parsed as SQL; cast
+All tables of tonlake show are available, and _commits, the ledger. Parameters are bound as text and never parsed as SQL; cast
 them if you need a number: $lt::BIGINT. docs/sql.md lists additional functions, such as raw_address(text), friendly_address(text),
 ton(nanotons), opcode_name(opcode) and shard_of(address).
 
@@ -37,7 +37,15 @@ The format follows from the extension of --output: .csv, .json, .parquet, or .tx
 folder is created if needed. An existing file is replaced only when the new one is complete. On a terminal, a box that is too wide
 becomes one line per column; --format box draws it all the same.
 
+Without a query, tonlake sql is a prompt. Statements end with a semicolon and can have several lines. Tab completes tables, columns,
+functions and keywords; Ctrl-C cancels the query, not the prompt; results that are larger than the terminal open in $PAGER. .help lists
+the commands that begin with a dot. SET VARIABLE and CREATE TEMP last as long as the prompt. A DuckDB warehouse is open only while a
+statement runs, so that others can write it: there they last for one statement. From a pipe, statements run without prompts, until one
+fails.
+
 Examples:
+  tonlake sql --network sandbox
+  tonlake sql -w data/mainnet < queries.sql
   tonlake sql "select count(*) from transactions" --network sandbox
   tonlake sql "select * from messages where comment is not null limit 5" --format json
   tonlake sql --file report.sql --format csv > report.csv
@@ -47,8 +55,9 @@ Examples:
 /** `tonlake sql`: runs a query on a warehouse, even during an export. */
 export function addSql(program: Command): void {
   withPlace(program.command('sql'))
-    .description('run a query over the tables of a warehouse')
-    .argument('[query]', 'query in DuckDB SQL')
+    .summary('run a query, or open a prompt for queries')
+    .description('run a query over the tables of a warehouse, or open a prompt for queries')
+    .argument('[query]', 'query in DuckDB SQL (default: a prompt)')
     .addOption(
       new Option(
         '--format <format>',
@@ -67,8 +76,9 @@ export function addSql(program: Command): void {
     .option('--strict', 'fail if a table in the query has missing or quarantined blocks')
     .addHelpText('after', HELP)
     .action(async (query: string | undefined, flags: SqlFlags) => {
-      if ((query === undefined) === (flags.file === undefined)) {
-        throw new UsageError(`usage: expected either a query or --file, got ${query === undefined ? 'none' : 'both'}`, {
+      if (query === undefined && flags.file === undefined) return prompt(flags);
+      if (query !== undefined && flags.file !== undefined) {
+        throw new UsageError('usage: expected either a query or --file, got both', {
           code: 'no-query',
           hint: 'tonlake sql "select count(*) from transactions"',
         });
@@ -78,6 +88,20 @@ export function addSql(program: Command): void {
         throw new UsageError('usage: expected a query, got nothing', { code: 'no-query', hint: 'tonlake sql --help' });
       await answer(sql, flags);
     });
+}
+
+/** A prompt for queries, or the statements of a pipe. */
+async function prompt(flags: SqlFlags): Promise<void> {
+  const given = (['format', 'output', 'param', 'strict', 'timer'] as const).find((name) => flags[name] !== undefined);
+  if (given !== undefined) {
+    throw new UsageError(`usage: expected a query with --${given}, got none`, {
+      code: 'no-query',
+      hint: 'the prompt has commands for it: .mode, .output, .timer; .help lists all',
+    });
+  }
+  collectInSteps();
+  const { openShell } = await import('../shell/open-shell.ts');
+  if (!(await openShell(await findWarehouse(flags), flags.network))) process.exitCode = 1;
 }
 
 async function answer(sql: string, flags: SqlFlags): Promise<void> {

@@ -14,6 +14,7 @@ interface StatusFlags extends CommonOptions {
 /** `tonlake status`: shows what a warehouse contains and what is missing. */
 export function addStatus(program: Command): void {
   withPlace(program.command('status'))
+    .summary('show what a warehouse contains and what is missing')
     .description('show what a warehouse contains and what is missing: ranges, rows, files')
     .argument('[names...]', 'pipelines and marts to show in full (default: a summary of each)')
     .option('--long', 'show everything: all spans, days, rows of each table')

@@ -35,6 +35,7 @@ Exit codes: 0 proven, 1 not proven or failed, 2 invalid usage.`;
 /** `tonlake verify`: proves a warehouse from its own files, offline. */
 export function addVerify(program: Command): void {
   withPlace(program.command('verify'))
+    .summary('are the rows those of the chain? hashes, counts, links')
     .description('verify offline that a warehouse is complete and unchanged')
     .addOption(pipelinesOption())
     .option('-r, --range <range>', 'blocks or UTC days to verify (default: everything that is done)')

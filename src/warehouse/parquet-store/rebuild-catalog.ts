@@ -28,7 +28,14 @@ export async function rebuildCatalog(
   if (kind === 'duckdb') return path;
   // Damage inside the file does not show in its size and time.
   await guarded(`warehouse ${path}`, () => rm(layoutOf(path).catalogStamp, { force: true }));
-  const store = await openStore({ path, network, tables, effects: realEffects, kind, command: 'tonlake catalog' });
+  const store = await openStore({
+    path,
+    network,
+    tables,
+    effects: realEffects,
+    kind,
+    command: 'tonlake publish duckdb',
+  });
   await store.close();
   return layoutOf(path).catalog;
 }

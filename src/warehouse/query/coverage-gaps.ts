@@ -61,7 +61,7 @@ export function absentTables(
       const gone = forgotten.filter((each) => each.pipeline === pipeline.name);
       if (gone.length > 0) return `${name} is empty: ${describeForgotten(gone)}`;
       return isEphemeral(pipeline)
-        ? `${name} was never watched here: tonlake watch --account ADDRESS`
+        ? `${name} was never watched here: tonlake follow --pending ADDRESS`
         : `${name} was never exported here: ${suggestRun(ledger, registry, pipeline)}`;
     });
 }
@@ -75,7 +75,7 @@ export function unbuiltMarts(
   return tonInputs()
     .filter((name) => relations.includes(name) && registry.tableOf(name) === undefined)
     .filter((name) => ledger.every(({ tables }) => tables[name] === undefined))
-    .map((name) => `${name} was never built here: tonlake mart build ${name}`);
+    .map((name) => `${name} was never built here: tonlake build ${name}`);
 }
 
 /**

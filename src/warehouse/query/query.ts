@@ -171,5 +171,5 @@ export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown
 function hintOf(fault: string): { readonly hint?: string } {
   if (/\bparameters\b/.test(fault)) return { hint: 'set each $name of the query with --param name=value' };
   const isName = /^Catalog Error: (Table|View)\b|^Binder Error: .*\b(column|table)\b/i.test(fault);
-  return isName ? { hint: 'tonlake describe shows tables and columns' } : {};
+  return isName ? { hint: 'tonlake show shows tables and columns' } : {};
 }

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type EndpointName, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
-import { parseWords } from '../../src/cli/commands/fetch-command.ts';
+import { parseWords } from '../../src/cli/commands/api-command.ts';
 import { formatError, SourceError, UsageError } from '../../src/core/errors.ts';
 import { ACCOUNT, HASH, recordedAnswer } from '../client/recorded.ts';
 import { json, rejection, serve, serveSteps } from '../http/server.ts';
 import { freshFolder } from '../scratch.ts';
-import { printFetch } from './print-fetch.ts';
+import { printFetch } from './print-answer.ts';
 
 const BOC = 'te6cckEBAQEAAgAAAEysuc0=';
 
@@ -39,7 +39,7 @@ const WORDS: Partial<Record<EndpointName, readonly string[]>> = {
   sendMessageToNetwork: [`boc=${BOC}`, '--yes-send'],
 };
 
-describe('tonlake fetch', () => {
+describe('tonlake api', () => {
   test.each(endpointNames)('calls %s by its path and prints the answer as it was sent', async (name) => {
     const { method, path } = endpointOf(name);
     const answer = recordedAnswer(endpointOf(name));

@@ -8,11 +8,11 @@ import type { SourceRequest } from '../../http/request.ts';
 import { networkOf, networkOption, parseNonNegative, parseRps } from '../common-options.ts';
 
 const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
-type FetchFormat = (typeof FORMATS)[number];
+type ApiFormat = (typeof FORMATS)[number];
 
-interface FetchFlags {
+interface ApiFlags {
   readonly network?: string;
-  readonly format?: FetchFormat;
+  readonly format?: ApiFormat;
   readonly output?: string;
   readonly rps?: number | 'auto';
   readonly wait: number;
@@ -27,17 +27,17 @@ return the unfiltered list. Repeat the key for lists; fields of a POST can be JS
 .json, .jsonl or .ndjson (rows), .csv, .parquet. --format must not contradict it.
 
 Examples:
-  tonlake fetch
-  tonlake fetch jetton/transfers --parameters
-  tonlake fetch jetton/masters limit=5
-  tonlake fetch accountStates address=0:AB... address=0:CD... --format csv
-  tonlake fetch blocks mc_seqno=100 limit=1000 --output blocks.parquet --network sandbox
-  tonlake fetch runGetMethod address=EQ... method=get_wallet_data stack='[]'`;
+  tonlake api
+  tonlake api jetton/transfers --parameters
+  tonlake api jetton/masters limit=5
+  tonlake api accountStates address=0:AB... address=0:CD... --format csv
+  tonlake api blocks mc_seqno=100 limit=1000 --output blocks.parquet --network sandbox
+  tonlake api runGetMethod address=EQ... method=get_wallet_data stack='[]'`;
 
-/** `tonlake fetch`: calls an endpoint once. */
-export function addFetch(program: Command): void {
+/** `tonlake api`: calls an endpoint once. */
+export function addApi(program: Command): void {
   program
-    .command('fetch')
+    .command('api')
     .description('call an API endpoint and print the response')
     .argument('[endpoint]', 'path without the leading slash: jetton/masters')
     .argument('[parameter...]', 'key=value; repeat the key for lists')
@@ -55,7 +55,7 @@ export function addFetch(program: Command): void {
     .option('--post', 'send decode as POST, for requests too long for a URL')
     .option('--yes-send', 'allow message to send to the network')
     .addHelpText('after', HELP)
-    .action(async (path: string | undefined, words: readonly string[], flags: FetchFlags) => {
+    .action(async (path: string | undefined, words: readonly string[], flags: ApiFlags) => {
       const { endpointByPath, endpointOf } = await import('../../api/endpoints.ts');
       const { describeEndpoint, listEndpoints } = await import('../../api/client/describe-endpoint.ts');
       if (path === undefined) {
@@ -75,12 +75,7 @@ export function addFetch(program: Command): void {
     });
 }
 
-async function fetchOnce(
-  endpoint: Endpoint,
-  ask: SourceRequest,
-  flags: FetchFlags,
-  format: FetchFormat,
-): Promise<void> {
+async function fetchOnce(endpoint: Endpoint, ask: SourceRequest, flags: ApiFlags, format: ApiFormat): Promise<void> {
   const [{ openApi }, { parseSent }] = await Promise.all([
     import('../../api/client/open-api.ts'),
     import('../../api/client/exact-json.ts'),
@@ -112,7 +107,7 @@ async function fetchOnce(
 async function writeAnswer(
   endpoint: Endpoint,
   body: Buffer,
-  format: FetchFormat,
+  format: ApiFormat,
   output: string | undefined,
 ): Promise<void> {
   if (format === 'parquet') {
@@ -131,7 +126,7 @@ async function writeAnswer(
   await putContent(output, text);
 }
 
-function checkFlags(endpoint: Endpoint, flags: FetchFlags, format: FetchFormat): void {
+function checkFlags(endpoint: Endpoint, flags: ApiFlags, format: ApiFormat): void {
   if (endpoint.sends === true && flags.yesSend !== true) {
     throw new UsageError('usage message: expected --yes-send: sending to the network cannot be undone', {
       code: 'would-send',
@@ -154,7 +149,7 @@ export function parseWords(endpoint: Endpoint, words: readonly string[]): Given 
     if (name === undefined || text === undefined) {
       throw new UsageError(`usage: expected key=value, got ${JSON.stringify(word)}`, {
         code: 'bad-parameter',
-        hint: `tonlake fetch ${endpoint.path.slice(1)} --parameters`,
+        hint: `tonlake api ${endpoint.path.slice(1)} --parameters`,
       });
     }
     const value = readWord(endpoint, name, text);

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { vi } from 'vitest';
-import { addFetch } from '../../src/cli/commands/fetch-command.ts';
+import { addApi } from '../../src/cli/commands/api-command.ts';
 
-/** What `tonlake fetch` prints on standard output, in this process. */
+/** What `tonlake api` prints on standard output, in this process. */
 export async function printFetch(words: readonly string[], network = 'http://127.0.0.1:9'): Promise<string> {
   const program = new Command('tonlake').exitOverride();
-  addFetch(program);
+  addApi(program);
   let out = '';
   const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     out += String(text);
@@ -13,7 +13,7 @@ export async function printFetch(words: readonly string[], network = 'http://127
   });
   const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   try {
-    await program.parseAsync(['fetch', '--network', network, ...words], { from: 'user' });
+    await program.parseAsync(['api', '--network', network, ...words], { from: 'user' });
   } finally {
     stdout.mockRestore();
     stderr.mockRestore();

@@ -8,7 +8,8 @@ import { fitTerminal } from '../fit-terminal.ts';
 import { pasteable } from '../invocation.ts';
 import { print } from '../streams.ts';
 
-interface MartFlags extends CommonOptions {
+interface BuildFlags extends CommonOptions {
+  readonly list?: boolean;
   readonly marts?: string;
   readonly full?: boolean;
   readonly json?: boolean;
@@ -19,32 +20,25 @@ Marts are tables built by the queries in sql/marts. Marts with one row per day a
 inputs are rebuilt. The column _sealed is false for rows of days that are not sealed or not complete.
 
 Examples:
-  tonlake mart list
-  tonlake mart build --network sandbox
-  tonlake mart build transactions_daily gas_fees_daily --warehouse may.duckdb --json`;
+  tonlake build --list
+  tonlake build --network sandbox
+  tonlake build transactions_daily gas_fees_daily --warehouse may.duckdb --json`;
 
-/** `tonlake mart`: derived tables. */
-export function addMart(program: Command): void {
-  const mart = program
-    .command('mart')
-    .description('build derived tables: daily figures, balances, holders')
-    .addHelpText('after', HELP);
-  withPlace(mart.command('build'))
-    .description('update marts from the tables they read')
+/** `tonlake build`: derived tables. */
+export function addBuild(program: Command): void {
+  withPlace(program.command('build'))
+    .summary('build marts: daily figures, balances, holders')
+    .description('build marts, which are tables made by SQL: daily figures, balances, holders')
     .argument('[name...]', 'marts to build, with the marts they read (default: all)')
+    .option('--list', 'list the marts and the questions they answer instead')
     .option('--marts <folder>', 'also build your own marts: a folder of .sql files like those in sql/marts')
     .option('--full', 'rebuild everything, even if unchanged')
     .option('--json', 'print one JSON object per line')
-    .action(build);
-  mart
-    .command('list')
-    .description('list the marts and the questions they answer')
-    .option('--marts <folder>', 'also list your own marts')
-    .option('--json', 'print a JSON array')
-    .action(list);
+    .addHelpText('after', HELP)
+    .action((names: readonly string[], flags: BuildFlags) => (flags.list === true ? list(flags) : build(names, flags)));
 }
 
-async function build(names: readonly string[], flags: MartFlags): Promise<void> {
+async function build(names: readonly string[], flags: BuildFlags): Promise<void> {
   const { buildMarts } = await import('../../marts/build-marts.ts');
   const onEvent = (event: MartEvent): void => {
     if (flags.json === true) process.stdout.write(`${JSON.stringify(event)}\n`);
@@ -70,7 +64,7 @@ function describeBuild({ name, status, rows, days, marked, kept, reason }: MartB
   return parts.join('; ');
 }
 
-async function list(flags: MartFlags): Promise<void> {
+async function list(flags: BuildFlags): Promise<void> {
   const [{ loadRegistry }, { loadMarts }, { describeMarts, martSummary }] = await Promise.all([
     import('../../declare/registry.ts'),
     import('../../marts/load-marts.ts'),

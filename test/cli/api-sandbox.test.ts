@@ -5,7 +5,7 @@ import { readAnswer } from '../../src/api/client/read-answer.ts';
 import { type EndpointName, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
-import { printFetch } from './print-fetch.ts';
+import { printFetch } from './print-answer.ts';
 
 const BOC = 'te6cckEBAQEAAgAAAEysuc0=';
 let sandbox: Sandbox;
@@ -94,7 +94,7 @@ const WORDS: Partial<Record<EndpointName, () => readonly string[]>> = {
   sendMessageToNetwork: () => [`boc=${BOC}`, '--yes-send'],
 };
 
-test.each(endpointNames)('tonlake fetch calls %s and gets rows of the declared shape', async (name) => {
+test.each(endpointNames)('tonlake api calls %s and gets rows of the declared shape', async (name) => {
   const endpoint = endpointOf(name);
   const body = Buffer.from(
     await printFetch(
@@ -108,7 +108,7 @@ test.each(endpointNames)('tonlake fetch calls %s and gets rows of the declared s
 
 test('the program itself does, too', async () => {
   const { code, stdout, stderr } = await tonlake([
-    'fetch',
+    'api',
     'jetton/masters',
     'limit=5',
     '--network',

@@ -4,7 +4,7 @@ import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
 import { findWarehouse } from '../find-warehouse.ts';
 
-interface CheckFlags extends CommonOptions {
+interface TestFlags extends CommonOptions {
   readonly checks?: string;
   readonly marts?: string;
   readonly json?: boolean;
@@ -12,11 +12,11 @@ interface CheckFlags extends CommonOptions {
 
 const HELP = `
 A check is a query in sql/checks that returns the rows that break its rule. They are stored in the table check_failures. A check is
-skipped if the warehouse lacks one of its inputs.
+skipped if the warehouse lacks one of its inputs. Whether rows are those of the chain is the question of tonlake verify.
 
 Examples:
-  tonlake check --network sandbox
-  tonlake check transaction_balances block_tx_counts --warehouse may.duckdb --json
+  tonlake test --network sandbox
+  tonlake test transaction_balances block_tx_counts --warehouse may.duckdb --json
   tonlake sql "select * from check_failures" --network sandbox
 
 Exit codes: 0 all checks passed, 1 a check failed, 2 invalid usage.`;
@@ -25,23 +25,24 @@ Exit codes: 0 all checks passed, 1 a check failed, 2 invalid usage.`;
 const STATUS_WIDTH = 28;
 const LEAST_RULE_WIDTH = 20;
 
-/** `tonlake check`: checks rules on the rows. */
-export function addCheck(program: Command): void {
-  withPlace(program.command('check'))
-    .description('check the tables of a warehouse: keys, references, balances, sums')
+/** `tonlake test`: SQL rules that return the rows that break them. */
+export function addTest(program: Command): void {
+  withPlace(program.command('test'))
+    .summary('do tables agree with each other? keys, balances, sums')
+    .description('run SQL checks of the tables against each other: do keys, references, balances and sums agree?')
     .argument('[name...]', 'checks to run (default: all)')
     .option('--checks <folder>', 'also run your own checks: a folder of .sql files like those in sql/checks')
     .option('--marts <folder>', 'folder of your own marts, if checks read them')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
-    .action(async (names: readonly string[], flags: CheckFlags) => {
+    .action(async (names: readonly string[], flags: TestFlags) => {
       const { runChecks } = await import('../../marts/run-checks.ts');
       const { network, checks: folder, marts } = flags;
       const print = (event: object): void => {
         if (flags.json === true) process.stdout.write(`${JSON.stringify(event)}\n`);
       };
       const warehouse = await findWarehouse(flags);
-      const report = await whileBusy('checking', () =>
+      const report = await whileBusy('testing', () =>
         runChecks(warehouse, { names, network, folder, marts, onEvent: print }),
       );
       print({ event: 'checked', ...report });
