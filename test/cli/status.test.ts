@@ -71,6 +71,20 @@ test('blocks whose headers are there and whose transactions are not are missing,
   expect(stderr).toContain('missing 1000:1004,1010:1020');
 });
 
+test('a mart that lacks newer commits of what it reads is stale', async () => {
+  const path = join(freshFolder(), 'w');
+  const run = (range: string) => tonlake(['run', 'transactions', '-r', range, '-n', 'sandbox', '-w', path]);
+  const build = () => tonlake(['mart', 'build', 'accounts', '-w', path]);
+  const status = async () => (await tonlake(['status', '-w', path])).stdout;
+  expect(await run('1000:1005')).toMatchObject({ code: 0 });
+  expect(await build()).toMatchObject({ code: 0 });
+  expect(await status()).not.toMatch(/^stale/m);
+  expect(await run('1006:1008')).toMatchObject({ code: 0 });
+  expect(await status()).toMatch(/^stale +accounts: \S*.*tonlake.* mart build/m);
+  expect(await build()).toMatchObject({ code: 0 });
+  expect(await status()).not.toMatch(/^stale/m);
+});
+
 test('a summary of many pipelines is short: spans are counted, and names that are alike share a line', () => {
   const spans = Array.from({ length: 1000 }, (_, i) => ({ from: 10 * i, to: 10 * i + 4 }));
   const span = { from: 1, to: 9 };

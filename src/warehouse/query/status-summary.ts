@@ -58,6 +58,7 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
     const parts = nameSome(marked);
     notWhole.set(parts, [...(notWhole.get(parts) ?? []), mart]);
   }
+  const stale = marts.filter(({ behind }) => behind?.since !== undefined).map(({ mart }) => mart);
   const records = `${counted(quarantined, 'record')} in quarantine`;
   return [
     ...pipelines.filter(({ holes }) => holes.length > 0).map((each) => ['missing', each.pipeline, some(each.holes)]),
@@ -68,6 +69,7 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
       .filter((each) => each.quarantined.length > 0)
       .map((each) => ['quarantined', each.pipeline, some(each.quarantined)]),
     ...(quarantined === 0 ? [] : [['quarantined', `${records}: tonlake sql "select * from quarantine"`]]),
+    ...(stale.length === 0 ? [] : [['stale', `${firstFew(stale)}: tonlake mart build`]]),
     ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${firstFew(names)}`]),
     ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['left out', describeLeftOut(gap)])),
     ...(days.length === 0 ? [] : [['partial days', nameSome(days.map(({ date }) => date))]]),
