@@ -5,6 +5,7 @@ import { isMadeFromSame, noteInputs } from './input-hash.mjs';
 
 const OUT = 'dist/wasm';
 const NOTE = `${OUT}/inputs.json`;
+const OPTIONS = ['-O3', '--enable', 'simd', '--runtime', 'minimal', '--noAssert', '--use', 'abort='];
 
 export async function buildWasm() {
   if (isMadeFromSame(NOTE)) return;
@@ -15,8 +16,7 @@ export async function buildWasm() {
   // Those in folders are parts of the modules beside them.
   for (const name of sources.filter((path) => dirname(path) === '.')) {
     const outFile = join(OUT, name.replace(/\.ts$/, '.wasm'));
-    const args = [join('wasm', name), '-O3', '--enable', 'simd', '--runtime', 'stub', '--noAssert', '--outFile', outFile];
-    const { error, stderr } = await main(args);
+    const { error, stderr } = await main([join('wasm', name), ...OPTIONS, '--outFile', outFile]);
     if (error !== null) throw new Error(`${name}: ${stderr.toString()}`, { cause: error });
   }
   noteInputs(NOTE, [...sources.map((name) => join('wasm', name)), 'package-lock.json', 'tools/build-wasm.mjs']);

@@ -1,3 +1,4 @@
+import { isLosslessNumber } from 'lossless-json';
 import type { ColumnDef } from '../src/declare/column.ts';
 import { kinds } from '../src/declare/kind.ts';
 import type { PipelineDef } from '../src/declare/pipeline.ts';
@@ -40,9 +41,31 @@ function rowsOfRecord(table: TableDef, base: TableDef, record: unknown): readonl
 }
 
 function rowOf(table: TableDef, record: unknown, parent: Row, label: string): Row {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) throw new Misfit('no object');
   const row: Record<string, Cell> = {};
-  for (const def of table.columns) row[def.name] = cellOf(def, record, parent, label, row);
+  for (const def of table.columns) row[def.name] = isOther(table, def, record) ? null : cellOf(def, record, parent, label, row);
   return row;
+}
+
+/** Whether a field inside a value whose JSON is stored has another JSON type than its column: nothing is lost if it is null. */
+function isOther({ columns }: TableDef, { kind, origin }: ColumnDef, record: unknown): boolean {
+  if (origin.kind !== 'path') return false;
+  const isInside = columns.some(
+    (def) => kinds[def.kind].wire === 'json' && def.origin.kind === 'path' && origin.path.startsWith(`${def.origin.path}/`),
+  );
+  const value = valueAt(record, origin.path);
+  if (!isInside || isAbsent(value)) return false;
+  switch (kinds[kind].wire) {
+    case 'json':
+    case 'comment':
+      return false;
+    case 'boolean':
+      return typeof value !== 'boolean';
+    case 'integer':
+      return typeof value !== 'number' && !isLosslessNumber(value);
+    default:
+      return typeof value !== 'string';
+  }
 }
 
 function cellOf(def: ColumnDef, record: unknown, parent: Row, label: string, row: Row): Cell {
@@ -58,7 +81,8 @@ function cellOf(def: ColumnDef, record: unknown, parent: Row, label: string, row
     case 'place':
       return label;
     case 'time': {
-      const seconds = row[def.origin.column] as bigint;
+      const seconds = row[def.origin.column];
+      if (typeof seconds !== 'bigint') return null;
       return def.kind === 'date' ? seconds / 86_400n : seconds * 1_000_000n;
     }
     case 'ask':

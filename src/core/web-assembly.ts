@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** What every module of `wasm/` exports besides its own functions. */
-export interface Module {
+/** What every module of `wasm/` exports. */
+export interface AnyModule {
   readonly memory: Memory;
+}
+
+/** A module whose memory the caller divides. */
+export interface Module extends AnyModule {
   /** First byte of the memory that the caller may use. */
   start(): number;
 }
@@ -20,10 +24,14 @@ interface WebAssemblyApi {
 
 const PAGE_BYTES = 65_536;
 
-/** A new instance of `wasm/<name>.ts`. */
-export function openModule<T extends Module>(name: string): T {
+const compiled = new Map<string, object>();
+
+/** A new instance of `wasm/<name>.ts`; all instances in a thread share their code. */
+export function openModule<T extends AnyModule>(name: string): T {
   const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
-  return new Instance(new Module(readFileSync(new URL(`../../wasm/${name}.wasm`, import.meta.url)))).exports as T;
+  const module = compiled.get(name) ?? new Module(readFileSync(new URL(`../../wasm/${name}.wasm`, import.meta.url)));
+  compiled.set(name, module);
+  return new Instance(module).exports as T;
 }
 
 /** The memory of a module, grown to at least `bytes`. */

@@ -3,10 +3,11 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Wire } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Shape, TableDef } from '../declare/table.ts';
+import type { Kernel } from './kernel.ts';
 import { decodedColumns, ProjectedRows, TableRows } from './table-rows.ts';
 import { type BoolColumn, BytesColumn, WordsColumn } from './typed-columns.ts';
 
-/** How the scanner reads a value. */
+/** How the kernel reads a value: the numbers of `Op` in `wasm/kernel/plan.ts`. */
 export const Op = {
   skip: 0,
   string: 1,
@@ -25,70 +26,51 @@ export const Op = {
   object: 14,
   one: 15,
   many: 16,
+  /** The list of records in the response. */
+  records: 17,
 } as const;
 
-/** A compiled key of an object. All keys share one hidden class: different shapes made the scanner twice as slow. */
+/** A known key of an object, and what is done with its value. */
 export class Key {
-  /** The words of `"name":` but the last one. */
-  readonly words: Int32Array;
-  /** The last word, and the mask of its relevant bits. */
-  readonly lastWord: number;
-  readonly lastMask: number;
-  /** Bytes of `"name":`. */
-  readonly length: number;
+  readonly name: string;
   /** JSON pointer relative to the row. */
   readonly pointer: string;
-  /** The key that followed this one last time: servers write keys in constant order. */
-  next: Key | null = null;
-  /** Number of the object in which this key occurred last. */
-  metIn = 0;
   op: number = Op.skip;
   /** What `lenient` does with a value of the expected JSON type. */
   inner: number = Op.skip;
   expected = 'a JSON value';
   /** 1 if the value is required. */
   required = 0;
-  bytes: BytesColumn | null = null;
-  numbers: WordsColumn | null = null;
-  flags: BoolColumn | null = null;
+  bytes: BytesColumn | undefined;
+  numbers: WordsColumn | undefined;
+  flags: BoolColumn | undefined;
   /** Column for the JSON text of the value, in addition to `op`. */
-  raw: BytesColumn | null = null;
+  raw: BytesColumn | undefined;
   /** The JSON text would be stored, but a selection leaves it out. */
   isKnownWhole = false;
-  min = 0;
-  max = 0;
-  bigMin = 0n;
-  bigMax = 0n;
-  node: Node | null = null;
-  rows: TableRows | null = null;
-  label: Uint8Array = new Uint8Array(0);
+  min = 0n;
+  max = 0n;
+  node: Node | undefined;
+  rows: TableRows | undefined;
+  label = '';
 
   constructor(name: string, pointer: string) {
-    const bytes = Buffer.from(`${JSON.stringify(name)}:`);
-    this.length = bytes.length;
-    this.words = new Int32Array((bytes.length - 1) >> 2);
-    for (const i of this.words.keys()) this.words[i] = bytes.readInt32LE(4 * i);
-    const rest = bytes.subarray(4 * this.words.length);
-    this.lastWord = Buffer.concat([rest], 4).readInt32LE(0);
-    this.lastMask = Buffer.alloc(4).fill(255, 0, rest.length).readInt32LE(0);
+    this.name = name;
     this.pointer = pointer;
   }
 }
 
 /** An object of known keys. */
 export class Node {
-  readonly keys: Key[] = [];
   readonly byName = new Map<string, Key>();
   readonly pointer: string;
-  readonly rows: TableRows;
+  readonly rows: TableRows | undefined;
   /** The JSON text of the object is stored, including fields without a column. */
   isKept = false;
-  /** The key that came first last time. */
-  first: Key | null = null;
-  /** Number of objects read, to detect duplicate keys. */
-  objects = 0;
+  /** Where it is in the kernel's memory; 0 until it is built. */
+  address = 0;
 
-  constructor(pointer: string, rows: TableRows) {
+  constructor(pointer: string, rows: TableRows | undefined) {
     this.pointer = pointer;
     this.rows = rows;
   }
@@ -97,36 +79,26 @@ export class Node {
     const known = this.byName.get(name);
     if (known !== undefined) return known;
     const key = new Key(name, `${this.pointer}/${escapePointer(name)}`);
-    this.keys.push(key);
     this.byName.set(name, key);
     return key;
   }
-
-  /** Starts an object and returns its number. */
-  open(): number {
-    if (this.objects === MOST_OBJECTS) {
-      for (const key of this.keys) key.metIn = 0;
-      this.objects = 0;
-    }
-    this.objects++;
-    return this.objects;
-  }
 }
 
-/** Above 2^31 an integer is no longer a machine word. */
-const MOST_OBJECTS = 2 ** 30;
-
-/** A declaration compiled for the scanner. */
+/** A declaration compiled for the kernel. */
 export interface Plan {
   readonly pipeline: PipelineDef;
   /** Key of the response that has the records. */
   readonly recordsKey: string;
   /** How the response is reshaped first. */
   readonly shape: Shape | undefined;
-  readonly ignored: ReadonlySet<string>;
+  /** The known keys of the response. */
+  readonly envelope: Node;
   readonly root: Node;
+  readonly records: TableRows;
   readonly tables: readonly TableRows[];
   readonly projections: readonly ProjectedRows[];
+  /** By the number that the kernel knows each by. */
+  readonly keys: readonly Key[];
 }
 
 /** Compiles a pipeline's declaration. */
@@ -154,7 +126,7 @@ export function compilePlan(pipeline: PipelineDef): Plan {
         key.expected = place.count === 'one' ? 'an object' : 'an array of objects';
         key.node = node;
         key.rows = nested;
-        key.label = Uint8Array.from(Buffer.from(place.label));
+        key.label = place.label;
       }
     } else {
       addColumns(rootNode, root, decodedColumns(table), true);
@@ -163,15 +135,60 @@ export function compilePlan(pipeline: PipelineDef): Plan {
     }
   }
   markKept(rootNode);
+  const recordsKey = base.rows.path.slice(1);
+  const envelope = new Node('', undefined);
+  for (const name of pipeline.ignore) envelope.key(name);
+  envelope.key(recordsKey).op = Op.records;
+  const keys = [...new Set(keysOf(rootNode))];
   return {
-    pipeline,
-    recordsKey: base.rows.path.slice(1),
-    shape: base.rows.shape,
-    ignored: new Set(pipeline.ignore),
-    root: rootNode,
-    tables,
-    projections,
+    ...{ pipeline, recordsKey, shape: base.rows.shape, envelope },
+    ...{ root: rootNode, records: root, tables, projections, keys },
   };
+}
+
+/** The keys of a node and of those below it; nodes that stand at several places come as often. */
+function keysOf(node: Node): readonly Key[] {
+  return [...node.byName.values()].flatMap((key) => [key, ...(key.node === undefined ? [] : keysOf(key.node))]);
+}
+
+/** Makes the plan and its tables in the memory of a fresh kernel. */
+export function buildPlan(kernel: Kernel, plan: Plan): void {
+  for (const rows of plan.tables) rows.build(kernel);
+  for (const rows of plan.projections) rows.build(kernel);
+  const nodes = new Map<Node, number>();
+  const numbers = new Map(plan.keys.map((key, number) => [key, number]));
+  const build = (node: Node): number => {
+    const known = nodes.get(node);
+    if (known !== undefined) return known;
+    const pointer = Buffer.from(JSON.stringify(node.pointer).slice(1, -1));
+    const address = kernel.calls.newNode(
+      node.rows?.address ?? 0,
+      kernel.give(pointer),
+      pointer.length,
+      Number(node.isKept),
+    );
+    nodes.set(node, address);
+    node.address = address;
+    for (const key of node.byName.values()) buildKey(kernel, address, key, numbers.get(key) ?? 0, build);
+    return address;
+  };
+  build(plan.envelope);
+  build(plan.root);
+}
+
+function buildKey(kernel: Kernel, node: number, key: Key, number: number, build: (node: Node) => number): void {
+  const { calls } = kernel;
+  const text = Buffer.from(`${JSON.stringify(key.name)}:`);
+  const address = calls.newKey(node, number, kernel.give(text), text.length);
+  const { bytes, numbers, flags, raw } = key;
+  calls.setColumns(address, bytes?.address ?? 0, numbers?.address ?? 0, flags?.address ?? 0, raw?.address ?? 0);
+  const halves = [key.min, key.min >> 64n, key.max, key.max >> 64n].map((half) => BigInt.asIntN(64, half));
+  const [minLow = 0n, minHigh = 0n, maxLow = 0n, maxHigh = 0n] = halves;
+  calls.setBounds(address, minLow, minHigh, maxLow, maxHigh);
+  const label = Buffer.from(key.label);
+  calls.setLabel(address, kernel.give(label), label.length);
+  const inside = key.node === undefined ? 0 : build(key.node);
+  calls.setKey(address, key.op, key.inner, key.required, inside, key.rows?.address ?? 0);
 }
 
 function addColumns(root: Node, rows: TableRows, columns: readonly ColumnDef[], own: boolean): void {
@@ -192,10 +209,8 @@ function addColumns(root: Node, rows: TableRows, columns: readonly ColumnDef[], 
     else if (column instanceof WordsColumn) key.numbers = column;
     else key.flags = column;
     if (min !== undefined && max !== undefined) {
-      key.min = Number(min);
-      key.max = Number(max);
-      key.bigMin = min;
-      key.bigMax = max;
+      key.min = min;
+      key.max = max;
     }
   }
 }
@@ -214,12 +229,13 @@ function addSkipped(root: Node, { skipped = [] }: TableDef): void {
  */
 function markKept(node: Node, isInside = false): void {
   node.isKept = isInside;
-  for (const key of node.keys) {
+  for (const key of node.byName.values()) {
     if (isInside && key.op < Op.lenient && key.op !== Op.skip) {
       key.inner = key.op;
       key.op = Op.lenient;
     }
-    if (key.op === Op.object && key.node !== null) markKept(key.node, isInside || key.raw !== null || key.isKnownWhole);
+    if (key.op === Op.object && key.node !== undefined)
+      markKept(key.node, isInside || key.raw !== undefined || key.isKnownWhole);
   }
 }
 

@@ -1,40 +1,55 @@
+import { DecodeError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { RoleName } from '../declare/roles.ts';
 import { Arena } from './arena.ts';
 import type { Batch } from './batch.ts';
-import { compilePlan, type Plan } from './decode-plan.ts';
-import { reshape } from './reshape.ts';
+import { buildPlan, compilePlan, type Plan } from './decode-plan.ts';
+import { Kernel } from './kernel.ts';
 import { type ScannedPage, scanPage } from './scan-page.ts';
-import type { Given, TableRows } from './table-rows.ts';
+import type { Given, RowList, TableRows } from './table-rows.ts';
 import type { AnyColumn } from './typed-columns.ts';
 
 /** Number of rows of each table at some time. */
 export type Mark = readonly number[];
 
-/** Decodes pages of one pipeline into batches of its tables. Rows accumulate until `clear`. */
+/** Memory of WebAssembly never shrinks: after a span that took more, the next begins with fresh memory. */
+const KEPT_BYTES = 256 * 2 ** 20;
+/** Maximum of bytes that the rows of a span, and a page, may take together. */
+const MOST_BYTES = 2 ** 31;
+
+/** Decodes pages of one pipeline into batches of its tables, in WebAssembly. Rows accumulate until `clear`. */
 export class Decoder {
   readonly pipeline: PipelineDef;
   private readonly plan: Plan;
+  private readonly mostBytes: number;
+  private kernel: Kernel;
+  private failure: DecodeError | undefined;
+  private lent: TableRows | undefined;
   /** Memory of the last result of `choose`. */
   private readonly arena = new Arena();
 
-  constructor(pipeline: PipelineDef) {
+  constructor(pipeline: PipelineDef, mostBytes = MOST_BYTES) {
     this.pipeline = pipeline;
     this.plan = compilePlan(pipeline);
+    this.mostBytes = mostBytes;
+    this.kernel = this.open();
   }
 
   /**
    * Adds the records of a page (UTF-8 JSON). A record that does not match the declaration adds nothing and is reported.
    *
    * @param given properties of the request: for all records, or for each by position
-   * @throws {DecodeError} if the page is not JSON (retryable) or has another shape; then nothing is added
+   * @throws {DecodeError} if the page is not JSON (retryable) or has another shape; then nothing is added. `too-large` if the memory
+   * does not suffice; then every call throws it until `clear`
    */
   decode(page: Uint8Array, given?: Given | readonly Given[]): ScannedPage {
-    const { shape, root, pipeline } = this.plan;
-    const before = root.rows.count;
-    const scanned = scanPage(this.plan, shape === undefined ? page : reshape(pipeline, shape, page));
-    if (given !== undefined) fillRows(root.rows, before, given, scanned);
-    return scanned;
+    return this.call((kernel) => {
+      const { records } = this.plan;
+      const before = records.count;
+      const scanned = scanPage(kernel, this.plan, page);
+      if (given !== undefined) fillRows(kernel, records, before, given, scanned);
+      return scanned;
+    });
   }
 
   mark(): Mark {
@@ -43,34 +58,43 @@ export class Decoder {
 
   /** Removes everything since a mark. */
   rollback(mark: Mark): void {
-    for (const [i, rows] of this.plan.tables.entries()) rows.truncate(mark[i] as number);
+    this.call(({ calls }) => {
+      for (const [i, { address }] of this.plan.tables.entries()) calls.truncateRows(address, mark[i] as number);
+    });
   }
 
   /** Number of records so far. */
   get records(): number {
-    return this.plan.root.rows.count;
+    return this.plan.records.count;
   }
 
   /** Size of the rows so far in bytes. */
   get byteSize(): number {
-    return this.plan.tables.reduce((sum, rows) => sum + rows.byteSize(), 0);
+    return this.plan.tables.reduce((sum, { address }) => sum + this.kernel.calls.bytesIn(address), 0);
   }
 
   /** All rows so far, in the order of the declaration's tables; nested rows are not sorted. */
   batches(): readonly Batch[] {
-    const all = Int32Array.from({ length: this.records }, (_, row) => row);
-    return this.batchesOf(all, new Arena(), (rows) => rows.nestedIn(all));
+    return this.batchesOf(
+      Int32Array.from({ length: this.records }, (_, row) => row),
+      new Arena(),
+      false,
+    );
   }
 
   /** Records in the sort order of their table. */
   sorted(records: Int32Array): Int32Array {
-    return this.plan.root.rows.sorted(records);
+    return this.call((kernel) => {
+      const at = giveRows(kernel, records);
+      kernel.calls.sort(this.plan.records.address, at, records.length);
+      return Int32Array.from(kernel.words.subarray(at >> 2, (at >> 2) + records.length));
+    });
   }
 
   /** Copies of the given records, in that order, and of their nested rows, sorted. Valid until the next call. */
   choose(records: Int32Array): readonly Batch[] {
     this.arena.reset();
-    return this.batchesOf(records, this.arena, (rows) => rows.sorted(rows.nestedIn(records)));
+    return this.batchesOf(records, this.arena, true);
   }
 
   /** Returns memory of `choose` that was transferred to another thread. */
@@ -78,38 +102,103 @@ export class Decoder {
     this.arena.giveBack(memory);
   }
 
-  private batchesOf(records: Int32Array, arena: Arena, nestedIn: (rows: TableRows) => Int32Array): readonly Batch[] {
-    const made = new Map<string, Batch>();
-    for (const rows of this.plan.tables) {
-      made.set(rows.table.name, rows.batch(rows.parent === undefined ? records : nestedIn(rows), arena));
-    }
-    for (const rows of this.plan.projections) made.set(rows.table.name, rows.batch(records, arena));
-    return this.pipeline.tables.map((table) => made.get(table.name) as Batch);
-  }
-
-  /** A column of the records, for checks without a copy. Its memory moves as rows are added. */
+  /** A column of the records, for checks without a copy; it shows the rows as they are after each call. */
   column(name: string): AnyColumn {
-    return this.plan.root.rows.named(name);
+    return this.plan.records.named(name);
   }
 
   /** The nested rows whose table plays a role, if any; for checks without a copy. */
   nested(role: RoleName): TableRows | undefined {
-    return this.plan.tables.find((rows) => rows.table.plays === role && rows.parent !== undefined);
+    this.lent = this.plan.tables.find((rows) => rows.table.plays === role && rows.parent !== undefined);
+    this.lent?.seeNested(this.kernel);
+    return this.lent;
   }
 
   clear(): void {
-    for (const rows of this.plan.tables) rows.clear();
+    if (this.failure !== undefined || this.kernel.size > KEPT_BYTES) {
+      this.failure = undefined;
+      this.kernel = this.open();
+    }
+    this.call(({ calls }) => {
+      for (const { address } of this.plan.tables) calls.clearRows(address);
+    });
+  }
+
+  private open(): Kernel {
+    const kernel = new Kernel();
+    kernel.calls.setLimit(this.mostBytes);
+    buildPlan(kernel, this.plan);
+    return kernel;
+  }
+
+  /** Calls the kernel, and looks at the rows as they are then. */
+  private call<T>(work: (kernel: Kernel) => T): T {
+    if (this.failure !== undefined) throw this.failure;
+    try {
+      return work(this.kernel);
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== 'RuntimeError') throw error;
+      this.failure = tooLarge(this.pipeline, this.mostBytes, error);
+      throw this.failure;
+    } finally {
+      if (this.failure === undefined) this.look();
+    }
+  }
+
+  private look(): void {
+    for (const rows of this.plan.tables) rows.see(this.kernel);
+    this.lent?.seeNested(this.kernel);
+  }
+
+  private batchesOf(records: Int32Array, arena: Arena, isSorted: boolean): readonly Batch[] {
+    return this.call((kernel) => {
+      const { calls } = kernel;
+      const chosen: RowList = { at: giveRows(kernel, records), count: records.length };
+      const made = new Map<string, Batch>();
+      for (const rows of this.plan.tables) {
+        let list = chosen;
+        if (rows.parent !== undefined) {
+          const count = calls.nestedIn(rows.address, chosen.at, chosen.count);
+          list = { at: calls.nestedRows(), count };
+          if (isSorted) calls.sort(rows.address, list.at, count);
+        }
+        made.set(rows.table.name, rows.batch(kernel, list, arena));
+      }
+      for (const rows of this.plan.projections) made.set(rows.table.name, rows.batch(kernel, chosen, arena));
+      return this.pipeline.tables.map((table) => made.get(table.name) as Batch);
+    });
   }
 }
 
-function fillRows(rows: TableRows, before: number, given: Given | readonly Given[], { refused }: ScannedPage): void {
+function giveRows(kernel: Kernel, rows: Int32Array): number {
+  const at = kernel.calls.roomForRows(rows.length);
+  kernel.words.set(rows, at >> 2);
+  return at;
+}
+
+function tooLarge({ name }: PipelineDef, bytes: number, cause: Error): DecodeError {
+  const most = Math.floor(bytes / 2 ** 20);
+  return new DecodeError(`decode ${name}: expected rows and a page of at most ${most} MiB together, got more`, {
+    code: 'too-large',
+    cause,
+  });
+}
+
+function fillRows(
+  kernel: Kernel,
+  rows: TableRows,
+  before: number,
+  given: Given | readonly Given[],
+  { refused }: ScannedPage,
+): void {
+  const count = kernel.calls.rowsIn(rows.address);
   if (!isList(given)) {
-    rows.fill(before, rows.count, given);
+    rows.fill(kernel, before, count, given);
     return;
   }
   const bad = new Set(refused.map(({ index }) => index));
-  const kept = given.filter((_, index) => !bad.has(index)).slice(0, rows.count - before);
-  for (const [index, one] of kept.entries()) rows.fill(before + index, before + index + 1, one);
+  const kept = given.filter((_, index) => !bad.has(index)).slice(0, count - before);
+  for (const [index, one] of kept.entries()) rows.fill(kernel, before + index, before + index + 1, one);
 }
 
 function isList(given: Given | readonly Given[]): given is readonly Given[] {

@@ -1,6 +1,5 @@
 import { LosslessNumber, parse } from 'lossless-json';
 import type { Kind } from '../declare/kind.ts';
-import { commentOf } from './read-leaf.ts';
 
 /** A number that a double may not represent exactly, as received. */
 class Literal extends LosslessNumber {
@@ -74,6 +73,12 @@ export function readCell(kind: Kind, value: unknown): Cell {
       return comment === undefined ? null : wellFormed(comment);
     }
   }
+}
+
+/** The comment of a decoded body; undefined for other bodies. */
+function commentOf(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('@type' in body) || !('comment' in body)) return undefined;
+  return body['@type'] === 'text_comment' && typeof body.comment === 'string' ? body.comment : undefined;
 }
 
 function checked<T>(value: unknown, read: T | undefined): T {

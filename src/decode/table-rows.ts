@@ -3,48 +3,50 @@ import type { ColumnDef } from '../declare/column.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Arena } from './arena.ts';
 import { type Batch, makeVector, type Vector } from './batch.ts';
-import { bytesOf } from './bytes.ts';
-import { ChosenRows } from './chosen-rows.ts';
-import { RowOrder, type SortColumn } from './row-order.ts';
+import type { Kernel } from './kernel.ts';
 import { type AnyColumn, BytesColumn, createColumn, WordsColumn } from './typed-columns.ts';
 
 /** Properties of a request, by name; numbers as bigint, absent or null is NULL. */
 export type Given = Readonly<Record<string, string | bigint | null>>;
-
-function putGiven(column: AnyColumn, row: number, value: string | bigint): void {
-  if (typeof value === 'string' && column instanceof BytesColumn) column.putText(row, value);
-  else if (typeof value === 'bigint' && column instanceof WordsColumn) column.putBigInt(row, value);
-}
 
 /** The columns of a table that are decoded, including those that are not written. */
 export function decodedColumns({ columns, unwritten = [] }: TableDef): readonly ColumnDef[] {
   return [...columns, ...unwritten];
 }
 
-/** A field without a column. */
-interface Extra {
-  readonly row: number;
-  readonly pointer: string;
-  readonly json: string;
+/** A list of rows in the kernel's memory. */
+export interface RowList {
+  readonly at: number;
+  readonly count: number;
 }
 
-/** The growing rows of a table of records, or of objects nested in them. */
+/** A column from which the values of another are taken, and whether its rows are those of the parent. */
+interface Source {
+  readonly column: AnyColumn;
+  readonly isParents: boolean;
+}
+
+/** The rows of a table of records, or of objects nested in them. */
 export class TableRows {
   readonly table: TableDef;
   readonly parent: TableRows | undefined;
   /** Number of required values per row. */
   readonly required: number;
+  private kernel: Kernel | undefined;
+  /** Where it is in the kernel's memory. */
+  address = 0;
   /** Number of complete rows. */
   count = 0;
   /** Row of the parent that each row is nested in. */
-  parentRows = new Int32Array(1024);
-  private readonly byPath = new Map<string, AnyColumn>();
-  private readonly byName = new Map<string, AnyColumn>();
+  parentRows: Int32Array = new Int32Array(0);
   /** Label of each row's place in its parent; undefined for a table without that column. */
   readonly place: BytesColumn | undefined;
-  private readonly order: RowOrder;
-  private extras: Extra[] = [];
-  private starts: Int32Array | undefined;
+  private readonly byPath = new Map<string, AnyColumn>();
+  private readonly byName = new Map<string, AnyColumn>();
+  private readonly extra: BytesColumn;
+  private starts: Uint32Array = new Uint32Array(0);
+  /** Columns that were handed out, and are looked at again after each call. */
+  private readonly seen = new Set<AnyColumn>();
 
   constructor(table: TableDef, parent: TableRows | undefined) {
     this.table = table;
@@ -55,9 +57,10 @@ export class TableRows {
       if (def.origin.kind === 'path') this.byName.set(def.name, this.columnAt(def.origin.path, def));
       if (def.origin.kind === 'ask') this.byName.set(def.name, this.columnAt(`ask ${def.origin.name}`, def));
     }
-    const place = table.columns.find((def) => def.origin.kind === 'place');
+    const columnOf = (kind: 'place' | 'extra') => table.columns.find((def) => def.origin.kind === kind);
+    const place = columnOf('place');
     this.place = place === undefined ? undefined : new BytesColumn(place);
-    this.order = new RowOrder(table.sort.flatMap((name) => this.sortColumn(name) ?? []));
+    this.extra = new BytesColumn(columnOf('extra') ?? (table.columns[0] as ColumnDef));
   }
 
   /** The column that holds the values at a path; two tables over the same records share it. */
@@ -70,168 +73,103 @@ export class TableRows {
     return column;
   }
 
+  /** Makes the table and its columns in the kernel's memory, after those of its parent. */
+  build(kernel: Kernel): void {
+    const { calls } = kernel;
+    this.kernel = kernel;
+    this.address = calls.newTable(this.parent?.address ?? 0);
+    for (const column of this.byPath.values()) column.address = calls.addColumn(this.address, column.bytesPerRow);
+    const place = calls.setTable(this.address, this.required, Number(this.place !== undefined));
+    if (this.place !== undefined) this.place.address = place;
+    this.extra.address = calls.extraOf(this.address);
+    for (const name of this.table.sort) {
+      const def = this.table.columns.find((column) => column.name === name);
+      if (def === undefined || def.origin.kind === 'time' || def.origin.kind === 'extra') continue;
+      const { column, isParents } = this.sourceOf(def);
+      calls.sortBy(this.address, column.address, Number(isParents));
+    }
+  }
+
   /** Sets the columns that the walk knows, from one row to before another. Calls are in ascending order of rows. */
-  fill(from: number, to: number, given: Given): void {
+  fill(kernel: Kernel, from: number, to: number, given: Given): void {
     for (const def of this.table.columns) {
       const value = def.origin.kind === 'ask' ? given[def.origin.name] : undefined;
       if (value === undefined || value === null) continue;
-      const column = this.named(def.name);
-      for (let row = from; row < to; row++) putGiven(column, row, value);
+      const column = this.columnOf(def.name);
+      if (typeof value === 'bigint' && column instanceof WordsColumn) {
+        kernel.calls.fillNumber(column.address, from, to, BigInt.asIntN(64, value), BigInt.asIntN(64, value >> 64n));
+      } else if (typeof value === 'string' && column instanceof BytesColumn) {
+        const bytes = Buffer.from(value);
+        kernel.calls.fillText(column.address, from, to, kernel.give(bytes), bytes.length);
+      }
     }
   }
 
-  /** The column of a declared name. */
+  /** The column of a declared name, to be read. */
   named(name: string): AnyColumn {
-    const column = this.byName.get(name);
-    if (column === undefined) {
-      throw new DecodeError(`decode ${this.table.name}: expected a column with a path named ${name}, got none`, {
-        code: 'declaration',
-      });
-    }
+    const column = this.columnOf(name);
+    this.seen.add(column);
+    if (this.kernel !== undefined) column.see(this.kernel);
     return column;
   }
 
-  /** Starts a nested row and returns its number; `label` is its place in the parent. */
-  openNested(label: Uint8Array): number {
-    const row = this.count;
-    if (row >= this.parentRows.length) {
-      const parentRows = new Int32Array(this.parentRows.length * 2);
-      parentRows.set(this.parentRows);
-      this.parentRows = parentRows;
-    }
-    this.parentRows[row] = this.parent?.count ?? 0;
-    this.place?.putShort(row, label);
-    return row;
+  /** Looks at the rows as they are now. */
+  see(kernel: Kernel): void {
+    this.count = kernel.calls.rowsIn(this.address);
+    for (const column of this.seen) column.see(kernel);
   }
 
-  /** Stores an extra field of the current row. False for a duplicate. */
-  addExtra(pointer: string, json: string): boolean {
-    const row = this.count;
-    for (let i = this.extras.length - 1; i >= 0 && this.extras[i]?.row === row; i--) {
-      if (this.extras[i]?.pointer === pointer) return false;
-    }
-    this.extras.push({ row, pointer, json });
-    return true;
-  }
-
-  truncate(rows: number): void {
-    for (const column of this.byPath.values()) column.truncate(rows);
-    this.place?.truncate(rows);
-    while (this.extras.length > 0 && (this.extras.at(-1)?.row ?? 0) >= rows) this.extras.pop();
-    this.count = Math.min(this.count, rows);
-    this.starts = undefined;
-  }
-
-  clear(): void {
-    for (const column of this.byPath.values()) column.clear();
-    this.place?.clear();
-    this.extras = [];
-    this.count = 0;
-    this.starts = undefined;
-  }
-
-  byteSize(): number {
-    let bytes = this.count * 4 + (this.place?.byteSize() ?? 0);
-    for (const column of this.byPath.values()) bytes += column.byteSize();
-    return bytes;
-  }
-
-  /** The given rows, in that order, in memory of the arena. */
-  batch(rows: Int32Array, arena: Arena): Batch {
-    const vectors = new Map<string, Vector>();
-    const chosen = new ChosenRows(rows);
-    const { parent, parentRows } = this;
-    const parents = parent === undefined ? chosen : new ChosenRows(rows.map((row) => parentRows[row] as number));
-    for (const def of this.table.columns) vectors.set(def.name, this.vectorOf(def, chosen, parents, vectors, arena));
-    return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
-  }
-
-  /** Rows in the sort order of the table. */
-  sorted(rows: Int32Array): Int32Array {
-    return this.order.sort(rows);
-  }
-
-  /** The rows nested in some rows of the parent, in the order of those. */
-  nestedIn(parents: Int32Array): Int32Array {
-    const starts = this.nestedStarts();
-    let size = 0;
-    for (const parent of parents) size += (starts[parent + 1] as number) - (starts[parent] as number);
-    const rows = new Int32Array(size);
-    let found = 0;
-    for (const parent of parents) {
-      const to = starts[parent + 1] as number;
-      for (let row = starts[parent] as number; row < to; row++) rows[found++] = row;
-    }
-    return rows;
+  /** As `see`, including what nested rows have besides their columns. */
+  seeNested(kernel: Kernel): void {
+    this.see(kernel);
+    const starts = kernel.calls.nestedStarts(this.address) >> 2;
+    const parents = kernel.calls.parentRowsOf(this.address);
+    const { words } = kernel;
+    this.parentRows = new Int32Array(words.buffer, parents, this.count);
+    this.starts = words.subarray(starts, starts + (this.parent?.count ?? 0) + 1);
+    this.place?.see(kernel);
   }
 
   /** The rows nested in one row of the parent: from one, to before another. */
   nestedRange(parent: number): { readonly from: number; readonly to: number } {
-    const starts = this.nestedStarts();
-    return { from: starts[parent] as number, to: starts[parent + 1] as number };
+    return { from: this.starts[parent] as number, to: this.starts[parent + 1] as number };
   }
 
-  private sortColumn(name: string): SortColumn | undefined {
-    const { origin } = this.table.columns.find((def) => def.name === name) ?? {};
-    switch (origin?.kind) {
-      case 'path':
-      case 'ask':
-        return { column: this.named(name), parentRows: undefined };
-      case 'parent':
-        return { column: (this.parent as TableRows).named(origin.column), parentRows: () => this.parentRows };
-      case 'place':
-        return this.place === undefined ? undefined : { column: this.place, parentRows: undefined };
-      default:
-        return undefined;
-    }
+  /** The given rows, in that order, in memory of the arena. */
+  batch(kernel: Kernel, rows: RowList, arena: Arena): Batch {
+    const { table } = this;
+    const parents =
+      this.parent === undefined
+        ? rows
+        : { at: kernel.calls.parentsIn(this.address, rows.at, rows.count), count: rows.count };
+    const vectors = table.columns.map((def) => {
+      const { column, isParents } = this.sourceOf(def);
+      return gather(kernel, def, column, isParents ? parents : rows, arena);
+    });
+    return { table, rows: rows.count, vectors };
   }
 
-  /** For each row of the parent, the first row nested in it or in a later one. */
-  private nestedStarts(): Int32Array {
-    if (this.starts?.length === (this.parent?.count ?? 0) + 1) return this.starts;
-    const starts = new Int32Array((this.parent?.count ?? 0) + 1);
-    for (let row = 0; row < this.count; row++) {
-      const after = (this.parentRows[row] as number) + 1;
-      starts[after] = (starts[after] as number) + 1;
-    }
-    for (let i = 1; i < starts.length; i++) starts[i] = (starts[i] as number) + (starts[i - 1] as number);
-    this.starts = starts;
-    return starts;
+  private columnOf(name: string): AnyColumn {
+    const column = this.byName.get(name);
+    if (column === undefined) throw noColumn(this.table, name);
+    return column;
   }
 
-  private vectorOf(
-    def: ColumnDef,
-    chosen: ChosenRows,
-    parents: ChosenRows,
-    before: ReadonlyMap<string, Vector>,
-    arena: Arena,
-  ): Vector {
+  private sourceOf(def: ColumnDef): Source {
     const { origin } = def;
     switch (origin.kind) {
       case 'path':
       case 'ask':
-        return this.named(def.name).gather(chosen, def, arena);
+        return { column: this.columnOf(def.name), isParents: false };
       case 'place':
-        return (this.place as BytesColumn).gather(chosen, def, arena);
+        return { column: this.place as BytesColumn, isParents: false };
       case 'parent':
-        return (this.parent as TableRows).named(origin.column).gather(parents, def, arena);
+        return { column: (this.parent as TableRows).columnOf(origin.column), isParents: true };
       case 'time':
-        return timeVector(def, before.get(origin.column) as Vector, chosen.rows.length, arena);
+        return this.sourceOf(timeOf(this.table, origin.column));
       case 'extra':
-        return this.extraColumn(def).gather(chosen, def, arena);
+        return { column: this.extra, isParents: false };
     }
-  }
-
-  private extraColumn(def: ColumnDef): BytesColumn {
-    const column = new BytesColumn(def);
-    const fields = new Map<number, string[]>();
-    for (const { row, pointer, json } of this.extras) {
-      const list = fields.get(row) ?? [];
-      list.push(`${JSON.stringify(pointer)}:${json}`);
-      fields.set(row, list);
-    }
-    for (const [row, list] of [...fields].sort(([a], [b]) => a - b)) column.putText(row, `{${list.join(',')}}`);
-    return column;
   }
 }
 
@@ -240,6 +178,7 @@ export class ProjectedRows {
   readonly table: TableDef;
   private readonly columns: ReadonlyMap<string, AnyColumn>;
   private readonly anyOf: readonly AnyColumn[];
+  private list = 0;
 
   constructor(table: TableDef, base: TableRows, anyOf: readonly string[]) {
     this.table = table;
@@ -251,59 +190,52 @@ export class ProjectedRows {
     this.anyOf = anyOf.map((name) => columns.get(name) as AnyColumn);
   }
 
-  /** Those of the given rows of the base that match, in that order, in memory of the arena. */
-  batch(chosen: Int32Array, arena: Arena): Batch {
-    const rows = chosen.filter((row) => this.hasAny(row));
-    const matching = new ChosenRows(rows);
-    const vectors = new Map<string, Vector>();
-    for (const def of this.table.columns) {
-      const vector =
-        def.origin.kind === 'time'
-          ? timeVector(def, vectors.get(def.origin.column) as Vector, rows.length, arena)
-          : (this.columns.get(def.name) as AnyColumn).gather(matching, def, arena);
-      vectors.set(def.name, vector);
-    }
-    return { table: this.table, rows: rows.length, vectors: [...vectors.values()] };
+  build({ calls }: Kernel): void {
+    this.list = calls.newList();
+    for (const { address } of this.anyOf) calls.addToList(this.list, address);
   }
 
-  private hasAny(row: number): boolean {
-    for (const column of this.anyOf) if (column.isSet(row)) return true;
-    return false;
+  /** Those of the given rows of the base that match, in that order, in memory of the arena. */
+  batch(kernel: Kernel, chosen: RowList, arena: Arena): Batch {
+    const { table } = this;
+    const count = kernel.calls.matchingIn(this.list, chosen.at, chosen.count);
+    const rows = { at: kernel.calls.matchingRows(), count };
+    const vectors = table.columns.map((def) => {
+      const source = def.origin.kind === 'time' ? timeOf(table, def.origin.column) : def;
+      return gather(kernel, def, this.columns.get(source.name) as AnyColumn, rows, arena);
+    });
+    return { table, rows: count, vectors };
   }
 }
 
-const SECONDS_A_DAY = 86_400;
-const MICROS_A_SECOND = 1_000_000;
-const WORD = 4_294_967_296;
+/** The column of Unix seconds that a column of times is made from. */
+function timeOf(table: TableDef, name: string): ColumnDef {
+  const def = table.columns.find((column) => column.name === name);
+  if (def === undefined) throw noColumn(table, name);
+  return def;
+}
 
-/** UTC time (microseconds) or date (days) of a column of Unix seconds; seconds have 32 bits, so all fits a double exactly. */
-function timeVector(def: ColumnDef, seconds: Vector, rows: number, arena: Arena): Vector {
-  const source = new Uint32Array(seconds.values.buffer, seconds.values.byteOffset, rows * 2);
-  const nullity = { column: def, nullCount: seconds.nullCount, validity: seconds.validity };
-  // Rows of one block share their time.
-  let before = -1;
-  if (def.kind === 'date') {
-    const days = arena.words(rows);
-    let day = 0;
-    for (let row = 0; row < rows; row++) {
-      const second = source[2 * row] as number;
-      if (second !== before) day = Math.floor(second / SECONDS_A_DAY);
-      days[row] = day;
-      before = second;
-    }
-    return makeVector(nullity, undefined, bytesOf(days));
-  }
-  const words = arena.words(rows * 2);
-  let [low, high] = [0, 0];
-  for (let row = 0; row < rows; row++) {
-    const second = source[2 * row] as number;
-    if (second !== before) {
-      low = Math.imul(second, MICROS_A_SECOND);
-      high = Math.floor((second * MICROS_A_SECOND) / WORD);
-      before = second;
-    }
-    words[2 * row] = low;
-    words[2 * row + 1] = high;
-  }
-  return makeVector(nullity, undefined, bytesOf(words));
+function noColumn({ name }: TableDef, column: string): DecodeError {
+  return new DecodeError(`decode ${name}: expected a column with a path named ${column}, got none`, {
+    code: 'declaration',
+  });
+}
+
+/** Some rows of a column as column `def`, in memory of the arena. */
+function gather(kernel: Kernel, def: ColumnDef, { address }: AnyColumn, rows: RowList, arena: Arena): Vector {
+  const { calls } = kernel;
+  const vector =
+    def.origin.kind === 'time'
+      ? calls.gatherTimes(address, rows.at, rows.count, Number(def.kind === 'date'))
+      : calls.gather(address, rows.at, rows.count);
+  const [nullCount = 0, validity = 0, offsets = 0, values = 0, size = 0] = kernel.struct(vector);
+  const copy = (from: number, bytes: number): Uint8Array => {
+    const to = arena.take(bytes);
+    to.set(kernel.bytes.subarray(from, from + bytes));
+    return to;
+  };
+  const nullity = { column: def, nullCount, validity: copy(validity, (rows.count + 7) >> 3) };
+  if (offsets === 0) return makeVector(nullity, undefined, copy(values, size));
+  const { buffer, byteOffset } = copy(offsets, 4 * (rows.count + 1));
+  return makeVector(nullity, new Int32Array(buffer, byteOffset, rows.count + 1), copy(values, size));
 }

@@ -1,65 +1,66 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Physical } from '../declare/kind.ts';
-import type { Arena } from './arena.ts';
-import { makeVector, type Vector } from './batch.ts';
-import { copyBits } from './bits.ts';
-import { bytesOf } from './bytes.ts';
-import { BytesColumn } from './bytes-column.ts';
-import type { ChosenRows } from './chosen-rows.ts';
-import { Column, START_ROWS } from './column-buffer.ts';
+import type { Kernel } from './kernel.ts';
 
-export { BytesColumn };
+/** A column in the kernel's memory, to be read. What is seen of it holds until the next call of its decoder. */
+abstract class Column {
+  readonly def: ColumnDef;
+  /** Where it is in the kernel's memory. */
+  address = 0;
+  /** The row after the last one written or skipped. */
+  next = 0;
+  validity: Uint8Array = new Uint8Array(0);
+
+  constructor(def: ColumnDef) {
+    this.def = def;
+  }
+
+  /** Width of the column, as `wasm/kernel/columns.ts` names it. */
+  abstract readonly bytesPerRow: number;
+
+  protected abstract seeValues(kernel: Kernel, values: number, offsets: number, end: number): void;
+
+  /** Looks at the column as it is now. */
+  see(kernel: Kernel): void {
+    const [, capacity = 0, next = 0, , validity = 0, values = 0, offsets = 0, , end = 0] = kernel.struct(this.address);
+    this.next = next;
+    this.validity = kernel.bytes.subarray(validity, validity + (capacity >> 3));
+    this.seeValues(kernel, values, offsets, end);
+  }
+
+  isSet(row: number): boolean {
+    return row < this.next && (((this.validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
+  }
+}
+
+/** Values of variable length: text or binary. */
+export class BytesColumn extends Column {
+  readonly bytesPerRow = 0;
+  offsets: Int32Array = new Int32Array(0);
+  bytes: Buffer = Buffer.alloc(0);
+  /** The same memory as `bytes`. */
+  view: DataView = new DataView(this.bytes.buffer);
+
+  protected seeValues(kernel: Kernel, values: number, offsets: number, end: number): void {
+    const { buffer } = kernel.words;
+    this.offsets = new Int32Array(buffer, offsets, this.next + 1);
+    this.bytes = kernel.bytes.subarray(values, values + end);
+    this.view = new DataView(buffer, values, end);
+  }
+}
 
 /** Values of a fixed number of 32-bit words, little-endian. */
 export class WordsColumn extends Column {
   readonly width: number;
-  words: Uint32Array;
+  words: Uint32Array = new Uint32Array(0);
 
   constructor(def: ColumnDef, width: number) {
     super(def);
     this.width = width;
-    this.words = new Uint32Array(START_ROWS * width);
   }
 
-  grow(row: number): void {
-    this.growValidity(row);
-    const words = new Uint32Array(this.capacity * this.width);
-    words.set(this.words);
-    this.words = words;
-  }
-
-  put32(row: number, value: number): boolean {
-    if (!this.claim(row)) return false;
-    this.words[row] = value;
-    return true;
-  }
-
-  put64(row: number, low: number, high: number): boolean {
-    if (!this.claim(row)) return false;
-    this.words[2 * row] = low;
-    this.words[2 * row + 1] = high;
-    return true;
-  }
-
-  /** Writes a value below 2^64. */
-  put128(row: number, low: number, high: number): boolean {
-    if (!this.claim(row)) return false;
-    this.words[4 * row] = low;
-    this.words[4 * row + 1] = high;
-    this.words[4 * row + 2] = 0;
-    this.words[4 * row + 3] = 0;
-    return true;
-  }
-
-  /** Writes a signed value in two's complement; the caller checks that it fits. */
-  putBigInt(row: number, value: bigint): boolean {
-    if (!this.claim(row)) return false;
-    let rest = BigInt.asUintN(this.width * 32, value);
-    for (let i = 0; i < this.width; i++) {
-      this.words[row * this.width + i] = Number(rest & 0xffffffffn);
-      rest >>= 32n;
-    }
-    return true;
+  get bytesPerRow(): number {
+    return 4 * this.width;
   }
 
   /** The unsigned value of a 64-bit row. */
@@ -72,86 +73,23 @@ export class WordsColumn extends Column {
     return BigInt.asIntN(64, this.unsigned64(row));
   }
 
-  byteSize(): number {
-    return this.next * this.width * 4;
-  }
-
-  gather(chosen: ChosenRows, def: ColumnDef, arena: Arena): Vector {
-    const { width, words } = this;
-    const { rows, runs } = chosen;
-    const gathered = arena.words(rows.length * width);
-    if (runs !== undefined) copyRuns(words, width, rows, runs, gathered);
-    else if (width === 2) gatherPairs(words, rows, gathered);
-    else {
-      for (let i = 0; i < rows.length; i++) {
-        const row = rows[i] as number;
-        for (let w = 0; w < width; w++) gathered[i * width + w] = words[row * width + w] as number;
-      }
-    }
-    return makeVector(this.gatherNullity(chosen, def, arena), undefined, bytesOf(gathered));
-  }
-}
-
-function copyRuns(words: Uint32Array, width: number, rows: Int32Array, runs: Int32Array, gathered: Uint32Array): void {
-  for (let run = 0; run + 1 < runs.length; run++) {
-    const at = runs[run] as number;
-    const from = (rows[at] as number) * width;
-    const count = ((runs[run + 1] as number) - at) * width;
-    gathered.set(words.subarray(from, from + count), at * width);
+  protected seeValues({ words }: Kernel, values: number): void {
+    this.words = words.subarray(values >> 2, (values >> 2) + this.next * this.width);
   }
 }
 
 /** One bit per row. */
 export class BoolColumn extends Column {
-  bits = new Uint8Array(START_ROWS >> 3);
-
-  grow(row: number): void {
-    this.growValidity(row);
-    const bits = new Uint8Array(this.capacity >> 3);
-    bits.set(this.bits);
-    this.bits = bits;
-  }
-
-  put(row: number, value: boolean): boolean {
-    if (!this.claim(row)) return false;
-    const bit = 1 << (row & 7);
-    const byte = this.bits[row >> 3] as number;
-    this.bits[row >> 3] = value ? byte | bit : byte & ~bit;
-    return true;
-  }
+  readonly bytesPerRow = 1;
+  bits: Uint8Array = new Uint8Array(0);
 
   /** The value of a row; undefined for null. */
   at(row: number): boolean | undefined {
     return this.isSet(row) ? (((this.bits[row >> 3] as number) >> (row & 7)) & 1) === 1 : undefined;
   }
 
-  byteSize(): number {
-    return this.next >> 3;
-  }
-
-  gather(chosen: ChosenRows, def: ColumnDef, arena: Arena): Vector {
-    const { rows, runs } = chosen;
-    const values = arena.take((rows.length + 7) >> 3).fill(0);
-    if (runs === undefined) {
-      for (let i = 0; i < rows.length; i++) {
-        if (this.at(rows[i] as number) === true) values[i >> 3] = (values[i >> 3] as number) | (1 << (i & 7));
-      }
-    } else {
-      for (let run = 0; run + 1 < runs.length; run++) {
-        const at = runs[run] as number;
-        const first = rows[at] as number;
-        copyBits(this.bits, first, values, at, this.writtenOf(first, (runs[run + 1] as number) - at));
-      }
-    }
-    return makeVector(this.gatherNullity(chosen, def, arena), undefined, values);
-  }
-}
-
-function gatherPairs(words: Uint32Array, rows: Int32Array, gathered: Uint32Array): void {
-  for (let i = 0; i < rows.length; i++) {
-    const from = 2 * (rows[i] as number);
-    gathered[2 * i] = words[from] as number;
-    gathered[2 * i + 1] = words[from + 1] as number;
+  protected seeValues({ bytes }: Kernel, values: number): void {
+    this.bits = bytes.subarray(values, values + ((this.next + 7) >> 3));
   }
 }
 
@@ -161,7 +99,7 @@ const WORDS: Readonly<Record<Exclude<Physical, 'utf8' | 'binary' | 'bool'>, numb
   decimal128: 4,
 };
 
-/** An empty column with the layout of its kind. */
+/** A column with the layout of its kind. */
 export function createColumn(def: ColumnDef): BytesColumn | WordsColumn | BoolColumn {
   const { physical } = kinds[def.kind];
   switch (physical) {

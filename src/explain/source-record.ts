@@ -5,7 +5,7 @@ import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { compactJson } from '../decode/json-text.ts';
 import { Misfit, parseExact, readCell, valueAt } from '../decode/read-cell.ts';
-import { reshape } from '../decode/reshape.ts';
+import { recordsIn } from '../decode/reshape.ts';
 import type { Answer } from '../http/request.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import { compareFields } from './compare-fields.ts';
@@ -75,8 +75,7 @@ function recordTable(registry: Registry, { table, pipeline }: Explanation) {
 
 function recordsOf(pipeline: PipelineDef, { rows }: TableDef, { status, body }: Answer): readonly unknown[] {
   if (rows.kind !== 'records' || status === 404) return [];
-  const bytes = rows.shape === undefined ? body : reshape(pipeline, rows.shape, body);
-  const records = valueAt(parseExact(compactJson(Buffer.from(bytes).toString())), rows.path) ?? [];
+  const records = recordsIn(rows.path, rows.shape, parseExact(compactJson(Buffer.from(body).toString())));
   if (Array.isArray(records)) return records;
   throw new SourceError(`source ${pipeline.name}: expected a list at ${rows.path}, got something else`, {
     code: 'not-an-answer',

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SeenValues } from '../../src/audit/seen-values.ts';
-import type { ColumnDef } from '../../src/declare/column.ts';
-import { BytesColumn } from '../../src/decode/typed-columns.ts';
-import { items } from '../warehouse/tables.ts';
+import { Decoder } from '../../src/decode/decoder.ts';
+import type { BytesColumn } from '../../src/decode/typed-columns.ts';
+import { things } from '../decode/things.ts';
 
 function columnOf(values: readonly string[]): BytesColumn {
-  const column = new BytesColumn(items.columns.find(({ name }) => name === 'hash') as ColumnDef);
-  for (const [row, value] of values.entries()) column.putText(row, value);
-  return column;
+  const decoder = new Decoder(things);
+  decoder.decode(Buffer.from(JSON.stringify({ things: values.map((text) => ({ text })) })));
+  return decoder.column('text') as BytesColumn;
 }
 
 /** The row of the same value before each, as a map tells it. */

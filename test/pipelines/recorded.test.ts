@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { parseSent, type SentObject, type SentValue } from '../../src/api/client/exact-json.ts';
+import { parseSent, type SentValue } from '../../src/api/client/exact-json.ts';
 import { endpointByPath, endpointOf } from '../../src/api/endpoints.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { explainRefusal } from '../../src/decode/explain-refusal.ts';
-import { reshape } from '../../src/decode/reshape.ts';
+import { recordsIn } from '../../src/decode/reshape.ts';
 import { recordedAnswer } from '../client/recorded.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 import { read } from '../decode/reading.ts';
@@ -60,7 +60,5 @@ test.runIf(hasShared)('54 recorded types of actions are among them, each with it
 function recordsOf(pipeline: PipelineDef, body: Buffer): readonly SentValue[] {
   const { rows } = baseOf(pipeline);
   if (rows.kind !== 'records') return [];
-  const page = rows.shape === undefined ? body : Buffer.from(reshape(pipeline, rows.shape, body));
-  const answer = parseSent(page, pipeline.name) as SentObject;
-  return answer[rows.path.slice(1)] as readonly SentValue[];
+  return recordsIn(rows.path, rows.shape, parseSent(body, pipeline.name)) as readonly SentValue[];
 }

@@ -1,0 +1,229 @@
+import { Column, clear, newColumn, sizeOf, TEXTS, truncate } from './columns';
+import { Block, newBlock, take, takeZeros } from './memory';
+
+/** How a value is read. */
+export enum Op {
+  skip = 0,
+  string = 1,
+  hash = 2,
+  decimal64 = 3,
+  decimal128 = 4,
+  integer = 5,
+  boolean = 6,
+  shard = 7,
+  opcode = 8,
+  base64 = 9,
+  comment = 10,
+  integer128 = 11,
+  wide = 12,
+  lenient = 13,
+  object = 14,
+  one = 15,
+  many = 16,
+  /** The list of records in the response. */
+  records = 17,
+}
+
+/** The rows of records, or of objects nested in them. */
+@unmanaged
+export class Table {
+  /** Number of complete rows. */
+  count: u32;
+  /** Number of required values per row. */
+  required: u32;
+  columns: Column;
+  /** Fields without a column, as one JSON object per row. */
+  extra: Column;
+  /** Where the pointers of the current row's extra fields lie in `extra`: start and end of each. */
+  pointers: Block;
+  /** The label of each row's place in its parent, if it is stored. */
+  place: Column;
+  parent: Table;
+  /** Row of the parent that each row is nested in, as u32. */
+  parentRows: Block;
+  /** For each row of the parent, the first row nested in it or in a later one. */
+  starts: Block;
+  sibling: Table;
+  /** The columns that it is sorted by. */
+  order: Block;
+  /** Number of rows before the current record. */
+  mark: u32;
+}
+
+/** An object of known keys. */
+@unmanaged
+export class Node {
+  first: Key;
+  /** The key that came first last time. */
+  predicted: Key;
+  table: Table;
+  /** The JSON text of the object is stored, including fields without a column. */
+  isKept: bool;
+  /** Number of objects read, to detect duplicate keys. */
+  objects: u32;
+  /** JSON pointer of the object, inside a JSON string. */
+  pointer: usize;
+  pointerLength: usize;
+}
+
+/** A known key of an object; `"name":` and the mask of its first 32 bytes lie behind the fields. */
+@unmanaged
+export class Key {
+  /** The key that followed this one last time: servers write keys in constant order. */
+  next: Key;
+  /** Number of the object in which this key occurred last. */
+  metIn: u32;
+  op: Op;
+  /** What `lenient` does with a value of the expected JSON type. */
+  inner: Op;
+  /** 1 if the value is required. */
+  required: u32;
+  /** Bytes of `"name":`. */
+  length: usize;
+  bytes: Column;
+  numbers: Column;
+  flags: Column;
+  /** Column for the JSON text of the value, in addition to `op`. */
+  raw: Column;
+  node: Node;
+  table: Table;
+  label: usize;
+  labelLength: usize;
+  number: u32;
+  /** Bounds of an integer. */
+  min: i64;
+  max: i64;
+  minLow: u64;
+  minHigh: u64;
+  maxLow: u64;
+  maxHigh: u64;
+  sibling: Key;
+}
+
+const TEXT: usize = (offsetof<Key>() + 15) & ~15;
+const MASK: usize = 32;
+
+let firstTable: Table = changetype<Table>(0);
+
+/** @param parent 0 for the table of records */
+export function newTable(parent: usize): usize {
+  const table = changetype<Table>(takeZeros(offsetof<Table>()));
+  table.extra = newColumn(TEXTS);
+  table.pointers = newBlock();
+  table.parent = changetype<Table>(parent);
+  table.parentRows = newBlock();
+  table.starts = newBlock();
+  table.order = newBlock();
+  table.sibling = firstTable;
+  firstTable = table;
+  return changetype<usize>(table);
+}
+
+/** Adds a column to a table. */
+export function addColumn(table: usize, width: u32): usize {
+  const column = newColumn(width);
+  const owner = changetype<Table>(table);
+  column.sibling = changetype<usize>(owner.columns);
+  owner.columns = column;
+  return changetype<usize>(column);
+}
+
+export function newNode(table: usize, pointer: usize, pointerLength: usize, isKept: bool): usize {
+  const node = changetype<Node>(takeZeros(offsetof<Node>()));
+  node.table = changetype<Table>(table);
+  node.pointer = copy(pointer, pointerLength);
+  node.pointerLength = pointerLength;
+  node.isKept = isKept;
+  return changetype<usize>(node);
+}
+
+/** Adds a key to a node; `text` is `"name":`. */
+export function newKey(node: usize, number: u32, text: usize, length: usize): usize {
+  const address = takeZeros(TEXT + MASK + max(length, 32) + 32);
+  const key = changetype<Key>(address);
+  key.number = number;
+  key.length = length;
+  memory.fill(address + TEXT, 255, min(length, 32));
+  memory.copy(address + TEXT + MASK, text, length);
+  const owner = changetype<Node>(node);
+  if (changetype<usize>(owner.first) == 0) owner.first = key;
+  else {
+    let last = owner.first;
+    while (changetype<usize>(last.sibling)) last = last.sibling;
+    last.sibling = key;
+  }
+  return address;
+}
+
+export function copy(from: usize, length: usize): usize {
+  const to = take(length + 32);
+  memory.copy(to, from, length);
+  return to;
+}
+
+/** Starts an object and returns its number. */
+export function nextObject(node: Node): u32 {
+  if (node.objects == u32.MAX_VALUE) {
+    for (let key = node.first; changetype<usize>(key); key = key.sibling) key.metIn = 0;
+    node.objects = 0;
+  }
+  return ++node.objects;
+}
+
+/** True if the text at a position is this key with quotes and colon, without whitespace. */
+export function standsAt(key: Key, at: usize): bool {
+  const text = changetype<usize>(key) + TEXT;
+  const low = v128.and(v128.xor(v128.load(at), v128.load(text, 32)), v128.load(text));
+  if (v128.any_true(low)) return false;
+  const length = key.length;
+  if (length <= 16) return true;
+  const high = v128.and(v128.xor(v128.load(at, 16), v128.load(text, 48)), v128.load(text, 16));
+  if (v128.any_true(high)) return false;
+  return length <= 32 || memory.compare(at + 32, text + 64, length - 32) == 0;
+}
+
+/** The key whose text is at a position, if any. */
+export function keyAt(node: Node, at: usize): Key {
+  let key = node.first;
+  while (changetype<usize>(key) && !standsAt(key, at)) key = key.sibling;
+  return key;
+}
+
+/** The bytes of a key's name, `length - 3` of them. */
+export function nameOf(key: Key): usize {
+  return changetype<usize>(key) + TEXT + MASK + 1;
+}
+
+/** Notes how many rows the tables have before a record. */
+export function markTables(): void {
+  for (let table = firstTable; changetype<usize>(table); table = table.sibling) table.mark = table.count;
+}
+
+/** Removes the rows since then. */
+export function rollBack(): void {
+  for (let table = firstTable; changetype<usize>(table); table = table.sibling) truncateTable(table, table.mark);
+}
+
+export function truncateTable(table: Table, rows: u32): void {
+  for (let at = table.columns; changetype<usize>(at); at = changetype<Column>(at.sibling)) truncate(at, rows);
+  truncate(table.extra, rows);
+  if (changetype<usize>(table.place)) truncate(table.place, rows);
+  table.count = min(table.count, rows);
+  table.starts.size = 0;
+}
+
+export function clearTable(table: Table): void {
+  for (let at = table.columns; changetype<usize>(at); at = changetype<Column>(at.sibling)) clear(at);
+  clear(table.extra);
+  if (changetype<usize>(table.place)) clear(table.place);
+  table.count = 0;
+  table.starts.size = 0;
+}
+
+/** Bytes of the rows so far. */
+export function sizeOfTable(table: Table): usize {
+  let bytes: usize = table.count * 4;
+  if (changetype<usize>(table.place)) bytes += sizeOf(table.place);
+  for (let at = table.columns; changetype<usize>(at); at = changetype<Column>(at.sibling)) bytes += sizeOf(at);
+  return bytes;
+}
