@@ -4,6 +4,7 @@ import { shellFlags, shellWord } from '../core/shell-word.ts';
 import { shortSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, type RunReport, run } from '../export/run.ts';
+import { describeContent } from '../proof/known-errors.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { pasteable } from './invocation.ts';
@@ -108,7 +109,9 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   const gain = added.length === 0 ? nothing : added.join(', ');
   const head = `${stateOf(report, options.pipelines)}: ${what} ${from}:${to} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
   const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${shortSpans(spans)}`);
-  const read = unproven.length === 0 ? '' : `  unproven, because nothing counts these rows: ${unproven.join('; ')}\n`;
+  const why = report.content['contradicted'] === undefined ? 'nothing counts these rows' : 'content contradicts hashes';
+  const read = unproven.length === 0 ? '' : `  unproven, because ${why}: ${unproven.join('; ')}\n`;
+  const content = contentLines(report.content);
   const place = `--warehouse ${shellWord(options.warehouse)}`;
   if (report.openDays.length > 0) {
     const days = report.openDays.join(', ');
@@ -118,13 +121,27 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
   }
   if (!report.complete) {
     return pasteable(
-      `${head}${read}  see tonlake status ${place}; ${runAgain(options, what, network)} fetches the rest\n`,
+      `${head}${read}${content}  see tonlake status ${place}; ${runAgain(options, what, network)} fetches the rest\n`,
     );
   }
   const query = firstQuery(options.pipelines, await warehouseRegistry(options.warehouse, options.registry));
   return pasteable(
-    `${head}${read}\nNext, query the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake show\n`,
+    `${head}${read}${content}\nNext, query the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake show\n`,
   );
+}
+
+/** What the content of transactions showed, a line each. */
+function contentLines(counts: RunReport['content']): string {
+  const { agrees = 0, contradicted = 0, ...others } = counts;
+  const { 'no-cells': unhashed = 0, 'unknown-messages': unknown = 0, ...more } = others;
+  const lines = [
+    [agrees, 'transactions: content proven by their hashes'],
+    [unhashed, 'transactions: content unchecked, because the hashes of this network are not those of cells'],
+    [contradicted, 'transactions: content contradicts their hashes; their blocks are unproven'],
+    [unknown, 'messages: content unchecked, because the source does not give all of it'],
+    ...Object.entries(more).map(([name, count]) => [count, describeContent(name)] as const),
+  ] as const;
+  return lines.map(([count, text]) => (count === 0 ? '' : `  ${formatCount(count)} ${text}\n`)).join('');
 }
 
 /** The first words of a summary: rows that nothing proves are not called complete. */

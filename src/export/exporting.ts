@@ -12,7 +12,7 @@ import { bringIn, type PipelineRun } from './bring-in.ts';
 import { PageQueue } from './page-queue.ts';
 import type { RunTally } from './run-tally.ts';
 import { storeSink } from './store-sink.ts';
-import type { WalkMode } from './walk-context.ts';
+import { type ContentOption, contentModeOf, type WalkMode } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
 
@@ -32,6 +32,8 @@ export interface ExportOptions extends Omit<SessionOptions, 'effects' | 'names' 
   readonly workers?: number | undefined;
   /** Maximum time that proven rows wait for their commit, in milliseconds, at most a day; 0 commits each span by itself. Default 60,000. */
   readonly commitEveryMs?: number | undefined;
+  /** `none` does not compare transactions with their hashes. Default `hash`. */
+  readonly content?: ContentOption | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
   /** Aborted to stop after the current spans; committed rows stay. */
@@ -119,6 +121,7 @@ export function commonRun(
     ...{ warehouse: options.warehouse, report: tally.report, sink: storeSink(store, registry) },
     ...{ requestsPerSpan: requestsPerSpan(source), pages: new PageQueue(2 * concurrency) },
     commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS,
+    content: contentModeOf(source, options.content),
   };
 }
 

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { addCounts } from '../core/counts.ts';
 import type { Span } from '../core/span.ts';
 import { isFinal } from '../declare/pipeline.ts';
 import type { Stage } from '../warehouse/index.ts';
@@ -126,5 +127,6 @@ function kindOf({ asOf, proof, planned }: EntryTerms): string {
 function joinTerms(before: EntryTerms, terms: EntryTerms): EntryTerms {
   const span: Span = { from: before.span.from, to: terms.span.to };
   const planned = before.planned === undefined ? undefined : before.planned + (terms.planned ?? 0);
-  return { ...before, span, planned };
+  const content = before.content && addCounts(before.content, terms.content ?? {});
+  return { ...before, span, planned, content };
 }

@@ -17,7 +17,7 @@ import { PageQueue } from './page-queue.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import type { RunOptions } from './run.ts';
 import { walkAndRepair } from './walk-and-repair.ts';
-import type { EngineContext, WalkEvent } from './walk-context.ts';
+import { contentModeOf, type EngineContext, type WalkEvent } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
 import { CHUNK_BLOCKS } from './walks/masterchain-walk.ts';
 import { threadLoaders } from './workers/loader-pool.ts';
@@ -27,6 +27,7 @@ export type BatchOptions = Pick<
   | 'network'
   | 'range'
   | 'walk'
+  | 'content'
   | 'rps'
   | 'concurrency'
   | 'waitMs'
@@ -187,6 +188,7 @@ function contextOf(
     // Rows stay in memory until they are handed out, so flushing them would save nothing.
     loaders: threadLoaders({ stage: sink.stage, scratch: unused }, Number.POSITIVE_INFINITY),
     commitEveryMs: 0,
+    content: contentModeOf(source, options.content),
   };
 }
 

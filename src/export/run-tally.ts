@@ -1,3 +1,4 @@
+import { addCounts, type Counts } from '../core/counts.ts';
 import { haveCommon, intersectSpans, type Span, subtractSpans } from '../core/span.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { SourceCounts } from '../http/source.ts';
@@ -50,9 +51,11 @@ export class RunTally {
   ) {
     const ledger = this.store.ledger();
     const rows = new Map(pipelines.flatMap(({ tables }) => tables.map(({ name }) => [name, 0])));
-    for (const { id, number, verdict, tables } of ledger) {
+    let content: Counts = {};
+    for (const { id, number, verdict, tables, content: own = {} } of ledger) {
       if (number <= this.before || verdict !== 'sealed' || this.store.rivals?.has(id) === true) continue;
       for (const [name, part] of Object.entries(tables)) rows.set(name, (rows.get(name) ?? 0) + part.rows);
+      content = addCounts(content, own);
     }
     const quarantined = ledger
       .filter((entry) => entry.verdict === 'quarantined' && haveCommon(spansOf(entry), asked))
@@ -64,6 +67,7 @@ export class RunTally {
       retries: counts.retries,
       spans: this.spans,
       quarantined,
+      content,
       unproven: unprovenOf(ledger, pipelines, asked, free),
       complete: pipelines.every((pipeline) =>
         free.includes(pipeline.name)

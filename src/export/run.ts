@@ -73,6 +73,8 @@ export interface RunReport {
   readonly quarantined: number;
   /** Done blocks of lists whose rows were compared with nothing, by pipeline; empty if all rows are proven. */
   readonly unproven: Readonly<Record<string, readonly Span[]>>;
+  /** What the content of the transactions that this run committed shows: those that agree with their hash, and others. */
+  readonly content: Readonly<Record<string, number>>;
   /** True if every block of the range is done in every pipeline, and every requested day is over. */
   readonly complete: boolean;
   /** Requested UTC days and times that are not over: they end at the head. */

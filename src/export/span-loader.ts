@@ -6,12 +6,16 @@ import type { HeldHeaders } from '../audit/shard-coverage.ts';
 import { StateAudit } from '../audit/shard-coverage.ts';
 import { readStateRows } from '../audit/state-rows.ts';
 import { AuditError } from '../core/errors.ts';
+import { groupBy } from '../core/group-by.ts';
 import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Batch } from '../decode/batch.ts';
 import { Decoder } from '../decode/decoder.ts';
 import { chooseCopies, findTwins, readableOf } from '../decode/row-keys.ts';
 import type { RefusedRecord } from '../decode/scan-page.ts';
+import { ContentAudit, type ContentCounts } from '../proof/content-audit.ts';
+import type { ContentMode } from '../proof/content-proof.ts';
+import { applyCorrections, correctedBy } from '../proof/corrections.ts';
 import { LoadedRows } from './loaded-rows.ts';
 import type { RowRules } from './row-rules.ts';
 import type { PageRules } from './walk-request.ts';
@@ -21,6 +25,8 @@ const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
 
 /** Code of the error for rows with one key. */
 const DOUBLE_KEY = 'double-key';
+/** Code of the error for transactions whose content contradicts their hash. */
+export const CONTENT = 'content';
 
 /** Where the sorted rows of a span go. */
 export interface RowSink {
@@ -69,6 +75,7 @@ export class SpanLoader {
   private readonly pipeline: PipelineDef;
   private readonly decoder: Decoder;
   private reconciliation: Reconciliation | undefined;
+  private readonly content: ContentAudit;
   private span: Span = { from: 0, to: -1 };
   private rules: RowRules = NO_RULES;
   private readonly rows: LoadedRows;
@@ -78,6 +85,7 @@ export class SpanLoader {
   constructor(pipeline: PipelineDef) {
     this.pipeline = pipeline;
     this.decoder = new Decoder(pipeline);
+    this.content = new ContentAudit(this.decoder);
     this.rows = new LoadedRows(this.decoder, pipeline.tables[0]?.key ?? []);
   }
 
@@ -86,6 +94,7 @@ export class SpanLoader {
     this.span = span;
     this.rules = rules;
     this.hasFlushed = false;
+    this.content.clear();
     this.rows.open(span, rules.block);
   }
 
@@ -139,18 +148,37 @@ export class SpanLoader {
     return undefined;
   }
 
-  /** Checks the rows so far by the rules of the span. */
-  async audit(): Promise<readonly BadBlock[]> {
+  /** Checks the rows so far by the rules of the span, and their content. */
+  async audit(mode: ContentMode): Promise<readonly BadBlock[]> {
     const { audit } = this.rules;
     switch (audit.kind) {
       case 'counts':
         this.reconciliation ??= new Reconciliation(this.decoder);
-        return this.reconciliation.audit(this.span, audit.headers, this.isRowAlive);
+        return this.withContent(mode, this.reconciliation.audit(this.span, audit.headers, this.isRowAlive));
       case 'keys':
         return this.auditKeys(audit.states);
       case 'none':
         return [];
     }
+  }
+
+  /** Adds blocks with transactions whose content contradicts their hash. */
+  private withContent(mode: ContentMode, bad: readonly BadBlock[]): readonly BadBlock[] {
+    this.content.prove(mode);
+    const seqnoOf = this.rows.seqnos();
+    const contradicted = this.rows.of(this.span).filter((row) => this.content.isContradicted(row));
+    const known = new Set(bad.map(({ seqno }) => seqno));
+    const blocks = [...groupBy(contradicted, (row) => seqnoOf?.(row) ?? 0)].flatMap(([seqno, rows]): BadBlock[] => {
+      if (known.has(seqno)) return [];
+      const hashes = rows.map((row) => this.content.keyOf(row)).join(', ');
+      return [{ seqno, reason: `expected content with hash ${hashes}, got other content`, code: CONTENT }];
+    });
+    return [...bad, ...blocks].sort((a, b) => a.seqno - b.seqno);
+  }
+
+  /** What the content of the rows of a span shows; undefined if it was not proven. */
+  async contentOf(span: Span): Promise<ContentCounts | undefined> {
+    return this.rules.audit.kind === 'counts' ? this.content.counts(this.rows.of(span)) : undefined;
   }
 
   /** Follows the links between the headers so far, and compares the headers with committed rows. */
@@ -169,12 +197,17 @@ export class SpanLoader {
   async flush(sink: RowSink): Promise<void> {
     await this.write(this.span, sink);
     this.hasFlushed = true;
-    this.rows.clear();
+    this.clearRows();
   }
 
   /** Drops all rows. */
   async clear(): Promise<void> {
+    this.clearRows();
+  }
+
+  private clearRows(): void {
     this.rows.clear();
+    this.content.clear();
   }
 
   /** Returns the memory of batches that a sink took. */
@@ -191,8 +224,19 @@ export class SpanLoader {
     for (let from = 0; from < Math.max(rows.length, 1); from += size) {
       const chunk = rows.subarray(from, from + size);
       await sink.ready();
-      await sink.write(this.decoder.choose(chunk), from === 0 && !this.hasFlushed);
+      await sink.write(this.corrected(chunk), from === 0 && !this.hasFlushed);
     }
+  }
+
+  /** Batches of some rows, with true values where the source is known to err. */
+  private corrected(rows: Int32Array): readonly Batch[] {
+    const batches = this.decoder.choose(rows);
+    const corrections = this.content.corrections(rows);
+    return batches.map((batch) => {
+      const { plays } = batch.table;
+      const own = plays === undefined ? undefined : corrections[plays];
+      return own === undefined ? batch : applyCorrections(batch, correctedBy(batch.table), own);
+    });
   }
 
   private chunkRecords(): number {

@@ -8,6 +8,7 @@ import { isHeavy } from './heavy-requests.ts';
 import type { OpenCommit } from './open-commit.ts';
 import { type Failure, PageLoading, type RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
+import { CONTENT } from './span-loader.ts';
 import type { SpanTurn } from './span-order.ts';
 import type { BlockProblem, ProvableRows, Reading, ScratchRows, SpanWalk } from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
@@ -18,6 +19,9 @@ const REPAIRS = 2;
 const REPAIR_PAUSE_MS = 500;
 /** Maximum rounds of repairs in a span, whose audits take time: a repaired block may show that the next one is incomplete. */
 const REPAIR_ROUNDS = 8;
+
+/** `proof` of an entry whose rows contradict themselves. */
+const CONTRADICTED = 'contradicted';
 
 /** What the spans of a walk share, and what one of them has. */
 export interface SpanRun {
@@ -159,8 +163,20 @@ class SpanTask {
       await loading.fetchRound({ requests, count: requests.length });
       bad = await this.prove(isRepairable);
     }
-    await this.commitParts(this.goodParts(bad));
-    return context.stop.aborted ? [] : this.problemsOf(bad);
+    // Headers prove the rows of these blocks, but content contradicts itself: they are stored, and unproven.
+    const contradicted = bad.filter(({ code }) => code === CONTENT);
+    const missing = bad.filter((block) => !contradicted.includes(block));
+    this.reportContradicted(contradicted);
+    await this.commitParts(this.goodParts(bad), contradicted);
+    return context.stop.aborted ? [] : this.problemsOf(missing);
+  }
+
+  private reportContradicted(blocks: readonly BadBlock[]): void {
+    const { pipeline, report } = this.context;
+    for (const { seqno, reason } of blocks) {
+      const message = `audit ${pipeline.name} ${seqno}: ${reason}`;
+      report({ event: 'problem', pipeline: pipeline.name, from: seqno, to: seqno, code: CONTENT, message });
+    }
   }
 
   private goodParts(bad: readonly BadBlock[]): readonly Span[] {
@@ -180,7 +196,7 @@ class SpanTask {
   /** Blocks that fail the audit, did not come, or have a record that cannot be decoded. */
   private async audit(): Promise<readonly BadBlock[]> {
     const { loading, walk, loader } = this;
-    const found = [...(await loader.audit()), ...((await walk.audit?.(this.rows)) ?? [])];
+    const found = [...(await loader.audit(this.context.content())), ...((await walk.audit?.(this.rows)) ?? [])];
     const bad = new Map(found.map((block) => [block.seqno, block]));
     const accuse = (seqno: number, reason: string): void => {
       const isOwn = seqno >= walk.span.from && seqno <= walk.span.to;
@@ -199,8 +215,10 @@ class SpanTask {
     return [...bad.values()];
   }
 
-  private async commitParts(parts: readonly Span[]): Promise<void> {
+  private async commitParts(good: readonly Span[], contradicted: readonly BadBlock[] = []): Promise<void> {
     const { walk, loader } = this;
+    const blocks = contradicted.map(({ seqno }) => ({ from: seqno, to: seqno }));
+    const parts = [...good, ...blocks].sort((a, b) => a.from - b.from);
     const { commits, turn, replaces } = this.shared;
     // After half a replacement, the rows of the other half would be there twice.
     if (replaces.length > 0 && totalSize(parts) < spanSize(walk.span)) return;
@@ -208,7 +226,9 @@ class SpanTask {
       const terms = await walk.entry(part, this.reading());
       if (terms === undefined) continue;
       const supersedes = [...(terms.supersedes ?? []), ...replaces];
-      await commits.append(turn, { ...terms, supersedes }, async (stage) => {
+      const content = await loader.contentOf(part);
+      const proof = blocks.includes(part) ? CONTRADICTED : terms.proof;
+      await commits.append(turn, { ...terms, proof, content, supersedes }, async (stage) => {
         const writing = await loader.write(part, stage);
         // The loader is free when its rows are sorted, before they are in files.
         if (this.isLast && part === parts.at(-1)) await loader.release();
@@ -281,7 +301,7 @@ class SpanTask {
   /** Commits the rows of the span if they are good. @returns what is wrong with them */
   private async commitSound(): Promise<TonlakeError | undefined> {
     const { walk, loader, loading, context } = this;
-    let [bad] = await loader.audit();
+    let [bad] = await loader.audit(this.context.content());
     if (bad === undefined) [bad] = (await walk.compare?.(this.rows, [walk.span])) ?? [];
     if (loading.failure !== undefined || loading.isOver) return loading.failure;
     if (bad !== undefined) {

@@ -3,6 +3,7 @@ import type { TonlakeError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Answer } from '../http/request.ts';
+import type { ContentCounts } from '../proof/content-audit.ts';
 import type { ListProofKind, StagedSpan } from '../warehouse/index.ts';
 import type { RowRules } from './row-rules.ts';
 import type { PageReport } from './span-loader.ts';
@@ -26,6 +27,8 @@ export interface EntryTerms {
   /** Undefined if headers prove the rows. */
   readonly proof?: ListProofKind | undefined;
   readonly planned?: number | undefined;
+  /** What the content of the rows shows. */
+  readonly content?: ContentCounts | undefined;
   /** Entries that this one replaces, besides those that the engine knows of. */
   readonly supersedes?: readonly string[] | undefined;
   /** See `CommitDraft`. */

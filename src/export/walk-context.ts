@@ -6,6 +6,7 @@ import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
+import type { ContentMode } from '../proof/content-proof.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../warehouse/index.ts';
 import type { KnownStates } from './known-states.ts';
@@ -119,7 +120,20 @@ export interface EngineContext<Pipeline extends PipelineDef = PipelineDef> exten
   readonly loaders: LoaderPool;
   /** Maximum time that proven rows wait for their commit; 0 commits each span by itself. */
   readonly commitEveryMs: number;
+  /** How the content of transactions is proven, as far as the source has said by now. */
+  readonly content: () => ContentMode;
 }
+
+/** How the content of transactions is proven: as the user wants, and the source allows. */
+export function contentModeOf(
+  source: Pick<Source, 'hasMadeUpHashes'>,
+  wanted: ContentOption = 'hash',
+): () => ContentMode {
+  return () => (wanted === 'none' ? 'none' : source.hasMadeUpHashes ? 'facts' : 'cells');
+}
+
+/** `hash`: transactions are compared with their hashes. `none`: they are not. */
+export type ContentOption = 'hash' | 'none';
 
 /** Number of the last ledger entry that is known now; 0 if there is none. */
 export function lastSeen({ sink }: Pick<WalkContext, 'sink'>): number {

@@ -20,6 +20,7 @@ export class Exchange {
   readonly #route: Route;
   readonly #headers: Readonly<Record<string, string>>;
   #bytes = 0;
+  #hasMadeUpHashes = false;
   /** True after the first response. */
   #isReached = false;
 
@@ -28,6 +29,11 @@ export class Exchange {
     this.#options = options;
     this.#route = openRoute(options);
     this.#headers = { ...headersOf(options), ...this.#route.headers };
+  }
+
+  /** True if a response said that the hashes of the network are not those of cells. */
+  get hasMadeUpHashes(): boolean {
+    return this.#hasMadeUpHashes;
   }
 
   /** Bytes of bodies so far, compressed. */
@@ -76,6 +82,7 @@ export class Exchange {
     const { status, headers, body: wire } = response;
     this.#isReached = true;
     this.#bytes += wire.length;
+    if (one(headers['x-hashes']) === 'made-up') this.#hasMadeUpHashes = true;
     const body = await decompress(wire, one(headers['content-encoding']) ?? '', this.#options.maxBytes);
     const reply: Reply = {
       status,

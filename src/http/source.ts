@@ -102,6 +102,8 @@ export interface Source {
   readonly rps: number | undefined;
   /** Requests and bytes so far. */
   readonly counts: SourceCounts;
+  /** True if a server other than those of mainnet and testnet said that its hashes are not those of cells. */
+  readonly hasMadeUpHashes: boolean;
   /** Aborts pending requests and closes all connections. */
   close(): Promise<void>;
 }
@@ -160,6 +162,11 @@ class HttpSource implements Source {
 
   get rps(): number | undefined {
     return this.#limiter.rps === Number.POSITIVE_INFINITY ? undefined : this.#limiter.rps;
+  }
+
+  get hasMadeUpHashes(): boolean {
+    const { kind } = this.#options.network;
+    return (kind === 'sandbox' || kind === 'address') && this.#exchange.hasMadeUpHashes;
   }
 
   get counts(): SourceCounts {

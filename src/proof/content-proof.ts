@@ -1,6 +1,12 @@
 import { type Module, memoryOf, openModule } from '../core/web-assembly.ts';
 import { messageColumns, transactionColumns } from './proof-columns.ts';
 
+/**
+ * How transactions are proven. `cells`: by their hashes. `facts`: only by what else must hold, because the hashes of the network are not
+ * those of cells. `none`: not at all.
+ */
+export type ContentMode = 'cells' | 'facts' | 'none';
+
 /** A column in Arrow's memory layout; rows from `rows` on are null. */
 export interface ProofColumn {
   readonly rows: number;
@@ -41,7 +47,7 @@ export const verdicts = [
   /** More than 255 messages. */
   'many-messages',
   /** Too many messages whose cells the API does not determine. */
-  'unknown-messages',
+  'many-unknown-messages',
   /** Extra currencies with amounts above 64 bits, or more than 16. */
   'extra-currencies',
   /** It has its hash if the compute phase was skipped for this reason, which the server sends in fields of other names. */
@@ -106,6 +112,7 @@ export function proveContent(rows: ProofRows, from: number, to: number, isHashed
     transactions: transactionColumns.map((name) => rows.transactions(name)),
     messages: messageColumns.map((name) => rows.messages(name)),
   };
+  const hasOpcodes = rows.messages('opcode') !== undefined;
   const found = new Uint8Array(to - from);
   const wrongOpcodes: WrongOpcode[] = [];
   const unknownMessages: number[] = [];
@@ -119,7 +126,7 @@ export function proveContent(rows: ProofRows, from: number, to: number, isHashed
     for (let row = messageFrom; row < messageTo; row++) {
       const own = row - messageFrom;
       if (prover.stateOf(own) === UNKNOWN_STATE) unknownMessages.push(row);
-      if (prover.isOpcodeWrong(own) === 0) continue;
+      if (!hasOpcodes || prover.isOpcodeWrong(own) === 0) continue;
       const opcode = prover.opcodeOf(own);
       wrongOpcodes.push({ row, opcode: opcode < -(2 ** 31) ? undefined : opcode });
     }

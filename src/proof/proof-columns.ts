@@ -1,3 +1,7 @@
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { RoleName } from '../declare/roles.ts';
+import { decodedColumns } from '../decode/table-rows.ts';
+
 /** Columns of transactions that their cells are rebuilt from, in the order of `wasm/content/fields.ts`. */
 export const transactionColumns = [
   ...['hash', 'account', 'lt', 'prev_trans_hash', 'prev_trans_lt', 'now', 'orig_status', 'end_status', 'total_fees'],
@@ -22,3 +26,20 @@ export const messageColumns = [
   ...['extra_flags', 'created_lt', 'created_at', 'opcode', 'ihr_disabled', 'bounce', 'bounced', 'import_fee'],
   ...['msg_hash_norm', 'body_hash', 'body_boc', 'init_state_hash', 'init_state_boc'],
 ] as const;
+
+/** Columns that a pipeline would have to export for the proof of its transactions; empty if it has all. */
+export function lackingColumns({ tables }: PipelineDef): readonly string[] {
+  const lackOf = (role: RoleName, names: readonly string[]): readonly string[] => {
+    const table = tables.find(({ plays }) => plays === role);
+    if (table === undefined) return [role];
+    const own = new Set(decodedColumns(table).map(({ name }) => name));
+    return names.filter((name) => !own.has(name) && !OPTIONAL.has(name)).map((name) => `${table.name}.${name}`);
+  };
+  return [...lackOf('counted', transactionColumns), ...lackOf('messageEnds', messageColumns)];
+}
+
+/** Columns without which a transaction can still be proven: others contradict them, or nothing depends on them. */
+const OPTIONAL: ReadonlySet<string> = new Set([
+  ...['emulated', 'installed', 'account_state_status_before', 'account_state_status_after'],
+  ...['account_state_balance_before', 'account_state_balance_after', 'opcode', 'msg_hash_norm'],
+]);

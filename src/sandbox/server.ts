@@ -201,6 +201,8 @@ async function send(
     'content-type': 'application/json',
     'content-length': body.length,
     'x-api-version': '1.2.10',
+    // The hashes of a virtual chain of millions of blocks are not those of cells.
+    'x-hashes': 'made-up',
     'server-timing': `app;dur=${(nowMs() - started).toFixed(3)}`,
     ...(compressed ? { 'content-encoding': encoding, vary: 'accept-encoding' } : {}),
     ...answered.headers,

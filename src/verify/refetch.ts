@@ -8,7 +8,7 @@ import type { StagedPart } from '../export/collect-parts.ts';
 import { PageQueue } from '../export/page-queue.ts';
 import { storeSink } from '../export/store-sink.ts';
 import { readAnew } from '../export/walk-and-repair.ts';
-import type { EngineContext, WalkEvent } from '../export/walk-context.ts';
+import { contentModeOf, type EngineContext, type WalkEvent } from '../export/walk-context.ts';
 import { walkKindOf } from '../export/walk-kinds.ts';
 import { threadLoaders } from '../export/workers/loader-pool.ts';
 import type { Source } from '../http/source.ts';
@@ -71,6 +71,7 @@ async function contextOf(
     pages: new PageQueue(2 * concurrency),
     loaders: threadLoaders(store),
     commitEveryMs: 0,
+    content: contentModeOf(source),
     // The scope of an entry with given keys is their query.
     from: scope === PARTIAL ? undefined : scope,
   };

@@ -59,9 +59,10 @@ export interface MartStamp {
 
 /**
  * What rows of a list were compared with before their commit. `transactions`: the transactions of the same blocks. `shards`: the shards
- * that cover every address. `none`: nothing; they are what the source answered.
+ * that cover every address. `none`: nothing; they are what the source answered. `contradicted`: headers count the rows, but a transaction
+ * does not have the hash of its content, however often it was requested.
  */
-export type ListProofKind = 'transactions' | 'shards' | 'none';
+export type ListProofKind = 'transactions' | 'shards' | 'none' | 'contradicted';
 
 /** Rows that were removed on purpose, as recorded by an entry without rows. */
 export interface ForgottenRows {
@@ -97,6 +98,8 @@ export interface LedgerEntry {
   readonly scope?: string | undefined;
   /** Absent from headers and transactions, which are always proven, and from old entries of lists, which never were. */
   readonly proof?: ListProofKind | undefined;
+  /** What the content of its transactions shows: how many agree with their hash, and the like. Absent if it was not proven. */
+  readonly content?: Readonly<Record<string, number>> | undefined;
   /** Identifier of the stored declaration of the pipeline; absent from marts and from old entries. */
   readonly declaration?: string | undefined;
   /** Tables and columns that were not exported; absent if all were. */
@@ -130,6 +133,7 @@ export type CommitDraft = Pick<
   | 'asOf'
   | 'scope'
   | 'proof'
+  | 'content'
   | 'without'
   | 'mart'
   | 'forgotten'

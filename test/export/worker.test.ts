@@ -160,7 +160,7 @@ describe('a loader in a worker', () => {
       retryable: true,
       message: expect.stringMatching(/^decode transactions: expected JSON, got 6 bytes/),
     });
-    expect(await loader.audit()).toEqual([]);
+    expect(await loader.audit('facts')).toEqual([]);
   });
 
   test('explains a record that it cannot decode', async () => {
@@ -248,7 +248,7 @@ describe('a loader in a worker', () => {
     const loader = await open(new URL('data:text/javascript,process.exit(3)')).pool.take(transactions);
     const ended = { name: 'WalkError', code: 'worker-ended', message: expect.stringContaining('exit code 3') };
     await expect(loader.open(span, rules)).rejects.toMatchObject(ended);
-    await expect(loader.audit()).rejects.toMatchObject(ended);
+    await expect(loader.audit('facts')).rejects.toMatchObject(ended);
   });
 
   test('that throws outside a call is a clear error', async () => {

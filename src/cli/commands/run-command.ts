@@ -37,6 +37,7 @@ interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlag
   readonly workers?: number;
   readonly wait?: number;
   readonly commitEvery?: number;
+  readonly content?: 'hash' | 'none';
   readonly from?: string;
   readonly history?: boolean;
   readonly soFar?: boolean;
@@ -99,6 +100,12 @@ export function addRun(program: Command): void {
       '--commit-every <time>',
       'maximum time that proven rows wait for their commit: 30s, 5m; 0 commits each span by itself, in small files (default: 60s)',
       parseDurationOrZero,
+    )
+    .addOption(
+      new Option(
+        '--content <how>',
+        'hash compares each transaction with its hash and corrects known errors of servers; none does not (default: hash)',
+      ).choices(['hash', 'none']),
     )
     .option(
       '--from <sql>',
@@ -238,6 +245,7 @@ async function runOptions(
     workers: flags.workers,
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
     commitEveryMs: flags.commitEvery,
+    content: flags.content,
     effects: realEffects,
   };
 }

@@ -91,6 +91,7 @@ export function drySource(real: Source, { ends, shards, ltAt }: DryChain, counts
   };
   return {
     rps: real.rps,
+    hasMadeUpHashes: real.hasMadeUpHashes,
     counts: real.counts,
     close: async () => {},
     fetch: async (http, accept) => {

@@ -72,7 +72,8 @@ function portOf(loader: SpanLoader, giveBack: () => void): SpanLoaderPort {
   return {
     open: (span, rules) => loader.open(span, rules),
     add: (page, rules) => loader.add(page, rules),
-    audit: () => loader.audit(),
+    audit: (mode) => loader.audit(mode),
+    contentOf: (span) => loader.contentOf(span),
     links: (ends) => loader.links(ends),
     drop: (unit) => loader.drop(unit),
     flush: (stage) => loader.flush(sinkOf(stage)),

@@ -2,6 +2,8 @@ import type { LinkEnds, LinkReport } from '../../audit/header-links.ts';
 import type { BadBlock } from '../../audit/reconcile.ts';
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { ContentCounts } from '../../proof/content-audit.ts';
+import type { ContentMode } from '../../proof/content-proof.ts';
 import type { Stage } from '../../warehouse/index.ts';
 import type { FolderState } from '../../warehouse/staging/row-folder.ts';
 import type { RowRules } from '../row-rules.ts';
@@ -19,8 +21,10 @@ export interface SpanLoaderPort {
   open(span: Span, rules: RowRules): Promise<void>;
   /** Adds a page, whose memory it keeps. @throws {DecodeError} as `SpanLoader.add` */
   add(page: Uint8Array, rules: PageRules): Promise<PageReport>;
-  /** Checks the rows so far by the rules of the span. */
-  audit(): Promise<readonly BadBlock[]>;
+  /** Checks the rows so far by the rules of the span, and their content. */
+  audit(mode: ContentMode): Promise<readonly BadBlock[]>;
+  /** What the content of the rows of a span shows; undefined if it was not proven. */
+  contentOf(span: Span): Promise<ContentCounts | undefined>;
   /** Follows the links between the headers so far. */
   links(ends: LinkEnds): Promise<LinkReport>;
   /** Drops the rows of a masterchain block, or of a batch of keys, to load them again. */

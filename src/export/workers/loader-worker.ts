@@ -22,7 +22,9 @@ async function perform(call: LoaderCall, own: SpanLoader): Promise<unknown> {
     case 'add':
       return own.add(call.page, call.rules);
     case 'audit':
-      return own.audit();
+      return own.audit(call.mode);
+    case 'contentOf':
+      return own.contentOf(call.span);
     case 'links':
       return own.links(call.ends);
     case 'drop':

@@ -1,6 +1,7 @@
 import type { LinkEnds } from '../../audit/header-links.ts';
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { ContentMode } from '../../proof/content-proof.ts';
 import type { FileForm, FolderState } from '../../warehouse/staging/row-folder.ts';
 import type { RowRules } from '../row-rules.ts';
 import type { PageRules } from '../walk-request.ts';
@@ -9,7 +10,8 @@ import type { PageRules } from '../walk-request.ts';
 export type LoaderCall =
   | { readonly kind: 'open'; readonly span: Span; readonly rules: RowRules }
   | { readonly kind: 'add'; readonly page: Uint8Array<ArrayBuffer>; readonly rules: PageRules }
-  | { readonly kind: 'audit' }
+  | { readonly kind: 'audit'; readonly mode: ContentMode }
+  | { readonly kind: 'contentOf'; readonly span: Span }
   | { readonly kind: 'links'; readonly ends: LinkEnds }
   | { readonly kind: 'drop'; readonly unit: number }
   | { readonly kind: 'flush'; readonly folder: string; readonly form: FileForm }

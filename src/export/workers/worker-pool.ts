@@ -163,7 +163,8 @@ function workerPort(worker: LoaderWorker, pipeline: PipelineDef, giveBack: () =>
       const own = ownBytes(page);
       return ask({ kind: 'add', page: own, rules }, [own.buffer]);
     },
-    audit: () => ask({ kind: 'audit' }),
+    audit: (mode) => ask({ kind: 'audit', mode }),
+    contentOf: (span) => ask({ kind: 'contentOf', span }),
     links: (ends) => ask({ kind: 'links', ends }),
     drop: (unit) => ask({ kind: 'drop', unit }),
     flush: (stage) => ask({ kind: 'flush', ...placeOf(stage) }),

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { addCounts } from '../../core/counts.ts';
 import type { Effects } from '../../core/effects.ts';
 import { isSealedMeanwhile } from '../../core/errors.ts';
 import { hullOf, type Span, totalSize } from '../../core/span.ts';
@@ -163,6 +164,7 @@ function mergedDraft({ pipeline, spans, entries, isReadAgain }: CompactGroup): P
     ...covering(spans),
     verdict: 'sealed',
     proof: first.proof,
+    content: contentOf(entries),
     asOf,
     without: first.without,
     requests: sum(({ requests }) => requests),
@@ -171,6 +173,12 @@ function mergedDraft({ pipeline, spans, entries, isReadAgain }: CompactGroup): P
     copies: true,
     supersedes: entries.map(({ id }) => id),
   };
+}
+
+/** What the content of all entries shows; undefined if that of one is not known. */
+function contentOf(entries: readonly LedgerEntry[]): LedgerEntry['content'] {
+  if (entries.some(({ content }) => content === undefined)) return undefined;
+  return entries.map(({ content = {} }) => content).reduce(addCounts);
 }
 
 function filesOf(entries: readonly LedgerEntry[]): readonly TableFile[] {

@@ -70,7 +70,11 @@ export function quarantinedSpans(ledger: readonly LedgerEntry[], pipeline: strin
 
 /** The done spans of a list whose rows were not compared with anything. `isCounted`: the pipeline is proven by headers. */
 export function unprovenSpans(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): readonly Span[] {
-  if (isCounted) return [];
+  if (isCounted)
+    return doneSpans(
+      ledger.filter(({ proof }) => proof === 'contradicted'),
+      pipeline,
+    );
   const proven = ledger.filter(({ proof }) => proof !== undefined && proof !== 'none');
   return subtractSpans(doneSpans(ledger, pipeline), doneSpans(proven, pipeline));
 }

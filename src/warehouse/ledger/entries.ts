@@ -55,7 +55,8 @@ const entrySchema = z.object({
   planned: count.optional(),
   asOf: spanSchema.optional(),
   scope: z.string().optional(),
-  proof: z.enum(['transactions', 'shards', 'none']).optional(),
+  proof: z.enum(['transactions', 'shards', 'none', 'contradicted']).optional(),
+  content: z.record(z.string(), count).optional(),
   declaration: z.string().optional(),
   without: z.record(z.string(), z.array(z.string())).optional(),
   mart: z

@@ -1,0 +1,138 @@
+import type { RoleName } from '../declare/roles.ts';
+import type { Decoder } from '../decode/decoder.ts';
+import type { TableRows } from '../decode/table-rows.ts';
+import { BytesColumn } from '../decode/typed-columns.ts';
+import { type ContentMode, proveContent, verdicts } from './content-proof.ts';
+import type { Correction } from './corrections.ts';
+import { decodedRows } from './decoded-rows.ts';
+import { lackingColumns } from './proof-columns.ts';
+
+/** What the content of some transactions shows: how many of each verdict, and of messages that are unknown or were corrected. */
+export type ContentCounts = Readonly<Record<string, number>>;
+
+/** Verdicts of `proveContent`, by number. */
+const CONTRADICTED = verdicts.indexOf('contradicted');
+const UNDECIDED = 0;
+
+/** Proves the transactions of a decoder by their hashes: each once, however often it is asked. */
+export class ContentAudit {
+  private readonly decoder: Decoder;
+  private found = new Uint8Array(1024);
+  private proven = 0;
+  private readonly opcodes = new Map<string, Correction>();
+  /** Transactions with unknown messages, and with corrected ones, by row. */
+  private readonly unknown = new Map<number, number>();
+  private readonly corrected = new Map<number, number>();
+  private readonly lacking: readonly string[];
+
+  constructor(decoder: Decoder) {
+    this.decoder = decoder;
+    this.lacking = lackingColumns(decoder.pipeline);
+  }
+
+  /** Drops what is known of rows that were dropped. */
+  clear(): void {
+    this.proven = 0;
+    this.opcodes.clear();
+    this.unknown.clear();
+    this.corrected.clear();
+  }
+
+  /** Proves the rows that were added since the last call. */
+  prove(mode: ContentMode): void {
+    const { records } = this.decoder;
+    if (mode === 'none' || this.lacking.length > 0 || records <= this.proven) return;
+    const rows = decodedRows(this.decoder);
+    const messages = this.decoder.nested('messageEnds');
+    if (rows === undefined || messages === undefined) return;
+    if (records > this.found.length) this.found = grown(this.found, records);
+    const { verdicts: own, wrongOpcodes, unknownMessages } = proveContent(rows, this.proven, records, mode === 'cells');
+    this.found.set(own, this.proven);
+    for (const { row, opcode } of wrongOpcodes) {
+      const key = textAt(messages, 'msg_hash', row);
+      this.opcodes.set(key, { error: 'wrong-opcode', key, values: { opcode: opcode ?? null } });
+      count(this.corrected, rows.parents[row] as number);
+    }
+    // Without cells, none of them is known.
+    if (mode === 'cells') for (const row of unknownMessages) count(this.unknown, rows.parents[row] as number);
+    this.proven = records;
+  }
+
+  isContradicted(row: number): boolean {
+    return row < this.proven && this.found[row] === CONTRADICTED;
+  }
+
+  /** How the transactions of some rows were decided. */
+  counts(rows: Int32Array): ContentCounts {
+    const counts: Record<string, number> = {};
+    const add = (name: string, more: number): void => {
+      if (more > 0) counts[name] = (counts[name] ?? 0) + more;
+    };
+    for (const row of rows) {
+      add(row < this.proven ? nameOf(this.found[row] as number) : 'unchecked', 1);
+      add('unknown-messages', this.unknown.get(row) ?? 0);
+      add('wrong-opcode', this.corrected.get(row) ?? 0);
+    }
+    return counts;
+  }
+
+  /** The corrections of some transactions, and of all messages, which may come again with another transaction; by the role of their table. */
+  corrections(rows: Int32Array): Readonly<Partial<Record<RoleName, readonly Correction[]>>> {
+    const counted: Correction[] = [];
+    for (const row of rows) {
+      const values = row < this.proven ? CORRECTIONS[verdicts[this.found[row] as number] ?? ''] : undefined;
+      if (values === undefined) continue;
+      const key = this.keyOf(row);
+      counted.push({ ...values, key });
+    }
+    return { counted, messageEnds: [...this.opcodes.values()] };
+  }
+
+  /** Hash of a transaction. */
+  keyOf(row: number): string {
+    const column = this.decoder.column('hash');
+    return column instanceof BytesColumn
+      ? column.bytes.toString('latin1', column.offsets[row], column.offsets[row + 1])
+      : '';
+  }
+}
+
+/** What makes a verdict true. */
+const CORRECTIONS: Readonly<Record<string, Omit<Correction, 'key'>>> = {
+  'gas-swapped': {
+    error: 'gas-swapped',
+    values: { compute_gas_fees: { of: 'compute_gas_used' }, compute_gas_used: { of: 'compute_gas_fees' } },
+  },
+  'no-credit-phase': {
+    error: 'no-credit-phase',
+    values: { credit: null, credit_due_fees_collected: null, credit_extra_currencies: null },
+  },
+  ...Object.fromEntries(
+    ['no_state', 'bad_state', 'no_gas', 'suspended'].map((reason) => [
+      `skipped-${reason}`,
+      { error: 'skip-reason', values: { compute_skipped: true, skipped_reason: reason } },
+    ]),
+  ),
+};
+
+function nameOf(verdict: number): string {
+  const name = verdicts[verdict] ?? 'undecided';
+  return verdict === UNDECIDED ? 'unchecked' : (CORRECTIONS[name]?.error ?? name);
+}
+
+function grown(bytes: Uint8Array, least: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(Math.max(least, bytes.length * 2));
+  larger.set(bytes);
+  return larger;
+}
+
+function count(counts: Map<number, number>, row: number): void {
+  counts.set(row, (counts.get(row) ?? 0) + 1);
+}
+
+function textAt(rows: TableRows, name: string, row: number): string {
+  const column = rows.named(name);
+  return column instanceof BytesColumn
+    ? column.bytes.toString('latin1', column.offsets[row], column.offsets[row + 1])
+    : '';
+}

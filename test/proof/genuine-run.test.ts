@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openWarehouse, type RunEvent, type RunReport, run } from '../../src/index.ts';
+import { hasShared } from '../fixtures.ts';
+import { freshFolder } from '../scratch.ts';
+import type { Json } from './genuine.ts';
+import { type GenuineServer, startGenuineServer } from './genuine-server.ts';
+
+interface Ran {
+  readonly warehouse: string;
+  readonly report: RunReport;
+  readonly problems: readonly string[];
+}
+
+async function runOver(server: GenuineServer, warehouse = freshFolder()): Promise<Ran> {
+  const problems: string[] = [];
+  const report = await run({
+    ...{ network: server.url, range: server.range, warehouse, pipelines: ['transactions'], walk: 'masterchain' },
+    workers: 0,
+    onEvent: (event: RunEvent) => {
+      if (event.event === 'problem') problems.push(event.message);
+    },
+  });
+  return { warehouse, report, problems };
+}
+
+async function query(warehouse: string, sql: string): Promise<readonly unknown[]> {
+  const opened = await openWarehouse(warehouse, { onWarning: () => undefined });
+  try {
+    return (await opened.query(sql)).rows;
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Changes a number of the description by one. */
+function alter(transaction: Json): void {
+  const { storage_ph: storage } = transaction['description'] as { storage_ph: { storage_fees_collected: string } };
+  storage.storage_fees_collected = String(BigInt(storage.storage_fees_collected) + 1n);
+}
+
+describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtures', () => {
+  let server: GenuineServer;
+  let sound: Ran;
+  beforeAll(async () => {
+    server = await startGenuineServer();
+    sound = await runOver(server);
+  });
+
+  test('proves all of them, and says which errors of servers it corrected', () => {
+    expect(sound.problems).toEqual([]);
+    expect(sound.report).toMatchObject({ complete: true, unproven: {} });
+    expect(sound.report.content).toEqual({
+      ...{ agrees: 494, 'no-credit-phase': 2, 'skip-reason': 2 },
+      ...{ 'wrong-opcode': 2, 'unknown-messages': 27 },
+    });
+  });
+
+  test('stores the true value, and the one that was received in _extra', async () => {
+    const { warehouse } = sound;
+    const credits = `SELECT credit, _extra->>'$."/description/credit_ph/credit"' FROM transactions
+      WHERE _extra LIKE '%credit_ph/credit%' ORDER BY 2`;
+    expect(await query(warehouse, credits)).toEqual([
+      [null, '14424983580017492223'],
+      [null, '16298225961743024383'],
+    ]);
+    const skipped = `SELECT DISTINCT compute_skipped, skipped_reason, _extra->>'$."/description/compute_ph/skip_reason"'
+      FROM transactions WHERE _extra LIKE '%skip_reason%' ORDER BY 2`;
+    expect(await query(warehouse, skipped)).toEqual([
+      [true, 'no_gas', 'no_gas'],
+      [true, 'no_state', 'no_state'],
+    ]);
+    const opcodes = `SELECT DISTINCT opcode, _extra->>'$."/opcode"' FROM messages WHERE _extra LIKE '%/opcode%'`;
+    expect(await query(warehouse, opcodes)).toEqual([[0x24, '0x7362d09c']]);
+  });
+
+  test('requests a block with altered content three times, then stores it as unproven and names each transaction', async () => {
+    const altered = server.transactions.filter((_, index) => index % 11 === 5);
+    for (const transaction of altered) alter(transaction);
+    server.requests.clear();
+    const { report, problems, warehouse } = await runOver(server);
+    const blocks = new Set(altered.map((transaction) => Number(transaction['mc_block_seqno'])));
+    expect(report.complete).toBe(true);
+    expect(report.content['contradicted']).toBe(altered.length);
+    expect(report.content['agrees']).toBe(494 - altered.filter(isSound).length);
+    for (const { hash } of altered) expect(problems.filter((text) => text.includes(String(hash))).length).toBe(1);
+    expect(problems.length).toBe(blocks.size);
+    expect(report.unproven['transactions']?.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(blocks.size);
+    for (const [seqno, count] of server.requests) expect([seqno, count]).toEqual([seqno, blocks.has(seqno) ? 3 : 1]);
+    expect(await query(warehouse, 'SELECT count(*)::INTEGER FROM transactions')).toEqual([[498]]);
+  });
+});
+
+/** Those that agree without a correction. */
+function isSound(transaction: Json): boolean {
+  return !JSON.stringify(transaction).includes('skip_reason');
+}
