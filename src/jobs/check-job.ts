@@ -78,7 +78,7 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
     },
     ...{
       rps: fields.rps,
-      priority: fields.priority ?? fields.lane ?? 'backfill',
+      priority: fields.priority ?? 'backfill',
       pipelines: fields.pipelines,
       selection,
       notify: fields.notify,

@@ -176,7 +176,6 @@ export const jobSchema = z
       .enum(PRIORITIES)
       .optional()
       .describe('Priority among processes that share the rate limit of a network. Default: backfill.'),
-    lane: z.enum(PRIORITIES).optional().describe('Old name of `priority`.').meta({ deprecated: true }),
     pipelines: texts.default([]).describe('Pipelines to export, with those they depend on.'),
     without: texts.optional().describe('Tables to leave out, such as `account_states`.'),
     columns: z

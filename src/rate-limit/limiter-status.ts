@@ -42,7 +42,7 @@ export async function budgetStatus(options: BudgetStatusOptions): Promise<Budget
     cap: live?.cap ?? null,
     usedLastMinute: live?.usedLastMinute ?? 0,
     heldMs: live?.heldMs ?? 0,
-    holders: live?.holders.map(({ lane, ...holder }) => ({ ...holder, priority: lane })) ?? [],
+    holders: live?.holders ?? [],
     found: (live ?? memo)?.found ?? null,
     last429: last429 === undefined ? null : new Date(last429).toISOString(),
   };

@@ -25,7 +25,6 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     },
     { args: [...RUN, '--store', 'csv'], says: /'csv' is invalid.*parquet, duckdb/ },
     { args: [...RUN, '--priority', 'first'], says: /'first' is invalid.*interactive, tail, backfill/ },
-    { args: [...RUN, '--priority', 'first'], says: /'first' is invalid.*interactive, tail, backfill/ },
     { args: [...RUN, '--rps', '0'], says: /above 0/ },
     { args: [...RUN, '--rps', 'fast'], says: /above 0/ },
     { args: [...RUN, '--concurrency', '1.5'], says: /whole number/ },

@@ -303,8 +303,8 @@ test('a job takes the defaults that the documentation names', async () => {
   expect((await jobOf(HEAD.replace('sandbox', 'mainnet'))).clock).toBe('wall');
 });
 
-test.each(['priority', 'lane'])('%s of a job is its priority', async (key) => {
-  expect((await jobOf(`${HEAD}${key}: tail\n`)).priority).toBe('tail');
+test('priority of a job is that of its requests', async () => {
+  expect((await jobOf(`${HEAD}priority: tail\n`)).priority).toBe('tail');
 });
 
 test('a selection goes to the export as it stands', async () => {

@@ -36,8 +36,7 @@ export function connectToLeader(options: LeaderConnectionOptions): Promise<Leade
       }
       connection?.receive(message);
     });
-    const { priority: lane, ...holder } = options.holder;
-    socket.once('connect', () => send(socket, { kind: 'join', version: WIRE_VERSION, holder: { ...holder, lane } }));
+    socket.once('connect', () => send(socket, { kind: 'join', version: WIRE_VERSION, holder: options.holder }));
     socket.once('close', () => {
       clearTimeout(timer);
       connection?.end();

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { PRIORITIES } from '../priority.ts';
 
 /** Increased when the messages change: processes with different versions do not share a limiter. */
-export const WIRE_VERSION = 1;
+export const WIRE_VERSION = 2;
 
 const MAX_LINE = 1 << 20;
 const rps = z.union([z.number().positive(), z.literal('auto')]);
-/** `lane` is the priority, under the name that older versions know. */
-const holder = z.object({ pid: z.number(), command: z.string(), lane: z.enum(PRIORITIES), rps });
+const holder = z.object({ pid: z.number(), command: z.string(), priority: z.enum(PRIORITIES), rps });
 const ticket = z.number();
 
 /** Messages from a holder to the leader. */

@@ -118,7 +118,7 @@ export class Leader {
       usedLastMinute: this.#pool.recent.within(60, now),
       heldMs: Math.max(0, Math.min(this.#pool.heldUntil - now, Number.MAX_SAFE_INTEGER)),
       holders: this.#pool.seats.map(({ pid, command, priority, rps, recent, waiting }) => ({
-        ...{ pid, command, lane: priority, rps: rps ?? 'auto' },
+        ...{ pid, command, priority, rps: rps ?? 'auto' },
         usedLastMinute: recent.within(60, now),
         share: recent.within(SHARE_SECONDS, now) / SHARE_SECONDS,
         waiting: waiting.size,
@@ -169,15 +169,10 @@ export class Leader {
           return undefined;
         }
         const { found } = this.#pool;
-        const { lane: priority, ...holder } = message.holder;
-        const joined = this.join(
-          { ...holder, priority },
-          {
-            go: (ticket, startedAt) =>
-              send(socket, { kind: 'go', ticket, startedAt, rps: this.#pool.rateAt(startedAt) }),
-            fail: () => socket.destroy(),
-          },
-        );
+        const joined = this.join(message.holder, {
+          go: (ticket, startedAt) => send(socket, { kind: 'go', ticket, startedAt, rps: this.#pool.rateAt(startedAt) }),
+          fail: () => socket.destroy(),
+        });
         const rps = this.#pool.rateAt(this.#options.effects.monotonic());
         send(socket, { kind: 'joined', term: this.term, rps, found });
         return joined;
