@@ -11,6 +11,7 @@
 --   active_accounts: accounts with at least one transaction
 --   active_wallets: accounts that accepted an external message, which is how people and bots use them
 --   new_accounts: accounts whose first transaction ever was on that day
+--   returning_accounts: active accounts that had a transaction before that day
 --   deployed_accounts: accounts that became active on that day
 WITH by_account AS (
   SELECT
@@ -32,5 +33,6 @@ SELECT
   active_accounts,
   coalesce(active_wallets, 0) AS active_wallets,
   new_accounts,
+  active_accounts - new_accounts AS returning_accounts,
   deployed_accounts
 FROM by_account LEFT JOIN by_message USING (block_date)

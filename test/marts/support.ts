@@ -15,6 +15,7 @@ export const everything = [
   'transactions',
   'actions',
   'jetton_transfers',
+  'jetton_burns',
   'nft_transfers',
   'jetton_wallets',
   'account_latest',

@@ -110,6 +110,12 @@ const inner: readonly Macro[] = [
     body: `TRY_CAST(('0x' || left(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT::HUGEINT * 18446744073709551616
       + ('0x' || right(lpad(substr(digits, start + 1, count), 32, '0'), 16))::UBIGINT AS DECIMAL(38, 0))`,
   },
+  {
+    call: '_is_positive(high, low)',
+    doc: 'true if a number in parts, high * 10^19 + low, is greater than 0',
+    body: `high + low // 10000000000000000000 > 0
+      OR (high + low // 10000000000000000000 = 0 AND low % 10000000000000000000 > 0)`,
+  },
 ].map((macro) => ({ ...macro, isInner: true }));
 
 /** Macros in the order in which they must be defined. */
@@ -155,6 +161,14 @@ export const macros: readonly Macro[] = [
     call: 'ton(nanotons)',
     doc: 'nanotons as TON: DECIMAL(38,9), exact',
     body: 'nanotons::DECIMAL(29, 0) * 0.000000001::DECIMAL(9, 9)',
+  },
+  {
+    call: 'in_tokens(amount, decimals)',
+    doc: 'an amount of a jetton in whole tokens: DECIMAL(38,9), rounded down; null if it does not fit',
+    body: `TRY_CAST(TRY_CAST(CASE WHEN decimals <= 9
+        THEN TRY_CAST(amount AS DECIMAL(29, 0))::HUGEINT * ('1' || repeat('0', (9 - decimals)::INTEGER))::HUGEINT
+        ELSE amount::HUGEINT // ('1' || repeat('0', least(decimals - 9, 38)::INTEGER))::HUGEINT END AS DECIMAL(29, 0))
+      * 0.000000001::DECIMAL(9, 9) AS DECIMAL(38, 9))`,
   },
   {
     call: 'opcode_name(opcode)',
