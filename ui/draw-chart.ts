@@ -30,6 +30,7 @@ export function drawChart(
   const points = rows
     .map(([x, y, color]) => ({ x: place(x ?? null), y: y === null ? Number.NaN : Number(y), color: color ?? 'null' }))
     .filter(({ x, y }) => x !== null && Number.isFinite(y));
+  const names = [...new Set(points.map(({ color }) => color))];
   const series = choice.color === '' ? undefined : 'color';
   const own = { x: 'x', y: 'y' } as const;
   const paint = series ?? COLORS[0] ?? '';
@@ -54,7 +55,8 @@ export function drawChart(
       tickFormat: tickText(points.map(({ y }) => y)),
       ...(isBand ? { zero: true } : {}),
     },
-    color: { range: COLORS, type: 'categorical', legend: false },
+    // Without a domain Plot sorts the names, and the legend would show the colours of others.
+    color: { domain: names, range: COLORS, type: 'categorical', legend: false },
     marks: [
       Plot.ruleY([0], { strokeOpacity: 0 }),
       mark,
@@ -65,7 +67,7 @@ export function drawChart(
   for (const style of plot.querySelectorAll('style')) style.remove();
   if (series === undefined) return plot;
   const figure = document.createElement('div');
-  figure.append(legend([...new Set(points.map(({ color }) => color))]), plot);
+  figure.append(legend(names), plot);
   return figure;
 }
 

@@ -1,4 +1,5 @@
 import { formatSpans } from '../core/span.ts';
+import { resultWithoutFormulas } from '../sql/formula-guard.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { csvLine, csvRows, jsonRows } from '../sql/row-text.ts';
 import { coverageTexts } from './provenance.ts';
@@ -6,10 +7,11 @@ import type { Report } from './report.ts';
 
 /**
  * The rows of every block as CSV: a line `# id`, the column names, the rows, and an empty line between blocks. A single block is plain
- * CSV.
+ * CSV. Text that a spreadsheet would calculate is guarded, because people open these files.
  */
 export function csvText({ results }: Report): string {
-  const blocks = [...results].map(([id, result]) => {
+  const blocks = [...results].map(([id, raw]) => {
+    const result = resultWithoutFormulas(raw);
     const lines = [csvLine(result.columns.map(({ name }) => name)), ...csvRows(result)].join('\n');
     return results.size === 1 ? `${lines}\n` : `# ${id}\n${lines}\n`;
   });

@@ -1,6 +1,6 @@
+import { isIdentifier } from '../sql/identifiers.ts';
 import { visible } from '../sql/text-table.ts';
 import { cellKind, drawnNumber } from './cells.ts';
-import { isIdentifier } from './identifiers.ts';
 import { type OutlineStyle, type OutlineTable, outlineText } from './outline.ts';
 import type { Report } from './report.ts';
 

@@ -2,6 +2,7 @@ import { type Effects, realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { putWhole } from '../files/put-whole-file.ts';
+import { withoutFormulas } from '../sql/formula-guard.ts';
 import type { Stream } from '../sql/query-result.ts';
 import { writeRelation } from '../sql/relation-writer.ts';
 import { openReader, type Reader } from '../warehouse/index.ts';
@@ -11,10 +12,11 @@ import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { CellNotes } from './cell-notes.ts';
 import { type Days, type ExportedRows, type ExportSource, openRows } from './exported-rows.ts';
-import { withoutFormulas } from './formula-guard.ts';
 import type { DayReport } from './owned-table.ts';
 import type { TableOptions } from './sqlite-file.ts';
 import { parseTarget, type Target, type WholeFormat } from './target.ts';
+
+const GUARDED = 'text that begins like a formula got an apostrophe before it; --keep-formulas leaves it as it is';
 
 export interface ExportOptions {
   /** When given, the warehouse must hold it. */
@@ -169,7 +171,7 @@ export async function writeFileAs(
     case 'csv': {
       if (options.keepFormulas === true) return writeRelation(reader, selection, { file: draft, format });
       const stream: Stream = (sql, parameters, use) =>
-        reader.stream(sql, parameters, (found) => use(withoutFormulas(found, notes)));
+        reader.stream(sql, parameters, (found) => use(withoutFormulas(found, (column) => notes.add(GUARDED, column))));
       return writeRelation({ query: reader.query, stream }, selection, { file: draft, format });
     }
     default:

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { UsageError } from '../core/errors.ts';
 import { listFolder } from '../files/disk.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { withoutFormulas } from '../sql/formula-guard.ts';
 import { KEPT } from '../sql/kept-rows.ts';
 import { RELATION_FORMATS, writeRelation } from '../sql/relation-writer.ts';
 import { CellNotes } from '../targets/cell-notes.ts';
@@ -94,10 +95,15 @@ async function download(runs: QueryRuns, id: string, format: DownloadFormat): Pr
   const file = runs.scratchFile(format);
   const sql = `SELECT * FROM ${KEPT} LIMIT ${result.count}`;
   if (format === 'xlsx') await writeWorkbook(runs.result(id), sql, file);
-  else await writeRelation(source, { sql }, { file, format });
+  else await writeRelation(format === 'csv' ? guardedSource(source) : source, { sql }, { file, format });
   const stream = createReadStream(file);
   stream.once('close', () => void rm(file, { force: true }));
   return Readable.toWeb(stream) as ReadableStream;
+}
+
+/** People open the CSV of a page in a spreadsheet. */
+function guardedSource({ query, stream }: Kept['source']): Pick<Kept['source'], 'query' | 'stream'> {
+  return { query, stream: (sql, parameters, use) => stream(sql, parameters, (found) => use(withoutFormulas(found))) };
 }
 
 /** What a spreadsheet cannot hold becomes text: docs/export.md says what. */

@@ -57,6 +57,14 @@ test('the name of the output tells the format, and nothing else is left in its f
   expect(JSON.parse(read('a.json'))).toMatchObject({ report: 'mine' });
 });
 
+test('a report in CSV calculates nothing in a spreadsheet, and sql in a pipe changes nothing', async () => {
+  const file = join(freshFolder(), 'a.csv');
+  await report(tableReport(`select '=cmd|x' as "=said", 1 as n`), '-o', file);
+  expect(readFileSync(file, 'utf8')).toBe("'=said,n\n'=cmd|x,1\n");
+  const { stdout } = await tonlake(['sql', "select '=1+1' as a", '--warehouse', warehouse]);
+  expect(stdout).toBe('a\n=1+1\n');
+});
+
 describe('yesterday’s file stays where today’s report', () => {
   test.each([
     {

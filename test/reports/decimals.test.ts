@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readableDecimals, roundDecimal } from '../../src/reports/decimals.ts';
-import { isIdentifier } from '../../src/reports/identifiers.ts';
+import { isIdentifier } from '../../src/sql/identifiers.ts';
 
 test.each([
   { texts: ['57104.538701896', '0.000000001', '0.000000000'], shown: ['57104.54', '<0.01', '0'] },

@@ -150,6 +150,15 @@ describe('a query', () => {
     }
   });
 
+  test('a CSV that is downloaded calculates nothing in a spreadsheet', async () => {
+    const sql = `select '=1+1' as said, -5 as number, '-7.5' as text, '@x' as "=cmd"`;
+    const { id } = await visitor.run(sql);
+    const csv = await visitor.get(`/api/results/${id}/download?format=csv`);
+    expect(csv.text).toBe("said,number,text,'=cmd\n'=1+1,-5,-7.5,'@x\n");
+    const json = JSON.parse((await visitor.get(`/api/results/${id}/download?format=json`)).text);
+    expect(json).toEqual([{ said: '=1+1', number: -5, text: '-7.5', '=cmd': '@x' }]);
+  });
+
   test('results are downloaded whole, and equal the query', async () => {
     const { id, status, count } = await visitor.run('select lt, total_fees, hash from transactions order by lt');
     expect(status).toBe(200);

@@ -1,7 +1,7 @@
+import { isIdentifier } from '../../sql/identifiers.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
 import { cellKind, cellText, type ShownColumn, shownText } from '../cells.ts';
 import { type Change, changesOf } from '../changes.ts';
-import { isIdentifier } from '../identifiers.ts';
 import type { Report } from '../report.ts';
 import type { Directive } from '../report-definition.ts';
 import { type Html, html, trusted } from './html.ts';

@@ -1,8 +1,8 @@
 import { formatCount } from '../../core/format.ts';
+import { isIdentifier } from '../../sql/identifiers.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
 import { textOf } from '../../sql/row-text.ts';
 import { cellKind, cellText, rankRows, type ShownColumn, shownText } from '../cells.ts';
-import { isIdentifier } from '../identifiers.ts';
 import { type Html, html } from './html.ts';
 
 export interface TableOptions {

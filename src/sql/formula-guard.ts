@@ -1,0 +1,43 @@
+import { isIdentifier } from './identifiers.ts';
+import type { QueryResult, RowStream } from './query-result.ts';
+
+/** Texts that spreadsheets calculate when they open a CSV file. */
+const FORMULA = /^[=+\-@\t\r]/;
+/** Numbers begin with a sign, too. */
+const NUMBER = /^[+-]?\d+(\.\d+)?$/;
+
+/**
+ * Rows for a CSV file that people open: a text that a spreadsheet would calculate gets an apostrophe before it, which shows it as text.
+ * So does a column name, which a PIVOT takes from the rows.
+ *
+ * @param onGuarded called with the name of the column for each such text
+ */
+export function withoutFormulas(
+  { columns, lots, countRest }: RowStream,
+  onGuarded: (column: string) => void = () => undefined,
+): RowStream {
+  return {
+    columns: columns.map((column) => ({ ...column, name: guarded(column.name, () => onGuarded(column.name)) })),
+    countRest,
+    async *lots() {
+      for await (const rows of lots()) {
+        yield rows.map((row) => row.map((value, at) => guarded(value, () => onGuarded(columns[at]?.name ?? ''))));
+      }
+    },
+  };
+}
+
+/** As {@link withoutFormulas}, of a result that is read. */
+export function resultWithoutFormulas({ columns, rows }: QueryResult): QueryResult {
+  return {
+    columns: columns.map((column) => ({ ...column, name: guarded(column.name) })),
+    rows: rows.map((row) => row.map((value) => guarded(value))),
+  };
+}
+
+function guarded<T>(value: T, onGuarded?: () => void): T | string {
+  // Addresses and hashes can begin with a sign, and call nothing; other programs join by them.
+  if (typeof value !== 'string' || !FORMULA.test(value) || NUMBER.test(value) || isIdentifier(value)) return value;
+  onGuarded?.();
+  return `'${value}`;
+}
