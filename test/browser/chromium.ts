@@ -21,6 +21,9 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** How long a page may take to show something: a busy machine takes longer than the 30 seconds of Playwright. */
+export const PATIENCE_MS = 200_000;
+
 /** Starts it; root may not have the sandbox of the browser. */
 export async function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderReport, run } from '../../src/index.ts';
 import { FRONT, writeReport } from '../reports/support.ts';
 import { freshFolder } from '../scratch.ts';
-import { findChromium, launch } from './chromium.ts';
+import { findChromium, launch, PATIENCE_MS } from './chromium.ts';
 import { type PageServer, servePages } from './pages.ts';
 
 const executable = findChromium();
@@ -42,6 +42,7 @@ describe.skipIf(executable === undefined)(`a report is easy to read${why}`, () =
   async function visit<T>(name: string, width: number, use: (page: Page) => Promise<T>): Promise<T> {
     const permissions = ['clipboard-read', 'clipboard-write'];
     const page = await browser.newPage({ viewport: { width, height: 800 }, permissions });
+    page.setDefaultTimeout(PATIENCE_MS);
     try {
       await page.goto(`${server.url}/${name}`);
       return await use(page);

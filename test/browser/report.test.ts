@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWarehouse, renderReport, run } from '../../src/index.ts';
 import { FRONT, writeReport } from '../reports/support.ts';
 import { freshFolder } from '../scratch.ts';
-import { findChromium, launch } from './chromium.ts';
+import { findChromium, launch, PATIENCE_MS } from './chromium.ts';
 import { type PageServer, servePages } from './pages.ts';
 
 const executable = findChromium();
@@ -64,6 +64,7 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
   async function visit<T>(name: string, look: Look, use: (page: Page) => Promise<T>): Promise<T> {
     const { width = 1000, colorScheme = 'light' } = look;
     const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+    page.setDefaultTimeout(PATIENCE_MS);
     const faults: string[] = [];
     page.on('console', (message) => faults.push(message.text()));
     page.on('pageerror', (error) => faults.push(error.message));
@@ -104,7 +105,7 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
       expect(await marksOf(page, 'Fees')).toEqual(expect.arrayContaining([...fees]));
       expect(await marksOf(page, 'Messages received, by opcode')).toEqual(
         await rowsOf(
-          `select coalesce(decoded_opcode, opcode_hex(opcode), 'no opcode'), count(*) from messages where direction = 'in'
+          `select coalesce(opcode_label(opcode), 'no opcode'), count(*) from messages where direction = 'in'
            group by 1 order by 2 desc, 1 limit 15`,
         ),
       );
@@ -171,6 +172,7 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
 
   test('the policy of the page forbids scripts and requests that are not its own', async () => {
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(`${server.url}/network-daily`);
     const blocked = await page.evaluate<boolean>(`(() => {
       const script = document.createElement('script');

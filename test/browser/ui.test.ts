@@ -10,7 +10,7 @@ import type { UiServer } from '../../src/ui/serve-ui.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 import { addRuns, exportSandbox, serveWarehouse } from '../ui/support.ts';
-import { findChromium, launch } from './chromium.ts';
+import { findChromium, launch, PATIENCE_MS } from './chromium.ts';
 
 const executable = findChromium();
 const why = executable === undefined ? ' (no Chromium in PATH or $CHROMIUM)' : '';
@@ -57,6 +57,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       viewport: { width: 1200, height: 800 },
       permissions: ['clipboard-read', 'clipboard-write'],
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     context.on('request', (request) => asked.add(new URL(request.url()).origin.replace(new URL(url).origin, 'own')));
     const page = await context.newPage();
     await page.goto(url);

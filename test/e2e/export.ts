@@ -73,7 +73,7 @@ export async function exportRange(
 
 /** Waits for the first request since the log of a sandbox was reset; the warehouse is opened before. */
 export async function firstRequest(sandbox: Sandbox): Promise<void> {
-  await vi.waitUntil(() => sandbox.requests.stats().requests > 0, { interval: 5, timeout: 60_000 });
+  await vi.waitUntil(() => sandbox.requests.stats().requests > 0, { interval: 5, timeout: 200_000 });
 }
 
 /** What a run with `--json` printed. */

@@ -25,7 +25,7 @@ test('the command follows until SIGTERM, serves metrics and health, and tells sy
   await following.until('stderr', /metrics at .*\/metrics\n/);
   await following.until('stdout', /("event":"lag"[\s\S]*){2}/);
   await vi.waitUntil(() => /WATCHDOG=1 STATUS=block 1\d+, lag/.test(readFileSync(messages, 'utf8')), {
-    timeout: 30_000,
+    timeout: 200_000,
   });
   following.kill('SIGTERM');
   const { code, stdout, stderr } = await following.finished;

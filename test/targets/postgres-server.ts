@@ -61,7 +61,7 @@ export async function startPostgres(): Promise<string> {
         () => true,
         () => false,
       ),
-    { timeout: 20_000, interval: 50 },
+    { timeout: 200_000, interval: 50 },
   );
   return url;
 }

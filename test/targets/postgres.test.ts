@@ -129,12 +129,12 @@ describe.skipIf(POSTGRES === undefined)('PostgreSQL', () => {
     const slow = "SELECT 'new' || i AS state FROM range(50000000) t(i)";
     const running = startTonlake(['export', slow, '--as', 'killed', '--to', url, '--warehouse', path], { env });
     await expect
-      .poll(() => ask(url, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY%'"), { timeout: 60_000 })
+      .poll(() => ask(url, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY%'"), { timeout: 200_000 })
       .toEqual([['1']]);
     running.kill('SIGKILL');
     await running.finished;
     await expect
-      .poll(() => ask(url, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY%'"), { timeout: 60_000 })
+      .poll(() => ask(url, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY%'"), { timeout: 200_000 })
       .toEqual([['0']]);
     expect(await ask(url, 'SELECT state FROM killed')).toEqual([['old']]);
     expect((await send("SELECT 'newer' AS state", '--as', 'killed')).code).toBe(0);

@@ -21,7 +21,7 @@ async function whenCataloged(path: string, work: () => Promise<unknown>): Promis
   const written = () => statSync(catalogOf(path), { throwIfNoEntry: false })?.ino;
   const before = written();
   await work();
-  await vi.waitUntil(() => written() !== before, { timeout: 60_000 });
+  await vi.waitUntil(() => written() !== before, { timeout: 200_000 });
 }
 
 async function countIn(path: string, relation: string): Promise<number> {
@@ -39,7 +39,7 @@ test('a warehouse keeps no instance of DuckDB between commits, if it is told to,
     await whenCataloged(path, () => commitItems(store, 10 * at, 10 * at + 9));
     expect(open.size).toBe(2);
     // The draft of the catalog is in use a moment longer.
-    await vi.waitUntil(async () => store.closeIdle().then(() => open.size === 0), { timeout: 60_000 });
+    await vi.waitUntil(async () => store.closeIdle().then(() => open.size === 0), { timeout: 200_000 });
   }
   expect(await countIn(path, 'items')).toBe(30);
   await store.close();
@@ -51,7 +51,7 @@ test('what another program changes in the catalog between two drafts is gone wit
   const { open } = watchInstances();
   const store = await openEager(path);
   await whenCataloged(path, () => commitItems(store, 0, 9));
-  await vi.waitUntil(async () => store.closeIdle().then(() => open.size === 0), { timeout: 60_000 });
+  await vi.waitUntil(async () => store.closeIdle().then(() => open.size === 0), { timeout: 200_000 });
   const other = await Database.open(catalogOf(path));
   await other.run('CREATE TABLE foreign_table AS SELECT 1; CREATE OR REPLACE VIEW parts AS SELECT 2; CHECKPOINT');
   other.close();
