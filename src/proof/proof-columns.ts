@@ -1,5 +1,5 @@
 import type { PipelineDef } from '../declare/pipeline.ts';
-import type { RoleName } from '../declare/roles.ts';
+import type { RoleColumns, RoleName } from '../declare/roles.ts';
 import { decodedColumns } from '../decode/table-rows.ts';
 
 /** Columns of transactions that their cells are rebuilt from, in the order of `wasm/content/fields.ts`. */
@@ -43,3 +43,9 @@ const OPTIONAL: ReadonlySet<string> = new Set([
   ...['emulated', 'installed', 'account_state_status_before', 'account_state_status_after'],
   ...['account_state_balance_before', 'account_state_balance_after', 'opcode', 'msg_hash_norm'],
 ]);
+
+/** Columns that the proof of content needs, by the role of their tables. */
+export const CONTENT_COLUMNS: RoleColumns = {
+  counted: transactionColumns.filter((name) => !OPTIONAL.has(name)),
+  messageEnds: messageColumns.filter((name) => !OPTIONAL.has(name)),
+};

@@ -7,8 +7,10 @@ import { isFinal, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { CHAIN_COLUMNS, type RoleColumns, type RoleName } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
+import { CONTENT_COLUMNS } from '../proof/proof-columns.ts';
 import { type DamagedStore, spansOf } from '../warehouse/index.ts';
 import { leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
+import { auditContent } from './audit-content.ts';
 import { auditDeep, type DeepEdges } from './audit-deep.ts';
 import { auditHeaders } from './audit-headers.ts';
 import { auditList } from './audit-lists.ts';
@@ -235,7 +237,23 @@ async function auditCounted(
     ends,
   });
   tell(findings);
+  const reads = readsOf(registry, CONTENT_COLUMNS);
+  const lacking = blocksWithout(options, pipeline.name, 'content of transactions', reads, proven);
+  const proved = subtractSpans(followed, [...lacking, ...unhashedBlocks(options, pipeline)]);
+  if (proved.length === 0) return edges;
+  if (formatSpans(proved) !== formatSpans(followed)) await setRows(proved);
+  tell(await auditContent(warehouse, { pipeline: pipeline.name, transactions: main, messages: ends }));
   return edges;
+}
+
+/** Blocks whose hashes are not those of cells, as their run was told, or may not be. */
+function unhashedBlocks({ warehouse }: AuditOptions, { name }: PipelineDef): readonly Span[] {
+  const isPublic = warehouse.network === 'mainnet' || warehouse.network === 'testnet';
+  const unhashed = warehouse.entries.filter(
+    ({ pipeline, content }) =>
+      pipeline === name && (content === undefined ? !isPublic : content['no-cells'] !== undefined),
+  );
+  return unionSpans(unhashed.flatMap(spansOf));
 }
 
 /** Reports blocks whose headers were never exported. */

@@ -21,6 +21,7 @@ export type FindingKind =
   | 'states'
   | 'account-chain'
   | 'message-ends'
+  | 'content'
   | 'list';
 
 /** Something in a warehouse that is damaged or not proven. */

@@ -1,5 +1,6 @@
+import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse, type RunEvent, type RunReport, run } from '../../src/index.ts';
+import { openWarehouse, type RunEvent, type RunReport, run, verifyWarehouse } from '../../src/index.ts';
 import { hasShared } from '../fixtures.ts';
 import { freshFolder } from '../scratch.ts';
 import type { Json } from './genuine.ts';
@@ -30,6 +31,47 @@ async function query(warehouse: string, sql: string): Promise<readonly unknown[]
   } finally {
     await opened.close();
   }
+}
+
+/** Content that verify --deep finds wrong. The chains of accounts have gaps: the transactions are a few of many. */
+async function findings(warehouse: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  await verifyWarehouse({
+    ...{ warehouse, deep: true },
+    onEvent: (event) => {
+      if (event.event === 'finding' && event.kind === 'content') found.push(event.expected);
+    },
+  });
+  return found;
+}
+
+/** Changes a row in a DuckDB warehouse, and changes it back. @returns whether its hash was in a finding, and the change */
+async function damaged(warehouse: string, table: string, change: string, where: string): Promise<readonly unknown[]> {
+  const key = table === 'messages' ? 'tx_hash' : 'hash';
+  const [column = ''] = change.split(' ');
+  const [[hash, before] = []] = await edit(
+    warehouse,
+    `SELECT ${key}, ${column}::VARCHAR FROM _rows.${table} WHERE ${where}`,
+  );
+  await edit(warehouse, `UPDATE _rows.${table} SET ${change} WHERE ${key} = '${hash}' AND ${where}`);
+  const found = await findings(warehouse);
+  const back = before === null ? 'NULL' : `'${before}'`;
+  await edit(
+    warehouse,
+    `UPDATE _rows.${table} SET ${column} = ${back} WHERE ${key} = '${hash}'${table === 'messages' ? ` AND ${where}` : ''}`,
+  );
+  return [found.some((text) => text.includes(String(hash))), change];
+}
+
+/** Runs a statement in a DuckDB file. */
+async function edit(path: string, sql: string): Promise<readonly (readonly unknown[])[]> {
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  const reader = await connection.runAndReadAll(sql);
+  const rows = reader.getRows();
+  connection.closeSync();
+  instance.closeSync();
+  return rows;
 }
 
 /** Changes a number of the description by one. */
@@ -71,6 +113,29 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
     ]);
     const opcodes = `SELECT DISTINCT opcode, _extra->>'$."/opcode"' FROM messages WHERE _extra LIKE '%/opcode%'`;
     expect(await query(warehouse, opcodes)).toEqual([[0x24, '0x7362d09c']]);
+  });
+
+  test('agrees with the stored rows, read back from files', async () => {
+    expect(await findings(sound.warehouse)).toEqual([]);
+  });
+
+  test('lets verify --deep find a changed value in a file without checksums, in whatever column a hash covers', async () => {
+    const warehouse = `${freshFolder()}/w.duckdb`;
+    await runOver(server, warehouse);
+    const changes = [
+      ...['total_fees = total_fees + 1', 'compute_exit_code = compute_exit_code + 1', "orig_status = 'frozen'"],
+      ...['action_result_arg = 5', 'compute_vm_steps = compute_vm_steps + 1', 'credit_first = NOT credit_first'],
+    ];
+    for (const [index, change] of changes.entries()) {
+      const one = `(SELECT hash FROM _rows.transactions WHERE action_success AND compute_success ORDER BY lt LIMIT 1 OFFSET ${7 * index})`;
+      expect(await damaged(warehouse, 'transactions', change, `hash = ${one}`)).toEqual([true, change]);
+    }
+    const messages = ['value = value + 1', 'bounce = NOT bounce', 'created_at = created_at + 1', 'opcode = opcode + 1'];
+    for (const change of messages) {
+      const one =
+        "(SELECT msg_hash FROM _rows.messages WHERE value > 0 AND direction = 'in' AND opcode > 0 ORDER BY tx_lt LIMIT 1)";
+      expect(await damaged(warehouse, 'messages', change, `msg_hash = ${one}`)).toEqual([true, change]);
+    }
   });
 
   test('requests a block with altered content three times, then stores it as unproven and names each transaction', async () => {

@@ -1,0 +1,104 @@
+import type { Span } from '../core/span.ts';
+import type { TableDef } from '../declare/table.ts';
+import { proveContent, verdicts } from '../proof/content-proof.ts';
+import { messageColumns, transactionColumns } from '../proof/proof-columns.ts';
+import { StoredRows } from '../proof/stored-rows.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import type { DamagedStore } from '../warehouse/index.ts';
+import { inRuns } from './audit-scope.ts';
+import { type BadRow, type Finding, groupBad } from './finding.ts';
+
+/** Transactions that are in memory together. */
+const CHUNK = 20_000;
+
+/** Verdicts that are no fault of the rows. */
+const SOUND: ReadonlySet<string> = new Set([
+  ...['agrees', 'other-type', 'many-messages', 'many-unknown-messages', 'extra-currencies'],
+]);
+
+export interface ContentScope {
+  readonly pipeline: string;
+  readonly transactions: TableDef;
+  readonly messages: TableDef;
+}
+
+/** Compares the stored transactions of the runs with their hashes. `t` has them in a compact form. */
+export async function auditContent(warehouse: DamagedStore, scope: ContentScope): Promise<readonly Finding[]> {
+  const bad: BadRow[] = [];
+  for (const span of await chunksOf(warehouse)) bad.push(...(await auditChunk(warehouse, scope, span)));
+  return groupBad({ kind: 'content', pipeline: scope.pipeline, table: scope.transactions.name }, bad);
+}
+
+/** Spans of blocks with about `CHUNK` transactions. */
+async function chunksOf({ database }: DamagedStore): Promise<readonly Span[]> {
+  const { rows } = await database.query('SELECT mc, count(*)::INTEGER FROM t GROUP BY mc ORDER BY mc');
+  const chunks: { from: number; to: number }[] = [];
+  let size = CHUNK;
+  for (const [mc, count] of rows as readonly (readonly [number, number])[]) {
+    const last = chunks.at(-1);
+    if (last === undefined || size + count > CHUNK) {
+      chunks.push({ from: mc, to: mc });
+      size = count;
+    } else {
+      last.to = mc;
+      size += count;
+    }
+  }
+  return chunks;
+}
+
+async function auditChunk(warehouse: DamagedStore, scope: ContentScope, span: Span): Promise<readonly BadRow[]> {
+  const transactions = await readRows(warehouse, scope.transactions, [...transactionColumns, 'mc_block_seqno'], span);
+  const messages = await readRows(warehouse, scope.messages, [...messageColumns, 'tx_hash'], span);
+  const rowOf = new Map<string, number>();
+  for (let row = 0; row < transactions.rows.count; row++) rowOf.set(transactions.rows.text('hash', row), row);
+  const parentOf = (row: readonly unknown[]): number => rowOf.get(String(row[messages.at('tx_hash')])) ?? -1;
+  // Messages of no transaction are found elsewhere.
+  const own = messages.lots
+    .map((row) => ({ row, parent: parentOf(row) }))
+    .filter(({ parent }) => parent >= 0)
+    .sort((a, b) => a.parent - b.parent);
+  for (const { row } of own) messages.rows.add(row);
+  const parents = Int32Array.from(own, ({ parent }) => parent);
+  const rows = {
+    transactions: transactions.rows.table,
+    messages: messages.rows.table,
+    parents,
+    messageCount: own.length,
+  };
+  const seqnos = transactions.lots.map((row) => Number(row[transactions.at('mc_block_seqno')]));
+  const { verdicts: found, wrongOpcodes } = proveContent(rows, 0, seqnos.length);
+  const bad: BadRow[] = [];
+  for (const [row, seqno] of seqnos.entries()) {
+    const verdict = verdicts[found[row] ?? 0] ?? 'undecided';
+    if (SOUND.has(verdict)) continue;
+    const got = verdict === 'contradicted' ? 'other content' : `other content (${verdict})`;
+    bad.push([seqno, `content with hash ${transactions.rows.text('hash', row)}`, got]);
+  }
+  for (const { row } of wrongOpcodes) {
+    const seqno = seqnos[parents[row] as number] as number;
+    bad.push([seqno, `the opcode in the body of a message of ${messages.rows.text('tx_hash', row)}`, 'another']);
+  }
+  return bad;
+}
+
+interface ReadRows {
+  readonly rows: StoredRows;
+  readonly lots: readonly (readonly unknown[])[];
+  /** Position of a column in the rows. */
+  at(name: string): number;
+}
+
+/** Rows of a table in some blocks. Those of transactions are added, those of messages are still to be sorted. */
+async function readRows(
+  { database }: DamagedStore,
+  table: TableDef,
+  wanted: readonly string[],
+  { from, to }: Span,
+): Promise<ReadRows> {
+  const rows = new StoredRows(table, wanted);
+  const sql = `SELECT ${rows.names.map(quoteName).join(', ')} FROM ${inRuns(table)} WHERE mc BETWEEN ${from} AND ${to}`;
+  const { rows: lots } = await database.query(sql);
+  if (table.plays === 'counted') for (const row of lots) rows.add(row);
+  return { rows, lots, at: (name) => rows.names.indexOf(name) };
+}
