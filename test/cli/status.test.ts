@@ -74,13 +74,13 @@ test('blocks whose headers are there and whose transactions are not are missing,
 test('a mart that lacks newer commits of what it reads is stale', async () => {
   const path = join(freshFolder(), 'w');
   const run = (range: string) => tonlake(['run', 'transactions', '-r', range, '-n', 'sandbox', '-w', path]);
-  const build = () => tonlake(['mart', 'build', 'accounts', '-w', path]);
+  const build = () => tonlake(['build', 'accounts', '-w', path]);
   const status = async () => (await tonlake(['status', '-w', path])).stdout;
   expect(await run('1000:1005')).toMatchObject({ code: 0 });
   expect(await build()).toMatchObject({ code: 0 });
   expect(await status()).not.toMatch(/^stale/m);
   expect(await run('1006:1008')).toMatchObject({ code: 0 });
-  expect(await status()).toMatch(/^stale +accounts: \S*.*tonlake.* mart build/m);
+  expect(await status()).toMatch(/^stale +accounts: \S*.*tonlake.* build/m);
   expect(await build()).toMatchObject({ code: 0 });
   expect(await status()).not.toMatch(/^stale/m);
 });

@@ -69,7 +69,7 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
       .filter((each) => each.quarantined.length > 0)
       .map((each) => ['quarantined', each.pipeline, some(each.quarantined)]),
     ...(quarantined === 0 ? [] : [['quarantined', `${records}: tonlake sql "select * from quarantine"`]]),
-    ...(stale.length === 0 ? [] : [['stale', `${firstFew(stale)}: tonlake mart build`]]),
+    ...(stale.length === 0 ? [] : [['stale', `${firstFew(stale)}: tonlake build`]]),
     ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${firstFew(names)}`]),
     ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['left out', describeLeftOut(gap)])),
     ...(days.length === 0 ? [] : [['partial days', nameSome(days.map(({ date }) => date))]]),
