@@ -4,11 +4,13 @@ import type { Failure } from '../src/ui/ui-types.ts';
 export class ApiError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
+  readonly excerpt: string | undefined;
 
-  constructor({ error, code, hint }: Failure) {
+  constructor({ error, code, hint, excerpt }: Failure) {
     super(error);
     this.code = code;
     this.hint = hint;
+    this.excerpt = excerpt;
   }
 }
 

@@ -1,11 +1,12 @@
 import { ApiError } from './api.ts';
 
-/** An error, and what to do about it. */
+/** An error, its place in a query, and what to do about it. */
 export function Failed({ error }: { readonly error: Error }) {
-  const hint = error instanceof ApiError ? error.hint : undefined;
+  const { hint, excerpt } = error instanceof ApiError ? error : {};
   return (
     <div class="note bad" role="alert">
       <p>{error.message}</p>
+      {excerpt !== undefined && <pre>{excerpt}</pre>}
       {hint !== undefined && <p class="soft">{hint}</p>}
     </div>
   );

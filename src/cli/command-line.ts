@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { formatError, TonlakeError, UsageError } from '../core/errors.ts';
+import { excerptOf } from '../sql/sql-fault.ts';
 import { pasteable, rememberInvocation } from './invocation.ts';
 import { createProgram } from './program.ts';
 import { guardStreams } from './streams.ts';
@@ -25,7 +26,9 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync(argv);
   } catch (error) {
-    if (!(error instanceof CommanderError)) process.stderr.write(`error: ${pasteable(formatError(error))}\n`);
+    if (!(error instanceof CommanderError)) {
+      process.stderr.write(`error: ${[pasteable(formatError(error)), excerptOf(error) ?? []].flat().join('\n')}\n`);
+    }
     process.exitCode = exitCodeOf(error);
   }
 }

@@ -1,4 +1,4 @@
-import { oneLine } from '../core/errors.ts';
+import { oneLine, StoreError } from '../core/errors.ts';
 
 /** DuckDB's message about a wrong statement, and its line, from 1. */
 export interface SqlFault {
@@ -14,6 +14,13 @@ export function sqlFault(error: unknown): SqlFault {
   );
   const [, text = message, line] = /^(.*?)\s*\bLINE (\d+):/.exec(message) ?? [];
   return { text, line: line === undefined ? undefined : Number(line) };
+}
+
+/** The wrong line of a query, with a caret below the place, as DuckDB shows them; undefined for other errors. */
+export function excerptOf(error: unknown): string | undefined {
+  if (!(error instanceof StoreError && error.message.startsWith('store: query: ') && error.cause instanceof Error))
+    return undefined;
+  return /^LINE \d+: .*\n *\^/m.exec(error.cause.message)?.[0];
 }
 
 /** `q.sql:3`, or just the file if the line is unknown. */

@@ -1,3 +1,5 @@
+import { UsageError } from '../core/errors.ts';
+
 /** Splits a text into statements. Semicolons in quotes or comments do not count. */
 export function splitStatements(sql: string): readonly string[] {
   const statements: string[] = [];
@@ -9,6 +11,13 @@ export function splitStatements(sql: string): readonly string[] {
     from = index + 1;
   }
   return [...statements, sql.slice(from)].filter((statement) => withoutComments(statement) !== '');
+}
+
+/** @throws {UsageError} `no-query` when a text holds no statement */
+export function requireStatement(sql: string): void {
+  if (splitStatements(sql).length > 0) return;
+  const got = /^[\s;]*$/.test(sql) ? 'nothing' : 'comments alone';
+  throw new UsageError(`usage: expected a query, got ${got}`, { code: 'no-query', hint: 'tonlake sql --help' });
 }
 
 /** The select inside a statement, and the name that the statement gives to it. */

@@ -1,7 +1,7 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { formatError, oneLine, TonlakeError, UsageError } from '../core/errors.ts';
-import { sqlFault } from '../sql/sql-fault.ts';
+import { excerptOf, sqlFault } from '../sql/sql-fault.ts';
 import { guardAccess } from './access.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
 import { addEventRoute } from './event-route.ts';
@@ -90,7 +90,7 @@ async function sessionOf(options: UiOptions, own: OwnReader): Promise<Session> {
 
 function failureOf(error: unknown): Failure {
   if (!(error instanceof TonlakeError)) return { error: oneLine(formatError(error)), code: 'failed' };
-  return { error: textOf(error), code: error.code, hint: error.hint };
+  return { error: textOf(error), code: error.code, hint: error.hint, excerpt: excerptOf(error) };
 }
 
 /** What is wrong, without the stage, which a page shows anyway; of a query, its line if it has several. */

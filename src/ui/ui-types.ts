@@ -44,6 +44,8 @@ export interface Failure {
   readonly error: string;
   readonly code: string;
   readonly hint?: string | undefined;
+  /** The wrong line of a query, with a caret below the place. */
+  readonly excerpt?: string | undefined;
 }
 
 /** A table, view or mart in a list. */

@@ -216,9 +216,18 @@ describe('a script', () => {
     ['select 1 as a;\ndelete from blocks;\nselect 2;', /queries cannot change a warehouse/],
   ])('ends at its first error: %j', async (input, error) => {
     const { code, stdout, stderr } = await startTonlake(['sql', '--warehouse', warehouse], { input }).finished;
-    expect({ code, stderr: stderr.match(/\n/g)?.length }).toEqual({ code: 1, stderr: 1 });
+    expect({ code, errors: stderr.match(/^error: /gm)?.length }).toEqual({ code: 1, errors: 1 });
     expect(stderr).toMatch(error);
     expect(stdout).toMatch(/│ 1 │\n└───┘\n1 row\n$/);
+  });
+
+  test('shows the line of a mistake with a caret, and passes over comments', async () => {
+    const input = '-- first;\n;\nselect 1 as a;\nselect\n  seqmo\nfrom blocks;\nselect 2;';
+    const { code, stdout, stderr } = await startTonlake(['sql', '--warehouse', warehouse], { input }).finished;
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/│ 1 │\n└───┘\n1 row\n$/) });
+    expect(stderr).toMatch(/^error: .*"seqmo" not found.*\nLINE 2: {3}seqmo\n {10}\^\n$/);
+    const ended = await startTonlake(['sql', '--warehouse', warehouse], { input: 'select 1 as a; -- done' }).finished;
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
   });
 
   test.each(['box', 'csv'])('ends in one line if the disk of its output is full (%s)', async (mode) => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
   path = await exportSandbox('1000:1002', ['blocks']);
 });
 
-const sql = (...args: readonly string[]) => tonlake(['sql', ...args, '--warehouse', path]);
+const sql = (...args: readonly string[]) => tonlake(['sql', '--warehouse', path, ...args]);
 
 function queryFile(text: string): string {
   const file = join(freshFolder(), 'q.sql');
@@ -65,7 +65,7 @@ describe('parameters of tonlake sql', () => {
     const result = await sql(...args);
     expect(result.code).toBe(code);
     expect(result.stderr).toMatch(message);
-    expect(result.stderr.trim().split('\n')).toHaveLength(1);
+    expect(result.stderr.match(/^(error|warning): /gm)).toHaveLength(1);
   });
 });
 
@@ -87,6 +87,38 @@ test('a wrong query of a file is told with file and line', async () => {
   expect(code).toBe(1);
   expect(stderr).toContain(`Referenced column "seqmo" not found`);
   expect(stderr).toContain(`(${file}:3); hint: `);
+});
+
+test.each([
+  ['selct 1', 'LINE 1: selct 1', 'selct'],
+  ['select\n  seqno,\n  seqmo\nfrom blocks', 'LINE 3:   seqmo', 'seqmo'],
+])('%j is shown with its line and a caret below the mistake', async (query, line, mistake) => {
+  const { code, stderr } = await sql(query);
+  const [error, shown, caret] = stderr.split('\n');
+  expect([code, shown]).toEqual([1, line]);
+  expect(error).toMatch(/^error: store: query: /);
+  expect(caret).toBe(`${' '.repeat(line.indexOf(mistake))}^`);
+});
+
+test.each(['-- nothing yet', '/* a;\n b */ ;\n-- c\n', ' ;; '])(
+  'a file that holds no statement is refused in one line: %j',
+  async (text) => {
+    const refused = {
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: usage: expected a query, got [^\n]*\n$/),
+    };
+    expect(await sql('-f', queryFile(text))).toMatchObject(refused);
+    expect(await sql('--', text)).toMatchObject(refused);
+  },
+);
+
+test('a sum that is too large names the function that has all digits', async () => {
+  const { code, stderr } = await sql(
+    "select sum(x) from (select repeat('9', 38)::decimal(38, 0) as x from range(100))",
+  );
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/Overflow in HUGEINT.*; hint: .*exact_sum/);
 });
 
 test.each([

@@ -90,6 +90,13 @@ describe('a query', () => {
     expect(await visitor.run('select * from transactionz')).toMatchObject({
       ...{ status: 422, error: expect.stringContaining('Did you mean "transactions"?') },
       hint: 'tonlake show shows tables and columns',
+      excerpt: `LINE 1: select * from transactionz\n${' '.repeat(22)}^`,
+    });
+    expect(await visitor.run('select\n  1 +\n  nothing')).toMatchObject({
+      ...{ status: 422, excerpt: `LINE 3:   nothing\n${' '.repeat(10)}^` },
+    });
+    expect(await visitor.run('-- nothing yet')).toMatchObject({
+      ...{ status: 400, error: 'expected a query, got comments alone', code: 'no-query' },
     });
     expect((await visitor.post('/api/runs', { sql: 7 })).status).toBe(400);
     expect((await visitor.post('/api/runs', { sql: 'select 1', more: 1 })).status).toBe(400);

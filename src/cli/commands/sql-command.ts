@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
+import { requireStatement } from '../../sql/statements.ts';
 import type { Dialect } from '../../sql/trino/translate.ts';
 import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
@@ -84,8 +85,7 @@ export function addSql(program: Command): void {
         });
       }
       const sql = query ?? (await readQueryFile(flags.file ?? ''));
-      if (sql.trim() === '')
-        throw new UsageError('usage: expected a query, got nothing', { code: 'no-query', hint: 'tonlake sql --help' });
+      requireStatement(sql);
       await answer(sql, flags);
     });
 }

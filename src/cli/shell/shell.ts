@@ -8,6 +8,8 @@ import { asStoreError, INTERRUPTED } from '../../files/file-failure.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { putContent } from '../../files/put-whole-file.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
+import { excerptOf } from '../../sql/sql-fault.ts';
+import { splitStatements } from '../../sql/statements.ts';
 import { boxOf, linesOf } from '../../sql/text-table.ts';
 import { openQueries, type Queries } from '../../warehouse/query/query.ts';
 import { formatTiming, type QueryTiming } from '../query-timing.ts';
@@ -176,7 +178,9 @@ class Shell implements Settings {
       return true;
     } catch (error) {
       const isCancelled = error instanceof StoreError && error.code === INTERRUPTED;
-      const text = isCancelled ? 'cancelled' : `error: ${formatError(error)}`;
+      const text = isCancelled
+        ? 'cancelled'
+        : `error: ${[formatError(error), excerptOf(error) ?? []].flat().join('\n')}`;
       await write(this.options.errors, `${text}\n`);
       return false;
     } finally {
@@ -186,6 +190,7 @@ class Shell implements Settings {
   }
 
   private async answer(statement: string): Promise<void> {
+    if (splitStatements(statement).length === 0) return;
     const startedAt = performance.now();
     const queries = this.queries ?? (await this.open());
     this.running = queries;

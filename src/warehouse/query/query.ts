@@ -5,6 +5,7 @@ import { type KeptRows, keepRows } from '../../sql/kept-rows.ts';
 import type { RowStream } from '../../sql/query-result.ts';
 import { type RelationSource, type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
+import { requireStatement } from '../../sql/statements.ts';
 import { type Dialect, translateTrino } from '../../sql/trino/translate.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader, ReaderTraffic } from '../reader.ts';
@@ -48,7 +49,7 @@ export interface Queries {
    * Writes the rows of a query to a file, which appears under its name when it is whole, or to a stream of text.
    *
    * @returns how many rows
-   * @throws {UsageError} `unknown-parameter` when the query does not name a parameter that was given
+   * @throws {UsageError} `no-query` when there is no statement; `unknown-parameter` when the query does not name a parameter that was given
    * @throws {StoreError} when the query is wrong
    * @throws {AuditError} `not-whole` with `strict`, when a table of the query has gaps
    */
@@ -85,6 +86,7 @@ async function open(
     ...{ confinement: options.confinement, countsTraffic: options.countsTraffic, isPinned: true },
   });
   const answer = async <T>(given: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
+    requireStatement(given);
     await begin(reader);
     const called = await defineBodies(reader, given, options.layouts);
     const sql = options.dialect === 'trino' ? await translateTrino(reader.query, called) : called;
@@ -170,6 +172,8 @@ export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown
 /** What to do about a fault; nothing where DuckDB's words are all there is to say. */
 function hintOf(fault: string): { readonly hint?: string } {
   if (/\bparameters\b/.test(fault)) return { hint: 'set each $name of the query with --param name=value' };
+  if (/Overflow in HUGEINT/.test(fault))
+    return { hint: 'exact_sum(x) adds up to 38 digits, exact_sum_text(x) any number' };
   const isName = /^Catalog Error: (Table|View)\b|^Binder Error: .*\b(column|table)\b/i.test(fault);
   return isName ? { hint: 'tonlake show shows tables and columns' } : {};
 }
