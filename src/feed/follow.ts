@@ -26,7 +26,7 @@ export interface FollowOptions {
   readonly pollMs?: number | undefined;
   /** About how many rows to hand out at once; at least those of one block. Default 50,000. */
   readonly batchRows?: number | undefined;
-  /** Ends the iteration when aborted. */
+  /** Ends the iteration when aborted: it rejects with the signal's reason, as `run` does. */
   readonly signal?: AbortSignal | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
@@ -56,7 +56,7 @@ const BATCH_ROWS = 50_000;
  * cursor together with the effect of the rows, and starts again from it, sees every row once.
  *
  * @throws {UsageError} `bad-cursor`, `foreign-cursor`, `other-tables`, `unknown-table`, `not-by-blocks`
- * @throws {StoreError} `no-warehouse`; `busy` without `wait`, while a process writes a DuckDB warehouse
+ * @throws {StoreError} `no-warehouse`; `busy` without `wait`, while a process writes a DuckDB warehouse. The reason of an aborted signal
  */
 export async function* follow(options: FollowOptions): AsyncGenerator<FollowedRows> {
   const { effects = realEffects, wait = true, pollMs = POLL_MS, signal } = options;
@@ -66,7 +66,8 @@ export async function* follow(options: FollowOptions): AsyncGenerator<FollowedRo
   let cursor = options.cursor === undefined ? undefined : parseCursor(options.cursor);
   if (cursor !== undefined) requireSameTables(cursor, options.tables);
   try {
-    while (signal?.aborted !== true) {
+    for (;;) {
+      signal?.throwIfAborted();
       const look = () =>
         source.use(async (view) => {
           cursor ??= startAt(view.network, await view.ledger(), followed, options.tables);
@@ -77,8 +78,10 @@ export async function* follow(options: FollowOptions): AsyncGenerator<FollowedRo
       if (next !== undefined) cursor = next.cursor;
       if (next?.rows !== undefined) continue;
       if (!wait) return;
-      // Rejects when the signal is aborted, which ends the loop.
-      await effects.sleep(pollMs, signal).catch(() => undefined);
+      await effects.sleep(pollMs, signal).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        throw error;
+      });
     }
   } finally {
     await source.close();

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { type FollowedRows, type FollowOptions, follow, forgetRange, openWarehouse, run } from '../../src/index.ts';
+import {
+  type FollowedRows,
+  type FollowOptions,
+  follow,
+  forgetRange,
+  openWarehouse,
+  readBatches,
+  run,
+} from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { compactWarehouse, openStore } from '../../src/warehouse/index.ts';
 import { freshFolder } from '../scratch.ts';
@@ -142,21 +150,40 @@ describe('follow', () => {
     expect(consumer.counts()).toEqual(await everything(path));
   });
 
-  test('waits for the next commit, and ends when it is told to', async () => {
+  test('waits for the next commit, and rejects with the reason when it is aborted', async () => {
     const path = copyOf(exported);
     const end = new AbortController();
+    const reason = new Error('enough');
     const consumer = new Consumer();
     const sleep = async (): Promise<void> => {
       if (consumer.counts()['messages']?.[0] === (await everything(path))['messages']?.[0]) {
         const { to } = await lastSpan(path);
-        if (to >= 36) end.abort();
+        if (to >= 36) end.abort(reason);
         else await exportTo(path, `${to + 1}:${to + 3}`);
       }
     };
     const effects = { ...realEffects, sleep };
-    for await (const rows of follow({ warehouse: path, tables: TABLES, effects, signal: end.signal }))
-      consumer.take(rows);
+    await expect(take(consumer, path, { wait: true, effects, signal: end.signal })).rejects.toBe(reason);
     expect(consumer.counts()).toEqual(await everything(path));
+  });
+
+  test.each([
+    ['follow', (signal: AbortSignal) => take(new Consumer(), exported, { wait: true, signal })],
+    ['run', (signal: AbortSignal) => exportTo(copyOf(exported), '31:40', { signal })],
+    [
+      'readBatches',
+      async (signal: AbortSignal) => {
+        const batches = readBatches({ network: sandbox.url, range: '31:40', signal });
+        for await (const { batch } of batches) expect(batch.numRows).toBeGreaterThan(0);
+      },
+    ],
+  ])('an abort of %s rejects with its reason', async (_, start) => {
+    const reason = new Error('enough');
+    await expect(start(AbortSignal.abort(reason))).rejects.toBe(reason);
+    const end = new AbortController();
+    const started = start(end.signal);
+    end.abort(reason);
+    await expect(started).rejects.toBe(reason);
   });
 
   test('hands out blocks that are forgotten and exported again as rows that replace others', async () => {
@@ -199,7 +226,8 @@ describe('follow', () => {
       end.abort();
     };
     const effects = { ...realEffects, sleep };
-    await take(consumer, path, { wait: true, effects, signal: end.signal });
+    const aborted = take(consumer, path, { wait: true, effects, signal: end.signal });
+    await expect(aborted).rejects.toMatchObject({ name: 'AbortError' });
     await take(consumer, path);
     expect(consumer.counts()).toEqual(await everything(path));
   });
