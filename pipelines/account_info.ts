@@ -7,6 +7,7 @@ export default pipeline({
   endpoint: 'GET /addressInformation',
   walk: lookup({
     keys: ['address'],
+    columns: [],
     query: accountsAs('address'),
   }),
   needs: ['transactions'],

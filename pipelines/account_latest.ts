@@ -7,7 +7,8 @@ export default pipeline({
   endpoint: 'GET /accountStates',
   walk: lookup({
     keys: ['address'],
-    column: 'address',
+    columns: ['address'],
+    isEachListed: true,
     batch: 100,
     query: accountsAs('address'),
   }),

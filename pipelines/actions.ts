@@ -8,7 +8,13 @@ export default pipeline({
   // A fixed list: the default depends on the version of the server.
   parameters: { sort: 'asc', supported_action_types: ['v4', 'tgbtc'] },
   // The source writes actions some time after the block, newest blocks first.
-  walk: block({ seqno: 'mc_seqno', column: 'trace_mc_seqno_end', limit: 1000, lookBack: 2000, windowLimit: 1000 }),
+  walk: block({
+    seqno: 'mc_seqno',
+    column: 'trace_mc_seqno_end',
+    limit: 1000,
+    lookBack: 2000,
+    windows: { limit: 1000, column: 'trace_end_lt' },
+  }),
   provenBy: ['transactions', 'traces'],
   crossCheck: { kind: 'traceMembers', items: { parameter: 'trace_id', batch: 50 } },
   tables: [

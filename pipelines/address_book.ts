@@ -7,7 +7,8 @@ export default pipeline({
   endpoint: 'GET /addressBook',
   walk: lookup({
     keys: ['address'],
-    column: 'address',
+    columns: ['address'],
+    isEachListed: true,
     batch: 100,
     query: accountsAs('address'),
   }),
@@ -20,7 +21,7 @@ export default pipeline({
       key: ['address', '_read_at'],
       columns: {
         address: rawAddress('/key', 'account, as requested').bloomFilter(),
-        user_friendly: field('/value/user_friendly', 'user-friendly address, base64url'),
+        user_friendly: field('/value/user_friendly', 'user-friendly address, base64url').encodes('address'),
         domain: field('/value/domain', 'domain that resolves to it'),
         interfaces: field('/value/interfaces', 'interfaces of the contract, detected by the server'),
         ...reading(),

@@ -7,9 +7,13 @@ export default pipeline({
   endpoint: 'GET /adjacentTransactions',
   walk: lookup({
     keys: ['hash'],
-    query: `SELECT DISTINCT tx_hash AS hash FROM messages AS one
-    WHERE source IS NOT NULL AND destination IS NOT NULL AND tx_mc_block_seqno BETWEEN $from AND $to
-      AND NOT EXISTS (SELECT 1 FROM messages AS other WHERE other.msg_hash = one.msg_hash AND other.direction <> one.direction)`,
+    columns: ['in_msg', 'out_msgs'],
+    match: 'messages',
+    query: `SELECT tx_hash AS hash, string_agg(msg_hash, ' ' ORDER BY msg_hash) AS messages FROM messages
+    WHERE tx_mc_block_seqno BETWEEN $from AND $to AND tx_hash IN (SELECT tx_hash FROM messages AS one
+      WHERE source IS NOT NULL AND destination IS NOT NULL AND tx_mc_block_seqno BETWEEN $from AND $to
+        AND NOT EXISTS (SELECT 1 FROM messages AS other WHERE other.msg_hash = one.msg_hash AND other.direction <> one.direction))
+    GROUP BY tx_hash`,
   }),
   needs: ['transactions'],
   tables: [

@@ -6,7 +6,11 @@ export default pipeline({
   doc: 'Headers of masterchain blocks and of the shard blocks that they include; other tables are verified against them.',
   endpoint: 'GET /blocks',
   parameters: { sort: 'asc' },
-  walk: masterchain({ seqno: 'mc_seqno', proof: 'links', windows: { path: '/blocks', order: 'ties' } }),
+  walk: masterchain({
+    seqno: 'mc_seqno',
+    proof: 'links',
+    windows: { path: '/blocks', column: 'start_lt', order: 'ties' },
+  }),
   tables: [
     table('blocks', {
       grain: 'one block of any workchain',

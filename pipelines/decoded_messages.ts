@@ -6,6 +6,7 @@ export default pipeline({
   endpoint: 'POST /decode',
   walk: lookup({
     keys: ['bodies'],
+    columns: [],
     batch: 100,
     carried: ['body_hash'],
     query: `SELECT any_value(to_base64(body_boc)) AS bodies, body_hash FROM messages

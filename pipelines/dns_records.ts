@@ -6,6 +6,7 @@ export default pipeline({
   endpoint: 'GET /dns/records',
   walk: lookup({
     keys: ['wallet'],
+    columns: ['dns_wallet'],
     limit: 1000,
     query: `SELECT DISTINCT new_owner AS wallet FROM nft_transfers WHERE new_owner IS NOT NULL AND new_owner LIKE '%:%'`,
   }),

@@ -7,6 +7,7 @@ export default pipeline({
   parameters: { ignore_chksig: 'true' },
   walk: lookup({
     keys: ['address', 'body'],
+    columns: [],
     carried: ['msg_hash'],
     query: `SELECT destination AS address, to_base64(body_boc) AS body, min(msg_hash) AS msg_hash FROM messages
     WHERE direction = 'in' AND source IS NULL AND destination IS NOT NULL AND body_boc IS NOT NULL

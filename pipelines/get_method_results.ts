@@ -6,6 +6,7 @@ export default pipeline({
   endpoint: 'POST /runGetMethod',
   walk: lookup({
     keys: ['address', 'method', 'stack'],
+    columns: [],
     query: `SELECT destination AS address, 'seqno' AS method, '[]' AS stack, max(tx_mc_block_seqno) AS seqno FROM messages
     WHERE direction = 'in' AND source IS NULL AND destination IS NOT NULL
       AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY destination`,

@@ -5,7 +5,7 @@ export default pipeline({
   doc: 'Jetton burns; aborted ones are included, with tx_aborted true.',
   endpoint: 'GET /jetton/burns',
   parameters: { sort: 'asc' },
-  walk: ltWindows({ ties: { kind: 'content', opcode: 0x595f07bc, parameter: 'jetton_wallet' } }),
+  walk: ltWindows({ column: 'tx_lt', ties: { kind: 'content', opcode: 0x595f07bc, parameter: 'jetton_wallet' } }),
   provenBy: ['transactions'],
   crossCheck: {
     kind: 'orders',

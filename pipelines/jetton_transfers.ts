@@ -5,7 +5,7 @@ export default pipeline({
   doc: 'Jetton transfers processed by verified jetton wallets; the API does not list aborted ones.',
   endpoint: 'GET /jetton/transfers',
   parameters: { sort: 'asc' },
-  walk: ltWindows({ ties: { kind: 'content', opcode: 0x0f8a7ea5, parameter: 'jetton_wallet' } }),
+  walk: ltWindows({ column: 'tx_lt', ties: { kind: 'content', opcode: 0x0f8a7ea5, parameter: 'jetton_wallet' } }),
   provenBy: ['transactions'],
   crossCheck: {
     kind: 'orders',

@@ -9,7 +9,7 @@ export default pipeline({
     parents: {
       parameter: 'jetton_address',
       column: 'jetton',
-      others: ['owner_address'],
+      others: { owner_address: 'owner' },
       query: 'SELECT DISTINCT address FROM jetton_masters',
     },
   }),

@@ -6,7 +6,7 @@ export default pipeline({
   endpoint: 'GET /messages',
   parameters: { sort: 'asc', exclude_externals: 'true' },
   // A message is consumed many blocks after it was created.
-  walk: ltWindows({ ties: { kind: 'total' }, lookBack: 2000 }),
+  walk: ltWindows({ column: 'created_lt', ties: { kind: 'total' }, lookBack: 2000 }),
   provenBy: ['transactions'],
   crossCheck: { kind: 'sentMessages', items: { parameter: 'msg_hash', batch: 100 } },
   tables: [

@@ -7,7 +7,7 @@ export default pipeline({
   parameters: { parse_actions: 'true' },
   walk: lookup({
     keys: ['multisig_address'],
-    column: 'multisig_address',
+    columns: ['multisig_address'],
     batch: 100,
     limit: 1000,
     query: `SELECT address AS multisig_address, max(_as_of_seqno) AS seqno FROM multisig_wallets GROUP BY address`,

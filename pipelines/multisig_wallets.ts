@@ -8,6 +8,7 @@ export default pipeline({
   parameters: { include_orders: 'false' },
   walk: lookup({
     keys: ['wallet_address'],
+    columns: ['signers', 'proposers'],
     batch: 100,
     limit: 1000,
     query: accountsAs('wallet_address'),

@@ -9,7 +9,7 @@ export default pipeline({
     parents: {
       parameter: 'collection_address',
       column: 'collection_address',
-      others: ['owner_address'],
+      others: { owner_address: 'owner_address' },
       query: 'SELECT DISTINCT address FROM nft_collections',
       hasOrphans: true,
     },

@@ -6,6 +6,8 @@ export default pipeline({
   endpoint: 'GET /nft/sales',
   walk: lookup({
     keys: ['address'],
+    columns: ['address'],
+    isEachListed: true,
     batch: 100,
     query: `SELECT DISTINCT coalesce(sale_contract_address, auction_contract_address, address) AS address
     FROM nft_items WHERE on_sale`,

@@ -5,7 +5,7 @@ export default pipeline({
   doc: 'NFT transfers; aborted ones are included, with tx_aborted true.',
   endpoint: 'GET /nft/transfers',
   parameters: { sort: 'asc' },
-  walk: ltWindows({ ties: { kind: 'content', opcode: 0x5fcc3d14, parameter: 'item_address' } }),
+  walk: ltWindows({ column: 'tx_lt', ties: { kind: 'content', opcode: 0x5fcc3d14, parameter: 'item_address' } }),
   provenBy: ['transactions'],
   crossCheck: {
     kind: 'orders',

@@ -6,6 +6,9 @@ export default pipeline({
   endpoint: 'GET /metadata',
   walk: lookup({
     keys: ['address'],
+    columns: ['address'],
+    hasOthers: true,
+    isEachListed: true,
     batch: 100,
     query: `SELECT DISTINCT unnest([jetton_master, jetton_wallet]) AS address FROM jetton_transfers
     UNION SELECT DISTINCT unnest([nft_item_address, nft_collection_address]) FROM nft_transfers`,

@@ -7,7 +7,7 @@ export default pipeline({
   endpoint: 'GET /traces',
   parameters: { sort: 'asc' },
   // Each record contains all its transactions, so pages are small: those of a window in all, those of one block because it may be a large one.
-  walk: block({ seqno: 'mc_seqno', column: 'mc_seqno_end', limit: 50, windowLimit: 200 }),
+  walk: block({ seqno: 'mc_seqno', column: 'mc_seqno_end', limit: 50, windows: { limit: 200, column: 'end_lt' } }),
   provenBy: ['transactions'],
   crossCheck: { kind: 'wholeTraces', items: { parameter: 'trace_id', batch: 20 } },
   tables: [

@@ -8,7 +8,11 @@ export default pipeline({
   doc: 'Transactions with their messages and the account states after them.',
   endpoint: 'GET /transactionsByMasterchainBlock',
   parameters: { sort: 'asc' },
-  walk: masterchain({ seqno: 'seqno', proof: 'tx_count', windows: { path: '/transactions', order: 'total' } }),
+  walk: masterchain({
+    seqno: 'seqno',
+    proof: 'tx_count',
+    windows: { path: '/transactions', column: 'lt', order: 'total' },
+  }),
   needs: ['blocks'],
   example: 'select descr, count(*) as transactions, sum(total_fees) / 1e9 as fees_ton from transactions group by all',
   tables: [transactions, messages, accountStates],

@@ -7,6 +7,8 @@ export default pipeline({
   endpoint: 'GET /transactionsByMessage',
   walk: lookup({
     keys: ['msg_hash'],
+    columns: ['in_msg', 'out_msgs'],
+    isEachListed: true,
     batch: 100,
     limit: 1000,
     copies: 'last',

@@ -7,6 +7,7 @@ export default pipeline({
   endpoint: 'GET /vesting',
   walk: lookup({
     keys: ['wallet_address'],
+    columns: ['owner_address', 'sender_address'],
     batch: 100,
     limit: 1000,
     query: accountsAs('wallet_address'),

@@ -6,6 +6,7 @@ export default pipeline({
   endpoint: 'GET /walletInformation',
   walk: lookup({
     keys: ['address'],
+    columns: [],
     query: `SELECT destination AS address, max(tx_mc_block_seqno) AS seqno FROM messages
     WHERE direction = 'in' AND source IS NULL AND destination IS NOT NULL
       AND tx_mc_block_seqno BETWEEN $from AND $to GROUP BY destination`,

@@ -18,7 +18,7 @@ export function readStateRows(decoder: Decoder, rows: readonly number[]): readon
     return {
       ...{ workchain, shard, id: blockId(workchain, shard.toString(), seqno) },
       mcSeqno: mcSeqnos.words[row * mcSeqnos.width] as number,
-      rootHash: hashOf(row),
+      rootHash: hashOf(row) ?? '',
     };
   });
 }

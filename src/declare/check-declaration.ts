@@ -8,7 +8,7 @@ import { PROVEN_AS } from './left-out.ts';
 import type { PipelineDef } from './pipeline.ts';
 import { ROLES } from './roles.ts';
 import type { TableDef } from './table.ts';
-import type { WalkCode, WalkDef } from './walk.ts';
+import { requestedColumns, type WalkCode, type WalkDef } from './walk.ts';
 
 const WALKS: readonly WalkDef['kind'][] = [
   ...(['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral', 'custom'] as const),
@@ -129,7 +129,7 @@ function walkParameters(walk: WalkDef): readonly string[] {
     case 'lt':
       return ['start_lt', 'end_lt', ...(walk.ties.kind === 'content' ? [walk.ties.parameter] : [])];
     case 'snapshot':
-      return walk.parents === undefined ? [] : [walk.parents.parameter, ...(walk.parents.others ?? [])];
+      return walk.parents === undefined ? [] : [walk.parents.parameter, ...Object.keys(walk.parents.others ?? {})];
     case 'lookup':
       return walk.keys;
     case 'ephemeral':
@@ -137,12 +137,6 @@ function walkParameters(walk: WalkDef): readonly string[] {
     case 'custom':
       return [];
   }
-}
-
-/** The column whose values must be those that were requested. */
-function requestedColumn(walk: WalkDef): string | undefined {
-  if (walk.kind === 'lookup') return walk.column;
-  return walk.kind === 'snapshot' ? walk.parents?.column : undefined;
 }
 
 function checkTable(file: string, { name, columns, key, sort, time }: TableDef): void {
@@ -170,8 +164,19 @@ function checkRoles(file: string, { walk, tables, crossCheck }: PipelineDef): vo
     const needed = Object.entries(columns).filter(([name]) => kept.includes(name));
     requireTyped(file, main, Object.fromEntries(needed), `to be proven by ${walk.proof}`);
   }
-  const asked = requestedColumn(walk);
-  if (asked !== undefined) requireTyped(file, main, { [asked]: 'VARCHAR' }, 'to compare it with the request');
+  if (walk.kind === 'lookup' && !Array.isArray(walk.columns)) {
+    throw refusal(
+      file,
+      'walk.columns, the columns with the key of a row',
+      String(walk.columns),
+      '[] if no column shows it',
+    );
+  }
+  const type = { lt: 'BIGINT', masterchain: 'BIGINT', lookup: 'VARCHAR', snapshot: 'VARCHAR' }[String(walk.kind)];
+  for (const asked of requestedColumns(walk)) {
+    if (type === undefined) choose(file, `a column of ${main.name} to compare with the request`, asked, names);
+    else requireTyped(file, main, { [asked]: type }, 'to compare it with the request');
+  }
   if (crossCheck === undefined) return;
   for (const used of ownColumns(crossCheck))
     choose(file, `a column of ${main.name} for ${crossCheck.kind}`, used, names);

@@ -27,6 +27,8 @@ export interface ColumnDef {
   readonly unit: string | undefined;
   /** Computed by the server on each read, not chain data: it may change between reads, so content hashes leave it out. */
   readonly decoration: boolean;
+  /** Column with the raw form of the address that this one has in its user-friendly form: a row where they differ is refused. */
+  readonly encodes?: string;
   /** Files have a Bloom filter of its values, so that lookups of single values skip row groups. */
   readonly bloomFilter?: true;
   readonly doc: string;
@@ -67,6 +69,11 @@ export class ColumnDraft {
     return new ColumnDraft({ ...this.parts, decoration: true });
   }
 
+  /** The user-friendly form of the address in another column: a row where they differ is refused, and requested again. */
+  encodes(column: string): ColumnDraft {
+    return new ColumnDraft({ ...this.parts, encodes: column });
+  }
+
   /** Writes a Bloom filter of the values to files; for hashes, addresses and other columns that are searched for single values. */
   bloomFilter(): ColumnDraft {
     return new ColumnDraft({ ...this.parts, bloomFilter: true });
@@ -79,7 +86,7 @@ export class ColumnDraft {
    * @throws {UsageError} if the record has no such field
    */
   named(name: string, typeOf: (path: string) => FieldType | undefined): ColumnDef {
-    const { origin, doc, kind, nullable, unit, decoration = false, bloomFilter } = this.parts;
+    const { origin, doc, kind, nullable, unit, decoration = false, encodes, bloomFilter } = this.parts;
     const path = origin.kind === 'path' ? origin.path : '';
     const type = kind === undefined ? typeOf(path) : { kind, nullable: false, unit: undefined };
     if (type === undefined) {
@@ -90,6 +97,7 @@ export class ColumnDraft {
     }
     return {
       ...{ name, kind: type.kind, origin, nullable: nullable ?? type.nullable, unit: unit ?? type.unit, decoration },
+      ...(encodes === undefined ? {} : { encodes }),
       ...(bloomFilter === true ? { bloomFilter } : {}),
       doc,
     };

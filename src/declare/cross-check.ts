@@ -16,7 +16,7 @@ export interface ItemCheck {
 }
 
 export interface ItemRequest {
-  /** Parameter of the list's endpoint that takes a message or trace hash. */
+  /** Parameter of the list's endpoint that takes a message or trace hash, and the column with it. */
   readonly parameter: string;
   /** Items per request; fewer if rows are large. */
   readonly batch: number;

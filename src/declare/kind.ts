@@ -4,6 +4,7 @@ export type Physical = 'utf8' | 'binary' | 'int32' | 'int64' | 'decimal128' | 'b
 /** JSON form of a value in a response. */
 export type Wire =
   | 'string'
+  | 'address'
   | 'decimal-string'
   | 'hash-string'
   | 'hex-shard'
@@ -60,7 +61,7 @@ function defineKinds<const T extends Record<string, Omit<Kind, 'name'>>>(
 export const kinds = defineKinds({
   'base64-hash': { wire: 'hash-string', ...varchar, meaning: '32-byte hash, 44 characters of standard base64' },
   'raw-address': {
-    wire: 'string',
+    wire: 'address',
     ...varchar,
     meaning: 'workchain, colon, 64 upper-case hex digits; or addr_none, addr_extern or addr_var',
   },

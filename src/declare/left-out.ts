@@ -4,7 +4,7 @@ import { kinds } from './kind.ts';
 import type { PipelineDef } from './pipeline.ts';
 import { COUNTING_COLUMNS, ROLES, type RoleName } from './roles.ts';
 import type { LeftOut, SkippedField, TableDef } from './table.ts';
-import type { Proof } from './walk.ts';
+import { type Proof, requestedColumns } from './walk.ts';
 
 /** All columns of a table, and the table itself. */
 export const WHOLE = '*';
@@ -102,8 +102,8 @@ export function narrowTable(table: TableDef, leftOut: LeftOut | undefined): Tabl
 }
 
 /**
- * A pipeline without the columns that are left out. They are not decoded, unless a remaining table is derived from them; their
- * fields stay known, so that they do not appear in `_extra`.
+ * A pipeline without the columns that are left out. They are not decoded, unless a remaining table is derived from them, or they show
+ * whether a row was requested; their fields stay known, so that they do not appear in `_extra`.
  */
 export function narrowPipeline<P extends PipelineDef>(pipeline: P, leftOut: LeftOut | undefined): P {
   const own = leftOutOfTables(
@@ -112,8 +112,11 @@ export function narrowPipeline<P extends PipelineDef>(pipeline: P, leftOut: Left
   );
   if (own === undefined) return pipeline;
   const stay = pipeline.tables.filter(({ name }) => !isLeftOut(own, name));
+  const requested = new Set(requestedColumns(pipeline.walk));
   const tables = stay.map((table): TableDef => {
-    const unwritten = columnsOf(table, own).filter(({ name }) => isUsed(table, name, stay, own));
+    const unwritten = columnsOf(table, own).filter(
+      ({ name }) => isUsed(table, name, stay, own) || (table.rows.kind === 'records' && requested.has(name)),
+    );
     const projected = pipeline.tables.filter(({ rows }) => rows.kind === 'projection' && rows.of === table.name);
     return {
       ...narrowTable(table, own),

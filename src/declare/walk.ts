@@ -23,15 +23,24 @@ export interface BlockWalk {
   /** Blocks behind the head whose rows may still change, and are read again later. 0 for final rows. */
   readonly lookBack: number;
   /**
-   * Rows per page of a window, if `start_lt` and `end_lt` select rows by the logical time of their last transaction, which is in that block:
-   * blocks whose transactions are in the warehouse are then requested together. Undefined if every block is requested by itself.
+   * If `start_lt` and `end_lt` select rows by the logical time of their last transaction, which is in that block: blocks whose transactions
+   * are in the warehouse are then requested together. Undefined if every block is requested by itself.
    */
-  readonly windowLimit: number | undefined;
+  readonly windows: BlockWindowsDef | undefined;
+}
+
+export interface BlockWindowsDef {
+  /** Rows per page. */
+  readonly limit: number;
+  /** Column of the main table with the logical time that a window selects rows by: a page with a row outside of its window is refused. */
+  readonly column: string;
 }
 
 /** Rows of a range of logical time below the safe horizon, in windows that are halved instead of paged. */
 export interface LtWalk {
   readonly kind: 'lt';
+  /** Column of the main table with the logical time that a window selects rows by: a page with a row outside of its window is refused. */
+  readonly column: string;
   readonly ties: TiesDef;
   /** As for `block`. */
   readonly lookBack: number;
@@ -59,10 +68,10 @@ export interface SnapshotWalk {
 /** How the parents of lists are found. */
 export interface ParentsDef {
   readonly parameter: string;
-  /** Column with the parent: a list with a row of another parent is refused, and requested again. Default: it is not compared. */
-  readonly column?: string;
-  /** Other parameters that select a list, for parents given by the user: owners instead of jettons. */
-  readonly others?: readonly string[];
+  /** Column with the parent: a list with a row of another parent is refused, and requested again. */
+  readonly column: string;
+  /** Other parameters that select a list, for parents given by the user, and their columns: owners instead of jettons. */
+  readonly others?: Readonly<Record<string, string>>;
   /** True if rows without a parent exist: then the list is also read without a filter. Default false. */
   readonly hasOrphans?: boolean;
   /** Query with one column; `$from` and `$to` are the range. */
@@ -85,8 +94,17 @@ export interface LookupWalk {
   readonly query: string;
   /** Columns of the query that are stored with the row but not sent. */
   readonly carried: readonly string[];
-  /** Column with the last of `keys`: a response with a row of another key is refused, and requested again. Default: it is not compared. */
-  readonly column?: string;
+  /**
+   * Columns of which one has the last of `keys`, or lists it: a response with a row of another key is refused, and requested again. Empty if
+   * no column of a row shows its key.
+   */
+  readonly columns: readonly string[];
+  /** Optional column of the query: texts, separated by spaces, of which a row has one instead of the key. Without it, rows are not compared. */
+  readonly match?: string;
+  /** True if rows of other keys may come, too. Default false. */
+  readonly hasOthers?: boolean;
+  /** True if every key that the source knows has a row: keys without one are requested once more, and counted. Default false. */
+  readonly isEachListed?: boolean;
   /** Which of two rows with the same key in one response is kept: the `last`, or with `none` the first. */
   readonly copies: 'last' | 'none';
 }
@@ -120,6 +138,8 @@ export interface WalkCode {
 /** An endpoint that lists rows between `start_lt` and `end_lt`, both inclusive. */
 export interface WindowsDef {
   readonly path: string;
+  /** Column of the main table with the logical time that a window selects rows by: a page with a row outside of its window is refused. */
+  readonly column: string;
   /**
    * `total`: rows have a total order, so pages are found by `offset`.
    * `ties`: they do not, so a full window is halved.
@@ -137,13 +157,13 @@ export function masterchain(options: Omit<MasterchainWalk, 'kind'>): Masterchain
 
 /** A walk over masterchain blocks, one by one, without proof by headers. */
 export function block(
-  options: Pick<BlockWalk, 'seqno' | 'column'> & Partial<Pick<BlockWalk, 'limit' | 'lookBack' | 'windowLimit'>>,
+  options: Pick<BlockWalk, 'seqno' | 'column'> & Partial<Pick<BlockWalk, 'limit' | 'lookBack' | 'windows'>>,
 ): BlockWalk {
-  return { kind: 'block', limit: undefined, lookBack: 0, windowLimit: undefined, ...options };
+  return { kind: 'block', limit: undefined, lookBack: 0, windows: undefined, ...options };
 }
 
 /** A walk over windows of logical time below the safe horizon. */
-export function ltWindows(options: { readonly ties: TiesDef; readonly lookBack?: number }): LtWalk {
+export function ltWindows(options: Pick<LtWalk, 'column' | 'ties'> & Partial<Pick<LtWalk, 'lookBack'>>): LtWalk {
   return { kind: 'lt', lookBack: 0, ...options };
 }
 
@@ -154,7 +174,8 @@ export function snapshot(options: Partial<Omit<SnapshotWalk, 'kind'>> = {}): Sna
 
 /** A walk over keys. */
 export function lookup(
-  options: Pick<LookupWalk, 'keys' | 'query'> & Partial<Omit<LookupWalk, 'kind' | 'keys' | 'query'>>,
+  options: Pick<LookupWalk, 'keys' | 'columns' | 'query'> &
+    Partial<Omit<LookupWalk, 'kind' | 'keys' | 'columns' | 'query'>>,
 ): LookupWalk {
   return { kind: 'lookup', batch: 1, limit: undefined, carried: [], copies: 'none', ...options };
 }
@@ -170,4 +191,23 @@ export function customWalk(
 /** A watch over accounts, and over external messages if the endpoint supports them. */
 export function ephemeral(options: { readonly account: string; readonly message?: string }): EphemeralWalk {
   return { kind: 'ephemeral', message: undefined, ...options };
+}
+
+/** Columns of the main table that show whether a row was requested. */
+export function requestedColumns(walk: WalkDef): readonly string[] {
+  switch (walk.kind) {
+    case 'lt':
+      return [walk.column];
+    case 'block':
+      return walk.windows === undefined ? [walk.column] : [walk.column, walk.windows.column];
+    case 'lookup':
+      return walk.columns;
+    case 'snapshot':
+      return walk.parents === undefined ? [] : [walk.parents.column, ...Object.values(walk.parents.others ?? {})];
+    case 'masterchain':
+      return [walk.windows.column];
+    case 'ephemeral':
+    case 'custom':
+      return [];
+  }
 }

@@ -22,12 +22,13 @@ export const Op = {
   comment: 10,
   integer128: 11,
   wide: 12,
-  lenient: 13,
-  object: 14,
-  one: 15,
-  many: 16,
+  address: 13,
+  lenient: 14,
+  object: 15,
+  one: 16,
+  many: 17,
   /** The list of records in the response. */
-  records: 17,
+  records: 18,
 } as const;
 
 /** A known key of an object, and what is done with its value. */
@@ -256,6 +257,7 @@ function walkTo(root: Node, path: string): Key {
 /** How each JSON form is read: as a number of 128 bits, by `wideOp`. */
 const WIRES: Readonly<Record<Wire, { readonly op: number; readonly wideOp?: number; readonly expected: string }>> = {
   string: { op: Op.string, expected: 'a string' },
+  address: { op: Op.address, expected: 'a string' },
   'hash-string': { op: Op.hash, expected: 'a base64 hash of 44 characters' },
   'decimal-string': { op: Op.decimal64, wideOp: Op.decimal128, expected: 'a decimal string (KIND)' },
   'wide-decimal': { op: Op.wide, expected: 'a decimal string' },

@@ -40,7 +40,7 @@ const lookups = pipeline({
   name: 'lookups',
   doc: 'Keys requested by lookups.',
   endpoint: 'GET /lookups',
-  walk: lookup({ keys: ['key'], query: 'select key from lookups' }),
+  walk: lookup({ keys: ['key'], columns: [], query: 'select key from lookups' }),
   tables: [lookupsTable],
 });
 

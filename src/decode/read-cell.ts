@@ -37,6 +37,8 @@ export function readCell(kind: Kind, value: unknown): Cell {
   switch (kind.wire) {
     case 'string':
       return checked(value, typeof value === 'string' ? wellFormed(value) : undefined);
+    case 'address':
+      return checked(value, typeof value === 'string' ? upperCased(wellFormed(value)) : undefined);
     case 'hash-string':
       return checked(value, isText(value, /^[A-Za-z0-9+/]{43}=$/));
     case 'decimal-string': {
@@ -79,6 +81,15 @@ export function readCell(kind: Kind, value: unknown): Cell {
 function commentOf(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || !('@type' in body) || !('comment' in body)) return undefined;
   return body['@type'] === 'text_comment' && typeof body.comment === 'string' ? body.comment : undefined;
+}
+
+/** A raw address in upper case; other texts as they are. */
+function upperCased(text: string): string {
+  const bytes = Buffer.from(text);
+  const from = bytes.length - 64;
+  if (from < 2 || bytes[from - 1] !== 58) return text;
+  const digits = bytes.toString('latin1', from).replace(/[a-f]/g, (letter) => letter.toUpperCase());
+  return Buffer.concat([bytes.subarray(0, from), Buffer.from(digits, 'latin1')]).toString();
 }
 
 function checked<T>(value: unknown, read: T | undefined): T {

@@ -16,29 +16,39 @@ export interface Copies {
   readonly column?: string | undefined;
 }
 
-/** Key of a row by some columns, as text. */
-export function keyOf(decoder: Decoder, columns: readonly string[]): (row: number) => string {
+/** Key of a row by some columns, as text: other keys have other texts. */
+export function keyOf(decoder: Pick<Decoder, 'column'>, columns: readonly string[]): (row: number) => string {
   const values = columns.map((name) => textOf(decoder.column(name)));
-  const [only] = values;
-  if (values.length === 1 && only !== undefined) return only;
-  return (row) => values.map((value) => value(row)).join('|');
+  return (row) => {
+    let key = '';
+    for (const value of values) {
+      const text = value(row);
+      key += text === undefined ? '-' : `${text.length}:${text}`;
+    }
+    return key;
+  };
 }
 
-/** The value of a row as text; equal values have equal texts. */
-export function textOf(column: AnyColumn): (row: number) => string {
+/** The value of a row as text, undefined for none; equal values have equal texts. */
+export function textOf(column: AnyColumn): (row: number) => string | undefined {
   if (column instanceof BytesColumn) {
     return (row) =>
-      column.isSet(row) ? column.bytes.toString('latin1', column.offsets[row], column.offsets[row + 1]) : '';
+      column.isSet(row) ? column.bytes.toString('latin1', column.offsets[row], column.offsets[row + 1]) : undefined;
   }
   if (column instanceof WordsColumn) {
     const { width } = column;
-    return (row) => (column.isSet(row) ? column.words.subarray(row * width, (row + 1) * width).join('.') : '');
+    return (row) => (column.isSet(row) ? column.words.subarray(row * width, (row + 1) * width).join('.') : undefined);
   }
-  return (row) => (column.isSet(row) ? String((((column.bits[row >> 3] as number) >> (row & 7)) & 1) === 1) : '');
+  return (row) =>
+    column.isSet(row) ? String((((column.bits[row >> 3] as number) >> (row & 7)) & 1) === 1) : undefined;
 }
 
 /** Rows whose key an earlier row has. */
-export function findTwins(decoder: Decoder, key: readonly string[], rows: Int32Array): readonly Twins[] {
+export function findTwins(
+  decoder: Pick<Decoder, 'column'>,
+  key: readonly string[],
+  rows: Int32Array,
+): readonly Twins[] {
   const textOfRow = keyOf(decoder, key);
   const seen = new Map<string, number>();
   const twins: Twins[] = [];
@@ -77,7 +87,7 @@ function newerBy(column: AnyColumn | undefined): (row: number, than: number) => 
 export function readableOf(column: AnyColumn, row: number): string {
   if (!column.isSet(row)) return 'null';
   if (column instanceof BytesColumn) return column.bytes.toString('utf8', column.offsets[row], column.offsets[row + 1]);
-  if (!(column instanceof WordsColumn)) return textOf(column)(row);
+  if (!(column instanceof WordsColumn)) return textOf(column)(row) ?? 'null';
   const { words, width } = column;
   const own = words.subarray(row * width, (row + 1) * width);
   return BigInt.asIntN(

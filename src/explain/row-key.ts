@@ -1,4 +1,4 @@
-import { rawAddress } from '../api/client/address.ts';
+import { base64Hash, rawAddress } from '../api/client/address.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { ColumnDef } from '../declare/column.ts';
@@ -85,13 +85,6 @@ function formsFor(kind: Kind, text: string): readonly string[] {
         ? [...new Set([text, rawAddress(text) ?? text, base64Hash(text) ?? text])]
         : [text];
   }
-}
-
-/** A 32-byte hash in standard base64; undefined for anything else. */
-export function base64Hash(text: string): string | undefined {
-  const hex = /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1];
-  if (hex !== undefined) return Buffer.from(hex, 'hex').toString('base64');
-  return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, 'base64url').toString('base64') : undefined;
 }
 
 /** SQL of the conditions of a key, and its parameters. */

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { FaultKind } from '../audit/list-faults.ts';
+import { WRONG_ROWS } from '../audit/page-audit.ts';
 import { parseAnswer } from '../chain/index-ends.ts';
+import { AuditError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { fixedGiven, fixedQuery, PAGE_ROWS, pathOf } from './page-request.ts';
 import type { PageReport } from './span-loader.ts';
@@ -64,9 +66,13 @@ export async function fetchVerified(
   for (const batch of batches) {
     const query = [...batch.map((account) => ['address', account] as const), ['limit', String(PAGE_ROWS)] as const];
     const label = `${pipeline.name} by ${way.list}`;
-    const rows = await source.fetch({ path: way.path, query, label }, (answer) =>
-      listed.parse(parseAnswer(answers, answer)[way.list] ?? []),
-    );
+    const rows = await source.fetch({ path: way.path, query, label }, (answer) => {
+      const found = listed.parse(parseAnswer(answers, answer)[way.list] ?? []);
+      const stranger = found.find(({ address }) => !batch.includes(address.toUpperCase()));
+      if (stranger === undefined) return found;
+      const message = `audit ${label}: expected contracts that were requested, got ${stranger.address}`;
+      throw new AuditError(message, { code: WRONG_ROWS, retryable: true });
+    });
     for (const { address } of rows) verified.add(address.toUpperCase());
   }
   return verified;
@@ -75,14 +81,17 @@ export async function fetchVerified(
 /** How to request single records of a list; `isByAccount`: those that an account received. */
 function waysOf({ walk, crossCheck }: PipelineDef): {
   readonly parameter: string;
+  /** Column of the main table with the values of the parameter. */
+  readonly column: string;
   readonly batch: number;
   readonly isByAccount: boolean;
 } {
   const ties = walk.kind === 'lt' && walk.ties.kind === 'content' ? walk.ties.parameter : '';
   if (crossCheck === undefined || crossCheck.kind === 'orders') {
-    return { parameter: ties, batch: ACCOUNTS, isByAccount: true };
+    return { parameter: ties, column: crossCheck?.account ?? ties, batch: ACCOUNTS, isByAccount: true };
   }
-  return { ...crossCheck.items, isByAccount: false };
+  const { parameter, batch } = crossCheck.items;
+  return { parameter, column: parameter, batch, isByAccount: false };
 }
 
 /** The logical times of the faults, for requests by account. */
@@ -104,7 +113,7 @@ function itemRequest(
   window: readonly (readonly [string, string])[],
   offset: number,
 ): ItemRequest {
-  const { parameter, isByAccount } = waysOf(pipeline);
+  const { parameter, column, isByAccount } = waysOf(pipeline);
   const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
   return {
     ...{ items, window, offset },
@@ -118,6 +127,13 @@ function itemRequest(
       ],
       label: `${pipeline.name} by ${parameter}`,
     },
-    page: { given: fixedGiven(pipeline), isSupplement: true },
+    page: {
+      ...{
+        given: fixedGiven(pipeline),
+        isSupplement: true,
+        only: [{ kind: 'keys', columns: [column], values: items }],
+      },
+      list: { list: [...items, ...window].join(), isContinued: offset > 0 },
+    },
   };
 }

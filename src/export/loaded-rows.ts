@@ -78,14 +78,6 @@ export class LoadedRows {
     return added;
   }
 
-  /** A block that was not requested: a server that ignores the parameter would return the whole list. */
-  strangerIn({ unit, from, to }: PageRows): number | undefined {
-    const seqnoOf = this.seqnos();
-    if (seqnoOf === undefined) return undefined;
-    for (let row = from; row < to; row++) if (seqnoOf(row) !== unit) return seqnoOf(row);
-    return undefined;
-  }
-
   /** Rows of each block or batch that was requested by itself, also if it has none. */
   byUnit(): ReadonlyMap<number, readonly number[]> {
     const units = new Map<number, number[]>();

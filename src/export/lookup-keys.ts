@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { canonicalText } from '../api/client/address.ts';
 import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, hullOf, intersectSpans, type Span, shortSpans } from '../core/span.ts';
@@ -31,7 +32,11 @@ export async function findKeys(
   const parameters = { ...boundOf(query, span), pipeline: pipeline.name };
   const { columns } = await sink.query(`SELECT * FROM (${bare(query)}) LIMIT 0`, boundOf(query, span));
   const isDated = columns.some(({ name }) => name === 'seqno');
-  const names = [...walk.keys, ...walk.carried];
+  const names = [
+    ...walk.keys,
+    ...walk.carried,
+    ...columns.map(({ name }) => name).filter((name) => name === walk.match),
+  ];
   const allowed = await sufficientReadings(sink, pipeline);
   const found = await sink.query(
     `SELECT ${keySql(walk)}, ${names.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')}
@@ -48,6 +53,9 @@ export async function findKeys(
       names.flatMap((name, at) => (row[at] === null ? [] : [[name, String(row[at])] as const])),
     );
     if (walk.keys.some((name) => values[name] === undefined || values[name] === '')) continue;
+    // Rows have the raw form of an address, whatever the user wrote.
+    const listed = walk.keys.at(-1) ?? '';
+    if (walk.columns.length > 0) values[listed] = canonicalText(values[listed] ?? '');
     keys.set(String(text), { text: String(text), values });
   }
   return [...keys.values()];
@@ -100,15 +108,15 @@ export function boundOf(query: string, { from, to }: Span): Readonly<Record<stri
   return Object.fromEntries(Object.entries({ from, to }).filter(([name]) => query.includes(`$${name}`)));
 }
 
-function requireColumns(pipeline: string, { keys, carried }: LookupWalk, names: readonly string[]): void {
-  const known = [...keys, ...carried, 'seqno'];
+function requireColumns(pipeline: string, { keys, carried, match }: LookupWalk, names: readonly string[]): void {
+  const known = [...keys, ...carried, ...(match === undefined ? [] : [match]), 'seqno'];
   const missing = [...keys, ...carried].filter((name) => !names.includes(name));
   const foreign = names.filter((name) => !known.includes(name));
   if (missing.length === 0 && foreign.length === 0) return;
   const [wrong] = foreign;
   const hint = wrong === undefined ? '' : didYouMean(wrong, known);
   throw new UsageError(
-    `usage ${pipeline}: expected a query with the columns ${known.slice(0, -1).join(', ')}, got ${names.join(', ')}`,
+    `usage ${pipeline}: expected a query with the columns ${[...keys, ...carried].join(', ')}, got ${names.join(', ')}`,
     { code: 'wrong-keys', hint: `${hint}an optional column seqno has the block of the last change of a key` },
   );
 }
@@ -150,7 +158,7 @@ async function requireParents(
 ): Promise<void> {
   await requireSources(run, query, coming);
   const names = await columnsOf(run, query);
-  const choices = parents === undefined ? [] : [parents.parameter, ...(parents.others ?? [])];
+  const choices = parents === undefined ? [] : [parents.parameter, ...Object.keys(parents.others ?? {})];
   const [name = ''] = names;
   if (names.length === 1 && choices.includes(name)) return;
   throw new UsageError(

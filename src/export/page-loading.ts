@@ -1,6 +1,8 @@
-import { AuditError, DecodeError, TonlakeError } from '../core/errors.ts';
+import { DOUBLE_KEY, WRONG_ROWS } from '../audit/page-audit.ts';
+import { DecodeError, TonlakeError } from '../core/errors.ts';
 import type { SourceRequest } from '../http/request.ts';
 import { HeavyRequests } from './heavy-requests.ts';
+import type { LastingFailure } from './lasting-failure.ts';
 import type { PageReport, RefusedReport } from './span-loader.ts';
 import type { Round, SpanWalk } from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
@@ -42,10 +44,21 @@ export class PageLoading {
   private readonly loader: SpanLoaderPort;
   private readonly flush: () => Promise<void>;
   private readonly heavy: HeavyRequests;
+  private readonly lasting: LastingFailure;
 
-  /** @param flush moves the rows so far out of memory */
-  constructor(context: EngineContext, walk: SpanWalk, loader: SpanLoaderPort, flush: () => Promise<void>) {
+  /**
+   * @param flush moves the rows so far out of memory
+   * @param lasting wrong pages of the walk
+   */
+  constructor(
+    context: EngineContext,
+    walk: SpanWalk,
+    loader: SpanLoaderPort,
+    flush: () => Promise<void>,
+    lasting: LastingFailure,
+  ) {
     this.flush = flush;
+    this.lasting = lasting;
     this.context = context;
     this.walk = walk;
     this.loader = loader;
@@ -146,12 +159,12 @@ export class PageLoading {
         asked = answer.request;
         context.pages.learn(answer.body.length);
         // The source does not know the key.
-        return answer.status === 404 ? NO_ROWS : loader.add(answer.body, request.page);
+        return answer.status === 404 ? noRows(request) : loader.add(answer.body, request.page);
       },
       this.heavy.optionsOf(request),
     );
     this.heavy.noteAnswer();
-    if (page.stranger !== undefined) throw this.stranger(request, page.stranger);
+    this.lasting.noteAnswer();
     this.note(request, asked, page);
     return page;
   }
@@ -190,6 +203,13 @@ export class PageLoading {
       if (unit !== undefined) await this.loader.drop(unit);
       return more;
     }
+    // The blocks of a window are then requested by themselves.
+    const isReplaced = unit === undefined && this.walk.unit === 'block';
+    if (isWrong(error) && !isReplaced) this.lasting.noteFailure(error);
+    if (this.lasting.signal.aborted) {
+      this.fatal ??= { error };
+      return [];
+    }
     const parts = await this.heavy.partsOf(request, error);
     if (parts !== undefined && parts.length > 0) return parts;
     if (!(error instanceof TonlakeError)) this.fatal ??= { error };
@@ -201,29 +221,20 @@ export class PageLoading {
     // The audit finds what a window lacks.
     return [];
   }
-
-  private stranger({ page: { unit } }: WalkRequest, seqno: number): AuditError {
-    const { name } = this.context.pipeline;
-    return new AuditError(`audit ${name} ${unit}: expected rows of block ${unit}, got one of ${seqno}`, {
-      code: 'wrong-block',
-    });
-  }
 }
 
-const NO_ROWS: PageReport = {
-  ...{
-    isTaken: true,
-    records: 0,
-    refused: [],
-    unknown: [],
-    added: 0,
-    loaded: 0,
-    stranger: undefined,
-  },
-};
+function noRows({ page: { only } }: WalkRequest): PageReport {
+  const without = (only ?? []).flatMap((rows) => (rows.kind === 'keys' ? rows.values : []));
+  return { isTaken: true, records: 0, refused: [], unknown: [], added: 0, loaded: 0, without };
+}
+
+/** True if a source answered with other rows than requested, in every attempt. */
+export function isWrong(error: unknown): error is TonlakeError {
+  return error instanceof TonlakeError && (error.code === WRONG_ROWS || error.code === DOUBLE_KEY);
+}
 
 /** Codes of failures of a single block or span. */
-const LOCAL: ReadonlySet<string> = new Set(['not-indexed', 'no-horizon', 'wrong-block']);
+const LOCAL: ReadonlySet<string> = new Set(['not-indexed', 'no-horizon', WRONG_ROWS, DOUBLE_KEY]);
 
 /** True for a failure of single blocks, not of the source: the run continues with the others. */
 function isLocalFailure(error: unknown): error is TonlakeError {

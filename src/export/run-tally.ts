@@ -16,6 +16,7 @@ export class RunTally {
   private readonly told = new Set<string>();
   private readonly troubled = new Set<string>();
   private planned = 0;
+  private readonly unknownKeys = new Map<string, number>();
 
   constructor(store: RunTally['store'], listener: ((event: WalkEvent) => void) | undefined) {
     this.store = store;
@@ -25,6 +26,9 @@ export class RunTally {
       if (event.event === 'problem' || event.event === 'quarantine') this.troubled.add(event.pipeline);
       if (event.event === 'refused-keys' && event.refused === event.keys) this.troubled.add(event.pipeline);
       if (event.event === 'span') this.spans++;
+      if (event.event === 'unknown-keys') {
+        this.unknownKeys.set(event.pipeline, (this.unknownKeys.get(event.pipeline) ?? 0) + event.unknown);
+      }
       if (this.isNews(event)) listener?.(event);
     };
   }
@@ -68,6 +72,7 @@ export class RunTally {
       spans: this.spans,
       quarantined,
       content,
+      unknownKeys: Object.fromEntries(this.unknownKeys),
       unproven: unprovenOf(ledger, pipelines, asked, free),
       complete: pipelines.every((pipeline) =>
         free.includes(pipeline.name)

@@ -71,6 +71,8 @@ export interface RunReport {
   readonly spans: number;
   /** Records of the range in quarantine after this run. */
   readonly quarantined: number;
+  /** Keys of lookups that the source does not know, by pipeline; empty if it has a row for each that needs one. */
+  readonly unknownKeys: Readonly<Record<string, number>>;
   /** Done blocks of lists whose rows were compared with nothing, by pipeline; empty if all rows are proven. */
   readonly unproven: Readonly<Record<string, readonly Span[]>>;
   /** What the content of the transactions that this run committed shows: those that agree with their hash, and others. */

@@ -1,17 +1,17 @@
 import { findLinkGaps, type LinkEnds, type LinkReport } from '../audit/header-links.ts';
 import { readLinkRows } from '../audit/link-rows.ts';
+import { DOUBLE_KEY, PageAudit, type PageConditions, type RequestedRows } from '../audit/page-audit.ts';
 import { type BadBlock, Reconciliation } from '../audit/reconcile.ts';
 import { findContradictions } from '../audit/sealed-rows.ts';
 import type { HeldHeaders } from '../audit/shard-coverage.ts';
 import { StateAudit } from '../audit/shard-coverage.ts';
 import { readStateRows } from '../audit/state-rows.ts';
-import { AuditError } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Batch } from '../decode/batch.ts';
 import { Decoder } from '../decode/decoder.ts';
-import { chooseCopies, findTwins, readableOf } from '../decode/row-keys.ts';
+import { chooseCopies, findTwins } from '../decode/row-keys.ts';
 import type { RefusedRecord } from '../decode/scan-page.ts';
 import { ContentAudit, type ContentCounts } from '../proof/content-audit.ts';
 import type { ContentMode } from '../proof/content-proof.ts';
@@ -23,8 +23,6 @@ import type { PageRules } from './walk-request.ts';
 /** Size of a chunk, which becomes a row group of each table: records, and bytes of all tables. */
 const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
 
-/** Code of the error for rows with one key. */
-const DOUBLE_KEY = 'double-key';
 /** Code of the error for transactions whose content contradicts their hash. */
 export const CONTENT = 'content';
 
@@ -64,8 +62,8 @@ export interface PageReport {
   readonly added: number;
   /** Records in the loader. */
   readonly loaded: number;
-  /** A block in the page that was not requested: all rows of the page were dropped. */
-  readonly stranger: number | undefined;
+  /** Requested keys without a row. */
+  readonly without: readonly string[];
 }
 
 const NO_RULES: RowRules = { block: undefined, audit: { kind: 'none' } };
@@ -79,6 +77,7 @@ export class SpanLoader {
   private span: Span = { from: 0, to: -1 };
   private rules: RowRules = NO_RULES;
   private readonly rows: LoadedRows;
+  private readonly pages: PageAudit;
   private hasFlushed = false;
   private readonly isRowAlive = (row: number): boolean => this.rows.isAlive(row);
 
@@ -87,6 +86,7 @@ export class SpanLoader {
     this.decoder = new Decoder(pipeline);
     this.content = new ContentAudit(this.decoder);
     this.rows = new LoadedRows(this.decoder, pipeline.tables[0]?.key ?? []);
+    this.pages = new PageAudit(pipeline, this.decoder);
   }
 
   /** Begins a span and drops the rows before. */
@@ -96,6 +96,7 @@ export class SpanLoader {
     this.hasFlushed = false;
     this.content.clear();
     this.rows.open(span, rules.block);
+    this.pages.clear();
   }
 
   /**
@@ -109,43 +110,40 @@ export class SpanLoader {
     const mark = this.decoder.mark();
     const from = this.decoder.records;
     const { records, refused, unknown } = this.decoder.decode(page, given);
-    const isFull = records >= full;
     const to = this.decoder.records;
-    const wrong = this.findWrong(rules, from, to);
-    if (wrong !== undefined) {
+    const isTooMuch = records >= full && (overflow === 'refuse' || overflow === 'divide');
+    let without: readonly string[];
+    try {
+      without = this.pages.check(this.conditionsOf(rules), { from, to, records });
+    } catch (error) {
       this.decoder.rollback(mark);
-      throw wrong;
+      throw error;
     }
-    const isOwnOnly = this.rules.audit.kind === 'keys' && unit !== undefined;
-    const stranger = isOwnOnly ? this.rows.strangerIn({ unit, from, to }) : undefined;
-    const isTooMuch = isFull && (overflow === 'refuse' || overflow === 'divide');
-    if (isTooMuch || (overflow === 'divide' && refused.length > 0) || stranger !== undefined) {
+    if (isTooMuch || (overflow === 'divide' && refused.length > 0)) {
       this.decoder.rollback(mark);
-      return { ...NOT_TAKEN, records, loaded: from, stranger };
+      return { ...NOT_TAKEN, records, loaded: from };
     }
     const added = this.rows.add({ unit, from, to }, isSupplement);
     return {
-      ...{ isTaken: true, records, added, loaded: to, stranger },
+      ...{ isTaken: true, records, added, loaded: to, without },
       refused: refused.length === 0 ? [] : await this.explain(refused),
       unknown: [...unknown],
     };
   }
 
-  /** The error for a row with another value than those requested. */
-  private findWrong({ only }: PageRules, from: number, to: number): AuditError | undefined {
-    const { name, tables } = this.pipeline;
-    if (only === undefined || tables[0]?.columns.some((column) => column.name === only.column) !== true)
-      return undefined;
-    const column = this.decoder.column(only.column);
-    const values = new Set(only.values);
-    for (let row = from; row < to; row++) {
-      const value = readableOf(column, row);
-      if (values.has(value)) continue;
-      const more = values.size === 1 ? '' : `, or ${values.size - 1} others`;
-      const message = `audit ${name}: expected rows with ${only.column} ${only.values[0]}${more}, got one with ${value}`;
-      return new AuditError(message, { code: 'wrong-rows', retryable: true });
-    }
-    return undefined;
+  private conditionsOf({ unit, given, only = [], list }: PageRules): PageConditions {
+    const { block, audit } = this.rules;
+    const isOfBlock = unit !== undefined && block !== undefined;
+    const ofBlock: readonly RequestedRows[] = isOfBlock
+      ? [{ kind: 'within', column: block, from: BigInt(unit), to: BigInt(unit) }]
+      : [];
+    return {
+      requested: [...ofBlock, ...only],
+      page: list,
+      isUnique: audit.kind === 'keys',
+      block: isOfBlock ? unit : undefined,
+      count: Array.isArray(given) ? given.length : undefined,
+    };
   }
 
   /** Checks the rows so far by the rules of the span, and their content. */
@@ -275,4 +273,4 @@ export class SpanLoader {
   }
 }
 
-const NOT_TAKEN = { isTaken: false, refused: [], unknown: [], added: 0 } as const;
+const NOT_TAKEN = { isTaken: false, refused: [], unknown: [], added: 0, without: [] } as const;

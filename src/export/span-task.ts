@@ -5,8 +5,9 @@ import { nameRequest } from '../http/request.ts';
 import type { NewestRule, Stage, StagedSpan } from '../warehouse/index.ts';
 import { commitSpan, quarantineSpan, reportProgress } from './commit-span.ts';
 import { isHeavy } from './heavy-requests.ts';
+import type { LastingFailure } from './lasting-failure.ts';
 import type { OpenCommit } from './open-commit.ts';
-import { type Failure, PageLoading, type RefusedRecord } from './page-loading.ts';
+import { type Failure, isWrong, PageLoading, type RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import { CONTENT } from './span-loader.ts';
 import type { SpanTurn } from './span-order.ts';
@@ -29,6 +30,8 @@ export interface SpanRun {
   readonly meter: RequestMeter;
   readonly commits: OpenCommit;
   readonly turn: SpanTurn;
+  /** Wrong pages of the walk, which is given up if they do not end. */
+  readonly lasting: LastingFailure;
   readonly loader: SpanLoaderPort;
   /** Entries that the span replaces: all of it is committed, or nothing. */
   readonly replaces: readonly string[];
@@ -107,7 +110,7 @@ class SpanTask {
     this.walk = walk;
     this.loader = loader;
     this.isLast = isLast;
-    this.loading = new PageLoading(context, walk, loader, () => this.flush());
+    this.loading = new PageLoading(context, walk, loader, () => this.flush(), run.lasting);
     this.rows = {
       links: (ends) => loader.links(ends),
       stage: (part) => this.stageScratch(part),
@@ -145,7 +148,7 @@ class SpanTask {
     const repairs = new Map<number, number>();
     let rounds = 0;
     // The request already waited for a block that is not indexed, or tried one with too many rows often enough.
-    const isFinal = ({ error }: Failure): boolean => error.code === 'not-indexed' || isHeavy(error);
+    const isFinal = ({ error }: Failure): boolean => error.code === 'not-indexed' || isHeavy(error) || isWrong(error);
     const isRepairable = ({ seqno }: BadBlock): boolean => {
       if (loading.isOver || rounds >= REPAIR_ROUNDS || (repairs.get(seqno) ?? 0) >= REPAIRS) return false;
       const failure = loading.failures.get(seqno);

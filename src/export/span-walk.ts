@@ -24,6 +24,8 @@ export interface EntryTerms {
   readonly asOf?: Span | undefined;
   /** What was requested, if it was not all of the span. */
   readonly scope?: string | undefined;
+  /** Requested keys that the source does not know. */
+  readonly unknownKeys?: number | undefined;
   /** Undefined if headers prove the rows. */
   readonly proof?: ListProofKind | undefined;
   readonly planned?: number | undefined;

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { WRONG_ROWS } from '../audit/page-audit.ts';
 import { parseAnswer } from '../chain/index-ends.ts';
+import { AuditError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { intersectSpans, totalSize } from '../core/span.ts';
 import type { TiesDef } from '../declare/walk.ts';
@@ -32,6 +34,7 @@ async function pageByPage({ source, pipeline }: WalkContext, lt: bigint): Promis
   const pages: Parameters[] = [];
   const [table] = pipeline.tables;
   const list = table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
+  const met = new Set<string>();
   for (let offset = 0; ; offset += PAGE_ROWS) {
     pages.push([['offset', String(offset)]]);
     const query = [
@@ -39,9 +42,13 @@ async function pageByPage({ source, pipeline }: WalkContext, lt: bigint): Promis
       ...[['limit', '1'] as const, ['offset', String(offset + PAGE_ROWS)] as const, ['sort', 'asc'] as const],
     ];
     const more = await source.fetch({ path: pathOf(pipeline), query, label: `${pipeline.name} lt ${lt}` }, (answer) => {
-      return parseAnswer(z.record(z.string(), z.unknown()), answer)[list];
+      const rows = parseAnswer(z.record(z.string(), z.unknown()), answer)[list];
+      const row = Array.isArray(rows) && rows.length > 0 ? JSON.stringify(rows[0]) : undefined;
+      if (row !== undefined && met.has(row)) throw repeated(pipeline.name, lt);
+      return row;
     });
-    if (!Array.isArray(more) || more.length === 0) return pages;
+    if (more === undefined) return pages;
+    met.add(more);
   }
 }
 
@@ -72,6 +79,11 @@ async function storedAccounts(
   return rows.map(([account]) => String(account));
 }
 
+function repeated(pipeline: string, lt: bigint): AuditError {
+  const message = `audit ${pipeline} lt ${lt}: expected other rows than in the pages before, got the same again`;
+  return new AuditError(message, { code: WRONG_ROWS, retryable: true });
+}
+
 const listed = z.object({
   transactions: z.array(
     z.object({ account: z.string(), in_msg: z.object({ opcode: z.string().nullish() }).nullable() }),
@@ -87,15 +99,25 @@ async function listedAccounts(
   opcode: number,
   lt: bigint,
 ): Promise<readonly string[]> {
+  const found = new Map<string, boolean>();
+  /** Offsets of pages by their first account. */
+  const firsts = new Map<string, number>();
   const fetchPage = async (sort: 'asc' | 'desc', offset: number): Promise<Listed> => {
     const query = [
       ...[['lt', String(lt)] as const, ['limit', String(PAGE_ROWS)] as const, ['sort', sort] as const],
       ...(offset === 0 ? [] : [['offset', String(offset)] as const]),
     ];
     const label = `${pipeline.name} lt ${lt}`;
-    return source.fetch({ path: '/transactions', query, label }, (answer) => parseAnswer(listed, answer).transactions);
+    return source.fetch({ path: '/transactions', query, label }, (answer) => {
+      const page = parseAnswer(listed, answer).transactions;
+      const [first] = page;
+      if (sort === 'asc' && first !== undefined) {
+        if ((firsts.get(first.account) ?? offset) !== offset) throw repeated(pipeline.name, lt);
+        firsts.set(first.account, offset);
+      }
+      return page;
+    });
   };
-  const found = new Map<string, boolean>();
   const take = (page: Listed): boolean => {
     const size = found.size;
     for (const { account, in_msg: message } of page) {

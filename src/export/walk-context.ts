@@ -46,6 +46,8 @@ export type WalkEvent =
       readonly refused: number;
       readonly message: string;
     })
+  /** Of the `keys` of a lookup, the source has no row for `unknown`, also when asked again. */
+  | (OfBlocks & { readonly event: 'unknown-keys'; readonly keys: number; readonly unknown: number })
   /** Another writer of the same warehouse has committed some of these blocks first: the rows of this one were dropped. */
   | (OfBlocks & { readonly event: 'rival' })
   /** The source cannot answer a request for so many rows, and is asked for fewer. `message` says how it failed. Told once. */

@@ -1,7 +1,7 @@
-import { rawAddress } from '../api/client/address.ts';
+import { base64Hash, rawAddress } from '../api/client/address.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import type { Registry } from '../declare/registry.ts';
-import { base64Hash, givenColumns } from '../explain/row-key.ts';
+import { givenColumns } from '../explain/row-key.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';

@@ -96,6 +96,8 @@ export interface LedgerEntry {
   readonly asOf?: Span | undefined;
   /** Present if only a part of the span was requested: the span does not count as done then. */
   readonly scope?: string | undefined;
+  /** Number of requested keys without a row at the source, also when asked again; absent if all have one, or need none. */
+  readonly unknownKeys?: number | undefined;
   /** Absent from headers and transactions, which are always proven, and from old entries of lists, which never were. */
   readonly proof?: ListProofKind | undefined;
   /** What the content of its transactions shows: how many agree with their hash, and the like. Absent if it was not proven. */
@@ -132,6 +134,7 @@ export type CommitDraft = Pick<
   | 'planned'
   | 'asOf'
   | 'scope'
+  | 'unknownKeys'
   | 'proof'
   | 'content'
   | 'without'

@@ -12,7 +12,7 @@ export default pipeline({
   name: 'own',
   doc: 'Something of my own.',
   endpoint: 'GET /dns/records',
-  walk: lookup({ keys: ['wallet'], query: 'SELECT address AS wallet FROM account_latest' }),
+  walk: lookup({ keys: ['wallet'], columns: [], query: 'SELECT address AS wallet FROM account_latest' }),
   tables: [
     table('own', {
       grain: 'one domain at one reading',
@@ -53,7 +53,7 @@ test.each([
   [
     'another kind of walk',
     'walk: lookup({',
-    "walk: { ...lookup({ keys: [], query: '' }), kind: 'lokup' }, was: ({",
+    "walk: { ...lookup({ keys: [], columns: [], query: '' }), kind: 'lokup' }, was: ({",
     'expected a kind of walk, got "lokup"; hint: did you mean lookup?',
   ],
   [
@@ -93,6 +93,12 @@ test.each([
     "key: ['domain'",
     "key: ['domian'",
     'expected a column of own, got "domian"; hint: did you mean domain?',
+  ],
+  [
+    'no columns that show a row’s key',
+    'columns: [], ',
+    '',
+    'usage own_a.js: expected walk.columns, the columns with the key of a row, got undefined; hint: [] if no column shows it',
   ],
   ['an order by no column', "sort: ['domain']", "sort: ['name']", 'expected a column of own, got "name"'],
   [

@@ -113,11 +113,22 @@ const bytes = (length?: number): fc.Arbitrary<string> =>
 const ascii = fc.string({ maxLength: 300 });
 const unicode = fc.string({ unit: 'binary', maxLength: 40 });
 
+/** Raw addresses in either case, and texts of about their length. */
+const addresses = fc
+  .tuple(
+    fc.constantFrom('0:', '-1:', ':', 'é:'),
+    fc.stringMatching(/^[0-9a-fA-F]{63,65}$/),
+    fc.constantFrom('', 'ü', 'g'),
+  )
+  .map((parts) => parts.join(''));
+
 function valueText(name: KindName): fc.Arbitrary<string> {
   const { wire, physical, min = -(2n ** 31n), max = 2n ** 31n - 1n } = kinds[name];
   switch (wire) {
     case 'string':
       return spelled(fc.oneof(ascii, unicode));
+    case 'address':
+      return spelled(fc.oneof(unicode, addresses));
     case 'hash-string':
       return spelled(bytes(32));
     case 'decimal-string':

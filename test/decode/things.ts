@@ -29,7 +29,7 @@ export const things = pipeline({
   name: 'things',
   doc: 'One column of each kind.',
   endpoint: 'GET /things',
-  walk: masterchain({ seqno: 'seqno', proof: 'links', windows: { path: '/things', order: 'ties' } }),
+  walk: masterchain({ seqno: 'seqno', proof: 'links', windows: { path: '/things', column: 'lt', order: 'ties' } }),
   tables: [
     table('things', {
       grain: 'a thing',

@@ -52,7 +52,7 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
       const report: RunReport = {
         ...{ event: 'done', network: 'sandbox', pipeline: pipelines.join(','), from, to },
         ...{ rows: { blocks: to - from + 1 }, requests: 3, retries: 0, planned: 3, spans: 1, quarantined: 0 },
-        ...{ complete: true, openDays: [], unproven: {}, content: {}, seconds: 1 },
+        ...{ complete: true, openDays: [], unknownKeys: {}, unproven: {}, content: {}, seconds: 1 },
       };
       onEvent?.(report);
       return report;

@@ -6,11 +6,17 @@ import { Key, Op } from './plan';
 import { ALSE, skipBlanks, skipString, skipValue, TRUE } from './skip';
 import { appendString, Text } from './text';
 
+const COLON: u8 = 58;
+/** Characters of a raw address after its colon. */
+const ADDRESS_DIGITS: usize = 64;
+
 /** Writes the value at a position to row `row` of its column, and returns the position behind it; 0 if it does not match. */
 export function readLeaf(key: Key, row: u32, at: usize, op: Op): usize {
   switch (op) {
     case Op.string:
       return readString(key, row, at);
+    case Op.address:
+      return readAddress(key, row, at);
     case Op.hash:
       return readHash(key, row, at);
     case Op.decimal64:
@@ -61,6 +67,22 @@ function readString(key: Key, row: u32, at: usize): usize {
   claim(column, row);
   const behind = appendString(column, at + 1, false);
   if (behind != 0) close(column, row);
+  return behind;
+}
+
+/** A raw address is stored in upper case, however it was sent. Other texts stay as they are. */
+function readAddress(key: Key, row: u32, at: usize): usize {
+  const behind = readString(key, row, at);
+  const column = key.bytes;
+  const start = <usize>load<u32>(column.offsets + ((<usize>row) << 2));
+  if (behind == 0 || column.end < start + ADDRESS_DIGITS + 2) return behind;
+  const end = column.values + column.end;
+  const digits = end - ADDRESS_DIGITS;
+  if (load<u8>(digits - 1) != COLON) return behind;
+  for (let digit = digits; digit < end; digit++) {
+    const byte = load<u8>(digit);
+    if (byte >= 97 && byte <= 102) store<u8>(digit, byte - 32);
+  }
   return behind;
 }
 

@@ -16,12 +16,13 @@ export enum Op {
   comment = 10,
   integer128 = 11,
   wide = 12,
-  lenient = 13,
-  object = 14,
-  one = 15,
-  many = 16,
+  address = 13,
+  lenient = 14,
+  object = 15,
+  one = 16,
+  many = 17,
   /** The list of records in the response. */
-  records = 17,
+  records = 18,
 }
 
 /** The rows of records, or of objects nested in them. */

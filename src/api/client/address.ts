@@ -23,6 +23,23 @@ export function rawAddress(text: string): string | undefined {
     .toUpperCase()}`;
 }
 
+/** True if a text is the user-friendly form of a raw address: with any flags, and a valid checksum. */
+export function isFriendlyFormOf(text: string, raw: string): boolean {
+  return !text.includes(':') && rawAddress(text) === rawAddress(raw);
+}
+
+/** A 32-byte hash in standard base64; undefined for anything else. */
+export function base64Hash(text: string): string | undefined {
+  const hex = /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1];
+  if (hex !== undefined) return Buffer.from(hex, 'hex').toString('base64');
+  return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, 'base64url').toString('base64') : undefined;
+}
+
+/** One text for all forms of an address, or of a hash: raw, or standard base64. Other texts stay as they are. */
+export function canonicalText(text: string): string {
+  return rawAddress(text) ?? base64Hash(text) ?? text;
+}
+
 /** CRC-16/XMODEM. */
 function crc16(bytes: Uint8Array): number {
   let crc = 0;

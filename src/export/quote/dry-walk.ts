@@ -64,7 +64,7 @@ function pageOf({ page: { full = Number.POSITIVE_INFINITY, overflow } }: WalkReq
   const isTaken = records < full || overflow === 'keep';
   return {
     ...{ records, isTaken, added: isTaken ? records : 0, loaded: 0 },
-    ...{ refused: [], unknown: [], stranger: undefined },
+    ...{ refused: [], unknown: [], without: [] },
   };
 }
 

@@ -22,7 +22,7 @@ export function windowRequests(
   rows: number,
 ): number | undefined {
   const { walk, crossCheck } = pipeline;
-  if (walk.kind !== 'block' || walk.windowLimit === undefined) return undefined;
+  if (walk.kind !== 'block' || walk.windows === undefined) return undefined;
   if (mode === 'masterchain' || crossCheck === undefined) return undefined;
   const roles: readonly RoleName[] = ['headers', ...comparedRoles(crossCheck)];
   const isProven = roles.every((role) => {
@@ -30,5 +30,5 @@ export function windowRequests(
     const isRun = pipelines.some((each) => each.name === name);
     return isRun || subtractSpans(missing, doneSpans(ledger, name)).length === 0;
   });
-  return isProven ? Math.ceil(rows / (walk.windowLimit * WINDOW_FILL)) + missing.length : undefined;
+  return isProven ? Math.ceil(rows / (walk.windows.limit * WINDOW_FILL)) + missing.length : undefined;
 }

@@ -97,12 +97,12 @@ async function blockSpan(context: Context, span: Span): Promise<SpanWalk<Request
 /** The windows of a span; undefined if its blocks take no more requests one by one. */
 async function windowsOf(context: Context, span: Span, proof: ListProof): Promise<BlockWindows | undefined> {
   const { mode, sink, pipeline } = context;
-  const { windowLimit } = pipeline.walk;
+  const { windows } = pipeline.walk;
   const blocks = spanSize(span);
-  if (windowLimit === undefined || mode === 'masterchain' || blocks === 1) return undefined;
+  if (windows === undefined || mode === 'masterchain' || blocks === 1) return undefined;
   const found = new BlockWindows(span, await sink.headers(span));
   const expected = expectedRows(context, span) ?? (await proof.traces(span)) ?? found.transactions;
-  found.plan(expected, windowLimit);
+  found.plan(expected, windows.limit);
   return mode === 'auto' && found.planned.length >= blocks ? undefined : found;
 }
 
@@ -133,11 +133,11 @@ function nextRequests(
   page: PageReport,
 ): readonly Request[] {
   if ('items' in request) return nextItems(context, request, page);
-  const { limit, windowLimit } = context.pipeline.walk;
+  const { limit, windows: declared } = context.pipeline.walk;
   if ('window' in request) {
     if (page.isTaken) windows?.take(request.window);
     // Blocks of a window with a record that cannot be decoded are requested by themselves.
-    else if (windowLimit !== undefined && page.records >= windowLimit) {
+    else if (declared !== undefined && page.records >= declared.limit) {
       return windows === undefined ? [] : halvesOf(context, windows, request.window);
     }
     return [];
@@ -151,11 +151,14 @@ function halvesOf(context: Context, windows: BlockWindows, window: LtWindow): re
 }
 
 function windowRequest({ pipeline }: Context, window: LtWindow): WindowRequest {
-  const { windowLimit: limit = PAGE_ROWS } = pipeline.walk;
+  const { limit = PAGE_ROWS, column = '' } = pipeline.walk.windows ?? {};
   return {
     window,
     http: requestOfWindow(pipeline, window, limit),
-    page: { given: fixedGiven(pipeline), full: limit, overflow: 'divide' },
+    page: {
+      ...{ given: fixedGiven(pipeline), full: limit, overflow: 'divide' },
+      only: [{ kind: 'within', column, ...window }],
+    },
   };
 }
 
@@ -171,6 +174,9 @@ function pageOf({ pipeline }: Context, seqno: number, offset: number): BlockRequ
       missing: 'wait',
       label: `${pipeline.name} ${seqno}`,
     },
-    page: { unit: seqno, given: { ...fixedGiven(pipeline), seqno: BigInt(seqno) } },
+    page: {
+      ...{ unit: seqno, given: { ...fixedGiven(pipeline), seqno: BigInt(seqno) } },
+      ...(walk.limit === undefined ? {} : { list: { list: seqno, isContinued: offset > 0 } }),
+    },
   };
 }

@@ -1,9 +1,11 @@
 import type { Endpoint } from '../../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../../api/endpoints.ts';
+import type { RequestedRows } from '../../audit/page-audit.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { hullOf, type Span } from '../../core/span.ts';
 import type { PipelineDef, PipelineOf } from '../../declare/pipeline.ts';
 import type { LookupWalk } from '../../declare/walk.ts';
+import type { Batch } from '../../decode/batch.ts';
 import { lookupsBatch } from '../../decode/lookups-table.ts';
 import type { Given } from '../../decode/table-rows.ts';
 import { PARTIAL } from '../../warehouse/index.ts';
@@ -12,14 +14,19 @@ import { inBatches } from '../item-requests.ts';
 import { describeCause, LastingFailure } from '../lasting-failure.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
 import { lookupRequest } from '../lookup-request.ts';
+import { isWrong } from '../page-loading.ts';
 import { quoteLookup } from '../quote/quote-lookup.ts';
-import type { Prepare, SpanWalk } from '../span-walk.ts';
+import type { RowRules } from '../row-rules.ts';
+import type { PageReport } from '../span-loader.ts';
+import type { EntryTerms, Prepare, Reading, Round, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
-import { onlyRequested, type RequestedOnly, type WalkRequest } from '../walk-request.ts';
+import type { WalkRequest } from '../walk-request.ts';
 
 /** Masterchain blocks whose keys are looked up and committed together. */
 const SPAN_BLOCKS = 2_000;
+/** Maximum requests whose keys, given by the user, are committed together. */
+const LOT_REQUESTS = 200;
 /** Attempts for a batch that can be halved. */
 const BATCH_ATTEMPTS = 3;
 
@@ -34,136 +41,205 @@ interface KeyRequest extends WalkRequest {
   readonly lot: number;
   readonly keys: readonly Key[];
   readonly offset: number;
+  /** True if the keys had no row before. */
+  readonly isAgain: boolean;
 }
 
 type Context = WalkContext<PipelineOf<LookupWalk>>;
 
-/** Looks up the keys that the declared query finds, span by span, or those of the query `from`, which are one span. */
+/** Looks up the keys that the declared query finds, span by span, or those of the query `from`. */
 export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups, quote: quoteLookup };
 
 async function* planLookups(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
-  const { from: query, asked, stop } = context;
+  const { from: query, stop } = context;
   const lasting = new LastingFailure();
-  if (query !== undefined) {
-    yield () => lookupSpan(context, lasting, hullOf(asked) ?? { from: 0, to: 0 });
-    return;
-  }
+  if (query !== undefined) return yield* planGivenKeys(context, lasting, query);
   const size = Math.min(SPAN_BLOCKS, Math.max(1, context.requestsPerSpan));
   for (const whole of missing) {
     for (let from = whole.from; from <= whole.to && !stop.aborted && !lasting.signal.aborted; from += size) {
       const gate = closedGate(stop);
       const span = { from, to: Math.min(whole.to, from + size - 1) };
-      yield () => lookupSpan(context, lasting, span, gate.open);
+      yield () => new KeySpan(context, lasting, span, gate.open);
       // The next span skips the keys that this one reads.
       await gate.opened;
     }
   }
 }
 
-/** The keys of one span. */
-function lookupSpan(
-  context: Context,
-  lasting: LastingFailure,
-  span: Span,
-  onEnd: () => void = () => undefined,
-): SpanWalk<KeyRequest> {
-  const { pipeline, ends, from: scope } = context;
-  const { walk, name } = pipeline;
-  const query = scope ?? walk.query;
-  const { limit } = walk;
-  const readAtMs = Math.round(context.effects.now());
-  const given: Given = { read_at: BigInt(readAtMs) * 1000n, as_of: BigInt(ends.last) };
-  const endpoint = endpointFor(pipeline);
-  const outcomes: Outcome[] = [];
-  const failures: TonlakeError[] = [];
-  const refusedLots = new Set<number>();
-  let [found, lots] = [0, 0];
-  let seen: number | undefined;
+/** The keys of a query by the user, committed lot by lot: a killed run has lost one of them. */
+async function* planGivenKeys(context: Context, lasting: LastingFailure, query: string): AsyncGenerator<Prepare> {
+  const { walk } = context.pipeline;
+  const span = hullOf(context.asked) ?? { from: 0, to: 0 };
+  const keys = await findKeys(context, walk, query, span);
+  const lots = inBatches(keys, LOT_REQUESTS * walk.batch);
+  for (const lot of lots.length === 0 ? [[]] : lots) {
+    if (lasting.signal.aborted) return;
+    const gate = closedGate(context.stop);
+    yield () => new KeySpan(context, lasting, span, gate.open, { keys: lot, isLast: lot === lots.at(-1) });
+    await gate.opened;
+  }
+}
 
-  const requestOf = (keys: readonly Key[], offset: number, lot: number): KeyRequest => {
-    const isSingle = keys.length === 1;
+/** Keys of a span that were found before. */
+interface FoundKeys {
+  readonly keys: readonly Key[];
+  /** True if the span has no others. */
+  readonly isLast: boolean;
+}
+
+/** The keys of one span. */
+class KeySpan implements SpanWalk<KeyRequest> {
+  readonly span: Span;
+  readonly unit = 'reading';
+  readonly rows: RowRules;
+  readonly onEnd: () => void;
+  private readonly context: Context;
+  private readonly lasting: LastingFailure;
+  private readonly known: FoundKeys | undefined;
+  private readonly readAtMs: number;
+  private readonly outcomes: Outcome[] = [];
+  private readonly failures: TonlakeError[] = [];
+  private readonly refusedLots = new Set<number>();
+  /** Keys without a row, to request once more. */
+  private readonly absent: Key[] = [];
+  private isAgain = false;
+  private found = 0;
+  private lots = 0;
+  private unknown = 0;
+  private seen: number | undefined;
+
+  constructor(context: Context, lasting: LastingFailure, span: Span, onEnd: () => void, known?: FoundKeys) {
+    const { walk, tables } = context.pipeline;
+    this.context = context;
+    this.lasting = lasting;
+    this.span = span;
+    this.onEnd = onEnd;
+    this.known = known;
+    this.readAtMs = Math.round(context.effects.now());
+    const keep = walk.copies === 'last' ? 'last' : 'first';
+    this.rows = { block: undefined, audit: { kind: 'none' }, copies: { key: tables[0]?.key ?? [], keep } };
+  }
+
+  async *plan(): AsyncGenerator<Round<KeyRequest>> {
+    const { walk } = this.context.pipeline;
+    this.seen = lastSeen(this.context);
+    const keys = this.known?.keys ?? (await findKeys(this.context, walk, walk.query, this.span));
+    this.found = keys.length;
+    yield this.roundOf(keys);
+    // A source may leave out a key that it knows.
+    this.isAgain = true;
+    if (this.absent.length > 0) yield this.roundOf(this.absent);
+  }
+
+  next({ keys, offset, lot, isAgain }: KeyRequest, page: PageReport): readonly KeyRequest[] {
+    const { context, lasting, outcomes } = this;
+    const { limit, isEachListed = false } = context.pipeline.walk;
+    lasting.noteAnswer();
+    if (!page.isTaken) return this.halves(keys);
+    // Refused records go to the quarantine; the next run requests their key again.
+    if (page.refused.length > 0) this.refusedLots.add(lot);
+    if (limit !== undefined && page.records >= limit) return [this.requestOf(keys, offset + limit, lot)];
+    if (this.refusedLots.has(lot)) return [];
+    const without = new Set(isEachListed && offset === 0 ? page.without : []);
+    for (const key of keys) {
+      const isMissing = without.has(keyValue(context, key));
+      if (isMissing && !isAgain) this.absent.push(key);
+      else outcomes.push({ key: key.text, error: null });
+      if (isMissing && isAgain) this.unknown++;
+    }
+    return [];
+  }
+
+  failed({ keys }: KeyRequest, error: unknown): readonly KeyRequest[] | undefined {
+    if (error === this.lasting.signal.reason) return [];
+    return isOfKeys(error) || isWrong(error) ? this.withoutBadKey(keys, error) : undefined;
+  }
+
+  entry(span: Span, { refused, isStopped }: Reading): EntryTerms | undefined {
+    const { failures, outcomes, unknown, seen } = this;
+    const { ends, from: scope } = this.context;
+    const isWhole = failures.length === 0 && refused === 0 && !isStopped;
+    if (!isWhole && outcomes.length === 0) return undefined;
     return {
-      ...{ keys, offset, lot },
-      http: lookupRequest(endpoint, pipeline, keys, offset),
+      ...{ span, asOf: { from: ends.last, to: ends.last }, proof: 'none', seen },
+      // What was read stays, but a span with keys that could not be read is not done.
+      scope: isWhole ? scope : (scope ?? PARTIAL),
+      unknownKeys: unknown === 0 ? undefined : unknown,
+    };
+  }
+
+  /** Every requested key, also those without a row. */
+  more(): readonly Batch[] {
+    const { ends, pipeline } = this.context;
+    const leftOut = pipeline.leftOut === undefined ? null : JSON.stringify(pipeline.leftOut);
+    const reading = { pipeline: pipeline.name, leftOut, readAt: this.readAtMs, asOf: ends.last };
+    if (this.outcomes.length === 0) return [];
+    return [lookupsBatch(this.outcomes.map((outcome) => ({ ...reading, ...outcome })))];
+  }
+
+  async onCommitted(): Promise<void> {
+    const { context, span, found, unknown, failures, lasting, outcomes } = this;
+    const { from: scope, pipeline, report } = context;
+    // That not every address is a wallet is no news, unless the user gave the keys.
+    if (scope !== undefined && this.known?.isLast !== false) await reportRefused(context, scope, span);
+    if (unknown > 0) report({ event: 'unknown-keys', pipeline: pipeline.name, ...span, keys: found, unknown });
+    reportFailures(context, lasting, span, { failures, found, left: found - outcomes.length });
+  }
+
+  private roundOf(keys: readonly Key[]): Round<KeyRequest> {
+    const batches = inBatches(keys, this.context.pipeline.walk.batch);
+    const { requestsOf } = this;
+    const requests = (function* () {
+      for (const batch of batches) yield* requestsOf(batch);
+    })();
+    return { requests, count: batches.length };
+  }
+
+  private requestOf(keys: readonly Key[], offset: number, lot: number): KeyRequest {
+    const { context, lasting, isAgain } = this;
+    const { ends, pipeline } = context;
+    const isSingle = keys.length === 1;
+    const given: Given = { read_at: BigInt(this.readAtMs) * 1000n, as_of: BigInt(ends.last) };
+    return {
+      ...{ keys, offset, lot, isAgain },
+      http: lookupRequest(endpointFor(pipeline), pipeline, keys, offset),
       page: {
         ...{ unit: lot, given: givenOf(pipeline, keys, given), only: onlyOf(context, keys) },
-        ...(isSingle ? {} : { full: limit, overflow: 'divide' }),
+        ...(isSingle
+          ? { list: { list: lot, isContinued: offset > 0 } }
+          : { full: pipeline.walk.limit, overflow: 'divide' }),
       },
       fetch: { signal: lasting.signal, ...(isSingle ? {} : { attempts: BATCH_ATTEMPTS }) },
     };
-  };
+  }
+
   /** The request of a batch. A key that fits no request fails like one that the source refuses. */
-  const requestsOf = (keys: readonly Key[]): readonly KeyRequest[] => {
+  private readonly requestsOf = (keys: readonly Key[]): readonly KeyRequest[] => {
     try {
-      return [requestOf(keys, 0, lots++)];
+      return [this.requestOf(keys, 0, this.lots++)];
     } catch (error) {
       if (!isOfKeys(error)) throw error;
-      return withoutBadKey(keys, error);
+      return this.withoutBadKey(keys, error);
     }
-  };
-  const halves = (keys: readonly Key[]): readonly KeyRequest[] => {
-    const middle = Math.ceil(keys.length / 2);
-    return [...requestsOf(keys.slice(0, middle)), ...requestsOf(keys.slice(middle))];
-  };
-  /** The halves of a batch that failed, until the bad key is found and noted. */
-  const withoutBadKey = (keys: readonly Key[], error: TonlakeError): readonly KeyRequest[] => {
-    if (keys.length > 1) return halves(keys);
-    if (error.retryable) {
-      failures.push(error);
-      lasting.noteFailure(error);
-      return [];
-    }
-    lasting.noteAnswer();
-    for (const { text } of keys) outcomes.push({ key: text, error: error.message });
-    return [];
   };
 
-  const keep = walk.copies === 'last' ? 'last' : 'first';
-  return {
-    ...{ span, unit: 'reading', onEnd },
-    rows: { block: undefined, audit: { kind: 'none' }, copies: { key: pipeline.tables[0]?.key ?? [], keep } },
-    async *plan() {
-      seen = lastSeen(context);
-      const keys = await findKeys(context, walk, query, span);
-      found = keys.length;
-      const batches = inBatches(keys, walk.batch);
-      const requests = (function* () {
-        for (const batch of batches) yield* requestsOf(batch);
-      })();
-      yield { requests, count: batches.length };
-    },
-    next({ keys, offset, lot }, page) {
-      lasting.noteAnswer();
-      if (!page.isTaken) return halves(keys);
-      // Refused records go to the quarantine; the next run requests their key again.
-      if (page.refused.length > 0) refusedLots.add(lot);
-      if (limit !== undefined && page.records >= limit) return [requestOf(keys, offset + limit, lot)];
-      if (!refusedLots.has(lot)) for (const { text } of keys) outcomes.push({ key: text, error: null });
+  private halves(keys: readonly Key[]): readonly KeyRequest[] {
+    const middle = Math.ceil(keys.length / 2);
+    return [...this.requestsOf(keys.slice(0, middle)), ...this.requestsOf(keys.slice(middle))];
+  }
+
+  /** The halves of a batch that failed, until the bad key is found and noted. */
+  private withoutBadKey(keys: readonly Key[], error: TonlakeError): readonly KeyRequest[] {
+    if (keys.length > 1) return this.halves(keys);
+    if (error.retryable) {
+      this.failures.push(error);
+      this.lasting.noteFailure(error);
       return [];
-    },
-    failed({ keys }, error) {
-      if (error === lasting.signal.reason) return [];
-      return isOfKeys(error) ? withoutBadKey(keys, error) : undefined;
-    },
-    entry(part, { refused, isStopped }) {
-      const isWhole = failures.length === 0 && refused === 0 && !isStopped;
-      if (!isWhole && outcomes.length === 0) return undefined;
-      // What was read stays, but a span with keys that could not be read is not done.
-      const asOf = { from: ends.last, to: ends.last };
-      return { span: part, asOf, scope: isWhole ? scope : (scope ?? PARTIAL), proof: 'none', seen };
-    },
-    /** Every requested key, also those without a row. */
-    more() {
-      const leftOut = pipeline.leftOut === undefined ? null : JSON.stringify(pipeline.leftOut);
-      const reading = { pipeline: name, leftOut, readAt: readAtMs, asOf: ends.last };
-      return outcomes.length === 0 ? [] : [lookupsBatch(outcomes.map((outcome) => ({ ...reading, ...outcome })))];
-    },
-    async onCommitted() {
-      // That not every address is a wallet is no news, unless the user gave the keys.
-      if (scope !== undefined) await reportRefused(context, scope, span);
-      reportFailures(context, lasting, span, { failures, found, left: found - outcomes.length });
-    },
-  };
+    }
+    this.lasting.noteAnswer();
+    for (const { text } of keys) this.outcomes.push({ key: text, error: error.message });
+    return [];
+  }
 }
 
 function endpointFor({ endpoint }: PipelineDef): Endpoint {
@@ -179,12 +255,19 @@ function givenOf({ tables }: PipelineDef, keys: readonly Key[], given: Given): G
   return keys.length === 1 ? { ...keys[0]?.values, ...given } : given;
 }
 
-/** Rows have the last of the names that a key is sent by. */
-function onlyOf(context: Context, keys: readonly Key[]): RequestedOnly | undefined {
-  const { walk } = context.pipeline;
-  const name = walk.keys.at(-1) ?? '';
-  const values = keys.map((key) => key.values[name] ?? '');
-  return onlyRequested(context, walk.column, values);
+/** The last of the names that a key is sent by, which rows have. */
+function keyValue({ pipeline: { walk } }: Context, { values }: Key): string {
+  return values[walk.keys.at(-1) ?? ''] ?? '';
+}
+
+function onlyOf(context: Context, keys: readonly Key[]): readonly RequestedRows[] {
+  const { columns, hasOthers, match } = context.pipeline.walk;
+  const values =
+    match === undefined
+      ? keys.map((key) => keyValue(context, key))
+      : keys.flatMap((key) => (key.values[match] ?? '').split(' ')).filter((text) => text !== '');
+  if (columns.length === 0 || (match !== undefined && values.length === 0)) return [];
+  return [{ kind: 'keys', columns, values, hasOthers }];
 }
 
 interface Failed {

@@ -115,7 +115,7 @@ function ltSpan(work: Work, span: Span, onEnd: () => void = () => undefined): Sp
   };
 }
 
-function roundOf(context: WalkContext, windows: readonly LtWindow[], isSupplement: boolean): Round<WindowRequest> {
+function roundOf(context: Context, windows: readonly LtWindow[], isSupplement: boolean): Round<WindowRequest> {
   const requests = windows.map((window) => windowRequest(context, window, isSupplement));
   return { requests, count: requests.length };
 }
@@ -137,7 +137,7 @@ async function remainder(
 
 /** @param part parameters that select less than a page of the window */
 function windowRequest(
-  { pipeline }: WalkContext,
+  { pipeline }: Context,
   window: LtWindow,
   isSupplement: boolean,
   part: readonly (readonly [string, string])[] = [],
@@ -145,6 +145,9 @@ function windowRequest(
   return {
     window,
     http: requestOfWindow(pipeline, window, PAGE_ROWS, part),
-    page: { given: {}, isSupplement, ...(part.length > 0 ? {} : { full: PAGE_ROWS, overflow: 'refuse' }) },
+    page: {
+      ...{ given: {}, isSupplement, only: [{ kind: 'within', column: pipeline.walk.column, ...window }] },
+      ...(part.length > 0 ? {} : { full: PAGE_ROWS, overflow: 'refuse' }),
+    },
   };
 }

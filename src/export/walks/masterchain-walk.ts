@@ -120,7 +120,9 @@ function pagedSpan(
 function pagedRequest(pipeline: MasterchainPipeline, of: PageRequest): PagedRequest {
   const http = requestOf(pipeline, of);
   if (of.kind === 'block') return { of, http, page: { unit: of.seqno } };
-  return { of, http, page: pipeline.walk.windows.order === 'total' ? {} : { full: PAGE_ROWS, overflow: 'refuse' } };
+  const { column, order } = pipeline.walk.windows;
+  const only = [{ kind: 'within', column, ...of.window } as const];
+  return { of, http, page: order === 'total' ? { only } : { only, full: PAGE_ROWS, overflow: 'refuse' } };
 }
 
 /** Both halves of a page of a window; none if it has few rows. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import type { RequestedRows } from '../../audit/page-audit.ts';
 import { fetchEnds, fetchShardState } from '../../chain/index-ends.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { hullOf, type Span } from '../../core/span.ts';
@@ -13,7 +13,7 @@ import { quoteSnapshot } from '../quote/quote-snapshot.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
-import { onlyRequested, type WalkRequest } from '../walk-request.ts';
+import type { WalkRequest } from '../walk-request.ts';
 import { widenedContext } from '../widen-entry.ts';
 
 type Filter = readonly (readonly [string, string])[];
@@ -54,7 +54,6 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
   // Every reading of a history stays.
   const seen = context.history || from !== undefined ? undefined : lastSeen(context);
   const given: Given = { read_at: BigInt(Math.round(context.effects.now())) * 1000n, as_of: BigInt(ends.last) };
-  const end = new ListEnd();
   const key = (pipeline.tables[0]?.key ?? []).filter((name) => name !== '_read_at');
   /** Rows of the list without a filter. */
   let length = 0;
@@ -62,7 +61,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
   let failure: TonlakeError | undefined;
   let { last } = ends;
 
-  const requestAt = (filter: Filter, offset: number, isOrphans: boolean): ListRequest => {
+  const requestAt = (filter: Filter, offset: number, isOrphans: boolean, isContinued = false): ListRequest => {
     const size = Math.min(limit, most - offset);
     const values = filter.map(([, value]) => value);
     const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
@@ -73,7 +72,10 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
         query: [...filter, ['limit', String(size)], ...skip, ...fixedQuery(pipeline)],
         label: [pipeline.name, ...values, `from ${offset}`].join(' '),
       },
-      page: { given, only: onlyRequested(context, parents?.column, values.slice(0, 1)) },
+      page: {
+        ...{ given, only: parents === undefined ? [] : onlyOf(parents, filter) },
+        list: { list: values.join(), isContinued },
+      },
     };
   };
   /** The unfiltered list. Rows added during the reading may have come before its end, so its tail is read again. */
@@ -94,17 +96,14 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
       yield roundOf(filters.map((filter) => requestAt(filter, 0, false)));
       if (parents.hasOrphans === true && from === undefined) yield* wholeList(true);
     },
-    see({ filter }, { body }) {
-      if (filter.length === 0) end.see(body);
-    },
     next(request, { records }) {
       const { filter, offset, limit: size, isOrphans, isAgain = false } = request;
       const isShort = records < size;
       const after = offset + (isShort ? records : limit);
       if (filter.length === 0) length = Math.max(length, after);
-      const isOver = filter.length > 0 || isAgain ? isShort : end.isReached(request, records);
+      const isOver = filter.length > 0 || isAgain ? isShort : isListEnd(request, records);
       if (isOver || after >= most) return [];
-      return [{ ...requestAt(filter, after, isOrphans), isAgain, before: isShort ? records : undefined }];
+      return [{ ...requestAt(filter, after, isOrphans, true), isAgain, before: isShort ? records : undefined }];
     },
     /** A long unfiltered list is slow at its end, and may fail there: what was read of it stays. */
     failed({ isOrphans }, error) {
@@ -138,22 +137,19 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
 }
 
 /**
- * The end of a whole list. A source may answer with fewer rows than it has, so a short page is followed by a request for more: the list ends
- * with a page of no rows, or of fewer than the short one before. A source that answers with the same page again does not know `offset`.
+ * True at the end of a whole list. A source may answer with fewer rows than it has, so a short page is followed by a request for more: the
+ * list ends with a page of no rows, or of fewer than the short one before.
  */
-class ListEnd {
-  private page = '';
-  private isRepeated = false;
+function isListEnd({ limit, before = 0 }: ListRequest, records: number): boolean {
+  return records === 0 || (records < limit && records < before);
+}
 
-  see(body: Uint8Array): void {
-    const page = createHash('sha256').update(body).digest('base64');
-    this.isRepeated = page === this.page;
-    this.page = page;
-  }
-
-  isReached({ limit, before = 0 }: ListRequest, records: number): boolean {
-    return records === 0 || this.isRepeated || (records < limit && records < before);
-  }
+/** Rows of a list have its parent, in the column of the parameter. */
+function onlyOf({ parameter, column, others = {} }: ParentsDef, filter: Filter): readonly RequestedRows[] {
+  return filter.slice(0, 1).map(([name, value]) => {
+    const own = name === parameter ? column : (others[name] ?? column);
+    return { kind: 'keys', columns: [own], values: [value] };
+  });
 }
 
 /** Filters for the lists of the declared parents, or of those of the query `from`, whose column names the parameter. */

@@ -51,7 +51,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
         })),
     };
   }
-  const { planned, asOf, scope, proof, content, without, mart, forgotten, copies } = draft;
+  const { planned, asOf, scope, unknownKeys, proof, content, without, mart, forgotten, copies } = draft;
   const covered = unionSpans(draft.spans ?? [draft.span]);
   const { from, to } = hullOf(covered) ?? draft.span;
   const isApart = covered.length > 1;
@@ -68,7 +68,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     tables,
     requests: draft.requests,
     retries: draft.retries,
-    ...present({ planned, asOf, scope, proof, content, declaration, without, mart, forgotten, commitWith, copies }),
+    ...present({ planned, asOf, scope, unknownKeys, proof, content, declaration, without, mart, forgotten, commitWith, copies }),
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),
   };

@@ -55,6 +55,7 @@ const entrySchema = z.object({
   planned: count.optional(),
   asOf: spanSchema.optional(),
   scope: z.string().optional(),
+  unknownKeys: count.optional(),
   proof: z.enum(['transactions', 'shards', 'none', 'contradicted']).optional(),
   content: z.record(z.string(), count).optional(),
   declaration: z.string().optional(),

@@ -1,0 +1,229 @@
+import { canonicalText, isFriendlyFormOf } from '../api/client/address.ts';
+import { AuditError } from '../core/errors.ts';
+import type { ColumnDef } from '../declare/column.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import { findTwins, keyOf, readableOf } from '../decode/row-keys.ts';
+import { type AnyColumn, WordsColumn } from '../decode/typed-columns.ts';
+
+/** Code of the error for a page with rows that were not requested, or not all that were. */
+export const WRONG_ROWS = 'wrong-rows';
+
+/** Code of the error for rows with one key. */
+export const DOUBLE_KEY = 'double-key';
+
+/** The rows that a request selects. Plain data, for a worker thread. */
+export type RequestedRows = RowsWithin | RowsOfKeys;
+
+/** Rows with a number in a range, both ends inclusive. */
+export interface RowsWithin {
+  readonly kind: 'within';
+  readonly column: string;
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** Rows with one of several values. */
+export interface RowsOfKeys {
+  readonly kind: 'keys';
+  /** One of these columns has the value, or lists it as JSON. */
+  readonly columns: readonly string[];
+  readonly values: readonly string[];
+  /** True if rows with other values may come, too. Default false. */
+  readonly hasOthers?: boolean | undefined;
+}
+
+/** A page of a list that is read page by page. */
+export interface ListPage {
+  /** The same for all pages of a list. */
+  readonly list: string | number;
+  /** False for the first page. */
+  readonly isContinued: boolean;
+}
+
+/** The rows of a page in a decoder; `to` is the first row after it. */
+export interface AuditedPage {
+  readonly from: number;
+  readonly to: number;
+  /** Records in the page, including those that could not be decoded. */
+  readonly records: number;
+}
+
+/** What a page must fulfil. */
+export interface PageConditions {
+  readonly requested: readonly RequestedRows[];
+  readonly page?: ListPage | undefined;
+  /** True if no two rows of the page have one key. */
+  readonly isUnique: boolean;
+  /** The only masterchain block of the page. */
+  readonly block?: number | undefined;
+  /** Number of records of an answer that has one for each part of the request. */
+  readonly count?: number | undefined;
+}
+
+/** The columns of the decoded rows. */
+interface Columns {
+  column(name: string): AnyColumn;
+}
+
+/** The pages of a list so far. */
+interface ListSoFar {
+  readonly first: ReadonlySet<string>;
+  last: ReadonlySet<string>;
+  records: number;
+}
+
+/** Checks that a page has the rows that were requested, and no others. */
+export class PageAudit {
+  private readonly name: string;
+  /** What the page is of, for messages. */
+  private subject = '';
+  private readonly key: readonly string[];
+  private readonly defs: readonly ColumnDef[];
+  private readonly columns: Columns;
+  private readonly lists = new Map<string | number, ListSoFar>();
+
+  constructor({ name, tables: [main] }: PipelineDef, columns: Columns) {
+    this.name = name;
+    this.key = (main?.key ?? []).filter((column) => column !== '_read_at');
+    this.defs = [...(main?.columns ?? []), ...(main?.unwritten ?? [])];
+    this.columns = columns;
+  }
+
+  /** Forgets the lists of the span before. */
+  clear(): void {
+    this.lists.clear();
+  }
+
+  /**
+   * Checks a page.
+   *
+   * @returns requested values without a row
+   * @throws {AuditError} `wrong-rows` or `double-key`, retryable
+   */
+  check({ requested, page, count, isUnique, block }: PageConditions, rows: AuditedPage): readonly string[] {
+    this.subject = block === undefined ? this.name : `${this.name} ${block}`;
+    if (count !== undefined && rows.records !== count) throw this.wrong(`${count} answers`, `${rows.records}`);
+    this.checkForms(rows);
+    const without = requested.flatMap((condition) =>
+      condition.kind === 'within' ? this.checkWithin(condition, rows) : this.checkKeys(condition, rows),
+    );
+    if (isUnique) this.checkTwins(rows);
+    if (page !== undefined) this.checkProgress(page, rows);
+    return without;
+  }
+
+  private checkTwins({ from, to }: AuditedPage): void {
+    const rows = Int32Array.from({ length: to - from }, (_, at) => from + at);
+    const [twins] = findTwins(this.columns, this.key, rows);
+    if (twins === undefined) return;
+    throw new AuditError(`audit ${this.subject}: ${twins.reason}`, { code: DOUBLE_KEY, retryable: true });
+  }
+
+  private checkWithin({ column: name, from, to }: RowsWithin, rows: AuditedPage): readonly never[] {
+    const column = this.columns.column(name);
+    for (let row = rows.from; row < rows.to; row++) {
+      const value = numberAt(column, row);
+      if (value !== undefined && value >= from && value <= to) continue;
+      const range = from === to ? `${from}` : `${from} to ${to}`;
+      throw this.wrong(`rows with ${name} ${range}`, `one with ${readableOf(column, row)}`);
+    }
+    return [];
+  }
+
+  private checkKeys({ columns: names, values, hasOthers = false }: RowsOfKeys, rows: AuditedPage): readonly string[] {
+    const columns = names.map((name) => ({ column: this.columns.column(name), isList: this.isJson(name) }));
+    const missing = new Map(values.map((value) => [canonicalText(value), value]));
+    const requested = [...missing.keys()];
+    const known = new Set(requested);
+    const textOf = keyOf(this.columns, this.key);
+    const accepted = new Set<string>();
+    /** Copies without the columns that show their key: they are of a row that has them. */
+    const bare: number[] = [];
+    for (let row = rows.from; row < rows.to; row++) {
+      const texts = columns.map(({ column, isList }) => ({ text: readableOf(column, row), isList, column }));
+      const found = texts.flatMap(({ text, isList }) =>
+        isList
+          ? requested.filter((value) => listsValue(text, value))
+          : known.has(text)
+            ? [text]
+            : matching(text, known),
+      );
+      for (const value of found) missing.delete(value);
+      if (found.length > 0) accepted.add(textOf(row));
+      else if (texts.every(({ text, isList }) => isList && (text === 'null' || text === '[]'))) bare.push(row);
+      else if (!hasOthers)
+        throw this.wrong(
+          expectedKeys(names, values),
+          `one with ${texts.map(({ text }) => shortened(text)).join(', ')}`,
+        );
+    }
+    const stray = hasOthers ? undefined : bare.find((row) => !accepted.has(textOf(row)));
+    if (stray !== undefined) throw this.wrong(expectedKeys(names, values), 'one with none');
+    return [...missing.values()];
+  }
+
+  /** A page that repeats all of the first page, or of the one before, comes from a source that does not know `offset`. */
+  private checkProgress({ list, isContinued }: ListPage, { from, to, records }: AuditedPage): void {
+    const textOf = keyOf(this.columns, this.key);
+    const keys = new Set<string>();
+    for (let row = from; row < to; row++) keys.add(textOf(row));
+    const before = this.lists.get(list);
+    if (!isContinued || before === undefined) {
+      this.lists.set(list, { first: keys, last: keys, records });
+      return;
+    }
+    const isRepeated = keys.size > 0 && [...keys].every((key) => before.first.has(key) || before.last.has(key));
+    // Rows that were added to the list move a few others to the next page.
+    if (isRepeated && records >= before.records)
+      throw this.wrong('other rows than in the pages before', 'the same again');
+    before.last = keys;
+    before.records = records;
+  }
+
+  /** Checks user-friendly addresses, which have a checksum, against the raw ones of the same row. */
+  private checkForms({ from, to }: AuditedPage): void {
+    for (const { name, encodes } of this.defs) {
+      if (encodes === undefined) continue;
+      const [friendly, raw] = [this.columns.column(name), this.columns.column(encodes)];
+      for (let row = from; row < to; row++) {
+        if (!friendly.isSet(row) || !raw.isSet(row)) continue;
+        const [text, account] = [readableOf(friendly, row), readableOf(raw, row)];
+        if (!isFriendlyFormOf(text, account)) throw this.wrong(`${name} as a form of ${account}`, shortened(text));
+      }
+    }
+  }
+
+  private isJson(name: string): boolean {
+    return this.defs.find((def) => def.name === name)?.kind === 'json';
+  }
+
+  private wrong(expected: string, got: string): AuditError {
+    const message = `audit ${this.subject}: expected ${expected}, got ${got}`;
+    return new AuditError(message, { code: WRONG_ROWS, retryable: true });
+  }
+}
+
+/** The requested value that a text is another form of. */
+function matching(text: string, known: ReadonlySet<string>): readonly string[] {
+  const canonical = canonicalText(text);
+  return known.has(canonical) ? [canonical] : [];
+}
+
+/** True if JSON has a value as one of its texts; addresses in either case. */
+function listsValue(json: string, value: string): boolean {
+  return json.includes(`"${value}"`) || (value.includes(':') && json.toUpperCase().includes(`"${value}"`));
+}
+
+function expectedKeys(names: readonly string[], values: readonly string[]): string {
+  const more = values.length === 1 ? '' : `, or ${values.length - 1} others`;
+  return `rows with ${names.join(' or ')} ${values[0]}${more}`;
+}
+
+function shortened(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}...` : text;
+}
+
+function numberAt(column: AnyColumn, row: number): bigint | undefined {
+  if (!(column instanceof WordsColumn) || !column.isSet(row)) return undefined;
+  return column.width === 1 ? BigInt((column.words[row] as number) | 0) : column.signed64(row);
+}

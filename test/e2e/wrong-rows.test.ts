@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
+import { type Passing, type Relay, type Replied, startRelay } from '../relay.ts';
+import { chanceOf, ROW_LIES, type RowLie } from '../row-lies.ts';
+import { afterFile, freshFolder } from '../scratch.ts';
+import { verify } from '../verify/support.ts';
+import { type Hashes, hashTables } from './export.ts';
+
+const RANGE = '1000:1011';
+/** Runs of mixed lies: TONLAKE_LIE_SEEDS=200 for all. */
+const SEEDS = Number(process.env['TONLAKE_LIE_SEEDS'] ?? 4);
+const SHARE = 0.09;
+
+const registry = await loadRegistry();
+const pipelines = registry.lasting.map((name) => registry.pipeline(name));
+const byPath = new Map(pipelines.map((pipeline) => [pipeline.endpoint.replace(/^\w+ /, ''), pipeline]));
+
+let relay: Relay;
+let truth: Hashes;
+/** Honest answers, by path. */
+const answers = new Map<string, { readonly request: string; readonly replied: Replied }[]>();
+const nameOf = ({ path, query, body }: Passing): string => `${path} ${query} ${body}`;
+
+beforeAll(async () => {
+  const sandbox = await startSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => 0 });
+  afterFile(() => sandbox.close());
+  relay = await startRelay(sandbox.url);
+  relay.answer = async (passing) => {
+    const replied = await passing.forward();
+    const known = answers.get(passing.path) ?? [];
+    known.push({ request: nameOf(passing), replied });
+    answers.set(passing.path, known);
+    return replied;
+  };
+  const warehouse = join(freshFolder(), 'w');
+  expect((await readAll(warehouse)).report).toMatchObject({ complete: true });
+  truth = await hashTables(warehouse);
+});
+
+interface Outcome {
+  readonly report: { readonly complete: boolean } | undefined;
+  /** What the run said of missing or unknown rows. */
+  readonly problems: readonly RunEvent[];
+  readonly error: unknown;
+}
+
+async function readAll(warehouse: string): Promise<Outcome> {
+  const problems: RunEvent[] = [];
+  const told = new Set(['problem', 'quarantine', 'unknown-keys', 'refused-keys', 'fewer-rows']);
+  try {
+    const report = await run({
+      ...{ pipelines: registry.lasting, network: relay.url, range: RANGE, warehouse, workers: 0, registry },
+      ...{ effects: hurriedEffects(), waitMs: 1000, onEvent: (event) => told.has(event.event) && problems.push(event) },
+    });
+    return { report, problems, error: undefined };
+  } catch (error) {
+    return { report: undefined, problems, error };
+  }
+}
+
+/** Answers as the lie does, where `isTold` says so. */
+function lying(lieOf: (request: string, attempt: number) => RowLie | undefined): Map<string, number> {
+  const told = new Map<string, number>();
+  const attempts = new Map<string, number>();
+  relay.answer = async (passing) => {
+    const request = nameOf(passing);
+    const attempt = (attempts.get(request) ?? 0) + 1;
+    attempts.set(request, attempt);
+    const honest = await passing.forward();
+    const pipeline = byPath.get(passing.path);
+    const lie = pipeline === undefined ? undefined : lieOf(request, attempt);
+    if (pipeline === undefined || lie === undefined) return honest;
+    const known = (answers.get(passing.path) ?? []).filter((answer) => answer.request !== request);
+    const chance = chanceOf(`${request} ${attempt}`);
+    const from = Math.floor(chance * known.length);
+    const others = [...known.slice(from), ...known.slice(0, from)].map(({ replied }) => replied);
+    const wrong = await lie.tell({ pipeline, passing, honest, others, chance });
+    if (wrong === undefined) return honest;
+    told.set(pipeline.name, (told.get(pipeline.name) ?? 0) + 1);
+    return wrong;
+  };
+  return told;
+}
+
+/** Tables with other rows than the truth, of which the run said nothing. */
+async function silently(warehouse: string, { report, problems, error }: Outcome): Promise<readonly string[]> {
+  if (error !== undefined) return [];
+  const got = await hashTables(warehouse);
+  const told = new Set(problems.map((event) => ('pipeline' in event ? event.pipeline : '')));
+  const tables = pipelines
+    // A pipeline that takes its keys from another, or is compared with it, lacks what that one lacks.
+    .filter(({ name, provenBy }) => !registry.toRun([name, ...provenBy]).some((each) => told.has(each.name)))
+    .flatMap(({ tables }) => tables.map(({ name }) => name));
+  if (tables.length === pipelines.flatMap((pipeline) => pipeline.tables).length) expect(report?.complete).toBe(true);
+  return tables.filter((name) => got[name] !== truth[name]);
+}
+
+describe.each(ROW_LIES)('a source that $name', (lie) => {
+  test('in the first answer to each request gets no wrong row in, and nothing is missing in silence', async () => {
+    const told = lying((_, attempt) => (attempt === 1 ? lie : undefined));
+    const warehouse = join(freshFolder(), 'w');
+    const outcome = await readAll(warehouse);
+    expect(await silently(warehouse, outcome), JSON.stringify([...told])).toEqual([]);
+    expect(told.size).toBeGreaterThan(0);
+  });
+});
+
+describe('a source that lies in every tenth answer or so', () => {
+  test.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
+    'seed %i: every row is there, or the run says what is not',
+    async (seed) => {
+      const told = lying((request, attempt) => {
+        if (chanceOf(`${seed} ${request} ${attempt}`) >= SHARE) return undefined;
+        return ROW_LIES[Math.floor(chanceOf(`lie ${seed} ${request} ${attempt}`) * ROW_LIES.length)];
+      });
+      const warehouse = join(freshFolder(), 'w');
+      const outcome = await readAll(warehouse);
+      expect(await silently(warehouse, outcome), JSON.stringify([...told])).toEqual([]);
+      expect((await verify(warehouse)).findings).toEqual([]);
+    },
+  );
+});
