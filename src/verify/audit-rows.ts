@@ -3,11 +3,12 @@ import { requireAnswered, shortMessage } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut, narrowPipeline, WHOLE } from '../declare/left-out.ts';
-import { isFinal, type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { CHAIN_COLUMNS, type RoleColumns, type RoleName } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
 import { CONTENT_COLUMNS } from '../proof/proof-columns.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import { type DamagedStore, spansOf } from '../warehouse/index.ts';
 import { leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
 import { auditContent } from './audit-content.ts';
@@ -80,6 +81,7 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
   const compared = new Map<string, readonly Span[]>();
   const notFinal = new Map<string, readonly Span[]>();
   for (const pipeline of registry.inOrder(registry.lasting)) {
+    await guard(options, pipeline, () => auditKeys(options, pipeline));
     const comparison = comparisonOf(pipeline);
     const [table] = pipeline.tables;
     if (comparison === undefined || table === undefined) continue;
@@ -101,6 +103,33 @@ async function auditShards(options: AuditOptions, { name, tables }: PipelineDef)
   for (const table of [registry.playing('headers').table, ...tables]) await setViewOf(options, table);
   const what = { pipeline: name, table: main.name };
   for (const finding of await auditStates(warehouse, what, runs, headedRuns(options))) report(finding);
+}
+
+/** Finds rows of a list whose key another row has, in whatever entry. Readings have a row for each time. */
+async function auditKeys(options: AuditOptions, pipeline: PipelineDef): Promise<void> {
+  const { warehouse, states, report } = options;
+  const [table] = pipeline.tables;
+  const own = states.filter(({ entry }) => entry.pipeline === pipeline.name && entry.verdict === 'sealed');
+  if (table === undefined || own.length === 0 || !coversBlocks(pipeline) || isMasterchain(pipeline)) return;
+  const key = table.key.map(quoteName).join(', ');
+  const twins = `SELECT ${key} FROM ${quoteName(table.name)} GROUP BY ALL HAVING count(*) > 1`;
+  await setViewOf(options, table);
+  await warehouse.database.run(`CREATE OR REPLACE TEMP TABLE twins AS ${twins}`);
+  const { rows } = await warehouse.database.query(`SELECT ${key} FROM twins ORDER BY ALL LIMIT 1`);
+  const [first] = rows;
+  if (first === undefined) return;
+  const named = table.key.map((name, at) => `${name} ${first[at] ?? 'null'}`).join(', ');
+  const isSame = table.key.map((name) => `t.${quoteName(name)} IS NOT DISTINCT FROM twins.${quoteName(name)}`);
+  for (const { entry } of own) {
+    await setView(warehouse, table, [entry]);
+    const found = await warehouse.database.query(
+      `SELECT count(*) FROM ${quoteName(table.name)} t WHERE EXISTS (FROM twins WHERE ${isSame.join(' AND ')})`,
+    );
+    const count = Number(found.rows[0]?.[0] ?? 0);
+    if (count === 0) continue;
+    const what = { kind: 'key-twice', pipeline: pipeline.name, table: table.name, span: entry.span } as const;
+    report({ ...what, expected: 'rows with keys of their own', got: `${count} that others have, such as ${named}` });
+  }
 }
 
 /** Compares a list with transactions where the warehouse has both. @returns the compared blocks, and those with rows that are not final */

@@ -18,6 +18,7 @@ export type FindingKind =
   | 'transaction-twice'
   | 'messages'
   | 'message-twice'
+  | 'key-twice'
   | 'states'
   | 'account-chain'
   | 'message-ends'

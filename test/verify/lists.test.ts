@@ -153,3 +153,26 @@ test('a repair fetches the list again', async () => {
   expect(report.proven).toBe(true);
   expect(content).toEqual(sound);
 });
+
+test.each(['message_links', 'traces', 'actions', 'jetton_transfers'])(
+  'a row of %s that another entry has, too, is found without transactions, and a repair drops it',
+  async (pipeline) => {
+    const path = `${freshFolder()}/w`;
+    for (const range of ['1000:1029', '1030:1059']) {
+      await run({ pipelines: [pipeline], network: sandbox.url, range, warehouse: path, workers: 0 });
+    }
+    const before = await contentOf(path);
+    const copy = copyOf(path, true);
+    const [first, second] = [1000, 1030].map((seqno) => fileOf(copy, pipeline, seqno));
+    const other = `(FROM read_parquet('${copy}/${first}', hive_partitioning = false) LIMIT 1)`;
+    await rewrite(copy, second ?? '', `FROM old UNION ALL BY NAME ${other}`);
+    const { findings } = await verify(copy);
+    const spans = findings.filter(({ kind }) => kind === 'key-twice').map(({ span }) => span);
+    expect(spans).toEqual([
+      { from: 1000, to: 1029 },
+      { from: 1030, to: 1059 },
+    ]);
+    const { report, content } = await repair(sandbox, copy, { content: true });
+    expect([report.findings, content]).toEqual([0, before]);
+  },
+);
