@@ -8,8 +8,8 @@ import type { HeaderEnds } from './shard-states.ts';
 const PROBE_ROWS = 650;
 /** Minimum headers of a window that shows how much windows differ. */
 const ENOUGH_ROWS = 500;
-/** Planned emptiness of a page: its minimum, and by the largest excess of the windows before. */
-const MARGIN = { least: 0.01, byExcess: 1.2 } as const;
+/** Planned emptiness of a page: its minimum, its maximum, and by the largest excess of the windows before. */
+const MARGIN = { least: 0.01, most: 0.75, byExcess: 1.2 } as const;
 /** Decay of the largest excess, by round. */
 const MEMORY = 0.7;
 
@@ -47,7 +47,8 @@ export class HeaderPlan {
     const guess = (spanSize(span) * Math.max(before.length, after.length)) / widthOf(range);
     for (let from = range.from; from <= range.to; ) {
       const isKnown = this.rows > 0;
-      const target = isKnown ? PAGE_ROWS * (1 - Math.max(MARGIN.least, MARGIN.byExcess * this.excess)) : PROBE_ROWS;
+      const margin = Math.min(MARGIN.most, Math.max(MARGIN.least, MARGIN.byExcess * this.excess));
+      const target = isKnown ? PAGE_ROWS * (1 - margin) : PROBE_ROWS;
       const density = isKnown ? this.rows / this.width : guess;
       const most = BigInt(Math.max(1, Math.floor((this.round * target) / density)));
       const to = from + most - 1n < range.to ? from + most - 1n : range.to;

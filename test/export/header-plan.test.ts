@@ -77,6 +77,12 @@ describe('windows of headers', () => {
     expect(windows.length).toBeLessThanOrEqual(Math.ceil((20_000 * 4 * 1.08) / PAGE_ROWS));
   });
 
+  test.each([1.7, 1.84, 2, 3])('stay wide when shards split into %f times as many', async (factor) => {
+    const splitting = (seqno: number): number => (seqno % 2000 < 400 ? 4 * factor : 4);
+    const { windows } = await walk(newPlan(), [endsOf(101, 20_100)], splitting);
+    expect(windows.length).toBeLessThan(((20_000 * 4 * factor) / PAGE_ROWS) * 3);
+  });
+
   test('of a few blocks are one', async () => {
     const { windows } = await walk(newPlan(), [endsOf(101, 300)], () => 4);
     expect(windows.length).toBe(1);
