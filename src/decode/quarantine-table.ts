@@ -46,7 +46,11 @@ const quarantinePipeline = pipeline({
   name: 'quarantine',
   doc: 'Records that could not be decoded.',
   endpoint: 'GET /quarantine',
-  walk: masterchain({ seqno: 'seqno', proof: 'links', windows: { path: '/quarantine', column: 'found_at', order: 'ties' } }),
+  walk: masterchain({
+    seqno: 'seqno',
+    proof: 'links',
+    windows: { path: '/quarantine', column: 'found_at', order: 'ties' },
+  }),
   tables: [quarantineTable],
 });
 

@@ -14,7 +14,7 @@ const longNames = pipeline({
   name: 'long_names',
   doc: 'Keys that differ far behind their beginning.',
   endpoint: 'GET /rows',
-  walk: masterchain({ seqno: 'seqno', proof: 'links', windows: { path: '/rows', order: 'ties' } }),
+  walk: masterchain({ seqno: 'seqno', proof: 'links', windows: { path: '/rows', column: 'lt', order: 'ties' } }),
   tables: [
     table('long_names', {
       grain: 'a row',
