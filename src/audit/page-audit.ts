@@ -1,4 +1,4 @@
-import { canonicalText, isFriendlyFormOf } from '../api/client/address.ts';
+import { canonicalText, isFriendlyFormOf } from '../core/address.ts';
 import { AuditError } from '../core/errors.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';

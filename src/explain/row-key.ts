@@ -1,4 +1,4 @@
-import { base64Hash, rawAddress } from '../api/client/address.ts';
+import { base64Hash, rawAddress } from '../core/address.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { ColumnDef } from '../declare/column.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { canonicalText } from '../api/client/address.ts';
+import { canonicalText } from '../core/address.ts';
 import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, hullOf, intersectSpans, type Span, shortSpans } from '../core/span.ts';

@@ -1,5 +1,5 @@
 import { DuckDBDateValue } from '@duckdb/node-api';
-import { rawAddress } from '../api/client/address.ts';
+import { rawAddress } from '../core/address.ts';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import type { ParamDef, ReportDef } from './report-definition.ts';

@@ -1,4 +1,4 @@
-import { base64Hash, rawAddress } from '../api/client/address.ts';
+import { base64Hash, rawAddress } from '../core/address.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import type { Registry } from '../declare/registry.ts';
 import { givenColumns } from '../explain/row-key.ts';

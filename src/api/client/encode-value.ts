@@ -1,6 +1,6 @@
+import { isAddress } from '../../core/address.ts';
 import type { JsonValue } from '../field.ts';
 import type { Parameter } from '../parameter.ts';
-import { isAddress } from './address.ts';
 
 /** The value of a parameter as sent; undefined if invalid. Never empty: the server would ignore the filter. */
 export function encodeValue(parameter: Parameter, value: unknown): string | undefined {

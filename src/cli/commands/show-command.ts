@@ -65,7 +65,7 @@ export function addShow(program: Command): void {
 
 /** @throws {UsageError} `bad-option` for a word that is neither an option nor a value of a key */
 async function refuseOptions(words: readonly string[]): Promise<void> {
-  const { base64Hash } = await import('../../api/client/address.ts');
+  const { base64Hash } = await import('../../core/address.ts');
   const wrong = words.find((word) => /^-\D/.test(word) && base64Hash(word) === undefined);
   if (wrong === undefined) return;
   throw new UsageError(`usage: unknown option '${wrong}'`, { code: 'bad-option', hint: 'see --help' });
