@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
 import { startTonlake, tonlake } from '../cli.ts';
@@ -112,6 +112,51 @@ test.each(['-- nothing yet', '/* a;\n b */ ;\n-- c\n', ' ;; '])(
     expect(await sql('--', text)).toMatchObject(refused);
   },
 );
+
+describe('COPY', () => {
+  const filesOf = (folder: string) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'latin1')]);
+
+  test('replaces no file of the warehouse, however its path is written', async () => {
+    const before = filesOf(path);
+    const [data = ''] = before.map(([file = '']) => file).filter((file) => file.endsWith('.parquet'));
+    const link = join(freshFolder(), 'link');
+    symlinkSync(path, link);
+    for (const statement of [
+      `copy (select 1 as a) to '${data}' (format parquet)`,
+      `/* x */ COPY blocks TO "${data}" WITH (FORMAT parquet)`,
+      `create temp table t as select 1 as a; copy t to '${data}'`,
+      `explain analyze copy (select 1 as a) to 'file://${data}'`,
+      `prepare p as copy (select 1 as a) to '${relative(process.cwd(), data)}'`,
+      `copy (select 1 as a) to '${data.replace(path, link)}'`,
+      `copy (select 1 as a) to '${join(path, 'new.csv')}'`,
+      `copy (select 1 as a) to '${dirname(path)}' (format csv, partition_by (a), overwrite)`,
+      `export database '${path}'`,
+      `export database memory to '${path}'`,
+    ]) {
+      const { code, stderr } = await sql(statement);
+      expect([code, stderr], statement).toEqual([
+        2,
+        expect.stringMatching(/^error: usage: expected a path outside of the warehouse, got [^\n]*; hint: [^\n]*\n$/),
+      ]);
+    }
+    for (const computed of [`('${data}')`, `$$${data}$$`, `e'${data}'`]) {
+      const { code, stderr } = await sql(`copy (select 1 as a) to ${computed}`);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: usage: expected a path in quotes after TO/)]);
+    }
+    expect(filesOf(path)).toEqual(before);
+  });
+
+  test('writes files elsewhere, and a text in a query is no path', async () => {
+    const to = join(freshFolder(), "it's.csv");
+    const query = `copy (select 'copy x to ${path}' as a) to '${to.replaceAll("'", "''")}' (header false)`;
+    expect(await sql(query)).toMatchObject({ code: 0, stderr: '' });
+    expect(readFileSync(to, 'utf8')).toBe(`copy x to ${path}\n`);
+    expect(await sql(`select 'copy' as copy, '${path}' as "to"`)).toMatchObject({ code: 0 });
+  });
+});
 
 test('a sum that is too large names the function that has all digits', async () => {
   const { code, stderr } = await sql(

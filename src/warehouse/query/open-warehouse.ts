@@ -3,6 +3,7 @@ import type { Registry } from '../../declare/registry.ts';
 import { stillForgotten } from '../ledger/forgotten-spans.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
+import { requireCopiesOutside } from './copy-targets.ts';
 import { defineBodies } from './define-bodies.ts';
 import { gapsOf, type Parameters } from './query-gaps.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
@@ -33,6 +34,7 @@ export async function openWarehouse(path: string, options: WarehouseOptions = {}
   return {
     ...reader,
     query: async (given, parameters) => {
+      await requireCopiesOutside(reader.path, given);
       const sql = await defineBodies(reader, given);
       const gaps = await findGaps(reader, registry, { sql, parameters }, options.strict);
       const result = await reader.query(sql, parameters);

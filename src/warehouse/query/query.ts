@@ -9,6 +9,7 @@ import { requireStatement } from '../../sql/statements.ts';
 import { type Dialect, translateTrino } from '../../sql/trino/translate.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader, ReaderTraffic } from '../reader.ts';
+import { requireCopiesOutside } from './copy-targets.ts';
 import { defineBodies } from './define-bodies.ts';
 import { findGaps } from './open-warehouse.ts';
 import { requireSameNetwork } from './status.ts';
@@ -87,6 +88,7 @@ async function open(
   });
   const answer = async <T>(given: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
     requireStatement(given);
+    await requireCopiesOutside(reader.path, given);
     await begin(reader);
     const called = await defineBodies(reader, given, options.layouts);
     const sql = options.dialect === 'trino' ? await translateTrino(reader.query, called) : called;
