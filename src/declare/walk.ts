@@ -109,6 +109,10 @@ export interface LookupWalk {
   readonly copies: 'last' | 'none';
 }
 
+/** How to read pending data, with an account that every network has: that of the elections. */
+export const FOLLOW_PENDING =
+  'tonlake follow --pending Ef8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzM0vF; or any other account instead of that of the elections';
+
 /** Pending data without history, read by `tonlake follow --pending`. */
 export interface EphemeralWalk {
   readonly kind: 'ephemeral';

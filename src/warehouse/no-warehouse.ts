@@ -3,6 +3,6 @@ import { StoreError } from '../core/errors.ts';
 export function noWarehouse(path: string): StoreError {
   return new StoreError(`store: no warehouse at ${path}`, {
     code: 'no-warehouse',
-    hint: 'check the path, or create one with tonlake run',
+    hint: 'check the path, or create one with tonlake run --range -1000:',
   });
 }

@@ -1,10 +1,10 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { enterFolder, invocationOf, pasteable, rememberFlags, rememberInvocation } from '../../src/cli/invocation.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
-import { type Finished, tonlake } from '../cli.ts';
+import { CLI, type Finished, startNode, tonlake } from '../cli.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 
 test.each([
@@ -101,6 +101,56 @@ test('what a query and a mart lack is exported by the command that they suggest'
   const [, lacking = ''] = /never exported: (tonlake run .*)\n/.exec(mart.stderr) ?? [];
   expect(await paste(lacking, cwd)).toMatchObject({ code: 0 });
   expect(await tonlake(['build', 'dex_swaps', ...place], { cwd })).toMatchObject({ code: 0 });
+});
+
+describe('what an error suggests runs as it stands', () => {
+  let cwd: string;
+  let network: string;
+  beforeAll(async () => {
+    cwd = freshFolder();
+    const sandbox = await startSandbox({ port: 0, blocks: 1100 });
+    afterFile(() => sandbox.close());
+    network = sandbox.url;
+    const range = ['--range', '1000:1001', '--network', network, '--warehouse', 'w'];
+    expect(await tonlake(['run', 'transactions', ...range], { cwd })).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ['run transactions 1000:1001 -w w', 'tonlake run --warehouse w transactions -r 1000:1001'],
+    ['run gas_fees_daily --range 1000 -w w', 'tonlake build --warehouse w gas_fees_daily'],
+    ['run transactions --columns transactions=nope --range 1000 -w w', 'tonlake show --warehouse w transactions'],
+    ['show transactions nope=1 -w w', 'tonlake show --warehouse w transactions'],
+    ['show --files -w w', 'tonlake show --warehouse w transactions --files'],
+    ['forget blocks -w w --range 1000', 'tonlake forget --warehouse w blocks transactions --range 1000'],
+    ['api nope', 'tonlake api'],
+    ['status -w v -n NETWORK', 'tonlake run --warehouse v --network NETWORK --range -1000:'],
+  ])('%s: %s', async (words, suggests) => {
+    const failed = await tonlake(words.replace('NETWORK', network).split(' '), { cwd });
+    const command = suggests.replace('NETWORK', network);
+    expect({ ...failed, isSuccess: failed.code === 0 }).toMatchObject({
+      isSuccess: false,
+      stderr: expect.stringMatching(/; hint: /),
+    });
+    const [, hint = ''] = failed.stderr.split('; hint: ');
+    expect(hint).toContain(command);
+    expect(await paste(command, cwd)).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    [['run', 'pending_transactions', '--range', '1000', '-w', 'w'], /; hint: (tonlake follow [^;]*);/],
+    [['sql', 'from pending_actions', '--strict', '-w', 'w'], /never watched here: (tonlake follow [^;]*);/],
+  ])('%j: a command that follows an account until it is interrupted', async (words, suggests) => {
+    const own = freshFolder();
+    cpSync(join(cwd, 'w'), join(own, 'w'), { recursive: true });
+    const failed = await tonlake([...words], { cwd: own });
+    const [, command = ''] = suggests.exec(failed.stderr) ?? [];
+    const [first, ...rest] = command.split(' ');
+    expect(first).toBe('tonlake');
+    const running = startNode([CLI, ...rest, '--json'], { cwd: own });
+    await running.until('stdout', /"polls":1|"event":"poll"/);
+    running.kill('SIGINT');
+    expect(await running.finished).toMatchObject({ code: 130 });
+  });
 });
 
 test('without a network, a warehouse says which one it holds, and the default is named', async () => {

@@ -2,6 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
+import { FOLLOW_PENDING } from '../../src/declare/walk.ts';
 import { buildMarts, openWarehouse, readStatus, renderReport, run } from '../../src/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
@@ -58,7 +59,7 @@ describe('a table that was never exported is a gap', () => {
       'select * from jetton_wallets_now',
       ['jetton_wallets was never exported here: tonlake run jetton_wallets --range 1000:1099'],
     ],
-    ['select * from pending_actions', ['pending_actions was never watched here: tonlake follow --pending ADDRESS']],
+    ['select * from pending_actions', [`pending_actions was never watched here: ${FOLLOW_PENDING}`]],
     ['with actions as (select 1) select * from actions', []],
     [
       'with blocks as (select * from actions) from blocks',

@@ -1,6 +1,7 @@
 import { intersectSpans, type Span, shortSpans, subtractSpans, unionSpans, wholeRange } from '../../core/span.ts';
 import { isEphemeral, type PipelineDef } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
+import { FOLLOW_PENDING } from '../../declare/walk.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { parseSql, relationsIn } from '../../sql/sql-tree.ts';
 import { tonInputs } from '../../sql/ton-views.ts';
@@ -61,7 +62,7 @@ export function absentTables(
       const gone = forgotten.filter((each) => each.pipeline === pipeline.name);
       if (gone.length > 0) return `${name} is empty: ${describeForgotten(gone)}`;
       return isEphemeral(pipeline)
-        ? `${name} was never watched here: tonlake follow --pending ADDRESS`
+        ? `${name} was never watched here: ${FOLLOW_PENDING}`
         : `${name} was never exported here: ${suggestRun(ledger, registry, pipeline)}`;
     });
 }
