@@ -4,7 +4,7 @@ import type { RunResult, Session } from '../src/ui/ui-types.ts';
 import { CopyButton } from './cell-panel.tsx';
 import { ChartView } from './chart-view.tsx';
 import { Grid, rowCount } from './grid.tsx';
-import { Gaps } from './notes.tsx';
+import { Failed, Gaps } from './notes.tsx';
 import { RowPages, type Sorting } from './row-pages.ts';
 
 const FORMATS = [
@@ -54,6 +54,7 @@ export function ResultView({ result, session }: { readonly result: RunResult; re
           The query has more than {formatCount(session.maxRows)} rows. tonlake sql --output writes all of them.
         </p>
       )}
+      {view === 'rows' && rows.error !== undefined && <Failed error={rows.error} />}
       {view === 'rows' ? (
         <Grid
           label="Rows of the result"

@@ -15,14 +15,20 @@ export interface Sorting {
 export class RowPages {
   readonly #path: string;
   readonly #sorting: Sorting | undefined;
-  readonly #onRows: () => void;
+  readonly #onChange: () => void;
   readonly #pages = new Map<number, readonly (readonly Cell[])[]>();
   readonly #asked = new Set<number>();
+  #error: Error | undefined;
 
-  constructor(path: string, sorting: Sorting | undefined, onRows: () => void) {
+  constructor(path: string, sorting: Sorting | undefined, onChange: () => void) {
     this.#path = path;
     this.#sorting = sorting;
-    this.#onRows = onRows;
+    this.#onChange = onChange;
+  }
+
+  /** Why rows that are seen are not there. */
+  get error(): Error | undefined {
+    return this.#error;
   }
 
   /** Undefined if the row is not loaded. */
@@ -42,10 +48,15 @@ export class RowPages {
         .then(({ rows }) => {
           this.#pages.set(page, rows);
           for (const old of [...this.#pages.keys()].slice(0, -MAX_PAGES)) this.#pages.delete(old);
-          this.#onRows();
+          this.#error = undefined;
         })
-        .catch(() => {})
-        .finally(() => this.#asked.delete(page));
+        .catch((error: Error) => {
+          this.#error = error;
+        })
+        .finally(() => {
+          this.#asked.delete(page);
+          this.#onChange();
+        });
     }
   }
 }

@@ -27,6 +27,8 @@ const hostile = [
 interface Look {
   /** Default: the server of all tests, whose visitor keeps its cookie and the files of the page. */
   readonly of?: UiServer;
+  /** Messages of the browser that are expected. Default: none. */
+  readonly faults?: readonly string[];
 }
 
 describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () => {
@@ -66,7 +68,11 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
   }
 
   /** Opens a page. No message of the browser may be an error. */
-  async function visit<T>(path: string, use: (page: Page) => Promise<T>, { of }: Look = {}): Promise<T> {
+  async function visit<T>(
+    path: string,
+    use: (page: Page) => Promise<T>,
+    { of, faults: expected = [] }: Look = {},
+  ): Promise<T> {
     const context = of === undefined ? visitor : await enter(of);
     const page = await context.newPage();
     const faults: string[] = [];
@@ -75,7 +81,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     try {
       await page.goto(new URL(path, (of ?? server).url).href);
       const result = await use(page);
-      expect(faults).toEqual([]);
+      expect([...new Set(faults)]).toEqual(expected);
       return result;
     } finally {
       await page.close();
@@ -218,6 +224,47 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
         .waitFor();
       // A link fills the editor; only its reader runs it.
       expect(await page.locator('.grid').count()).toBe(0);
+    });
+  });
+
+  test('rows of a result that is not kept any more come as an error, and not as blanks', async () => {
+    await visit(
+      linkTo('select range as n from range(1000)'),
+      async (page) => {
+        await runLinked(page);
+        for (let at = 0; at < 4; at++) await visit(linkTo(`select ${at}`), runLinked);
+        await page.getByRole('columnheader', { name: 'n BIGINT' }).getByRole('button').click();
+        const alert = page.getByRole('alert');
+        await alert.waitFor();
+        expect(await alert.locator('p').allTextContents()).toEqual([
+          'expected a result that is kept, got an older one',
+          'run the query again',
+        ]);
+      },
+      { faults: ['Failed to load resource: the server responded with a status of 404 (Not Found)'] },
+    );
+  });
+
+  test('each name of a legend has the colour of its series', async () => {
+    const sql = "select name, n from (values ('gamma', 3), ('alpha', 1), ('delta', 4), ('beta', 2)) as t(name, n)";
+    await visit(linkTo(sql), async (page) => {
+      await runLinked(page);
+      await page.getByRole('tab', { name: 'Chart' }).click();
+      await page.getByLabel('Mark').selectOption('bar');
+      await page.getByLabel('Across').selectOption('name');
+      await page.getByLabel('Color').selectOption('name');
+      await page.locator('.legend').waitFor();
+      const named = await page.evaluate<readonly (readonly [string, string])[]>(
+        `[...document.querySelectorAll('.legend li')].map((item) =>
+          [item.textContent, getComputedStyle(item.querySelector('span')).backgroundColor])`,
+      );
+      const fills = await page.evaluate<readonly string[]>(
+        `[...document.querySelectorAll('[aria-label=bar] rect')]
+          .sort((a, b) => a.getAttribute('height') - b.getAttribute('height')).map((bar) => getComputedStyle(bar).fill)`,
+      );
+      expect(new Set(fills).size).toBe(4);
+      const colors = new Map(named);
+      expect(fills).toEqual(['alpha', 'beta', 'gamma', 'delta'].map((name) => colors.get(name)));
     });
   });
 
