@@ -1,3 +1,4 @@
+import { parse } from 'node:path';
 import type * as duckdb from '@duckdb/node-api';
 import { StoreError } from '../core/errors.ts';
 import { quoteText } from './canonical-text.ts';
@@ -12,7 +13,7 @@ export interface Confinement {
   readonly temporaryMb: number;
   /** Folder, besides the warehouse, that may be read and written. */
   readonly scratch: string;
-  /** True if SQL may read any file. Default false. */
+  /** True if SQL may read any file of this machine. Default false. */
   readonly allowFiles?: boolean | undefined;
 }
 
@@ -49,15 +50,16 @@ const REFUSED = new RegExp(
 
 /** What confines a database to some folders. No later statement can undo it. */
 export function confiningStatements(folders: readonly string[], limits: Confinement): readonly string[] {
-  const all = [...folders, limits.scratch].map((folder) => quoteText(folder.replace(/\/*$/, '/')));
+  // With all folders of this machine, other machines stay out of reach.
+  const more = limits.allowFiles === true ? [limits.scratch, parse(process.cwd()).root] : [limits.scratch];
+  const all = [...folders, ...more].map((folder) => quoteText(folder.replace(/\/*$/, '/')));
   return [
     // How many bytes were read is in the log.
     `CALL enable_logging('FileSystem')`,
     `SET memory_limit = '${limits.memoryMb}MB'`,
     `SET max_temp_directory_size = '${limits.temporaryMb}MB'`,
-    ...(limits.allowFiles === true
-      ? []
-      : [`SET allowed_directories = [${all.join(', ')}]`, 'SET enable_external_access = false']),
+    `SET allowed_directories = [${all.join(', ')}]`,
+    'SET enable_external_access = false',
     'SET lock_configuration = true',
   ];
 }

@@ -5,21 +5,24 @@ import type { UiEnvironment } from './ui-options.ts';
 
 /** Who may talk to the server: a browser that opened its first address, on this machine. */
 export interface Access {
-  /** Part of the first address. */
+  /** Part of the first address; for one use. */
   readonly token: string;
   /** Lets a request pass, or answers it. */
   readonly guard: MiddlewareHandler<UiEnvironment>;
 }
 
-const HELP = `This page belongs to tonlake ui. Open the address that it printed when it started: the key is in it.\n`;
+const HELP =
+  'This page belongs to tonlake ui. Open the address that it printed when it started: the key in it is for one use. ' +
+  'Start tonlake ui again for a new one.\n';
 
 /**
- * Guards a server on a port of loopback. The key of the first address becomes a cookie that scripts cannot read and that other sites
- * cannot send; the host and origin of each request must be ours, so that no name that was rebound to this machine gets an answer.
+ * Guards a server on a port of loopback. The key of the first address, which other users may see in the list of processes, is for one
+ * use: it becomes a cookie that scripts cannot read and that other sites cannot send. The host and origin of each request must be ours, so that no name that was rebound to this machine gets an answer.
  */
 export function guardAccess(port: () => number): Access {
   const token = randomBytes(24).toString('base64url');
   const session = randomBytes(24).toString('base64url');
+  let isSpent = false;
   const guard: MiddlewareHandler<UiEnvironment> = async (c, next) => {
     const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((host) => `${host}:${port()}`);
     const host = c.req.header('host') ?? '';
@@ -39,12 +42,16 @@ export function guardAccess(port: () => number): Access {
       return c.text('expected JSON\n', 415);
     // Cookies of a host are shared by its ports.
     const cookie = `tonlake_ui_${port()}`;
+    const isKnown = isSame(getCookie(c, cookie) ?? '', session);
     const given = c.req.query('token');
     if (c.req.path === '/' && c.req.method === 'GET' && given !== undefined && isSame(given, token)) {
+      // The browser that used the key may open its address again.
+      if (isSpent && !isKnown) return c.text(HELP, 401);
+      isSpent = true;
       setCookie(c, cookie, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
       return c.redirect('/', 303);
     }
-    if (!isSame(getCookie(c, cookie) ?? '', session)) return c.text(HELP, 401);
+    if (!isKnown) return c.text(HELP, 401);
     return next();
   };
   return { token, guard };

@@ -1,7 +1,10 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../../src/index.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
+import { servePages } from '../browser/pages.ts';
+import { EXTENSIONS, S3_PROGRAM, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
 
@@ -22,10 +25,34 @@ const filesIn = (folder: string): readonly string[] =>
 
 describe('who gets an answer', () => {
   test('the first address gives a cookie that scripts and other sites cannot use, and shows the key no longer', async () => {
-    const { pathname, search } = new URL(server.url);
-    const { status, headers } = await ask(server.port, pathname + search);
-    expect({ status, to: headers['location'] }).toEqual({ status: 303, to: '/' });
-    expect(String(headers['set-cookie'])).toMatch(/^tonlake_ui_\d+=[\w-]{32}; Path=\/; HttpOnly; SameSite=Strict$/);
+    const own = await serveWarehouse(warehouse);
+    try {
+      const { pathname, search } = new URL(own.url);
+      const { status, headers } = await ask(own.port, pathname + search);
+      expect({ status, to: headers['location'] }).toEqual({ status: 303, to: '/' });
+      expect(String(headers['set-cookie'])).toMatch(/^tonlake_ui_\d+=[\w-]{32}; Path=\/; HttpOnly; SameSite=Strict$/);
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('the key of the first address is for one use; only the browser that used it may open the address again', async () => {
+    const own = await serveWarehouse(warehouse);
+    try {
+      const first = new URL(own.url).pathname + new URL(own.url).search;
+      expect((await ask(own.port, `/?token=${'x'.repeat(32)}`)).status).toBe(401);
+      const guest = await Visitor.enter(own);
+      const second = await ask(own.port, first);
+      expect({ status: second.status, cookie: second.headers['set-cookie'] }).toEqual({
+        status: 401,
+        cookie: undefined,
+      });
+      expect(second.text).toContain('the key in it is for one use');
+      expect((await guest.get(first)).status).toBe(303);
+      expect((await guest.get('/api/session')).status).toBe(200);
+    } finally {
+      await own.close();
+    }
   });
 
   test('without the key, or with a wrong one, nothing is told', async () => {
@@ -40,12 +67,17 @@ describe('who gets an answer', () => {
   });
 
   test('a name that was rebound to this machine is refused, whatever its key', async () => {
-    const { search } = new URL(server.url);
+    const unused = await serveWarehouse(warehouse);
+    const { search } = new URL(unused.url);
     const hosts = ['evil.example', `evil.example:${server.port}`, '127.0.0.1', `127.0.0.1:${server.port}.evil.example`];
     for (const host of hosts) {
       expect([400, 403]).toContain((await visitor.get('/api/session', { host })).status);
-      expect((await ask(server.port, `/${search}`, { headers: { host } })).headers['set-cookie']).toBeUndefined();
+      const asUnused = host.replace(`${server.port}`, `${unused.port}`);
+      const { headers } = await ask(unused.port, `/${search}`, { headers: { host: asUnused } });
+      expect(headers['set-cookie']).toBeUndefined();
     }
+    expect((await ask(unused.port, `/${search}`)).headers['set-cookie']).toBeDefined();
+    await unused.close();
     expect((await visitor.get('/api/session', { host: `localhost:${server.port}` })).status).toBe(200);
   });
 
@@ -243,6 +275,55 @@ describe('what a query cannot do', () => {
       expect(await guest.run(`attach '${outside}/x.db'`)).toMatchObject({ status: 422, code: 'not-a-query' });
     } finally {
       await free.close();
+    }
+  });
+});
+
+const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
+
+describe.skipIf(isMissing)('a warehouse in an object store (skipped without versitygw)', () => {
+  test('its queries reach no other server and no other bucket, with --allow-files or without', async () => {
+    useS3(await startS3());
+    if (EXTENSIONS !== undefined) process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
+    const bucket = 's3://lake/w';
+    await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: '1000:1009', warehouse: bucket });
+    const other = await servePages(new Map([['/x.csv', 'a\nfound\n']]));
+    const secret = join(freshFolder(), 'secret.csv');
+    writeFileSync(secret, 'a\nfound\n');
+    try {
+      for (const allowFiles of [true, false]) {
+        const own = await serveWarehouse(bucket, { allowFiles });
+        try {
+          const guest = await Visitor.enter(own);
+          for (const sql of [
+            `select content from read_text('${other.url}/x.csv')`,
+            `select * from '${other.url}/x.csv'`,
+            `select content from read_text('https://localhost:9/x.csv')`,
+            `select content from read_blob('s3://lake/secret.csv')`,
+            `select * from glob('s3://lake/*')`,
+            `select * from 's3://other/x.parquet'`,
+            `select content from read_text('hf://datasets/x/y/z.csv')`,
+          ]) {
+            const { status, code, error } = await guest.run(sql);
+            expect({ sql, status, code, error }).toEqual({
+              ...{
+                sql,
+                status: 422,
+                code: 'failed',
+                error: expect.stringMatching(/disabled (by|through) configuration/),
+              },
+            });
+          }
+          expect(await guest.run('select * from blocks')).toMatchObject({ status: 200 });
+          const status = allowFiles ? 200 : 422;
+          expect(await guest.run(`select * from read_csv('${secret}')`)).toMatchObject({ status });
+        } finally {
+          await own.close();
+        }
+      }
+      expect(other.asked).toEqual([]);
+    } finally {
+      other.close();
     }
   });
 });
