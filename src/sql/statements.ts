@@ -4,7 +4,7 @@ import { UsageError } from '../core/errors.ts';
 export function splitStatements(sql: string): readonly string[] {
   const statements: string[] = [];
   let from = 0;
-  const skipped = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|(\$\w*\$)[\s\S]*?\1|;/g;
+  const skipped = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\r\n]*|\/\*[\s\S]*?\*\/|(\$\w*\$)[\s\S]*?\1|;/g;
   for (const { 0: text, index } of sql.matchAll(skipped)) {
     if (text !== ';') continue;
     statements.push(sql.slice(from, index));
@@ -43,5 +43,5 @@ export function selectWithin(statement: string): SelectWithin {
 
 /** Removes leading comments. */
 function withoutComments(statement: string): string {
-  return statement.replace(/^(\s+|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)+/, '').trim();
+  return statement.replace(/^(\s+|--[^\r\n]*([\r\n]|$)|\/\*[\s\S]*?\*\/)+/, '').trim();
 }
