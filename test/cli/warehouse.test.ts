@@ -96,10 +96,12 @@ describe('tonlake sql', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'n\n5\n', stderr: '' });
   });
 
-  test('a wrong query is one line with a hint', async () => {
+  test('a wrong query is one line with a hint, and its place', async () => {
     const { code, stdout, stderr } = await sql('select *\nfrom transactionz');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^error: store: query: [^\n]*transactionz[^\n]*; hint: tonlake show[^\n]*\n$/);
+    expect(stderr).toMatch(
+      /^error: store: query: [^\n]*transactionz[^\n]*; hint: tonlake show[^\n]*\nLINE 2: from transactionz\n {13}\^\n$/,
+    );
   });
 
   test.each(['w', 'w.duckdb'])('a query cannot change %s', async (name) => {

@@ -74,6 +74,7 @@ describe('a run', () => {
       quarantined: 0,
       openDays: [],
       unproven: {},
+      unknownKeys: {},
       // The sandbox says that its hashes are not those of cells.
       content: { 'no-cells': expect.any(Number) },
       complete: true,
