@@ -71,8 +71,8 @@ async function* planGivenKeys(context: Context, lasting: LastingFailure, query: 
   const { walk } = context.pipeline;
   const span = hullOf(context.asked) ?? { from: 0, to: 0 };
   const keys = await findKeys(context, walk, query, span);
-  const lots = inBatches(keys, LOT_REQUESTS * walk.batch);
-  for (const lot of lots.length === 0 ? [[]] : lots) {
+  const lots = keys.length === 0 ? [[]] : inBatches(keys, LOT_REQUESTS * walk.batch);
+  for (const lot of lots) {
     if (lasting.signal.aborted) return;
     const gate = closedGate(context.stop);
     yield () => new KeySpan(context, lasting, span, gate.open, { keys: lot, isLast: lot === lots.at(-1) });
