@@ -27,6 +27,9 @@ test('a ledger of 130,000 entries has a status and can be verified', async () =>
     ${entry} FROM range(1, ${MANY + 1}) t(n)`);
   database.close();
   const { pipelines } = await readStatus(path);
-  expect(pipelines).toMatchObject([{ pipeline: 'blocks' }]);
+  expect(pipelines).toMatchObject([
+    { pipeline: 'blocks', blocks: MANY },
+    { pipeline: 'transactions', done: [] },
+  ]);
   await withDamagedStore({ path, registry, memoryMb: 256 }, async ({ entries }) => expect(entries).toHaveLength(MANY));
 });
