@@ -100,14 +100,14 @@ export function isDetail({ event }: { readonly event: string }): boolean {
 }
 
 async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions, what: string): Promise<string> {
-  const { network, from, to, rows, requests, seconds, spans } = report;
+  const { network, asked, to, rows, requests, seconds, spans } = report;
   const added = Object.entries(rows)
     .filter(([, count]) => count > 0)
     .map(([table, count]) => `${formatCount(count)} ${table}`);
   const whole = spans === 0 ? 'nothing was missing' : 'no rows were found';
   const nothing = report.complete ? whole : 'nothing was added';
   const gain = added.length === 0 ? nothing : added.join(', ');
-  const head = `${stateOf(report, options.pipelines)}: ${what} ${from}:${to} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
+  const head = `${stateOf(report, options.pipelines)}: ${what} ${shortSpans(asked)} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
   const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${shortSpans(spans)}`);
   const why = report.content['contradicted'] === undefined ? 'nothing counts these rows' : 'content contradicts hashes';
   const read = unproven.length === 0 ? '' : `  unproven, because ${why}: ${unproven.join('; ')}\n`;

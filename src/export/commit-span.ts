@@ -1,5 +1,5 @@
 import { isSealedMeanwhile } from '../core/errors.ts';
-import { type Span, spanSize } from '../core/span.ts';
+import { type Span, totalSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import { quarantineBatch } from '../decode/quarantine-table.ts';
 import { type CommitDraft, givesWay, type StagedSpan, type Verdict } from '../warehouse/index.ts';
@@ -60,7 +60,7 @@ export async function quarantineSpan(
   for (const { pointer, reason } of refused) report({ event: 'quarantine', pipeline: name, seqno, pointer, reason });
 }
 
-/** Reports that a span has ended, with or without success. */
-export function reportProgress({ report, pipeline }: WalkContext, span: Span): void {
-  report({ event: 'progress', pipeline: pipeline.name, seqnos: spanSize(span), records: 0 });
+/** Reports that the blocks of a span have ended, with or without success. */
+export function reportProgress({ report, pipeline }: WalkContext, blocks: readonly Span[]): void {
+  report({ event: 'progress', pipeline: pipeline.name, seqnos: totalSize(blocks), records: 0 });
 }

@@ -61,6 +61,8 @@ export interface RunReport {
   /** First and last requested masterchain seqno. */
   readonly from: number;
   readonly to: number;
+  /** The requested blocks. */
+  readonly asked: readonly Span[];
   /** Rows committed by this run, by table. */
   readonly rows: Readonly<Record<string, number>>;
   readonly requests: number;
@@ -211,6 +213,7 @@ function reportOf(running: Reported, startedAt: number): RunReport {
     pipeline: options.pipelines.join(','),
     from: asked[0]?.from ?? 0,
     to: asked.at(-1)?.to ?? 0,
+    asked,
     ...totals,
     complete: totals.complete && isOver,
     openDays,

@@ -1,7 +1,7 @@
 import type { NamedHeader } from '../chain/headers.ts';
 import { fetchEnds } from '../chain/index-ends.ts';
 import { TonlakeError } from '../core/errors.ts';
-import type { Span } from '../core/span.ts';
+import { intersectSpans, type Span } from '../core/span.ts';
 import { KnownStates } from './known-states.ts';
 import type { BlockProblem } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
@@ -12,14 +12,22 @@ const HOLES: ReadonlySet<string> = new Set(['not-indexed', 'short-list']);
 /** A span of headers, with the shard states at its ends that prove it. */
 export interface HeaderEnds {
   readonly span: Span;
+  /** Its missing blocks. */
+  readonly only: readonly Span[];
   /** Undefined at the beginning of the index. */
   readonly before: readonly NamedHeader[] | undefined;
   readonly after: readonly NamedHeader[];
 }
 
-/** The longest part of a span with states at both ends: a masterchain block that is not indexed cannot be an end. */
+/**
+ * The longest part of a span with states at both ends: a masterchain block that is not indexed cannot be an end.
+ *
+ * @param missing blocks, of which the first one begins the span
+ * @param first block of the index
+ */
 export async function provableEnds(
   { from, to }: Span,
+  missing: readonly Span[],
   first: number,
   states: ShardStates,
 ): Promise<HeaderEnds | BlockProblem> {
@@ -27,9 +35,11 @@ export async function provableEnds(
   if (before instanceof TonlakeError) return { span: { from, to: from }, error: before };
   for (let end = to; ; ) {
     const after = await states.at(end);
-    if (!(after instanceof TonlakeError)) return { span: { from, to: end }, before, after };
+    const span = { from, to: end };
+    const only = intersectSpans(missing, [span]);
+    if (!(after instanceof TonlakeError)) return { span, only, before, after };
     const last = await states.head();
-    if (last < from) return { span: { from, to }, error: after };
+    if (last < from) return { span: only[0] ?? span, error: after };
     if (end === from) return { span: { from, to: from }, error: after };
     end = Math.min(end - 1, last);
   }

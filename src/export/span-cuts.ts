@@ -10,3 +10,22 @@ export function cutAtFinal(spans: readonly Span[], lookBack: number, head: numbe
     ...intersectSpans(spans, [{ from: final + 1, to: Number.MAX_SAFE_INTEGER }]),
   ];
 }
+
+/** How far neighbours are joined. */
+export interface NearLimits {
+  /** Maximum blocks between two of them. */
+  readonly hole: number;
+  /** Maximum blocks from the first one to the last. */
+  readonly blocks: number;
+}
+
+/** From the first of sorted spans, or its first blocks, to the last of its near neighbours. */
+export function nearSpan([first, ...others]: readonly [Span, ...Span[]], { hole, blocks }: NearLimits): Span {
+  const { from } = first;
+  let { to } = first;
+  for (const next of others) {
+    if (next.from - to - 1 > hole || next.from - from >= blocks) break;
+    to = next.to;
+  }
+  return { from, to: Math.min(to, from + blocks - 1) };
+}

@@ -11,7 +11,14 @@ import { type Failure, isWrong, PageLoading, type RefusedRecord } from './page-l
 import type { RequestMeter } from './request-meter.ts';
 import { CONTENT } from './span-loader.ts';
 import type { SpanTurn } from './span-order.ts';
-import type { BlockProblem, ProvableRows, Reading, ScratchRows, SpanWalk } from './span-walk.ts';
+import {
+  type BlockProblem,
+  blocksOf,
+  type ProvableRows,
+  type Reading,
+  type ScratchRows,
+  type SpanWalk,
+} from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';
 
@@ -70,13 +77,13 @@ export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly B
 }
 
 /** True, and reported, if another writer was faster: nothing is requested then. */
-function isDoneByRival({ context, replaces }: SpanRun, { unit, span, onEnd }: SpanWalk): boolean {
+function isDoneByRival({ context, replaces }: SpanRun, walk: SpanWalk): boolean {
   const { pipeline, sink, report } = context;
-  const isDone = unit !== 'reading' && replaces.length === 0 && sink.isRivalled?.(pipeline.name, span) === true;
-  if (!isDone) return false;
-  report({ event: 'rival', pipeline: pipeline.name, from: span.from, to: span.to });
-  reportProgress(context, span);
-  onEnd?.();
+  const isDone = blocksOf(walk).every((span) => sink.isRivalled?.(pipeline.name, span) === true);
+  if (!isDone || walk.unit === 'reading' || replaces.length > 0) return false;
+  report({ event: 'rival', pipeline: pipeline.name, from: walk.span.from, to: walk.span.to });
+  reportProgress(context, blocksOf(walk));
+  walk.onEnd?.();
   return true;
 }
 
@@ -123,7 +130,7 @@ class SpanTask {
       await this.loading.fetchPlanned();
       if (this.loading.distrust !== undefined) throw this.loading.distrust;
       const found = await this.settle();
-      if (found !== 'halve') reportProgress(this.context, this.walk.span);
+      if (found !== 'halve') reportProgress(this.context, blocksOf(this.walk));
       if (this.loading.fatal !== undefined) throw this.loading.fatal.error;
       return found;
     } finally {
@@ -184,7 +191,7 @@ class SpanTask {
 
   private goodParts(bad: readonly BadBlock[]): readonly Span[] {
     return subtractSpans(
-      [this.walk.span],
+      blocksOf(this.walk),
       bad.map(({ seqno }) => ({ from: seqno, to: seqno })),
     );
   }
@@ -200,10 +207,10 @@ class SpanTask {
   private async audit(): Promise<readonly BadBlock[]> {
     const { loading, walk, loader } = this;
     const found = [...(await loader.audit(this.context.content())), ...((await walk.audit?.(this.rows)) ?? [])];
-    const bad = new Map(found.map((block) => [block.seqno, block]));
+    const isOwn = (seqno: number): boolean => blocksOf(walk).some(({ from, to }) => seqno >= from && seqno <= to);
+    const bad = new Map(found.filter(({ seqno }) => isOwn(seqno)).map((block) => [block.seqno, block]));
     const accuse = (seqno: number, reason: string): void => {
-      const isOwn = seqno >= walk.span.from && seqno <= walk.span.to;
-      if (isOwn && !bad.has(seqno)) bad.set(seqno, { seqno, reason });
+      if (isOwn(seqno) && !bad.has(seqno)) bad.set(seqno, { seqno, reason });
     };
     for (const seqno of [...loading.suspects, ...loading.refusals.keys()]) {
       if (seqno !== undefined) accuse(seqno, 'expected records that can be decoded');

@@ -66,6 +66,8 @@ export interface Reading {
  */
 export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   readonly span: Span;
+  /** The blocks of the span that are committed. The others are between them, and their rows come with the same pages. Default: all. */
+  readonly only?: readonly Span[] | undefined;
   /** How the loader assigns rows to blocks and checks them. */
   readonly rows: RowRules;
   /**
@@ -100,6 +102,11 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   /** Called after the commit of a reading, to report on it. */
   onCommitted?(reading: Reading): Promise<void>;
   onEnd?(): void;
+}
+
+/** The blocks that a span is walked for. */
+export function blocksOf({ span, only }: Pick<SpanWalk, 'span' | 'only'>): readonly Span[] {
+  return only ?? [span];
 }
 
 /** Masterchain blocks that could not be exported, and why. */

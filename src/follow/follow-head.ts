@@ -206,7 +206,8 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   await Promise.all([merging.stop(), building?.stop()]);
   const span = { from, to: Math.max(from, loop.head) };
   const report: RunReport = {
-    ...{ event: 'done', network: session.network, pipeline: options.pipelines.join(','), ...span },
+    ...{ event: 'done', network: session.network, pipeline: options.pipelines.join(',') },
+    ...{ ...span, asked: [span] },
     // A changing list covers no blocks: it is as old as its cadence.
     ...tally.totals(
       pipelines.filter((pipeline) => !isReading(pipeline)),

@@ -18,7 +18,8 @@ function stateAt(seqno: number): readonly NamedHeader[] {
 }
 
 function endsOf(from: number, to: number): HeaderEnds {
-  return { span: { from, to }, before: stateAt(from - 1), after: stateAt(to) };
+  const span = { from, to };
+  return { span, only: [span], before: stateAt(from - 1), after: stateAt(to) };
 }
 
 /** Walks spans as the engine does; `densityAt` gives the headers per masterchain block. */

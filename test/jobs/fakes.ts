@@ -50,7 +50,7 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
       asked.steps.push('run');
       const [from = 0, to = 0] = range.split(':').map(Number);
       const report: RunReport = {
-        ...{ event: 'done', network: 'sandbox', pipeline: pipelines.join(','), from, to },
+        ...{ event: 'done', network: 'sandbox', pipeline: pipelines.join(','), from, to, asked: [{ from, to }] },
         ...{ rows: { blocks: to - from + 1 }, requests: 3, retries: 0, planned: 3, spans: 1, quarantined: 0 },
         ...{ complete: true, openDays: [], unknownKeys: {}, unproven: {}, content: {}, seconds: 1 },
       };

@@ -1,18 +1,20 @@
 import type { SealedRows } from '../../audit/sealed-rows.ts';
 import type { Header } from '../../chain/headers.ts';
 import { TonlakeError, WalkError } from '../../core/errors.ts';
-import { intersectSpans, type Span, spanSize, unionSpans } from '../../core/span.ts';
+import { intersectSpans, type Span, spanSize, subtractSpans, unionSpans } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import type { MasterchainWalk } from '../../declare/walk.ts';
 import { doneSpans } from '../../warehouse/index.ts';
 import { HeaderPlan } from '../header-plan.ts';
-import { halve } from '../lt-windows.ts';
+import { halve, type LtWindow, rangeOf } from '../lt-windows.ts';
 import { limitOf, PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf, wholeWindow } from '../page-request.ts';
 import { quoteHeaders } from '../quote/quote-headers.ts';
 import { quoteRows } from '../quote/quote-rows.ts';
+import { packSpans, type RowPack } from '../row-packs.ts';
 import { headersOf, planRowPages, planRowSpans } from '../row-plan.ts';
 import { RowPositions } from '../row-positions.ts';
 import { type HeaderEnds, provableEnds, ShardStates } from '../shard-states.ts';
+import { nearSpan } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import { linkProof, promisedRows } from '../span-proof.ts';
 import type { BlockProblem, SpanWalk } from '../span-walk.ts';
@@ -50,20 +52,26 @@ export const masterchainWalk: WalkKind<MasterchainWalk> = {
 };
 
 async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
-  for (const whole of missing) {
-    let from = whole.from;
-    while (from <= whole.to) {
-      if (context.stop.aborted) return;
-      const chunk = { from, to: Math.min(whole.to, from + CHUNK_BLOCKS - 1) };
-      const headers = await context.sink.headers({ from: chunk.from - 1, to: chunk.to + 1 });
-      requireHeaders(context, chunk, headers);
-      const positions = new RowPositions([...headers.values()].flat());
-      const spans = planRowSpans(context, chunk, headers, positions);
-      // The last span of a chunk may go on in the next one.
-      const settled = chunk.to < whole.to && spans.length > 1 ? spans.slice(0, -1) : spans;
-      for (const span of settled) yield () => rowSpan(context, span, headers, positions);
-      from = (settled.at(-1) as Span).to + 1;
-    }
+  for await (const pack of packSpans(context, missing)) {
+    if (context.stop.aborted) return;
+    if (pack.spans.length > 1) yield () => packedSpan(context, pack);
+    else yield* wholeSpans(context, pack.spans[0]);
+  }
+}
+
+async function* wholeSpans(context: Context, whole: Span): AsyncGenerator<Prepare> {
+  let { from } = whole;
+  while (from <= whole.to) {
+    if (context.stop.aborted) return;
+    const chunk = { from, to: Math.min(whole.to, from + CHUNK_BLOCKS - 1) };
+    const headers = await context.sink.headers({ from: chunk.from - 1, to: chunk.to + 1 });
+    requireHeaders(context, chunk, headers);
+    const positions = new RowPositions([...headers.values()].flat());
+    const spans = planRowSpans(context, chunk, headers, positions);
+    // The last span of a chunk may go on in the next one.
+    const settled = chunk.to < whole.to && spans.length > 1 ? spans.slice(0, -1) : spans;
+    for (const span of settled) yield () => rowSpan(context, span, headers, positions);
+    from = (settled.at(-1) as Span).to + 1;
   }
 }
 
@@ -89,6 +97,19 @@ function rowSpan(
   return {
     ...pagedSpan(context, span, [pages], (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
     rows: { block: BLOCK, audit: { kind: 'counts', headers: headersOf(span, headers) } },
+  };
+}
+
+/** Neighbours whose rows come with one page. */
+function packedSpan(context: Context, { spans, headers }: RowPack): SpanWalk<PagedRequest> {
+  for (const span of spans) requireHeaders(context, span, headers);
+  const hull = { from: spans[0].from, to: (spans.at(-1) as Span).to };
+  const own = spans.flatMap((span) => headersOf(span, headers));
+  const window = rangeOf(own) as LtWindow;
+  const page: PageRequest = { kind: 'window', window, offset: 0, rows: promisedRows(own), isLast: true };
+  return {
+    ...pagedSpan(context, hull, [[page]], (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
+    ...{ only: spans, rows: { block: BLOCK, audit: { kind: 'counts', headers: own } } },
   };
 }
 
@@ -153,10 +174,10 @@ function remainder({ walk }: MasterchainPipeline, of: PageRequest, { records }: 
 async function* headerSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const plan = new HeaderPlan(context.stop);
   const states = new ShardStates(context);
-  const left: Span[] = [];
+  let left: readonly Span[] = [];
   let isAny = false;
   for await (const ends of headerEnds(context, missing, states)) {
-    if ('error' in ends) left.push(ends.span);
+    if ('error' in ends) left = unionSpans([...left, ...intersectSpans(missing, [ends.span])]);
     else {
       isAny = true;
       yield () => headerSpan(context, ends, plan);
@@ -164,7 +185,7 @@ async function* headerSpans(context: Context, missing: readonly Span[]): AsyncGe
   }
   if (left.length > 0 && isAny) await plan.begun;
   states.retryHoles();
-  for await (const ends of headerEnds(context, unionSpans(left), states)) {
+  for await (const ends of headerEnds(context, left, states)) {
     if ('error' in ends) yield () => ends;
     else yield () => headerSpan(context, ends, plan);
   }
@@ -175,36 +196,41 @@ async function* headerEnds(
   missing: readonly Span[],
   states: ShardStates,
 ): AsyncGenerator<HeaderEnds | BlockProblem> {
-  for (const whole of missing) {
-    let from = whole.from;
-    while (from <= whole.to) {
-      if (context.stop.aborted) return;
-      const rest = { from, to: whole.to };
-      const ends = await unlessStopped(context.stop, headerSpanOf(context, rest, states));
-      if (ends === undefined) return;
-      yield ends;
-      if (context.stop.aborted) return;
-      from = ends.span.to + 1;
-    }
+  for (let rest = missing; isNotEmpty(rest); ) {
+    if (context.stop.aborted) return;
+    const ends = await unlessStopped(context.stop, headerSpanOf(context, rest, states));
+    if (ends === undefined) return;
+    yield ends;
+    if (context.stop.aborted) return;
+    rest = subtractSpans(rest, [{ from: 0, to: ends.span.to }]);
   }
 }
 
-/** The next span of headers. */
+function isNotEmpty(spans: readonly Span[]): spans is readonly [Span, ...Span[]] {
+  return spans.length > 0;
+}
+
+/** The next span of headers, over holes that cost fewer requests than the states at both of their ends. */
 async function headerSpanOf(
   { mode, ends, requestsPerSpan }: Context,
-  { from, to }: Span,
+  missing: readonly [Span, ...Span[]],
   states: ShardStates,
 ): Promise<HeaderEnds | BlockProblem> {
+  const [{ from }] = missing;
+  let hole = 0;
   let blocks = Math.min(CHUNK_BLOCKS, requestsPerSpan);
   // There is no state before the first block of the index, which is requested by itself.
   if (from === ends.first) blocks = 1;
   else if (mode !== 'masterchain') {
     const before = await states.at(from - 1);
     const headers = Math.min(SPAN.headers, requestsPerSpan * PAGE_ROWS);
-    if (!(before instanceof TonlakeError)) blocks = Math.max(1, Math.floor(headers / before.length));
+    if (!(before instanceof TonlakeError)) {
+      blocks = Math.max(1, Math.floor(headers / before.length));
+      hole = Math.floor(PAGE_ROWS / before.length);
+    }
   }
-  blocks = Math.min(blocks, SPAN.blocks);
-  return provableEnds({ from, to: Math.min(to, from + blocks - 1) }, ends.first, states);
+  const span = nearSpan(missing, { hole, blocks: Math.min(blocks, SPAN.blocks) });
+  return provableEnds(span, missing, ends.first, states);
 }
 
 /** Undefined if the run was stopped. */
@@ -219,9 +245,9 @@ async function unlessStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T 
 
 /** Headers are proven by their links. */
 async function headerSpan(context: Context, known: HeaderEnds, plan: HeaderPlan): Promise<SpanWalk<PagedRequest>> {
-  const { span, before, after } = known;
+  const { span, only, before, after } = known;
   const { source, pipeline } = context;
-  const sealed = await sealedRows(context, span);
+  const sealed = await sealedRows(context, only);
   // At the beginning of the index, a state may name older blocks.
   const newest = before === undefined ? after.filter(({ mcSeqno }) => mcSeqno >= span.from) : after;
   const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), sealed };
@@ -229,7 +255,7 @@ async function headerSpan(context: Context, known: HeaderEnds, plan: HeaderPlan)
   const paged = pagedSpan(context, span, headerPages(context, known, plan), (seqno) => pagesOfBlock(seqno, 0));
   return {
     ...paged,
-    rows: { block: BLOCK, audit: { kind: 'none' } },
+    ...{ only, rows: { block: BLOCK, audit: { kind: 'none' } } },
     see: ({ of }, answer) => {
       if (of.kind === 'block') proof.see(of.seqno, answer);
     },
@@ -256,8 +282,8 @@ async function* headerPages(
   for await (const windows of plan.windowsOf(ends)) yield windows.map(wholeWindow);
 }
 
-/** Committed transactions of a span; undefined for none. */
-async function sealedRows({ sink, registry }: WalkContext, span: Span): Promise<SealedRows | undefined> {
-  const spans = intersectSpans([span], doneSpans(sink.ledger(), registry.playing('counted').pipeline.name));
+/** Committed transactions of some blocks; undefined for none. */
+async function sealedRows({ sink, registry }: WalkContext, blocks: readonly Span[]): Promise<SealedRows | undefined> {
+  const spans = intersectSpans(blocks, doneSpans(sink.ledger(), registry.playing('counted').pipeline.name));
   return spans.length === 0 ? undefined : { spans, blocks: await sink.transactions(spans) };
 }

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Span } from '../../src/core/span.ts';
+import { run } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { tonlake } from '../cli.ts';
+import { query } from '../e2e/export.ts';
+import { type Relay, startRelay } from '../relay.ts';
+import { freshFolder } from '../scratch.ts';
+
+/** One or two blocks, then a hole of one: 60 spans over 149 blocks. */
+const SPANS: readonly Span[] = Array.from({ length: 60 }, (_, at) => ({
+  from: 1000 + Math.floor(at * 2.5),
+  to: 1000 + Math.floor(at * 2.5) + (at % 2),
+}));
+const HULL: Span = { from: 1000, to: 1148 };
+const RANGE = SPANS.map(({ from, to }) => `${from}:${to}`).join(',');
+const KEYS = { blocks: 'root_hash', transactions: 'hash', messages: 'msg_hash' } as const;
+const BLOCK = { blocks: 'mc_block_seqno', transactions: 'mc_block_seqno', messages: 'tx_mc_block_seqno' } as const;
+
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay(sandbox.url);
+});
+afterAll(() => sandbox.close());
+
+const isAsked = (block: string): string =>
+  SPANS.map(({ from, to }) => `${block} BETWEEN ${from} AND ${to}`).join(' OR ');
+const keysOf = (warehouse: string, table: keyof typeof KEYS, where = 'true') =>
+  query(warehouse, `SELECT count(*), bit_xor(hash(${KEYS[table]})) FROM ${table} WHERE ${where}`);
+
+async function bring(range: string, warehouse = join(freshFolder(), 'w'), pipeline = 'transactions') {
+  const problems: string[] = [];
+  const report = await run({
+    ...{ pipelines: [pipeline], range, network: relay.url, warehouse, workers: 0 },
+    onEvent: (event) => event.event === 'problem' && problems.push(event.message),
+  });
+  return { warehouse, report, problems };
+}
+
+describe('a range of many spans', () => {
+  test('costs about as many requests as all blocks from its first to its last, and stores only its own', async () => {
+    const hull = await bring(`${HULL.from}:${HULL.to}`);
+    const spans = await bring(RANGE);
+    expect(spans.report).toMatchObject({ complete: true });
+    expect(spans.report.requests).toBeLessThanOrEqual(hull.report.requests + 4);
+    for (const table of ['blocks', 'transactions', 'messages'] as const) {
+      const [own] = await keysOf(spans.warehouse, table);
+      expect(Number(own?.[0])).toBeGreaterThan(0);
+      expect([own]).toEqual(await keysOf(hull.warehouse, table, isAsked(BLOCK[table])));
+    }
+  });
+
+  test('leaves out a block that its source has lost, and no other', async () => {
+    const lost = 1005;
+    expect(SPANS).toContainEqual({ from: lost, to: lost });
+    relay.answer = async ({ path, forward }) => {
+      const answer = await forward();
+      if (!path.startsWith('/transactions')) return answer;
+      const parsed = JSON.parse(answer.body) as {
+        readonly transactions: readonly { readonly mc_block_seqno: number }[];
+      };
+      const transactions = parsed.transactions.filter(({ mc_block_seqno: seqno }) => seqno !== lost);
+      return { status: 200, body: JSON.stringify({ ...parsed, transactions }) };
+    };
+    const { report, problems, warehouse } = await bring(RANGE);
+    relay.answer = undefined;
+    expect(report.complete).toBe(false);
+    expect(problems.map((problem) => /^\w+ transactions (\d+)/.exec(problem)?.[1])).toEqual([`${lost}`]);
+    expect((await bring(RANGE, warehouse)).report).toMatchObject({ complete: true });
+  });
+
+  test('does not mind what happens in a block between its spans', async () => {
+    const between = 1001;
+    relay.answer = async ({ path, forward }) => {
+      const answer = await forward();
+      if (!path.startsWith('/transactions')) return answer;
+      const parsed = JSON.parse(answer.body) as {
+        readonly transactions: readonly { readonly mc_block_seqno: number }[];
+      };
+      const transactions = parsed.transactions.filter(({ mc_block_seqno: seqno }) => seqno !== between);
+      return { status: 200, body: JSON.stringify({ ...parsed, transactions }) };
+    };
+    const { report, problems } = await bring(RANGE);
+    relay.answer = undefined;
+    expect([report.complete, problems]).toEqual([true, []]);
+  });
+
+  test('is named by its spans when it is complete', async () => {
+    const place = ['--network', sandbox.url, '--warehouse', join(freshFolder(), 'w')];
+    const few = await tonlake(['run', 'transactions', '--range', '1000:1001,1003,1010:1012', ...place]);
+    expect(few.stdout).toMatch(/^complete: transactions 1000:1001,1003,1010:1012 on /m);
+    const many = await tonlake(['run', 'blocks', '--range', RANGE, ...place]);
+    expect(many.stdout).toMatch(/^complete: blocks 1000,1002:1003,.* \.\.\. and 52 more spans, 78 blocks on /m);
+  });
+});
