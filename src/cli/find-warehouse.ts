@@ -7,11 +7,11 @@ import { rememberPlace } from './invocation.ts';
 
 /**
  * The named warehouse, or `data/<network>`. If that is missing and no network was named, the only warehouse in the same folder, with
- * a line on standard error.
+ * a line that says so.
  *
  * @throws {StoreError} `no-warehouse` if there are several to choose from
  */
-export async function findWarehouse(flags: CommonOptions): Promise<string> {
+export async function findWarehouse(flags: CommonOptions, tell: (line: string) => void): Promise<string> {
   if (flags.warehouse !== undefined) return flags.warehouse;
   const path = defaultWarehouse(networkOf(flags));
   const { statIfAny } = await import('../files/disk.ts');
@@ -20,7 +20,7 @@ export async function findWarehouse(flags: CommonOptions): Promise<string> {
   // The command reports the missing warehouse itself.
   if (only === undefined) return path;
   if (others.length === 0 && namedNetwork(flags) === undefined) {
-    process.stderr.write(`warehouse ${only}: the only one in ${dirname(path)}\n`);
+    tell(`warehouse ${only}: the only one in ${dirname(path)}`);
     rememberPlace({ warehouse: only });
     return only;
   }

@@ -1,4 +1,3 @@
-import type { DeliveryEvent } from '../feed/deliveries.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { FollowEvent } from '../follow/follow-event.ts';
 import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
@@ -6,98 +5,71 @@ import { FollowHealth } from '../follow/follow-health.ts';
 import type { FollowMetrics } from '../follow/follow-metrics.ts';
 import type { FollowStatus } from '../follow/follow-status.ts';
 import { type MetricsAddress, type MetricsServer, serveMetrics } from '../scheduler/metrics-server.ts';
+import type { Context } from './context.ts';
 import { openDeliveries } from './feed-options.ts';
-import { FollowLines } from './follow-lines.ts';
-import { watchInterrupts } from './interrupts.ts';
-import { openLog } from './log.ts';
-import {
-  describeLastUnpublished,
-  describeUnpublished,
-  finishPublishing,
-  openPublishing,
-  type PublishPlace,
-} from './publishing.ts';
-import { isDetail, limitHeap, once } from './run-live.ts';
+import { type LiveOptions, LiveOutput } from './live-output.ts';
+import { describeLastUnpublished } from './publishing.ts';
+import { isDetail } from './run-live.ts';
 import { ServiceNotify } from './service-notify.ts';
+import { limitHeap } from './v8-flags.ts';
 
-export interface FollowLiveOptions {
-  readonly isJson: boolean;
-  readonly logPath: string | undefined;
-  /** A line to be shown first, when the source has answered. */
-  readonly note?: string | undefined;
+export interface FollowLiveOptions extends LiveOptions {
   /** Where metrics and health are served; undefined for nowhere. */
   readonly metrics: MetricsAddress | undefined;
   /** Lag above which it is not healthy. */
   readonly maxLagMs: number;
-  /** Where the tables are published along with the commits; undefined for nowhere. */
-  readonly publish?: PublishPlace | undefined;
   /** What is sent of the commits. */
   readonly feeds: readonly Feed[];
 }
 
 /** Follows the head and shows it: JSON lines on standard output, or the lag and what goes wrong on standard error. */
-export async function followLive(options: FollowHeadOptions, live: FollowLiveOptions): Promise<void> {
-  const { isJson, logPath } = live;
+export async function followLive(context: Context, options: FollowHeadOptions, live: FollowLiveOptions): Promise<void> {
   limitHeap();
-  const along = await openPublishing(live.publish, options);
-  const log = logPath === undefined ? undefined : await openLog(logPath);
-  const lines = new FollowLines(isJson, process.stderr);
-  const interrupts = watchInterrupts(lines.tell);
-  const operations = new Operations(live);
+  const { line } = context;
+  const output = await LiveOutput.open(context, options, live);
+  const operations = new Operations(context, live);
   await operations.listen();
-  const tellNote = once(() => live.note !== undefined && lines.tell(live.note));
-  const tell = (event: FollowEvent | DeliveryEvent): void => {
-    tellNote();
-    if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
-    log?.info(event);
-    lines.show(event);
-  };
   const command = ['tonlake follow', ...options.pipelines].join(' ');
-  const beside = await openDeliveries(live.feeds, command, tell);
-  const stop = log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]);
+  const beside = await openDeliveries(live.feeds, command, (event) =>
+    output.see(event, false, output.events.showFollow),
+  );
   try {
     await followHead({
       ...options,
-      stop,
+      stop: output.signal,
       beside,
       onOpen: (status) => operations.open(status),
       onEvent: (event) => {
         operations.see(event);
-        if (event.event !== 'done' && isDetail(event)) return;
-        if (event.event === 'span') along?.committed((message) => lines.tell(describeUnpublished(message)));
-        tell(event);
+        if (!isDetail(event)) output.see(event, false, output.events.showFollow);
       },
-      onRetry: (event) => {
-        tellNote();
-        log?.warn({ event: 'retry', ...event });
-        lines.retry(event);
-      },
+      onRetry: output.retry,
     });
-    lines.end();
-    log?.failure.throwIfAborted();
+    output.throwIfBroken();
   } catch (error) {
     // Before the first answer, an interrupt ends the request.
-    if (!interrupts.signal.aborted || error !== interrupts.signal.reason) throw error;
+    if (!context.signal.aborted || error !== context.signal.reason) throw error;
   } finally {
-    lines.end();
-    interrupts.close();
+    line.end();
     await operations.close();
   }
-  const failure = await finishPublishing(along, isJson);
-  if (failure !== undefined) lines.tell(describeLastUnpublished(failure));
-  lines.tell('interrupted: committed rows are kept; follow again to continue');
+  const failure = await output.finish();
+  if (failure !== undefined) line.tell(describeLastUnpublished(failure));
+  line.tell('interrupted: committed rows are kept; follow again to continue');
   process.exitCode = 130;
 }
 
 /** Metrics, health and the watchdog. */
 class Operations {
+  private readonly context: Context;
   private readonly live: FollowLiveOptions;
   private readonly service = new ServiceNotify();
   private server: MetricsServer | undefined;
   private health: FollowHealth | undefined;
   private metrics: FollowMetrics | undefined;
 
-  constructor(live: FollowLiveOptions) {
+  constructor(context: Context, live: FollowLiveOptions) {
+    this.context = context;
     this.live = live;
   }
 
@@ -109,7 +81,7 @@ class Operations {
     this.metrics = openFollowMetrics();
     const { metrics } = this;
     this.server = await serveMetrics(address, metrics, { read: () => this.health?.read() ?? { status: 'starting' } });
-    process.stderr.write(`metrics at http://${address.host}:${this.server.port}/metrics\n`);
+    this.context.line.tell(`metrics at http://${address.host}:${this.server.port}/metrics`);
   }
 
   open(status: FollowStatus): void {

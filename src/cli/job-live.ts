@@ -1,46 +1,89 @@
-import { realEffects } from '../core/effects.ts';
+import { StoreError } from '../core/errors.ts';
+import { planRun } from '../export/plan.ts';
 import { jobActions } from '../jobs/default-actions.ts';
 import type { Job } from '../jobs/job.ts';
+import type { RetentionOutcome } from '../jobs/job-actions.ts';
+import { daysText } from '../jobs/job-range.ts';
+import type { Fixed, StepContext } from '../jobs/job-step.ts';
+import { fixRun } from '../jobs/job-steps.ts';
+import { describeRetention, retentionRequest } from '../jobs/retention-step.ts';
+import { JobHistory, lastBlock } from '../jobs/run-history.ts';
 import { type JobEvent, runJob } from '../jobs/run-job.ts';
 import { describeRecord, describeStep } from '../jobs/show-job.ts';
-import { watchInterrupts } from './interrupts.ts';
-import { pasteable, rememberPlace } from './invocation.ts';
-import { openProgress } from './progress-bar.ts';
-import { limitHeap } from './run-live.ts';
-import { print } from './streams.ts';
+import type { Context } from './context.ts';
+import { formatPlan } from './format-plan.ts';
+import { rememberPlace } from './invocation.ts';
+import { LiveEvents } from './live-events.ts';
+import { limitHeap } from './v8-flags.ts';
 
 /** Runs a job once: prints JSON lines to standard output, or steps to standard error and the result to standard output. */
-export async function runOnce(job: Job, due: number | undefined, isJson: boolean): Promise<void> {
+export async function runOnce(context: Context, job: Job, due: number | undefined): Promise<void> {
   limitHeap();
   rememberPlace({ warehouse: job.warehouse, network: job.network });
-  const progress = await openProgress(isJson);
-  const interrupts = watchInterrupts(progress.tell);
-  try {
-    const { record, error } = await runJob({
-      ...{ job, actions: jobActions, effects: realEffects, due, stop: interrupts.signal },
-      onEvent: (event) => {
-        progress.end();
-        if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
-        else process.stderr.write(pasteable(describeEvent(event)));
-      },
-      onRunEvent: progress.show,
-    });
-    print({ event: 'end', ...record }, isJson, describeRecord);
-    if (error !== undefined) throw error;
-    if (record.state === 'interrupted') {
-      process.stderr.write(`interrupted: committed rows are kept; run the same command again to continue\n`);
-      process.exitCode = 130;
-    }
-  } finally {
-    progress.end();
-    interrupts.close();
-  }
+  const { effects, isJson, line } = context;
+  const live = new LiveEvents(line, isJson);
+  const { record, error } = await runJob({
+    ...{ job, actions: jobActions, effects, due, stop: context.signal },
+    onEvent: (event) => {
+      line.end();
+      if (isJson) return context.print(event, () => '');
+      const text = describeEvent(event);
+      if (text !== undefined) line.tell(text);
+    },
+    onRunEvent: live.showRun,
+  });
+  line.end();
+  context.print({ event: 'end', ...record }, describeRecord);
+  if (error !== undefined) throw error;
+  if (record.state !== 'interrupted') return;
+  line.tell('interrupted: committed rows are kept; run the same command again to continue');
+  process.exitCode = 130;
 }
 
-function describeEvent(event: JobEvent): string {
+function describeEvent(event: JobEvent): string | undefined {
   if (event.event === 'begin') {
-    return event.attempt === 1 ? '' : `${event.job}: resuming the run of ${event.due}\n`;
+    return event.attempt === 1 ? undefined : `${event.job}: resuming the run of ${event.due}`;
   }
   const failed = event.kind === 'notify' && event.status === 'failed' ? 'warning: ' : '';
-  return `${failed}${describeStep(event)}\n`;
+  return `${failed}${describeStep(event)}`;
+}
+
+/** Shows what a run of a job would export and forget. Writes nothing and takes no lock. */
+export async function dryRunJob({ effects, isJson, write }: Context, job: Job, due: number | undefined): Promise<void> {
+  limitHeap();
+  const records = await (await JobHistory.open(job.warehouse, job.name)).read();
+  const stop = new AbortController().signal;
+  const context: StepContext = {
+    job,
+    actions: jobActions,
+    effects,
+    stop,
+    onStep: async () => {},
+    onRunEvent: undefined,
+  };
+  const fixed = await fixRun(context, due ?? effects.now(), lastBlock(records, job.pipelines));
+  const { range } = fixed;
+  const { pipelines, selection, network, warehouse, rps, priority } = job;
+  const plan =
+    range.blocks === undefined
+      ? undefined
+      : await planRun({ pipelines, ...selection, range: range.blocks, network, warehouse, rps, priority, effects });
+  const retention = await planRetention(context, fixed);
+  if (isJson) return write(`${JSON.stringify({ event: 'planned', job: job.name, range, plan, retention })}\n`);
+  const days = daysText(range);
+  write(`${job.name}${days === undefined ? '' : ` ${days}`}: `);
+  write(plan === undefined ? 'nothing to export\nnothing was changed\n' : formatPlan(plan));
+  if (retention !== undefined) write(`retention of existing rows: ${describeRetention(retention)}\n`);
+}
+
+/** What would be forgotten of the existing rows, before the export; undefined if there is no warehouse. */
+async function planRetention(context: StepContext, fixed: Fixed): Promise<RetentionOutcome | undefined> {
+  const request = retentionRequest(context, fixed);
+  if (request === undefined) return undefined;
+  try {
+    return await context.actions.forgetOld({ ...request, isDry: true });
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'no-warehouse') return undefined;
+    throw error;
+  }
 }

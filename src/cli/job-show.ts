@@ -9,10 +9,10 @@ import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
 import { describeHistory, describeJob } from '../jobs/show-job.ts';
 import { drawTable } from '../sql/text-table.ts';
-import { print } from './streams.ts';
+import type { Context } from './context.ts';
 
 /** `tonlake job check`. @throws {UsageError} for the first invalid file */
-export async function checkFiles(paths: readonly string[], options: OpenJobOptions, isJson: boolean): Promise<void> {
+export async function checkFiles({ print }: Context, paths: readonly string[], options: OpenJobOptions): Promise<void> {
   const jobs: Job[] = [];
   for (const path of paths) {
     for (const file of await jobFiles(path)) {
@@ -20,14 +20,14 @@ export async function checkFiles(paths: readonly string[], options: OpenJobOptio
       await checkQueries(job);
       jobs.push(job);
       const next = job.schedule?.times.after(options.now);
-      print(summaryOf(job, next), isJson, () => describeJob(job, next));
+      print(summaryOf(job, next), () => describeJob(job, next));
     }
   }
   requireKeptRanges(jobs, options.now);
 }
 
 /** `tonlake job list`. */
-export async function listFiles(path: string, options: OpenJobOptions, isJson: boolean): Promise<void> {
+export async function listFiles(context: Context, path: string, options: OpenJobOptions): Promise<void> {
   const rows: (readonly string[])[] = [];
   for (const file of await jobFiles(path)) {
     const { job, history, records } = await openRuns(file, options);
@@ -35,35 +35,35 @@ export async function listFiles(path: string, options: OpenJobOptions, isJson: b
     const state = last === undefined ? 'never ran' : await shownState(last, history.folder);
     const next = job.schedule?.times.after(options.now);
     const lastRun = last === undefined ? undefined : { due: last.due, state };
-    if (isJson) process.stdout.write(`${JSON.stringify({ ...summaryOf(job, next), lastRun })}\n`);
+    context.print({ ...summaryOf(job, next), lastRun }, () => '');
     const schedule = job.schedule === undefined ? '' : `${job.schedule.cron} (${job.schedule.zone})`;
     rows.push([job.name, job.network, schedule, isoOf(next) ?? '', last?.due.replace('.000Z', 'Z') ?? '', state]);
   }
-  if (isJson) return;
-  process.stdout.write(await drawTable(['job', 'network', 'schedule', 'next run', 'last run', 'state'], rows));
+  if (context.isJson) return;
+  context.write(await drawTable(['job', 'network', 'schedule', 'next run', 'last run', 'state'], rows));
 }
 
 /** `tonlake job history`. */
 export async function showHistory(
+  context: Context,
   file: string,
   options: OpenJobOptions,
   limit: number,
-  isJson: boolean,
 ): Promise<void> {
   const { history, records: all } = await openRuns(file, options);
   const records = all.slice(-limit);
   const stateOf = (record: JobRecord): Promise<string> => shownState(record, history.folder);
-  if (!isJson) {
-    process.stdout.write(await describeHistory(records, stateOf));
-    return;
-  }
-  for (const record of records) {
-    process.stdout.write(`${JSON.stringify({ ...record, state: await stateOf(record) })}\n`);
-  }
+  if (!context.isJson) return context.write(await describeHistory(records, stateOf));
+  for (const record of records) context.print({ ...record, state: await stateOf(record) }, () => '');
 }
 
 /** `tonlake job log`. @throws {UsageError} `unknown-run` */
-export async function showLog(file: string, options: OpenJobOptions, id: string | undefined): Promise<void> {
+export async function showLog(
+  { write }: Context,
+  file: string,
+  options: OpenJobOptions,
+  id: string | undefined,
+): Promise<void> {
   const { job, history, records } = await openRuns(file, options);
   const record = id === undefined ? records.at(-1) : records.find((each) => each.id === id);
   if (record === undefined) {
@@ -72,7 +72,7 @@ export async function showLog(file: string, options: OpenJobOptions, id: string 
       hint: id === undefined ? 'the job has not run yet' : 'tonlake job history --json shows the ids',
     });
   }
-  for (const line of await readLog(history.folder, record)) process.stdout.write(`${line}\n`);
+  for (const line of await readLog(history.folder, record)) write(`${line}\n`);
 }
 
 /** A job, and the records of its runs, oldest first. */

@@ -4,8 +4,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Store } from '../warehouse/index.ts';
 import type { WatchEvent, WatchReport } from '../watch/watch.ts';
 import type { CommonOptions } from './common-options.ts';
-import { placeOf } from './find-warehouse.ts';
-import { watchInterrupts } from './interrupts.ts';
+import type { Context } from './context.ts';
 import { pasteable } from './invocation.ts';
 
 /** Flags of `follow` that apply to pending transactions. */
@@ -26,43 +25,40 @@ const STANDING =
 const HASH = /^([0-9a-f]{64}|[\w+/-]{43}=?)$/i;
 
 /** `tonlake follow --pending`: polls pending transactions, and stores what is seen. */
-export async function pendingLive(flags: PendingFlags & { readonly pending: readonly string[] }): Promise<void> {
-  const [{ watch }, { loadRegistry }, { resolveNetwork }] = await Promise.all([
+export async function pendingLive(context: Context<PendingFlags>, pending: readonly string[]): Promise<void> {
+  const [{ watch }, { resolveNetwork }] = await Promise.all([
     import('../watch/watch.ts'),
-    import('../declare/registry.ts'),
     import('../http/network.ts'),
   ]);
-  const { note, ...place } = await placeOf(flags);
-  const interrupts = watchInterrupts(() => {});
-  if (note !== undefined) process.stderr.write(`${note}\n`);
-  if (resolveNetwork(place.network).kind === 'sandbox') process.stderr.write(`${STANDING}\n`);
-  try {
-    const report = await watch({
-      accounts: flags.pending.filter((word) => !HASH.test(word)),
-      messages: flags.pending.filter((word) => HASH.test(word)),
-      everyMs: flags.every,
-      forMs: flags.for,
-      ...place,
-      store: flags.store,
-      rps: flags.rps,
-      stop: interrupts.signal,
-      onEvent: (event) => show(event, flags.json === true),
-    });
-    const { pipeline } = (await loadRegistry()).playing('pendingTransactions');
-    if (flags.json !== true) process.stdout.write(summary(report, place.warehouse, pipeline));
-    if (interrupts.signal.aborted) process.exitCode = 130;
-  } finally {
-    interrupts.close();
-  }
+  const { flags, line } = context;
+  const { note, ...place } = await context.place();
+  if (note !== undefined) line.tell(note);
+  if (resolveNetwork(place.network).kind === 'sandbox') line.tell(STANDING);
+  const report = await watch({
+    accounts: pending.filter((word) => !HASH.test(word)),
+    messages: pending.filter((word) => HASH.test(word)),
+    everyMs: flags.every,
+    forMs: flags.for,
+    ...place,
+    store: flags.store,
+    rps: flags.rps,
+    stop: context.signal,
+    onEvent: (event) => {
+      const text = describeEvent(event);
+      if (context.isJson) context.print(event, () => '');
+      else if (text !== undefined) line.tell(text);
+    },
+  });
+  const { pipeline } = (await context.pipelines()).playing('pendingTransactions');
+  if (!context.isJson) context.write(summary(report, place.warehouse, pipeline));
+  if (context.signal.aborted) process.exitCode = 130;
 }
 
-function show(event: WatchEvent, isJson: boolean): void {
-  if (isJson) process.stdout.write(`${JSON.stringify(event)}\n`);
-  else if (event.event === 'trace') process.stderr.write(`pending:   ${event.externalHash}\n`);
-  else if (event.event === 'settled') {
-    process.stderr.write(`complete:  ${event.externalHash} in block ${event.seqno}, trace ${event.traceId}\n`);
-  }
-  if (event.event === 'problem') process.stderr.write(`problem: ${event.message}\n`);
+function describeEvent(event: WatchEvent): string | undefined {
+  if (event.event === 'trace') return `pending:   ${event.externalHash}`;
+  if (event.event === 'settled')
+    return `complete:  ${event.externalHash} in block ${event.seqno}, trace ${event.traceId}`;
+  return event.event === 'problem' ? `problem: ${event.message}` : undefined;
 }
 
 function summary(report: WatchReport, warehouse: string, { example = '' }: PipelineDef): string {

@@ -6,6 +6,7 @@ import type { PublishAlong } from '../iceberg/publish-along.ts';
 import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
 import type { CatalogPlace } from '../iceberg/rest/catalog-place.ts';
 import type { Store } from '../warehouse/index.ts';
+import type { Context } from './context.ts';
 
 /** Formats of published tables. */
 type PublishFormat = 'iceberg';
@@ -90,7 +91,7 @@ export async function catalogOf(
   return catalogPlace({ uri, namespace: named, warehouse: catalogWarehouse });
 }
 
-interface PublishingOptions {
+export interface PublishingOptions {
   readonly warehouse: string;
   readonly store?: Store['kind'] | undefined;
   readonly registry?: Registry | undefined;
@@ -134,11 +135,11 @@ export const describeLastUnpublished = (error: unknown): string =>
  * Publishes the last rows of a command, and says so unless its output is for programs.
  * @returns why that failed; the rows are committed all the same
  */
-export async function finishPublishing(along: PublishAlong | undefined, isJson: boolean): Promise<unknown> {
+export async function finishPublishing(along: PublishAlong | undefined, { isJson, write }: Context): Promise<unknown> {
   try {
     const report = await along?.finish();
     if (report === undefined) return undefined;
-    if (!isJson) process.stdout.write(describePublished(report));
+    if (!isJson) write(describePublished(report));
     if (report.skipped.length > 0) process.exitCode = 1;
     return undefined;
   } catch (error) {

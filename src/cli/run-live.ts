@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { shellFlags, shellWord } from '../core/shell-word.ts';
 import { shortSpans } from '../core/span.ts';
@@ -6,100 +5,48 @@ import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, type RunReport, run } from '../export/run.ts';
 import { describeContent } from '../proof/known-errors.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { watchInterrupts } from './interrupts.ts';
+import type { Context } from './context.ts';
 import { pasteable } from './invocation.ts';
-import { openLog } from './log.ts';
-import { openProgress } from './progress-bar.ts';
-import {
-  describeLastUnpublished,
-  describeUnpublished,
-  finishPublishing,
-  openPublishing,
-  type PublishPlace,
-} from './publishing.ts';
+import { type LiveOptions, LiveOutput } from './live-output.ts';
+import { describeLastUnpublished } from './publishing.ts';
+import { limitHeap } from './v8-flags.ts';
 
-/**
- * Heap growth before a garbage collection, in per cent of the live objects. The default of V8 is several times higher, and costs a
- * hundred megabytes in a long run; this value costs a few per cent of the time of this thread.
- */
-const HEAP_GROWTH = '--heap-growing-percent=40';
-
-/** Limits the heap of a process that exports; to be called before the export. */
-export function limitHeap(): void {
-  setFlagsFromString(HEAP_GROWTH);
+export interface RunLiveOptions extends LiveOptions {
+  /** The pipelines as the user named them, for the summary. */
+  readonly what: string;
 }
 
-export interface RunLiveOptions {
-  readonly isJson: boolean;
-  readonly logPath: string | undefined;
-  /** A line to be shown first, when the run has begun. */
-  readonly note?: string | undefined;
-  /** The pipelines as the user named them, for the summary. Default: their names. */
-  readonly what?: string | undefined;
-  /** Where the tables are published along with the commits; undefined for nowhere. */
-  readonly publish?: PublishPlace | undefined;
-}
-
-/** Runs an export and shows it: JSON lines on standard output, or progress and a summary for people on standard error. */
-export async function runLive(options: RunOptions, { isJson, logPath, ...more }: RunLiveOptions): Promise<void> {
-  const { what = options.pipelines.join(' ') } = more;
+/** Runs an export and shows it: JSON lines on standard output, or progress and a summary for people. */
+export async function runLive(context: Context, options: RunOptions, live: RunLiveOptions): Promise<void> {
   limitHeap();
-  const along = await openPublishing(more.publish, options);
-  const log = logPath === undefined ? undefined : await openLog(logPath);
-  const progress = await openProgress(isJson);
-  const interrupts = watchInterrupts(progress.tell);
-  const tellNote = once(() => more.note !== undefined && progress.tell(more.note));
-  try {
-    const report = await run({
-      ...options,
-      stop: log === undefined ? interrupts.signal : AbortSignal.any([interrupts.signal, log.failure]),
-      onEvent: (event) => {
-        tellNote();
-        if (isJson && !isDetail(event)) process.stdout.write(`${JSON.stringify(event)}\n`);
-        if (!isDetail(event)) log?.info(event);
-        if (event.event === 'span') along?.committed((message) => progress.tell(describeUnpublished(message)));
-        progress.show(event);
-      },
-      onRetry: (event) => {
-        tellNote();
-        log?.warn({ event: 'retry', ...event });
-        progress.retry(event);
-      },
-    });
-    progress.end();
-    log?.failure.throwIfAborted();
-    if (interrupts.signal.aborted) {
-      process.stderr.write('interrupted: committed rows are kept; run the same command again to continue\n');
-      const failure = await finishPublishing(along, isJson);
-      if (failure !== undefined) progress.tell(describeLastUnpublished(failure));
-      process.exitCode = 130;
-      return;
-    }
-    const failure = await finishPublishing(along, isJson);
-    if (!isJson) process.stdout.write(await summary(report, options, what));
-    if (!report.complete) process.exitCode = 1;
-    if (failure !== undefined) throw failure;
-  } finally {
-    progress.end();
-    interrupts.close();
+  const output = await LiveOutput.open(context, options, live);
+  const report = await run({
+    ...options,
+    stop: output.signal,
+    onEvent: (event) => output.see(event, isDetail(event), output.events.showRun),
+    onRetry: output.retry,
+  });
+  context.line.end();
+  output.throwIfBroken();
+  const isInterrupted = context.signal.aborted;
+  if (isInterrupted) context.line.tell('interrupted: committed rows are kept; run the same command again to continue');
+  const failure = await output.finish();
+  if (isInterrupted) {
+    if (failure !== undefined) context.line.tell(describeLastUnpublished(failure));
+    process.exitCode = 130;
+    return;
   }
+  if (!context.isJson) context.write(await summary(context, report, options, live.what));
+  if (!report.complete) process.exitCode = 1;
+  if (failure !== undefined) throw failure;
 }
 
-/** Calls `work` at the first call alone. */
-export function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) work();
-    isDone = true;
-  };
-}
-
-/** Events that only progress bars need. */
+/** Events that only the status line needs. */
 export function isDetail({ event }: { readonly event: string }): boolean {
   return event === 'progress' || event === 'planned' || event === 'stages';
 }
 
-async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOptions, what: string): Promise<string> {
+async function summary(context: Context, report: RunReport, options: RunOptions, what: string): Promise<string> {
   const { network, asked, to, rows, requests, seconds, spans } = report;
   const added = Object.entries(rows)
     .filter(([, count]) => count > 0)
@@ -117,7 +64,7 @@ async function summary(report: Awaited<ReturnType<typeof run>>, options: RunOpti
     const days = report.openDays.join(', ');
     const is = `${days} ${report.openDays.length === 1 ? 'is' : 'are'} not over: exported up to block ${to}`;
     if (!report.complete) return `${head}  ${is}; run it again later, or accept it with --so-far\n`;
-    process.stderr.write(`warning: ${is}\n`);
+    context.warn(is);
   }
   if (!report.complete) {
     return pasteable(

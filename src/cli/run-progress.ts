@@ -20,20 +20,16 @@ interface Stage {
   steps: number;
 }
 
-/** Progress of a run: the current stage, one for each pipeline, and the total. Times are in milliseconds. */
+/** Progress of a run in one line: the current pipeline, and the time left of all. Times are in milliseconds. */
 export class RunProgress {
   #stages: RunStages['stages'] = [];
-  #startedAt = 0;
   #stage: Stage | undefined;
   /** The slowest finished stage, used to estimate the following ones. */
   #secondsPerBlock = 0;
-  /** Why the run is waiting. */
-  #pause: string | undefined;
 
   see(event: RunEvent, now: number): void {
     if (event.event === 'stages') {
-      this.#stages = event.stages;
-      this.#startedAt = now;
+      this.#stages = event.stages.filter(({ blocks }) => blocks > 0);
       this.#secondsPerBlock = 0;
       this.#stage = undefined;
     } else if (event.event === 'start') {
@@ -41,7 +37,6 @@ export class RunProgress {
       const { pipeline, seqnos: blocks, records: promised } = event;
       this.#stage = { pipeline, blocks, promised, startedAt: now, rows: 0, walked: 0, steps: 0 };
     } else if (event.event === 'progress' && this.#stage !== undefined) {
-      this.#pause = undefined;
       this.#stage.rows += event.records;
       this.#stage.walked += event.seqnos;
       // Rows of headers say nothing of how many blocks are left.
@@ -49,16 +44,25 @@ export class RunProgress {
     }
   }
 
-  pause(why: string): void {
-    this.#pause = why;
-  }
-
-  /** A line for the current stage, and one for the total if there are several stages; bars leave room for the rest of a line. */
-  lines(now: number, width = Number.POSITIVE_INFINITY): readonly string[] {
+  /**
+   * The bar is as long as the rest of the line permits; undefined before the first stage.
+   * @param pause why the run is waiting
+   */
+  line(now: number, width = Number.POSITIVE_INFINITY, pause = ''): string | undefined {
     const stage = this.#stage;
-    if (stage === undefined) return [];
-    const several = this.#stages.filter(({ blocks }) => blocks > 0).length > 1;
-    return [this.#stageLine(stage, now, width), ...(several ? [this.#wholeLine(stage, now, width)] : [])];
+    if (stage === undefined) return undefined;
+    const { rows, promised, walked } = stage;
+    const isUncounted = promised === undefined && walked === 0 && rows > 0;
+    const speed = `${formatCount(Math.round(rows / secondsSince(stage.startedAt, now)))} rows/s`;
+    const rate = rows > 0 && pause === '' ? speed : '';
+    const rest = [rate, this.#timeLeft(stage, now), pause];
+    const parts = [isUncounted ? `${formatCount(rows)} rows` : countOf(stage), ...rest].filter((part) => part !== '');
+    const label = this.#labelOf(stage);
+    const bare = [label, ...parts].join(GAP);
+    if (isUncounted) return bare;
+    const room = Math.min(BAR_WIDTH.most, width - bare.length - GAP.length);
+    if (room >= BAR_WIDTH.least) return [label, bar(shareOf(stage), room), ...parts].join(GAP);
+    return bare.length <= width ? bare : [label, ...parts.filter((part) => part !== rate)].join(GAP);
   }
 
   #finish(now: number): void {
@@ -68,68 +72,29 @@ export class RunProgress {
     this.#secondsPerBlock = Math.max(this.#secondsPerBlock, seconds / stage.blocks);
   }
 
-  #stageLine(stage: Stage, now: number, width: number): string {
-    const { pipeline, promised, blocks, rows, walked } = stage;
-    const rate = `${formatCount(Math.round(rows / secondsSince(stage.startedAt, now)))} rows/s`;
-    const isUncounted = promised === undefined && walked === 0 && rows > 0;
-    const counted =
-      promised === undefined
-        ? `${formatCount(walked)}/${formatCount(blocks)} blocks`
-        : // Blocks that are requested again bring some rows twice.
-          `${formatCount(Math.min(rows, promised))}/${formatCount(promised)} rows`;
-    const count = isUncounted ? `${formatCount(rows)} rows` : counted;
-    const left = leftOf(stage, now);
-    const rest = [left === undefined ? '' : `${formatDuration(left)} left`, this.#pause ?? ''];
-    const share = isUncounted ? undefined : shareOf(stage);
-    const isRated = rows > 0 && this.#pause === undefined;
-    return lineOf({ label: pipeline, share, parts: [count, isRated ? rate : '', ...rest], spare: rate, width });
+  #labelOf({ pipeline }: Stage): string {
+    if (this.#stages.length < 2) return pipeline;
+    return `${pipeline} (${this.#indexOf(pipeline) + 1} of ${this.#stages.length})`;
   }
 
-  #wholeLine(stage: Stage, now: number, width: number): string {
-    const at = this.#stages.findIndex(({ pipeline }) => pipeline === stage.pipeline);
-    const total = Math.max(1, blocksOf(this.#stages));
-    const later = blocksOf(this.#stages.slice(at + 1));
-    const share = Math.min(1, (blocksOf(this.#stages.slice(0, at)) + shareOf(stage) * stage.blocks) / total);
+  #timeLeft(stage: Stage, now: number): string {
     const left = leftOf(stage, now);
-    const perBlock = left === undefined ? 0 : (left + secondsSince(stage.startedAt, now)) / Math.max(1, stage.blocks);
-    const all =
-      left === undefined
-        ? ''
-        : `about ${formatDuration(left + later * Math.max(perBlock, this.#secondsPerBlock))} left`;
-    const elapsed = `${formatDuration(Math.floor(secondsSince(this.#startedAt, now)))} elapsed`;
-    const stages = `stage ${at + 1} of ${this.#stages.length}`;
-    return lineOf({
-      label: 'all',
-      share,
-      parts: [`${Math.floor(100 * share)} %`, stages, elapsed, all],
-      spare: elapsed,
-      width,
-    });
+    if (left === undefined) return '';
+    const perBlock = (left + secondsSince(stage.startedAt, now)) / Math.max(1, stage.blocks);
+    const later = this.#stages.slice(this.#indexOf(stage.pipeline) + 1).reduce((sum, { blocks }) => sum + blocks, 0);
+    const all = left + later * Math.max(perBlock, this.#secondsPerBlock);
+    return later === 0 ? `${formatDuration(left)} left` : `about ${formatDuration(all)} left`;
+  }
+
+  #indexOf(name: string): number {
+    return this.#stages.findIndex(({ pipeline }) => pipeline === name);
   }
 }
 
-interface LineParts {
-  readonly label: string;
-  /** Length of the bar; undefined for no bar. */
-  readonly share: number | undefined;
-  readonly parts: readonly string[];
-  /** The part that is left out where the line is too long without a bar. */
-  readonly spare: string;
-  readonly width: number;
-}
-
-/** One line: its bar is as long as the other parts permit. */
-function lineOf({ label, share, parts, spare, width }: LineParts): string {
-  const texts = parts.filter((part) => part !== '');
-  const bare = [label, ...texts].join(GAP);
-  if (share === undefined) return bare;
-  const room = Math.min(BAR_WIDTH.most, width - bare.length - GAP.length);
-  if (room >= BAR_WIDTH.least) return [label, bar(share, room), ...texts].join(GAP);
-  return bare.length <= width ? bare : [label, ...texts.filter((part) => part !== spare)].join(GAP);
-}
-
-function blocksOf(stages: RunStages['stages']): number {
-  return stages.reduce((sum, { blocks }) => sum + blocks, 0);
+function countOf({ promised, rows, walked, blocks }: Stage): string {
+  if (promised === undefined) return `${formatCount(walked)}/${formatCount(blocks)} blocks`;
+  // Blocks that are requested again bring some rows twice.
+  return `${formatCount(Math.min(rows, promised))}/${formatCount(promised)} rows`;
 }
 
 function shareOf({ promised, rows, blocks, walked }: Stage): number {

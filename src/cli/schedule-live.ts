@@ -1,4 +1,3 @@
-import { realEffects } from '../core/effects.ts';
 import { openJob } from '../jobs/check-job.ts';
 import { checkQueries } from '../jobs/check-queries.ts';
 import { requireKeptRanges } from '../jobs/check-retention.ts';
@@ -11,41 +10,38 @@ import { Health } from '../scheduler/health.ts';
 import { type MetricsAddress, parseMetricsAddress, serveMetrics } from '../scheduler/metrics-server.ts';
 import { runSchedule } from '../scheduler/scheduler.ts';
 import type { ScheduleEvent } from '../scheduler/warehouse-queue.ts';
-import { watchInterrupts } from './interrupts.ts';
-import { limitHeap } from './run-live.ts';
-import { print } from './streams.ts';
+import type { Context, ContextFlags } from './context.ts';
+import { limitHeap } from './v8-flags.ts';
 
-export interface ScheduleFlags {
+export interface ScheduleFlags extends ContextFlags {
   readonly metrics?: string;
   /** Whether other machines may read the metrics. */
   readonly metricsPublic?: boolean;
   /** Seconds. */
   readonly drain: number;
-  readonly json?: boolean;
 }
 
 /** How long after the drain the current step may take to stop; the next start resumes what is left. */
 const LAST_MS = 30_000;
 
 /** Runs a schedule until SIGTERM or Ctrl-C, with events on standard output as text or JSON. */
-export async function scheduleLive(paths: readonly string[], flags: ScheduleFlags): Promise<void> {
+export async function scheduleLive(context: Context<ScheduleFlags>, paths: readonly string[]): Promise<void> {
   limitHeap();
-  const { metrics, metricsPublic: isPublic = false } = flags;
+  const { metrics, metricsPublic: isPublic = false, drain } = context.flags;
   const address = metrics === undefined ? undefined : parseMetricsAddress(metrics, isPublic);
   const jobs = await openJobs(paths.length === 0 ? [await jobsPlace()] : paths);
-  const drainMs = flags.drain * 1000;
-  const drain = watchInterrupts(() => void setTimeout(() => process.exit(1), drainMs + LAST_MS).unref());
+  const drainMs = drain * 1000;
+  const stop = context.interruptedBy(() => void setTimeout(() => process.exit(1), drainMs + LAST_MS).unref());
   const health = address === undefined ? undefined : await serveHealth(address, jobs);
   try {
     await runSchedule({
-      ...{ jobs, actions: jobActions, effects: realEffects, drain: drain.signal, drainMs },
+      ...{ jobs, actions: jobActions, effects: context.effects, drain: stop, drainMs },
       onEvent: (event) => {
         health?.see(event);
-        print(event, flags.json, describeEvent);
+        context.print(event, describeEvent);
       },
     });
   } finally {
-    drain.close();
     await health?.close();
   }
 }

@@ -26,8 +26,3 @@ export function guardStreams(command: string): void {
     });
   });
 }
-
-/** Prints a value to standard output, as a line of JSON or as text for people. */
-export function print<T>(value: T, isJson: boolean | undefined, textOf: (value: T) => string): void {
-  process.stdout.write(isJson === true ? `${JSON.stringify(value)}\n` : textOf(value));
-}

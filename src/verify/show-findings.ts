@@ -10,9 +10,8 @@ import type { VerifyEvent, VerifyReport } from './verify.ts';
 
 interface Shown extends Pick<RepairOptions, 'warehouse' | 'range'> {
   readonly registry: Registry;
-  readonly isJson: boolean;
-  /** Makes the commands in a text those that the user can paste. */
-  readonly pasteable: (text: string) => string;
+  /** Prints a value as JSON or as text, in which the user can paste commands. */
+  readonly print: <T>(value: T, textOf: (value: T) => string) => void;
 }
 
 /** Spans that a command names one by one. */
@@ -20,25 +19,15 @@ const MOST_SPANS = 8;
 
 /** Prints the events of a verification, as JSON lines or as text with what to do next. */
 export function showVerify(shown: Shown): Required<Pick<RepairOptions, 'onEvent' | 'onProblem'>> {
-  const { isJson, pasteable } = shown;
   const findings: Finding[] = [];
-  const write = (text: string): void => {
-    process.stdout.write(text);
-  };
-  if (isJson) {
-    return {
-      onEvent: (event) => write(`${JSON.stringify(event)}\n`),
-      onProblem: (event) => write(`${JSON.stringify(event)}\n`),
-    };
-  }
   return {
     onEvent: (event) => {
       if (event.event === 'finding') findings.push(event);
-      write(`${formatEvent(event)}\n`);
-      if (event.event === 'verified') write(pasteable(nextSteps(event, findings, shown)));
+      const next = event.event === 'verified' ? nextSteps(event, findings, shown) : '';
+      shown.print(event, () => `${formatEvent(event)}\n${next}`);
     },
     onProblem: (event) =>
-      write(
+      shown.print(event, () =>
         event.event === 'problem'
           ? `${event.message}\n`
           : `decode ${event.pipeline} ${event.seqno}: ${event.reason} at ${event.pointer}\n`,

@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { describeRetry, isWorthTelling } from '../../src/cli/progress-text.ts';
 import { RunProgress } from '../../src/cli/run-progress.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { CLI } from '../cli.ts';
@@ -18,18 +17,18 @@ describe('progress', () => {
   test('of a stage tells its rate and the time left, which goes on while nothing comes', () => {
     const run = new RunProgress();
     run.see({ event: 'stages', stages: [{ pipeline: 'transactions', blocks: 100 }] }, 0);
-    expect(run.lines(0)).toEqual([]);
+    expect(run.line(0)).toBe(undefined);
     run.see(start('transactions', 2000), 0);
-    expect(run.lines(1000)).toEqual([`transactions  ${'-'.repeat(30)}  0/2,000 rows`]);
+    expect(run.line(1000)).toBe(`transactions  ${'-'.repeat(30)}  0/2,000 rows`);
     run.see(progress('transactions', 0, 500), 1000);
     const bar = '='.repeat(8) + '-'.repeat(22);
-    expect(run.lines(20_000)).toEqual([`transactions  ${bar}  500/2,000 rows  25 rows/s  1 min 00 s left`]);
-    expect(run.lines(40_000)).toEqual([`transactions  ${bar}  500/2,000 rows  13 rows/s  2 min 00 s left`]);
-    run.pause('waiting 8 s: 429');
-    expect(run.lines(40_000)).toEqual([`transactions  ${bar}  500/2,000 rows  2 min 00 s left  waiting 8 s: 429`]);
+    expect(run.line(20_000)).toBe(`transactions  ${bar}  500/2,000 rows  25 rows/s  1 min 00 s left`);
+    expect(run.line(40_000)).toBe(`transactions  ${bar}  500/2,000 rows  13 rows/s  2 min 00 s left`);
+    const paused = run.line(40_000, undefined, 'waiting 8 s: 429');
+    expect(paused).toBe(`transactions  ${bar}  500/2,000 rows  2 min 00 s left  waiting 8 s: 429`);
   });
 
-  test('of the whole counts all stages, those to come as slow as the slowest', () => {
+  test('of one stage of several tells the time left of all, those to come as slow as the slowest', () => {
     const run = new RunProgress();
     const stages = ['blocks', 'transactions', 'traces'].map((pipeline) => ({ pipeline, blocks: 100 }));
     run.see({ event: 'stages', stages }, 0);
@@ -38,8 +37,8 @@ describe('progress', () => {
     run.see(start('transactions', 2000), 10_000);
     run.see(progress('transactions', 0, 1000), 30_000);
     // 20 s are left of this stage, which then took 40 s; traces take as long.
-    expect(run.lines(30_000)[1]).toBe(
-      `all  ${'='.repeat(15)}${'-'.repeat(15)}  50 %  stage 2 of 3  30 s elapsed  about 1 min 00 s left`,
+    expect(run.line(30_000)).toBe(
+      `transactions (2 of 3)  ${'='.repeat(15)}${'-'.repeat(15)}  1,000/2,000 rows  50 rows/s  about 1 min 00 s left`,
     );
   });
 
@@ -48,7 +47,7 @@ describe('progress', () => {
     run.see({ event: 'stages', stages: [{ pipeline: 'jetton_masters', blocks: 1 }] }, 0);
     run.see(start('jetton_masters'), 0);
     run.see(progress('jetton_masters', 0, 3000), 6000);
-    expect(run.lines(6000)).toEqual(['jetton_masters  3,000 rows  500 rows/s']);
+    expect(run.line(6000)).toBe('jetton_masters  3,000 rows  500 rows/s');
   });
 });
 
@@ -58,13 +57,13 @@ describe('progress', () => {
     run.see({ event: 'stages', stages: [{ pipeline: 'blocks', blocks: 10_000 }] }, 0);
     run.see({ ...start('blocks'), seqnos: 10_000 }, 0);
     run.see(progress('blocks', 1, 4), 2000);
-    expect(run.lines(15_000)).toEqual([`blocks  ${'-'.repeat(30)}  1/10,000 blocks  0 rows/s`]);
+    expect(run.line(15_000)).toBe(`blocks  ${'-'.repeat(30)}  1/10,000 blocks  0 rows/s`);
     for (let page = 0; page < 20; page++) run.see(progress('blocks', 0, 1000), 15_000);
-    expect(run.lines(15_000)[0]).toMatch(/ rows\/s$/);
+    expect(run.line(15_000)).toMatch(/ rows\/s$/);
     for (let step = 0; step < 9; step++) run.see(progress('blocks', 1, 4), 15_000);
-    expect(run.lines(15_000)[0]).toMatch(/ {2}4 h 09 min left$/);
+    expect(run.line(15_000)).toMatch(/ {2}4 h 09 min left$/);
     run.see(progress('blocks', 990, 4000), 16_000);
-    expect(run.lines(16_000)[0]).toMatch(/ {2}2 min 24 s left$/);
+    expect(run.line(16_000)).toMatch(/ {2}2 min 24 s left$/);
   });
 
   test('fits a narrow terminal: the bar gets shorter, then it and the rate are left out', () => {
@@ -73,14 +72,11 @@ describe('progress', () => {
     run.see({ event: 'stages', stages }, 0);
     run.see(start('transactions', 200_000), 0);
     run.see(progress('transactions', 0, 50_000), 100_000);
-    const [bar, end] = ['='.repeat(4) + '-'.repeat(11), '5 min 00 s left'];
-    expect(run.lines(100_000, 79)).toEqual([
-      `transactions  ${bar}  50,000/200,000 rows  500 rows/s  ${end}`,
-      `all  ${'='.repeat(7)}${'-'.repeat(4)}  62 %  stage 2 of 2  1 min 40 s elapsed  about ${end}`,
-    ]);
-    expect(run.lines(100_000, 59)).toEqual([
-      `transactions  50,000/200,000 rows  ${end}`,
-      `all  62 %  stage 2 of 2  about ${end}`,
+    const [label, count, end] = ['transactions (2 of 2)', '50,000/200,000 rows', '5 min 00 s left'];
+    expect([83, 79, 59].map((width) => run.line(100_000, width))).toEqual([
+      `${label}  ===-------  ${count}  500 rows/s  ${end}`,
+      `${label}  ${count}  500 rows/s  ${end}`,
+      `${label}  ${count}  ${end}`,
     ]);
   });
 
@@ -89,19 +85,11 @@ describe('progress', () => {
     run.see({ event: 'stages', stages: [{ pipeline: 'transactions', blocks: 100 }] }, 0);
     run.see(start('transactions', 2000), 0);
     run.see(progress('transactions', 100, 2070), 1000);
-    expect(run.lines(1000)[0]).toContain('  2,000/2,000 rows  ');
-  });
-
-  test('tells of a block that the index does not have yet, after some seconds of asking', () => {
-    const poll = { label: 'blocks 7', request: '/x', sleepMs: 2000, code: 'not-indexed', message: 'still not indexed' };
-    expect(isWorthTelling({ ...poll, attempt: 2 })).toBe(false);
-    expect(isWorthTelling({ ...poll, attempt: 6 })).toBe(true);
-    expect(isWorthTelling({ ...poll, attempt: 6, code: 'rate-limited' })).toBe(false);
-    expect(describeRetry({ ...poll, attempt: 6 })).toBe('waiting: still not indexed');
+    expect(run.line(1000)).toContain('  2,000/2,000 rows  ');
   });
 });
 
-const BARS = /transactions {2}=.* left\nall {2}=+-+ {2}\d+ % {2}stage 2 of 3 .* elapsed {2}about .* left/;
+const LINE = /transactions \(2 of 3\) {2}=.* rows {2}.* rows\/s {2}about .* left/;
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0;
 
 describe.skipIf(!hasScript)('on a terminal', () => {
@@ -118,7 +106,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
       // A part of what is printed may end within a line.
-      if (isInterrupted || !BARS.test(screenOf(printed).join('\n'))) return;
+      if (isInterrupted || !LINE.test(screenOf(printed).join('\n'))) return;
       isInterrupted = true;
       child.stdin.write('\x03');
     });

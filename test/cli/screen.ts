@@ -1,4 +1,4 @@
-/** What a terminal shows after a text with the control sequences that progress bars use; lines without blanks at their ends. */
+/** What a terminal shows after a text with the control sequences of the status line; lines without blanks at their ends. */
 export function screenOf(text: string): readonly string[] {
   const lines: string[] = [''];
   let [row, column] = [0, 0];

@@ -2,16 +2,17 @@ import { type Command, Option } from 'commander';
 import type { Given } from '../../api/client/build-request.ts';
 import type { TextFormat } from '../../api/client/format-answer.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
-import { oneLine, UsageError } from '../../core/errors.ts';
+import { UsageError } from '../../core/errors.ts';
+import { counted } from '../../core/format.ts';
 import { formatOf } from '../../files/output-format.ts';
 import type { SourceRequest } from '../../http/request.ts';
 import { networkOf, networkOption, parseNonNegative, parseRps } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 
 const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
 type ApiFormat = (typeof FORMATS)[number];
 
-interface ApiFlags {
-  readonly network?: string;
+interface ApiFlags extends ContextFlags {
   readonly format?: ApiFormat;
   readonly output?: string;
   readonly rps?: number | 'auto';
@@ -55,27 +56,29 @@ export function addApi(program: Command): void {
     .option('--post', 'send decode as POST, for requests too long for a URL')
     .option('--yes-send', 'allow message to send to the network')
     .addHelpText('after', HELP)
-    .action(async (path: string | undefined, words: readonly string[], flags: ApiFlags) => {
-      const { endpointByPath, endpointOf } = await import('../../api/endpoints.ts');
-      const { describeEndpoint, listEndpoints } = await import('../../api/client/describe-endpoint.ts');
-      if (path === undefined) {
-        process.stdout.write(listEndpoints());
-        return;
-      }
-      const endpoint = endpointOf(endpointByPath(path, flags.post === true ? 'POST' : undefined));
-      if (flags.parameters === true) {
-        process.stdout.write(describeEndpoint(endpoint));
-        return;
-      }
-      const { planRequest } = await import('../../api/client/build-request.ts');
-      const ask = planRequest(endpoint, parseWords(endpoint, words));
-      const format = formatOf({ output: flags.output, format: flags.format, formats: FORMATS }) ?? 'json';
-      checkFlags(endpoint, flags, format);
-      await fetchOnce(endpoint, ask, flags, format);
-    });
+    .action(inContext(callApi));
 }
 
-async function fetchOnce(endpoint: Endpoint, ask: SourceRequest, flags: ApiFlags, format: ApiFormat): Promise<void> {
+async function callApi(context: Context<ApiFlags>, path: string | undefined, words: readonly string[]): Promise<void> {
+  const { flags, write } = context;
+  const { endpointByPath, endpointOf } = await import('../../api/endpoints.ts');
+  const { describeEndpoint, listEndpoints } = await import('../../api/client/describe-endpoint.ts');
+  if (path === undefined) return write(listEndpoints());
+  const endpoint = endpointOf(endpointByPath(path, flags.post === true ? 'POST' : undefined));
+  if (flags.parameters === true) return write(describeEndpoint(endpoint));
+  const { planRequest } = await import('../../api/client/build-request.ts');
+  const ask = planRequest(endpoint, parseWords(endpoint, words));
+  const format = formatOf({ output: flags.output, format: flags.format, formats: FORMATS }) ?? 'json';
+  checkFlags(endpoint, flags, format);
+  const body = await fetchOnce(context, endpoint, ask);
+  await writeAnswer(context, endpoint, body, format);
+}
+
+async function fetchOnce(
+  { flags, tellRetry }: Context<ApiFlags>,
+  endpoint: Endpoint,
+  ask: SourceRequest,
+): Promise<Buffer> {
   const [{ openApi }, { parseSent }] = await Promise.all([
     import('../../api/client/open-api.ts'),
     import('../../api/client/exact-json.ts'),
@@ -84,12 +87,10 @@ async function fetchOnce(endpoint: Endpoint, ask: SourceRequest, flags: ApiFlags
     network: networkOf(flags),
     rps: flags.rps,
     waitMs: flags.wait * 1000,
-    onRetry: ({ message, sleepMs }) => {
-      process.stderr.write(`${oneLine(message)}; retrying in ${(sleepMs / 1000).toFixed(1)} s\n`);
-    },
+    onRetry: tellRetry,
   });
   try {
-    const body = await api.source.fetch(
+    return await api.source.fetch(
       ask,
       (answer) => {
         // Parsed inside the retry loop, so that a truncated response is requested again.
@@ -98,30 +99,25 @@ async function fetchOnce(endpoint: Endpoint, ask: SourceRequest, flags: ApiFlags
       },
       endpoint.sends === true ? { attempts: 1 } : {},
     );
-    await writeAnswer(endpoint, body, format, flags.output);
   } finally {
     await api.close();
   }
 }
 
 async function writeAnswer(
+  { flags: { output }, line, write }: Context<ApiFlags>,
   endpoint: Endpoint,
   body: Buffer,
   format: ApiFormat,
-  output: string | undefined,
 ): Promise<void> {
   if (format === 'parquet') {
     const { writeParquet } = await import('../../api/client/answer-parquet.ts');
     const rows = await writeParquet(endpoint, body, output ?? '');
-    process.stderr.write(`${rows} ${rows === 1 ? 'row' : 'rows'} in ${output}\n`);
-    return;
+    return line.tell(`${counted(rows, 'row')} in ${output}`);
   }
   const { formatAnswer } = await import('../../api/client/format-answer.ts');
   const text = formatAnswer(endpoint, body, format, output === undefined && process.stdout.isTTY === true);
-  if (output === undefined) {
-    process.stdout.write(text);
-    return;
-  }
+  if (output === undefined) return write(text);
   const { putContent } = await import('../../files/put-whole-file.ts');
   await putContent(output, text);
 }

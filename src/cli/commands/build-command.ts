@@ -3,10 +3,8 @@ import { MartError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
+import { type Context, inContext } from '../context.ts';
 import { fitTerminal } from '../fit-terminal.ts';
-import { pasteable } from '../invocation.ts';
-import { print } from '../streams.ts';
 
 interface BuildFlags extends CommonOptions {
   readonly list?: boolean;
@@ -35,21 +33,29 @@ export function addBuild(program: Command): void {
     .option('--full', 'rebuild everything, even if unchanged')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
-    .action((names: readonly string[], flags: BuildFlags) => (flags.list === true ? list(flags) : build(names, flags)));
+    .action(
+      inContext((context: Context<BuildFlags>, names: readonly string[]) =>
+        context.flags.list === true ? list(context) : build(context, names),
+      ),
+    );
 }
 
-async function build(names: readonly string[], flags: BuildFlags): Promise<void> {
+async function build(context: Context<BuildFlags>, names: readonly string[]): Promise<void> {
   const { buildMarts } = await import('../../marts/build-marts.ts');
-  const onEvent = (event: MartEvent): void => {
-    if (flags.json === true) process.stdout.write(`${JSON.stringify(event)}\n`);
-    else if (event.event === 'mart') process.stdout.write(`${pasteable(describeBuild(event))}\n`);
-  };
-  const { network, full, marts: folder } = flags;
-  const builds = await buildMarts(await findWarehouse(flags), { names, network, full, folder, onEvent });
+  const { network, full, marts: folder } = context.flags;
+  const warehouse = await context.warehouse();
+  const onEvent = (event: MartEvent): void => context.print(event, describeEvent);
+  const builds = await context.line.during('building', () =>
+    buildMarts(warehouse, { names, network, full, folder, onEvent }),
+  );
   const lost = builds.find(({ name, status }) => names.includes(name) && status === 'empty');
   if (lost !== undefined) {
     throw new MartError(`mart ${lost.name}: expected its inputs, got none: ${lost.reason}`, { code: 'no-input' });
   }
+}
+
+function describeEvent(event: MartEvent): string {
+  return event.event === 'mart' ? `${describeBuild(event)}\n` : '';
 }
 
 function describeBuild({ name, status, rows, days, marked, kept, reason }: MartBuild): string {
@@ -64,12 +70,11 @@ function describeBuild({ name, status, rows, days, marked, kept, reason }: MartB
   return parts.join('; ');
 }
 
-async function list(flags: BuildFlags): Promise<void> {
-  const [{ loadRegistry }, { loadMarts }, { describeMarts, martSummary }] = await Promise.all([
-    import('../../declare/registry.ts'),
+async function list(context: Context<BuildFlags>): Promise<void> {
+  const [{ loadMarts }, { describeMarts, martSummary }] = await Promise.all([
     import('../../marts/load-marts.ts'),
     import('../../marts/describe-marts.ts'),
   ]);
-  const marts = await loadMarts(await loadRegistry(), flags.marts);
-  print(marts.map(martSummary), flags.json, () => fitTerminal(describeMarts(marts)));
+  const marts = await loadMarts(await context.pipelines(), context.flags.marts);
+  context.print(marts.map(martSummary), () => fitTerminal(describeMarts(marts)));
 }

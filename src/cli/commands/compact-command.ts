@@ -7,9 +7,7 @@ import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import type { Span } from '../../core/span.ts';
 import type { CompactEvent, CompactReport, Reader } from '../../warehouse/index.ts';
 import { type CommonOptions, parsePositive, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
-import { watchInterrupts } from '../interrupts.ts';
-import { print } from '../streams.ts';
+import { type Context, inContext } from '../context.ts';
 
 interface CompactFlags extends CommonOptions {
   readonly range?: string;
@@ -36,33 +34,27 @@ export function addCompact(program: Command): void {
     .option('--target-mb <MB>', 'maximum size of a merged file, in megabytes', parsePositive, 128)
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
-    .action(async (flags: CompactFlags) => {
-      const [{ warehouseRegistry }, { compactWarehouse }, { requireSameNetwork }] = await Promise.all([
-        import('../../warehouse/query/warehouse-registry.ts'),
-        import('../../warehouse/index.ts'),
-        import('../../warehouse/query/status.ts'),
-      ]);
-      const write = (event: CompactEvent | CompactReport): void => print(event, flags.json, describe);
-      const warehouse = await findWarehouse(flags);
-      const registry = await warehouseRegistry(warehouse);
-      const interrupts = watchInterrupts(() => {});
-      const work = compactWarehouse({
-        warehouse,
-        tables: registry.tables,
-        pipelines: registry.pipelines,
-        targetBytes: flags.targetMb * 1e6,
-        effects: realEffects,
-        limit: async (held) => {
-          requireSameNetwork(held.path, held.network, flags.network);
-          return flags.range === undefined ? undefined : resolveHeld(held, flags.range);
-        },
-        stop: interrupts.signal,
-        onEvent: write,
-      });
-      const report = await work.finally(interrupts.close);
-      write(report);
-      if (!report.complete) process.exitCode = 130;
-    });
+    .action(inContext(compact));
+}
+
+async function compact(context: Context<CompactFlags>): Promise<void> {
+  const { compactWarehouse } = await import('../../warehouse/index.ts');
+  const { range, targetMb } = context.flags;
+  const { tables, pipelines } = await context.registry();
+  const requireNetwork = await context.networkCheck();
+  const write = (event: CompactEvent | CompactReport): void => context.print(event, describe);
+  const options = {
+    ...{ warehouse: await context.warehouse(), tables, pipelines, effects: context.effects },
+    targetBytes: targetMb * 1e6,
+    limit: async (held: Reader) => {
+      requireNetwork(held);
+      return range === undefined ? undefined : resolveHeld(held, range);
+    },
+    ...{ stop: context.signal, onEvent: write },
+  };
+  const report = await context.line.during('merging', () => compactWarehouse(options));
+  write(report);
+  if (!report.complete) process.exitCode = 130;
 }
 
 /** The blocks of a range, from what the warehouse has. */

@@ -1,15 +1,12 @@
 import type { Command } from 'commander';
-import { realEffects } from '../../core/effects.ts';
 import { UsageError } from '../../core/errors.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import { formatSpan } from '../../core/span.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
 import type { AddedWarehouse, AddReport } from '../../verify/add-warehouses.ts';
 import type { CopiedFile, CopyReport } from '../../warehouse/index.ts';
-import { whileBusy } from '../busy-line.ts';
 import { endpointOption } from '../common-options.ts';
-import { watchInterrupts } from '../interrupts.ts';
-import { print } from '../streams.ts';
+import { type Context, inContext } from '../context.ts';
 
 const HELP = `
 Each file is compared with its checksum in the ledger on its way. A copy that was interrupted goes on where it was, and cannot be opened
@@ -42,22 +39,28 @@ export function addCopy(program: Command): void {
     .addOption(endpointOption())
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
-    .action(async (paths: readonly string[], flags: CopyFlags) => {
-      const [from, to] = [paths[0] ?? '', paths.at(-1) ?? ''];
-      if (paths.length < 2 || (paths.length > 2 && flags.add !== true)) throw wrongPaths(paths.length);
-      if (flags.add === true) return addFolders(paths.slice(0, -1), to, flags);
-      const [{ copyWarehouse, rebuildCatalog }, { warehouseRegistry }] = await Promise.all([
-        import('../../warehouse/index.ts'),
-        import('../../warehouse/query/warehouse-registry.ts'),
-      ]);
-      const interrupts = watchInterrupts(() => {});
-      const write = (event: CopiedFile | CopyReport): void => print(event, flags.json, describe);
-      const work = copyWarehouse({ from, to, effects: realEffects, stop: interrupts.signal, onEvent: write });
-      const report = await whileBusy('copying', () => work.finally(interrupts.close));
-      if (report.complete && !isObjectUrl(to)) await rebuildCatalog(to, (await warehouseRegistry(to)).tables);
-      write(report);
-      if (!report.complete) process.exitCode = 130;
-    });
+    .action(inContext(copy));
+}
+
+async function copy(context: Context<CopyFlags>, paths: readonly string[]): Promise<void> {
+  const [from, to] = [paths[0] ?? '', paths.at(-1) ?? ''];
+  if (paths.length < 2 || (paths.length > 2 && context.flags.add !== true)) throw wrongPaths(paths.length);
+  if (context.flags.add === true) return addFolders(context, paths.slice(0, -1), to);
+  const { copyWarehouse } = await import('../../warehouse/index.ts');
+  const write = (event: CopiedFile | CopyReport): void => context.print(event, describe);
+  const options = { from, to, effects: context.effects, stop: context.signal, onEvent: write };
+  const report = await context.line.during('copying', () => copyWarehouse(options));
+  if (report.complete && !isObjectUrl(to)) await renewCatalog(to);
+  write(report);
+  if (!report.complete) process.exitCode = 130;
+}
+
+async function renewCatalog(warehouse: string): Promise<void> {
+  const [{ rebuildCatalog }, { warehouseRegistry }] = await Promise.all([
+    import('../../warehouse/index.ts'),
+    import('../../warehouse/query/warehouse-registry.ts'),
+  ]);
+  await rebuildCatalog(warehouse, (await warehouseRegistry(warehouse)).tables);
 }
 
 async function requireFolders(paths: readonly string[]): Promise<void> {
@@ -74,18 +77,13 @@ async function requireFolders(paths: readonly string[]): Promise<void> {
   throw new UsageError('usage: expected different warehouses with --add, got one twice', { code: 'same-warehouse' });
 }
 
-async function addFolders(from: readonly string[], to: string, flags: CopyFlags): Promise<void> {
+async function addFolders(context: Context, from: readonly string[], to: string): Promise<void> {
   await requireFolders([...from, to]);
-  const [{ addWarehouses }, { rebuildCatalog }, { warehouseRegistry }] = await Promise.all([
-    import('../../verify/add-warehouses.ts'),
-    import('../../warehouse/index.ts'),
-    import('../../warehouse/query/warehouse-registry.ts'),
-  ]);
-  const interrupts = watchInterrupts(() => {});
-  const write = (event: AddedWarehouse | AddReport): void => print(event, flags.json, describeAdded);
-  const work = addWarehouses({ from, to, effects: realEffects, stop: interrupts.signal, onEvent: write });
-  const report = await whileBusy('adding', () => work.finally(interrupts.close));
-  await rebuildCatalog(to, (await warehouseRegistry(to)).tables);
+  const { addWarehouses } = await import('../../verify/add-warehouses.ts');
+  const write = (event: AddedWarehouse | AddReport): void => context.print(event, describeAdded);
+  const options = { from, to, effects: context.effects, stop: context.signal, onEvent: write };
+  const report = await context.line.during('adding', () => addWarehouses(options));
+  await renewCatalog(to);
   write(report);
   if (!report.complete) process.exitCode = 130;
 }

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import { counted } from '../../core/format.ts';
 import type { ExportReport } from '../../targets/export-rows.ts';
-import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
-import { pasteable } from '../invocation.ts';
+import { type Context, inContext } from '../context.ts';
 import { collectInSteps } from '../v8-flags.ts';
 
 interface ExportFlags extends CommonOptions {
@@ -50,29 +48,23 @@ export function addExport(program: Command): void {
     .option('--keep-formulas', 'leave texts of a CSV file that begin like a formula as they are')
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
-    .action(async (rows: string, flags: ExportFlags) => {
-      const [{ exportRows }, { parseDays }] = await Promise.all([
-        import('../../targets/export-rows.ts'),
-        import('../../targets/exported-rows.ts'),
-      ]);
-      collectInSteps();
-      const { network, as, strict, keepFormulas, param } = flags;
-      const days = flags.days === undefined ? undefined : parseDays(flags.days);
-      const source = /\s/.test(rows.trim()) ? { sql: rows } : { table: rows.trim() };
-      const warehouse = await findWarehouse(flags);
-      const report = await whileBusy('exporting', (clear) =>
-        exportRows(warehouse, source, flags.to, {
-          ...{ network, days, as, strict, keepFormulas },
-          parameters: param,
-          onWarning: (message) => {
-            clear();
-            process.stderr.write(`warning: ${pasteable(message)}\n`);
-          },
-        }),
-      );
-      if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
-      else process.stderr.write(`${summaryOf(report)}\n`);
-    });
+    .action(inContext(exportOne));
+}
+
+async function exportOne(context: Context<ExportFlags>, rows: string): Promise<void> {
+  const [{ exportRows }, { parseDays }] = await Promise.all([
+    import('../../targets/export-rows.ts'),
+    import('../../targets/exported-rows.ts'),
+  ]);
+  collectInSteps();
+  const { network, as, strict, keepFormulas, param: parameters, to } = context.flags;
+  const days = context.flags.days === undefined ? undefined : parseDays(context.flags.days);
+  const source = /\s/.test(rows.trim()) ? { sql: rows } : { table: rows.trim() };
+  const options = { network, days, as, strict, keepFormulas, parameters, onWarning: context.warn };
+  const warehouse = await context.warehouse();
+  const report = await context.line.during('exporting', () => exportRows(warehouse, source, to, options));
+  if (context.isJson) context.write(`${JSON.stringify(report)}\n`);
+  else context.line.tell(summaryOf(report));
 }
 
 function summaryOf({ rows, days, target }: ExportReport): string {

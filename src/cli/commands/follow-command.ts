@@ -1,11 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { realEffects } from '../../core/effects.ts';
 import { UsageError } from '../../core/errors.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
 import type { Store } from '../../warehouse/index.ts';
 import { budgetOption, parseCount, parseDuration, parseRps, parseWhole, withPlace } from '../common-options.ts';
+import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
-import { placeOf } from '../find-warehouse.ts';
 import type { PendingFlags } from '../pending-live.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
@@ -107,32 +106,33 @@ export function addFollow(program: Command): void {
     .option('--json', 'print one JSON object per line')
     .option('--log <path>', 'append all events and retries to a file, as JSON lines')
     .addHelpText('after', HELP)
-    .action(async (pipelines: readonly string[], flags: FollowFlags) => {
-      if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
-      const { pending } = flags;
-      if (pending !== undefined) {
-        refuseBeside(pipelines, flags);
-        const { pendingLive } = await import('../pending-live.ts');
-        return pendingLive({ ...flags, pending });
-      }
-      collectInSteps();
-      const [{ followLive }, { parseMetricsAddress }, { resolveNetwork }] = await Promise.all([
-        import('../follow-live.ts'),
-        import('../../scheduler/metrics-server.ts'),
-        import('../../http/network.ts'),
-      ]);
-      const { metrics, metricsPublic, lag = LAG_MS } = flags;
-      const { note, ...place } = await placeOf(flags);
-      const options = { ...(await followOptions(pipelines, flags)), ...place };
-      const exported = [...options.pipelines, ...Object.keys(options.refreshMs)];
-      const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
-      const feeds = await feedsOf(flags, { ...options, pipelines: exported });
-      await followLive(options, {
-        ...{ isJson: flags.json === true, logPath: flags.log, maxLagMs: flags.maxLag ?? 3 * lag },
-        metrics: metrics === undefined ? undefined : parseMetricsAddress(metrics, metricsPublic),
-        ...{ note, publish, feeds },
-      });
-    });
+    .action(inContext(follow));
+}
+
+async function follow(context: Context<FollowFlags>, words: readonly string[]): Promise<void> {
+  const { flags } = context;
+  const { log: logPath, metrics, metricsPublic, lag = LAG_MS, pending } = flags;
+  if (logPath !== undefined) requireLocalPath(logPath, '--log');
+  if (pending !== undefined) {
+    refuseBeside(words, flags);
+    const { pendingLive } = await import('../pending-live.ts');
+    return pendingLive(context, pending);
+  }
+  collectInSteps();
+  const [{ followLive }, { parseMetricsAddress }, { resolveNetwork }] = await Promise.all([
+    import('../follow-live.ts'),
+    import('../../scheduler/metrics-server.ts'),
+    import('../../http/network.ts'),
+  ]);
+  const { note, ...place } = await context.place();
+  const options = { ...(await followOptions(context, words)), ...place };
+  const exported = [...options.pipelines, ...Object.keys(options.refreshMs)];
+  const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
+  const feeds = await feedsOf(flags, { ...options, pipelines: exported });
+  await followLive(context, options, {
+    ...{ logPath, maxLagMs: flags.maxLag ?? 3 * lag, note, publish, feeds },
+    metrics: metrics === undefined ? undefined : parseMetricsAddress(metrics, metricsPublic),
+  });
 }
 
 /** @throws {UsageError} `bad-option` for what pending transactions do not have */
@@ -147,18 +147,16 @@ function refuseBeside(pipelines: readonly string[], flags: FollowFlags): void {
   });
 }
 
-async function followOptions(words: readonly string[], flags: FollowFlags) {
-  const { loadRegistry } = await import('../../declare/registry.ts');
-  const registry = await loadRegistry(flags.pipelines);
-  const refreshMs = flags.refresh ?? {};
+async function followOptions(context: Context<FollowFlags>, words: readonly string[]) {
+  const { flags, effects } = context;
+  const registry = await context.pipelines();
+  const { refresh: refreshMs = {}, store, from, backfill, rps, budget, marts, concurrency, workers } = flags;
   const given = splitNames(words);
   await refuseOthers('follow', [...given, ...Object.keys(refreshMs)], registry);
   return {
     pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
-    ...{ registry, refreshMs, store: flags.store },
-    ...{ from: flags.from, backfill: flags.backfill, lagMs: flags.lag, rps: flags.rps, budget: flags.budget },
-    marts: flags.marts,
-    ...{ concurrency: flags.concurrency, workers: flags.workers, effects: realEffects },
+    ...{ registry, refreshMs, store, from, backfill, lagMs: flags.lag, rps, budget, marts },
+    ...{ concurrency, workers, effects },
     ...{ without: flags.without, columns: flags.columns, withoutColumns: flags.withoutColumn },
   };
 }

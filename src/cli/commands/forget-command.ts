@@ -3,8 +3,8 @@ import { formatCount } from '../../core/format.ts';
 import { formatSpans } from '../../core/span.ts';
 import type { ForgetReport } from '../../verify/forget.ts';
 import { type CommonOptions, warehouseOf, withPlace } from '../common-options.ts';
+import { type Context, inContext } from '../context.ts';
 import { splitNames } from '../pipeline-names.ts';
-import { print } from '../streams.ts';
 
 interface ForgetFlags extends CommonOptions {
   readonly range: string;
@@ -32,16 +32,16 @@ export function addForget(program: Command): void {
     .option('--yes', 'remove the rows (default: only show what would be removed)')
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
-    .action(async (words: readonly string[], flags: ForgetFlags) => {
-      const pipelines = splitNames(words);
-      const { forgetRange } = await import('../../verify/forget.ts');
-      const { range, network } = flags;
-      const options = { warehouse: warehouseOf(flags), network, pipelines, range };
-      const isMeant = flags.yes === true;
-      const write = (report: ForgetReport): void => print(report, flags.json, (told) => describe(told, isMeant));
-      if (!isMeant || flags.json !== true) write(await forgetRange({ ...options, isDry: true }));
-      if (isMeant) write(await forgetRange(options));
-    });
+    .action(inContext(forget));
+}
+
+async function forget(context: Context<ForgetFlags>, words: readonly string[]): Promise<void> {
+  const { forgetRange } = await import('../../verify/forget.ts');
+  const { range, network, yes: isMeant = false } = context.flags;
+  const options = { warehouse: warehouseOf(context.flags), network, pipelines: splitNames(words), range };
+  const write = (report: ForgetReport): void => context.print(report, (told) => describe(told, isMeant));
+  if (!isMeant || !context.isJson) write(await forgetRange({ ...options, isDry: true }));
+  if (isMeant) write(await context.line.during('forgetting', () => forgetRange(options)));
 }
 
 function describe({ event, spans, rows, staying, marts, warehouse }: ForgetReport, isMeant: boolean): string {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { shellWord } from '../../core/shell-word.ts';
-import { enterFolder, pasteable } from '../invocation.ts';
+import { type Context, inContext } from '../context.ts';
+import { enterFolder } from '../invocation.ts';
 
 const HELP = `
 The project runs as it is, on the sandbox. Existing files are never replaced.
@@ -18,14 +19,13 @@ export function addInit(program: Command): void {
     .description('write a project to start from: a job, an alert, a mart, a report, settings')
     .argument('[folder]', 'folder of the project; created if needed', '.')
     .addHelpText('after', HELP)
-    .action(async (folder: string) => {
-      const { createProject } = await import('../../project/create-project.ts');
-      const paths = await createProject(folder);
-      const enter = folder === '.' ? '' : `  cd ${shellWord(folder)}\n`;
-      enterFolder(folder);
-      const next = pasteable('tonlake job run jobs/daily.yaml');
-      process.stdout.write(
-        `${paths.map((path) => join(folder, path)).join('\n')}\n\nNext (README.md has more):\n${enter}  ${next}\n`,
-      );
-    });
+    .action(inContext(init));
+}
+
+async function init({ print }: Context, folder: string): Promise<void> {
+  const { createProject } = await import('../../project/create-project.ts');
+  const paths = (await createProject(folder)).map((path) => join(folder, path));
+  const enter = folder === '.' ? '' : `  cd ${shellWord(folder)}\n`;
+  enterFolder(folder);
+  print(paths, () => `${paths.join('\n')}\n\nNext (README.md has more):\n${enter}  tonlake job run jobs/daily.yaml\n`);
 }

@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { parseCount } from '../common-options.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { addSchedule } from './schedule-command.ts';
 
-interface JobFlags {
-  readonly warehouse?: string;
+interface JobFlags extends ContextFlags {
   readonly at?: string;
   readonly limit?: number;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
 const HELP = `
@@ -41,48 +40,49 @@ export function addJob(program: Command): void {
     )
     .option('--dry-run', 'show what the job would export and forget; write nothing')
     .option('--json', 'print one JSON object per line; the last one is the run record')
-    .action(async (file: string, flags: JobFlags) => {
-      if (flags.dryRun === true) {
-        const { dryRunJob } = await import('../job-dry-run.ts');
-        return dryRunJob(await open(file, flags), parseTime(flags.at), flags.json === true);
-      }
-      const { runOnce } = await import('../job-live.ts');
-      await runOnce(await open(file, flags), parseTime(flags.at), flags.json === true);
-    });
+    .action(inContext(run));
   withWarehouse(job.command('check'))
     .description('validate job files and show what they would do; sends no requests')
     .argument('<file...>', 'job files or folders of job files')
     .option('--json', 'print one JSON object per line')
-    .action(async (paths: readonly string[], flags: JobFlags) => {
-      const { checkFiles } = await import('../job-show.ts');
-      await checkFiles(paths, openOptions(flags), flags.json === true);
-    });
+    .action(
+      inContext(async (context: Context<JobFlags>, paths: readonly string[]) => {
+        const { checkFiles } = await import('../job-show.ts');
+        await checkFiles(context, paths, openOptions(context.flags));
+      }),
+    );
   withWarehouse(job.command('list'))
     .description('list jobs with their schedules and last runs')
     .argument('[path]', 'job file or folder of job files (default: jobs, or pipelines/jobs)')
     .option('--json', 'print one JSON object per line')
-    .action(async (path: string | undefined, flags: JobFlags) => {
-      const { listFiles } = await import('../job-show.ts');
-      const { jobsPlace } = await import('../../jobs/list-jobs.ts');
-      await listFiles(path ?? (await jobsPlace()), openOptions(flags), flags.json === true);
-    });
+    .action(
+      inContext(async (context: Context<JobFlags>, path: string | undefined) => {
+        const { listFiles } = await import('../job-show.ts');
+        const { jobsPlace } = await import('../../jobs/list-jobs.ts');
+        await listFiles(context, path ?? (await jobsPlace()), openOptions(context.flags));
+      }),
+    );
   withWarehouse(job.command('history'))
     .description('list the runs of a job, newest last')
     .argument('<file>', 'job file')
     .option('--limit <n>', 'maximum number of runs, newest ones', parseCount, 20)
     .option('--json', 'print one run record per line, with all steps')
-    .action(async (file: string, flags: JobFlags) => {
-      const { showHistory } = await import('../job-show.ts');
-      await showHistory(file, openOptions(flags), flags.limit ?? 20, flags.json === true);
-    });
+    .action(
+      inContext(async (context: Context<JobFlags>, file: string) => {
+        const { showHistory } = await import('../job-show.ts');
+        await showHistory(context, file, openOptions(context.flags), context.flags.limit ?? 20);
+      }),
+    );
   withWarehouse(job.command('log'))
     .description('print the log of a run: attempts, commits, problems, steps')
     .argument('<file>', 'job file')
     .argument('[run]', 'id of the run, as job history --json shows it (default: the newest)')
-    .action(async (file: string, run: string | undefined, flags: JobFlags) => {
-      const { showLog } = await import('../job-show.ts');
-      await showLog(file, openOptions(flags), run);
-    });
+    .action(
+      inContext(async (context: Context<JobFlags>, file: string, id: string | undefined) => {
+        const { showLog } = await import('../job-show.ts');
+        await showLog(context, file, openOptions(context.flags), id);
+      }),
+    );
   addSchedule(job);
 }
 
@@ -90,14 +90,16 @@ function withWarehouse(command: Command): Command {
   return command.option('-w, --warehouse <path>', 'overrides the warehouse of the job file');
 }
 
-async function open(file: string, flags: JobFlags) {
-  const [{ openJob }, { checkQueries }] = await Promise.all([
+async function run(context: Context<JobFlags>, file: string): Promise<void> {
+  const [{ openJob }, { checkQueries }, { dryRunJob, runOnce }] = await Promise.all([
     import('../../jobs/check-job.ts'),
     import('../../jobs/check-queries.ts'),
+    import('../job-live.ts'),
   ]);
-  const job = await openJob(file, openOptions(flags));
+  const { at, dryRun } = context.flags;
+  const job = await openJob(file, openOptions(context.flags));
   await checkQueries(job);
-  return job;
+  await (dryRun === true ? dryRunJob : runOnce)(context, job, parseTime(at));
 }
 
 /** The option has priority over the warehouse of the job file, the environment variable has not. */

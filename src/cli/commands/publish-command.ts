@@ -2,9 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { formatCount } from '../../core/format.ts';
 import type { PublishEvent, Restart, TablePublished } from '../../iceberg/publish-warehouse.ts';
 import { type CommonOptions, parseDuration, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
+import { type Context, inContext } from '../context.ts';
 import { catalogOf, describePublished, type PlaceFlags, withPublishPlace } from '../publishing.ts';
-import { print } from '../streams.ts';
 
 interface PublishFlags extends CommonOptions, PlaceFlags {
   readonly keep?: number;
@@ -53,28 +52,21 @@ export function addPublish(program: Command): void {
     .option('--marts <folder>', 'folder of your own marts, for the descriptions of their columns')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
-    .action(publishIceberg);
+    .action(inContext(publishIceberg));
   withPlace(publish.command('duckdb'))
     .description('rebuild warehouse.duckdb, the views for other DuckDB clients')
     .addHelpText(
       'after',
       '\nExamples:\n  tonlake publish duckdb --network sandbox\n  duckdb -readonly data/sandbox/warehouse.duckdb',
     )
-    .action(publishDuckdb);
+    .action(inContext(publishDuckdb));
 }
 
-async function publishDuckdb(flags: CommonOptions): Promise<void> {
-  const [{ warehouseRegistry }, { rebuildCatalog }, { requireSameNetwork }] = await Promise.all([
-    import('../../warehouse/query/warehouse-registry.ts'),
-    import('../../warehouse/index.ts'),
-    import('../../warehouse/query/status.ts'),
-  ]);
-  const warehouse = await findWarehouse(flags);
-  const { tables } = await warehouseRegistry(warehouse);
-  const path = await rebuildCatalog(warehouse, tables, (held) =>
-    requireSameNetwork(held.path, held.network, flags.network),
-  );
-  process.stdout.write(`${path}\n`);
+async function publishDuckdb(context: Context): Promise<void> {
+  const { rebuildCatalog } = await import('../../warehouse/index.ts');
+  const { tables } = await context.registry();
+  const path = await rebuildCatalog(await context.warehouse(), tables, await context.networkCheck());
+  context.write(`${path}\n`);
 }
 
 /** At least an hour, for readers that have just begun. */
@@ -84,28 +76,25 @@ function parseKeep(text: string): number {
   return ms;
 }
 
-async function publishIceberg(flags: PublishFlags): Promise<void> {
-  const [{ warehouseRegistry }, { publishWarehouse }, { martDocs }, { requireSameNetwork }, { openDataFiles }] =
-    await Promise.all([
-      import('../../warehouse/query/warehouse-registry.ts'),
-      import('../../iceberg/publish-warehouse.ts'),
-      import('../../iceberg/mart-docs.ts'),
-      import('../../warehouse/query/status.ts'),
-      import('../../warehouse/index.ts'),
-    ]);
-  const warehouse = await findWarehouse(flags);
-  const registry = await warehouseRegistry(warehouse);
-  const catalog = await catalogOf(flags, async () => (await openDataFiles(warehouse)).network);
-  const report = await publishWarehouse({
-    warehouse,
-    tables: registry.tables,
-    location: flags.location,
-    keepMs: flags.keep,
-    catalog,
-    martDocs: () => martDocs(registry, flags.marts),
-    accept: ({ path, network }) => requireSameNetwork(path, network, flags.network),
-    onEvent: (event) => print(event, flags.json, describe),
-  });
+async function publishIceberg(context: Context<PublishFlags>): Promise<void> {
+  const [{ publishWarehouse }, { martDocs }, { openDataFiles }] = await Promise.all([
+    import('../../iceberg/publish-warehouse.ts'),
+    import('../../iceberg/mart-docs.ts'),
+    import('../../warehouse/index.ts'),
+  ]);
+  const { location, keep: keepMs, marts } = context.flags;
+  const [warehouse, registry, accept] = [
+    await context.warehouse(),
+    await context.registry(),
+    await context.networkCheck(),
+  ];
+  const catalog = await catalogOf(context.flags, async () => (await openDataFiles(warehouse)).network);
+  const options = {
+    ...{ warehouse, tables: registry.tables, location, keepMs, catalog, accept },
+    martDocs: () => martDocs(registry, marts),
+    onEvent: (event: PublishEvent) => context.print(event, describe),
+  };
+  const report = await context.line.during('publishing', () => publishWarehouse(options));
   if (report.skipped.length > 0) process.exitCode = 1;
 }
 

@@ -4,9 +4,8 @@ import { formatBytes } from '../../core/format.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
+import { type Context, inContext } from '../context.ts';
 import { fitTerminal } from '../fit-terminal.ts';
-import { pasteable } from '../invocation.ts';
 
 interface ReportFlags extends CommonOptions {
   readonly param?: Readonly<Record<string, string>>;
@@ -46,44 +45,40 @@ export function addReport(program: Command): void {
     .option('--timezone <zone>', 'time zone of days and hours', 'UTC')
     .option('--list', 'list the built-in reports and their parameters')
     .addHelpText('after', HELP)
-    .action(async (report: string | undefined, flags: ReportFlags) => {
-      if (flags.list === true) return showList();
-      if (report === undefined) {
-        throw new UsageError('usage: expected a report, got none', {
-          code: 'no-report',
-          hint: 'tonlake report --list shows the built-in reports',
-        });
-      }
-      await makeReport(report, flags);
-    });
+    .action(inContext(makeReport));
 }
 
-async function makeReport(report: string, flags: ReportFlags): Promise<void> {
-  const format = formatOfOutput(flags);
+async function makeReport(context: Context<ReportFlags>, report: string | undefined): Promise<void> {
+  const { flags } = context;
+  if (flags.list === true) return showList();
+  if (report === undefined) {
+    throw new UsageError('usage: expected a report, got none', {
+      code: 'no-report',
+      hint: 'tonlake report --list shows the built-in reports',
+    });
+  }
+  const { param: params, network, timezone } = flags;
+  const options = { params, format: formatOfOutput(flags), network, timezone };
   const { renderReport } = await import('../../reports/render-report.ts');
-  const rendered = await renderReport(await findWarehouse(flags), report, {
-    params: flags.param,
-    format,
-    network: flags.network,
-    timezone: flags.timezone,
-  });
+  const warehouse = await context.warehouse();
+  const rendered = await context.line.during('rendering', () => renderReport(warehouse, report, options));
   if (rendered.isEmpty) {
     throw new ReportError(`report: expected data for ${rendered.name}, found no rows`, {
       code: 'no-data',
       hint: rendered.gaps[0] ?? 'choose other parameters, or export more data with tonlake run',
     });
   }
-  for (const gap of rendered.gaps) process.stderr.write(`warning: ${pasteable(gap)}\n`);
+  rendered.gaps.forEach(context.warn);
   if (flags.output === undefined) {
     process.stdout.write(rendered.content);
     if (process.stdout.isTTY && flags.format === undefined) {
-      process.stderr.write(`hint: --output ${rendered.name}.html writes the page with its charts\n`);
+      context.line.tell(`hint: --output ${rendered.name}.html writes the page with its charts`);
     }
     return;
   }
   const { putContent } = await import('../../files/put-whole-file.ts');
   await putContent(flags.output, rendered.content);
-  process.stdout.write(`${flags.output}: ${rendered.title} (${formatBytes(Buffer.byteLength(rendered.content))})\n`);
+  context.write(`${flags.output}: ${rendered.title} (${formatBytes(Buffer.byteLength(rendered.content))})\n`);
 }
 
 async function showList(): Promise<void> {

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { realEffects } from '../../core/effects.ts';
 import { UsageError } from '../../core/errors.ts';
 import { coversBlocks } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
@@ -18,8 +17,8 @@ import {
   parseWhole,
   withPlace,
 } from '../common-options.ts';
+import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, sendingAround, withFeeds } from '../feed-options.ts';
-import { type Place, placeOf } from '../find-warehouse.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
@@ -118,29 +117,32 @@ export function addRun(program: Command): void {
     .option('--json', 'print one JSON object per line')
     .option('--log <path>', 'append all events and retries to a file, as JSON lines')
     .addHelpText('after', HELP)
-    .action(async (pipelines: readonly string[], flags: RunFlags) => {
-      if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
-      const { note, ...place } = await placeOf(flags);
-      const options = await runOptions(pipelines, flags, place);
-      if (flags.dryRun === true) {
-        const { dryRun } = await import('../dry-run.ts');
-        await dryRun(options, flags.json === true);
-      } else {
-        const [{ runLive }, { resolveNetwork }] = await Promise.all([
-          import('../run-live.ts'),
-          import('../../http/network.ts'),
-        ]);
-        const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
-        const { warehouse, registry } = options;
-        const command = ['tonlake run', ...options.pipelines].join(' ');
-        await sendingAround(await feedsOf(flags, options), { warehouse, registry, command }, () =>
-          runLive(options, {
-            ...{ isJson: flags.json === true, logPath: flags.log, note, publish },
-            what: flags.all === true ? '--all' : undefined,
-          }),
-        );
-      }
-    });
+    .action(inContext(runPipelines));
+}
+
+async function runPipelines(context: Context<RunFlags>, words: readonly string[]): Promise<void> {
+  const { flags } = context;
+  if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
+  const { note, ...place } = await context.place();
+  const options = { ...(await runOptions(context, words)), ...place };
+  if (flags.dryRun === true) {
+    const [{ planRun }, { formatPlan }] = await Promise.all([
+      import('../../export/plan.ts'),
+      import('../format-plan.ts'),
+    ]);
+    return context.print(await context.line.during('planning', () => planRun(options)), formatPlan);
+  }
+  const [{ runLive }, { resolveNetwork }] = await Promise.all([
+    import('../run-live.ts'),
+    import('../../http/network.ts'),
+  ]);
+  const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
+  const { warehouse, registry } = options;
+  const command = ['tonlake run', ...options.pipelines].join(' ');
+  const what = flags.all === true ? '--all' : options.pipelines.join(' ');
+  await sendingAround(await feedsOf(flags, options), { warehouse, registry, command }, () =>
+    runLive(context, options, { logPath: flags.log, note, publish, what }),
+  );
 }
 
 /** Adds what is exported, and how it is requested. */
@@ -216,36 +218,19 @@ function requireReadings(pipelines: readonly string[], { all, history }: RunFlag
 }
 
 async function runOptions(
-  given: readonly string[],
-  flags: RunFlags,
-  place: Pick<Place, 'network' | 'warehouse'>,
-): Promise<RunOptions> {
-  const { loadRegistry } = await import('../../declare/registry.ts');
-  const registry = await loadRegistry(flags.pipelines);
-  const pipelines = await namesOf(given, flags, registry);
+  context: Context<RunFlags>,
+  words: readonly string[],
+): Promise<Omit<RunOptions, 'network' | 'warehouse'> & { readonly registry: Registry }> {
+  const { flags } = context;
+  const registry = await context.pipelines();
+  const pipelines = await namesOf(words, flags, registry);
   requireReadings(pipelines, flags, registry);
+  const { slice, store, walk, from, history, without, columns, soFar, rps, priority, budget } = flags;
   return {
-    pipelines,
-    registry,
-    range: rangeOf(pipelines, flags, registry),
-    slice: flags.slice,
-    ...place,
-    store: flags.store,
-    walk: flags.walk,
-    from: flags.from,
-    history: flags.history,
-    without: flags.without,
-    columns: flags.columns,
-    withoutColumns: flags.withoutColumn,
-    soFar: flags.soFar,
-    rps: flags.rps,
-    priority: flags.priority,
-    budget: flags.budget,
-    concurrency: flags.concurrency,
-    workers: flags.workers,
+    ...{ pipelines, registry, range: rangeOf(pipelines, flags, registry), effects: context.effects },
+    ...{ slice, store, walk, from, history, without, columns, withoutColumns: flags.withoutColumn, soFar },
+    ...{ rps, priority, budget, concurrency: flags.concurrency, workers: flags.workers, content: flags.content },
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
     commitEveryMs: flags.commitEvery,
-    content: flags.content,
-    effects: realEffects,
   };
 }

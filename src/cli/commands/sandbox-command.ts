@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { parseCount, parseNonNegative, parsePort, parsePositive, parseWhole } from '../common-options.ts';
-import { firstInterrupt } from '../interrupts.ts';
+import { type Context, type ContextFlags, inContext } from '../context.ts';
 
-interface SandboxFlags {
+interface SandboxFlags extends ContextFlags {
   readonly port: number;
   readonly seed: number;
   readonly blocks: number;
@@ -42,11 +42,14 @@ export function addSandbox(program: Command): void {
     .option('--gzip', 'compress responses for clients that accept it')
     .option('--faults <list>', 'faults to enable, separated by commas')
     .addHelpText('after', HELP)
-    .action(async (flags: SandboxFlags) => {
-      const { parseFaults, startSandbox } = await import('../../sandbox/index.ts');
-      const sandbox = await startSandbox({ ...flags, faults: parseFaults(flags.faults ?? '') });
-      process.stdout.write(`sandbox at ${sandbox.url}, blocks 1 to ${sandbox.head()}; press Ctrl-C to stop\n`);
-      await firstInterrupt();
-      await sandbox.close();
-    });
+    .action(
+      inContext(async (context: Context<SandboxFlags>) => {
+        const { parseFaults, startSandbox } = await import('../../sandbox/index.ts');
+        const { flags } = context;
+        const sandbox = await startSandbox({ ...flags, faults: parseFaults(flags.faults ?? '') });
+        context.write(`sandbox at ${sandbox.url}, blocks 1 to ${sandbox.head()}; press Ctrl-C to stop\n`);
+        await context.untilInterrupted();
+        await sandbox.close();
+      }),
+    );
 }

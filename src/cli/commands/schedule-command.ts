@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parseNonNegative } from '../common-options.ts';
+import { type Context, inContext } from '../context.ts';
 import type { ScheduleFlags } from '../schedule-live.ts';
 
 const HELP = `
@@ -27,8 +28,10 @@ export function addSchedule(job: Command): void {
     .option('--drain <seconds>', 'time that the current run may continue after SIGTERM', parseNonNegative, 60)
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
-    .action(async (paths: readonly string[], flags: ScheduleFlags) => {
-      const { scheduleLive } = await import('../schedule-live.ts');
-      await scheduleLive(paths, flags);
-    });
+    .action(
+      inContext(async (context: Context<ScheduleFlags>, paths: readonly string[]) => {
+        const { scheduleLive } = await import('../schedule-live.ts');
+        await scheduleLive(context, paths);
+      }),
+    );
 }

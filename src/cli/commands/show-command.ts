@@ -1,14 +1,11 @@
 import type { Command } from 'commander';
-import { MartError, oneLine, TonlakeError, UsageError } from '../../core/errors.ts';
+import { MartError, TonlakeError, UsageError } from '../../core/errors.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { Explanation, SourceRecord } from '../../explain/explanation.ts';
-import type { RetryEvent } from '../../http/source.ts';
 import { type CommonOptions, pipelinesOption, withPlace } from '../common-options.ts';
+import { type Context, inContext } from '../context.ts';
 import type { Declared } from '../describe-name.ts';
-import { findWarehouse } from '../find-warehouse.ts';
 import { fitTerminal } from '../fit-terminal.ts';
-import { pasteable } from '../invocation.ts';
-import { print } from '../streams.ts';
 
 interface ShowFlags extends CommonOptions {
   readonly files?: boolean;
@@ -50,17 +47,18 @@ export function addShow(program: Command): void {
     // Masterchain addresses and base64url hashes may begin with a hyphen.
     .allowUnknownOption()
     .addHelpText('after', HELP)
-    .action(async (name: string | undefined, key: readonly string[], flags: ShowFlags) => {
-      await refuseOptions([...(name === undefined ? [] : [name]), ...key]);
-      requireTogether(name, key, flags);
-      if (name !== undefined && key.length > 0) await showRow(name, key, flags);
-      else if (name !== undefined && flags.files === true) await showFiles(name, flags);
-      else {
-        const { describeName } = await import('../describe-name.ts');
-        const text = await describeName(name, await declaredFor(flags), flags.json === true ? 'json' : 'text');
-        process.stdout.write(flags.json === true ? text : fitTerminal(text));
-      }
-    });
+    .action(inContext(show));
+}
+
+async function show(context: Context<ShowFlags>, name: string | undefined, key: readonly string[]): Promise<void> {
+  const { flags, isJson } = context;
+  await refuseOptions([...(name === undefined ? [] : [name]), ...key]);
+  requireTogether(name, key, flags);
+  if (name !== undefined && key.length > 0) return showRow(context, name, key);
+  if (name !== undefined && flags.files === true) return showFiles(context, name);
+  const { describeName } = await import('../describe-name.ts');
+  const text = await describeName(name, await declaredFor(context), isJson ? 'json' : 'text');
+  context.write(isJson ? text : fitTerminal(text));
 }
 
 /** @throws {UsageError} `bad-option` for a word that is neither an option nor a value of a key */
@@ -86,68 +84,52 @@ function requireTogether(name: string | undefined, key: readonly string[], { fil
 }
 
 /** The loaded pipelines, and what a warehouse has besides; one that was named must be there. */
-async function declaredFor(flags: ShowFlags): Promise<Declared> {
-  const [{ loadRegistry }, { declaredIn }] = await Promise.all([
-    import('../../declare/registry.ts'),
-    import('../describe-name.ts'),
-  ]);
-  const registry = await loadRegistry(flags.pipelines);
+async function declaredFor(context: Context<ShowFlags>): Promise<Declared> {
+  const { declaredIn } = await import('../describe-name.ts');
+  const registry = await context.pipelines();
   try {
-    return await declaredIn(await findWarehouse(flags), registry);
+    return await declaredIn(await context.warehouse(), registry);
   } catch (error) {
-    if (error instanceof TonlakeError && flags.warehouse === undefined) return { registry, ledger: [], built: [] };
+    if (error instanceof TonlakeError && context.flags.warehouse === undefined)
+      return { registry, ledger: [], built: [] };
     throw error;
   }
 }
 
-async function showRow(table: string, key: readonly string[], flags: ShowFlags): Promise<void> {
-  const [{ explainRow }, { isSound }, { describeExplanation }, { warehouseRegistry }] = await Promise.all([
+async function showRow(context: Context<ShowFlags>, table: string, key: readonly string[]): Promise<void> {
+  const [{ explainRow }, { isSound }, { describeExplanation }] = await Promise.all([
     import('../../explain/explain-row.ts'),
     import('../../explain/explanation.ts'),
     import('../../explain/describe-row.ts'),
-    import('../../warehouse/query/warehouse-registry.ts'),
   ]);
-  const warehouse = await findWarehouse(flags);
-  const registry = await warehouseRegistry(warehouse);
-  const explanation = await explainRow(warehouse, table, key, { registry });
-  const records = flags.live === true ? await readRecords(explanation, registry, flags) : [];
-  print({ ...explanation, records }, flags.json, () => pasteable(describeExplanation(explanation, key, records)));
+  const registry = await context.registry();
+  const explanation = await explainRow(await context.warehouse(), table, key, { registry });
+  const records = context.flags.live === true ? await readRecords(context, explanation, registry) : [];
+  context.print({ ...explanation, records }, () => describeExplanation(explanation, key, records));
   if (!isSound(explanation, records)) process.exitCode = 1;
 }
 
 async function readRecords(
+  { flags: { network }, effects, tellRetry: onRetry }: Context<ShowFlags>,
   explanation: Explanation,
   registry: Registry,
-  { network }: ShowFlags,
 ): Promise<readonly SourceRecord[]> {
-  const [{ readSourceRecord }, { realEffects }] = await Promise.all([
-    import('../../explain/source-record.ts'),
-    import('../../core/effects.ts'),
-  ]);
-  const onRetry = ({ message, sleepMs }: RetryEvent): void => {
-    process.stderr.write(`${oneLine(message)}; retrying in ${(sleepMs / 1000).toFixed(1)} s\n`);
-  };
+  const { readSourceRecord } = await import('../../explain/source-record.ts');
   const records: SourceRecord[] = [];
   for (const row of explanation.rows) {
-    records.push(
-      await readSourceRecord(explanation, row, { registry, network, effects: realEffects, waitMs: 0, onRetry }),
-    );
+    records.push(await readSourceRecord(explanation, row, { registry, network, effects, waitMs: 0, onRetry }));
   }
   return records;
 }
 
-async function showFiles(table: string, flags: ShowFlags): Promise<void> {
-  const [{ loadRegistry }, { openReader }, { requireSameNetwork }, { warehouseRegistry }] = await Promise.all([
-    import('../../declare/registry.ts'),
-    import('../../warehouse/index.ts'),
-    import('../../warehouse/query/status.ts'),
-    import('../../warehouse/query/warehouse-registry.ts'),
-  ]);
-  let registry = await loadRegistry();
-  const reader = await findWarehouse(flags)
-    .then(async (path) => {
-      registry = await warehouseRegistry(path);
-      return openReader(path, registry.tables);
+async function showFiles(context: Context<ShowFlags>, table: string): Promise<void> {
+  const { openReader } = await import('../../warehouse/index.ts');
+  let registry = await context.pipelines();
+  const reader = await context
+    .registry()
+    .then(async (known) => {
+      registry = known;
+      return openReader(await context.warehouse(), known.tables);
     })
     .catch(async (error: unknown) => {
       // An unknown name is reported first.
@@ -155,16 +137,15 @@ async function showFiles(table: string, flags: ShowFlags): Promise<void> {
       throw error;
     });
   try {
-    requireSameNetwork(reader.path, reader.network, flags.network);
+    (await context.networkCheck())(reader);
     const isBuilt = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);
     if (!isBuilt && (await isDeclaredMart(registry, table))) throw notBuilt(table);
     const name = isBuilt ? table : registry.table(table).name;
     const paths = await reader.files(name);
-    if (flags.json === true) process.stdout.write(`${JSON.stringify(paths)}\n`);
-    else for (const path of paths) process.stdout.write(`${path}\n`);
+    context.print(paths, () => paths.map((path) => `${path}\n`).join(''));
     if (reader.kind === 'duckdb') {
-      process.stderr.write(`no Parquet files: a DuckDB warehouse is a single file, ${reader.path}\n`);
-    } else if (paths.length === 0) process.stderr.write(`no Parquet files: ${name} has no rows in ${reader.path}\n`);
+      context.line.tell(`no Parquet files: a DuckDB warehouse is a single file, ${reader.path}`);
+    } else if (paths.length === 0) context.line.tell(`no Parquet files: ${name} has no rows in ${reader.path}`);
   } finally {
     await reader.close();
   }

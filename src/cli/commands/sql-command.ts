@@ -4,10 +4,8 @@ import { formatOf } from '../../files/output-format.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { requireStatement } from '../../sql/statements.ts';
 import type { Dialect } from '../../sql/trino/translate.ts';
-import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
-import { pasteable } from '../invocation.ts';
+import { type Context, inContext } from '../context.ts';
 import { collectInSteps } from '../v8-flags.ts';
 
 const FORMATS = ['box', ...RELATION_FORMATS] as const;
@@ -76,22 +74,26 @@ export function addSql(program: Command): void {
     .option('--timer', 'print the time of the query on standard error, and its requests to an object store')
     .option('--strict', 'fail if a table in the query has missing or quarantined blocks')
     .addHelpText('after', HELP)
-    .action(async (query: string | undefined, flags: SqlFlags) => {
-      if (query === undefined && flags.file === undefined) return prompt(flags);
-      if (query !== undefined && flags.file !== undefined) {
-        throw new UsageError('usage: expected either a query or --file, got both', {
-          code: 'no-query',
-          hint: 'tonlake sql "select count(*) from transactions"',
-        });
-      }
-      const sql = query ?? (await readQueryFile(flags.file ?? ''));
-      requireStatement(sql);
-      await answer(sql, flags);
+    .action(inContext(runSql));
+}
+
+async function runSql(context: Context<SqlFlags>, query: string | undefined): Promise<void> {
+  const { file } = context.flags;
+  if (query === undefined && file === undefined) return prompt(context);
+  if (query !== undefined && file !== undefined) {
+    throw new UsageError('usage: expected either a query or --file, got both', {
+      code: 'no-query',
+      hint: 'tonlake sql "select count(*) from transactions"',
     });
+  }
+  const sql = query ?? (await readQueryFile(file ?? ''));
+  requireStatement(sql);
+  await answer(context, sql);
 }
 
 /** A prompt for queries, or the statements of a pipe. */
-async function prompt(flags: SqlFlags): Promise<void> {
+async function prompt(context: Context<SqlFlags>): Promise<void> {
+  const { flags } = context;
   const given = (['format', 'output', 'param', 'strict', 'timer'] as const).find((name) => flags[name] !== undefined);
   if (given !== undefined) {
     throw new UsageError(`usage: expected a query with --${given}, got none`, {
@@ -101,25 +103,16 @@ async function prompt(flags: SqlFlags): Promise<void> {
   }
   collectInSteps();
   const { openShell } = await import('../shell/open-shell.ts');
-  if (!(await openShell(await findWarehouse(flags), flags.network))) process.exitCode = 1;
+  if (!(await openShell(await context.warehouse(), flags.network))) process.exitCode = 1;
 }
 
-async function answer(sql: string, flags: SqlFlags): Promise<void> {
+async function answer(context: Context<SqlFlags>, sql: string): Promise<void> {
+  const { flags, line, warn: onWarning } = context;
   const startedAt = performance.now();
   const { network, strict, param: params, file, output, dialect, layouts } = flags;
   // A box is for eyes; a program that reads a pipe gets CSV.
   const usual = output === undefined && process.stdout.isTTY !== true ? 'csv' : 'box';
   const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? usual;
-  let clearLine = (): void => {};
-  const busy = <T>(work: () => Promise<T>): Promise<T> =>
-    whileBusy('querying', (clear) => {
-      clearLine = clear;
-      return work();
-    });
-  const onWarning = (message: string): void => {
-    clearLine();
-    process.stderr.write(`warning: ${pasteable(message)}\n`);
-  };
   const options = { network, strict, params, file, dialect, layouts, onWarning, countsTraffic: flags.timer === true };
   if (format === 'parquet' && output === undefined) {
     throw new UsageError('usage: expected --output with --format parquet, got none', {
@@ -129,24 +122,24 @@ async function answer(sql: string, flags: SqlFlags): Promise<void> {
   }
   collectInSteps();
   const { withQueries } = await import('../../warehouse/query/query.ts');
-  const warehouse = await findWarehouse(flags);
+  const warehouse = await context.warehouse();
   await withQueries(warehouse, options, async (queries) => {
     if (format === 'box') {
       const { boxOf, fittedTo } = await import('../../sql/text-table.ts');
       const isForced = flags.format === 'box' || output !== undefined;
       const draw = isForced ? boxOf : fittedTo(terminalWidth(process.stdout));
-      const box = await busy(() => queries.read(sql, draw));
+      const box = await line.during('querying', () => queries.read(sql, draw));
       if (output === undefined) await write(process.stdout, box);
       else {
         const { putContent } = await import('../../files/put-whole-file.ts');
         await putContent(output, box);
       }
-    } else if (output !== undefined) await busy(() => queries.write(sql, { file: output, format }));
+    } else if (output !== undefined) await line.during('querying', () => queries.write(sql, { file: output, format }));
     else if (format !== 'parquet') await queries.write(sql, { out: process.stdout, format });
     if (flags.timer !== true) return;
     const { formatTiming } = await import('../query-timing.ts');
     const timing = { startedAt, now: performance.now(), traffic: await queries.traffic?.() };
-    process.stderr.write(`${formatTiming(timing, format === 'json')}\n`);
+    line.tell(formatTiming(timing, format === 'json'));
   });
 }
 

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { type CommonOptions, networkOf, parseBudget, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
-import { pasteable } from '../invocation.ts';
-import { print } from '../streams.ts';
+import { type Context, inContext } from '../context.ts';
 
 interface StatusFlags extends CommonOptions {
   readonly json?: boolean;
@@ -29,34 +27,36 @@ export function addStatus(program: Command): void {
       'after',
       '\nExamples:\n  tonlake status --network sandbox\n  tonlake status transactions traces --network sandbox\n  tonlake status --warehouse may.duckdb --json\n  tonlake status transactions --warehouse s3://lake/mainnet --range 2026-05',
     )
-    .action(async (names: readonly string[], flags: StatusFlags) => {
-      if (flags.budget !== undefined) return showBudget(flags);
-      if (flags.range !== undefined) return showMissing(names, flags, flags.range);
-      const [{ readStatus, formatStatus }, { formatSummary, selectStatus }] = await Promise.all([
-        import('../../warehouse/query/status.ts'),
-        import('../../warehouse/query/status-summary.ts'),
-      ]);
-      const all = await readStatus(await findWarehouse(flags), flags.network);
-      const status = names.length === 0 ? all : selectStatus(all, names);
-      const format = flags.long === true || names.length > 0 ? formatStatus : formatSummary;
-      print(status, flags.json, () => pasteable(format(status)));
-    });
+    .action(inContext(showStatus));
 }
 
-async function showMissing(pipelines: readonly string[], flags: StatusFlags, range: string): Promise<void> {
+async function showStatus(context: Context<StatusFlags>, names: readonly string[]): Promise<void> {
+  const { budget, range, long, network } = context.flags;
+  if (budget !== undefined) return showBudget(context);
+  if (range !== undefined) return showMissing(context, names, range);
+  const [{ readStatus, formatStatus }, { formatSummary, selectStatus }] = await Promise.all([
+    import('../../warehouse/query/status.ts'),
+    import('../../warehouse/query/status-summary.ts'),
+  ]);
+  const all = await readStatus(await context.warehouse(), network);
+  const format = long === true || names.length > 0 ? formatStatus : formatSummary;
+  context.print(names.length === 0 ? all : selectStatus(all, names), format);
+}
+
+async function showMissing(context: Context<StatusFlags>, pipelines: readonly string[], range: string): Promise<void> {
   const { formatMissing, readMissing } = await import('../../verify/read-missing.ts');
-  const { network } = flags;
-  const report = await readMissing({ warehouse: await findWarehouse(flags), range, pipelines, network });
-  print(report, flags.json, formatMissing);
+  const { network } = context.flags;
+  const report = await readMissing({ warehouse: await context.warehouse(), range, pipelines, network });
+  context.print(report, formatMissing);
   if (!report.complete) process.exitCode = 1;
 }
 
-async function showBudget(flags: StatusFlags): Promise<void> {
+async function showBudget({ flags, print }: Context<StatusFlags>): Promise<void> {
   const [{ budgetStatus, formatBudgetStatus }, { readApiKey, resolveNetwork }] = await Promise.all([
     import('../../rate-limit/limiter-status.ts'),
     import('../../http/network.ts'),
   ]);
   const network = resolveNetwork(networkOf(flags));
   const budget = typeof flags.budget === 'string' ? flags.budget : undefined;
-  print(await budgetStatus({ network, apiKey: readApiKey(process.env), budget }), flags.json, formatBudgetStatus);
+  print(await budgetStatus({ network, apiKey: readApiKey(process.env), budget }), formatBudgetStatus);
 }

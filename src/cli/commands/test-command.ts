@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { CheckResult } from '../../marts/run-checks.ts';
-import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
+import { type Context, inContext } from '../context.ts';
 
 interface TestFlags extends CommonOptions {
   readonly checks?: string;
@@ -35,20 +34,20 @@ export function addTest(program: Command): void {
     .option('--marts <folder>', 'folder of your own marts, if checks read them')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
-    .action(async (names: readonly string[], flags: TestFlags) => {
-      const { runChecks } = await import('../../marts/run-checks.ts');
-      const { network, checks: folder, marts } = flags;
-      const print = (event: object): void => {
-        if (flags.json === true) process.stdout.write(`${JSON.stringify(event)}\n`);
-      };
-      const warehouse = await findWarehouse(flags);
-      const report = await whileBusy('testing', () =>
-        runChecks(warehouse, { names, network, folder, marts, onEvent: print }),
-      );
-      print({ event: 'checked', ...report });
-      if (flags.json !== true) process.stdout.write(await tableOf(report.checks));
-      if (!report.passed) process.exitCode = 1;
-    });
+    .action(inContext(test));
+}
+
+async function test(context: Context<TestFlags>, names: readonly string[]): Promise<void> {
+  const { runChecks } = await import('../../marts/run-checks.ts');
+  const { network, checks: folder, marts } = context.flags;
+  const warehouse = await context.warehouse();
+  const onEvent = (event: object): void => context.print(event, () => '');
+  const report = await context.line.during('testing', () =>
+    runChecks(warehouse, { names, network, folder, marts, onEvent }),
+  );
+  const table = await tableOf(report.checks);
+  context.print({ event: 'checked', ...report }, () => table);
+  if (!report.passed) process.exitCode = 1;
 }
 
 /** Wraps the rules at the width of the terminal, if there is one. */

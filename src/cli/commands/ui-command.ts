@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { type CommonOptions, parseCount, parsePort, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
-import { firstInterrupt } from '../interrupts.ts';
+import { type Context, inContext } from '../context.ts';
 
 interface UiFlags extends CommonOptions {
   readonly port: number;
@@ -37,21 +36,24 @@ export function addUi(program: Command): void {
     .option('--queries <folder>', 'folder with saved queries, NAME.sql', 'queries')
     .option('--jobs <path>', 'job file or folder of job files (default: jobs, or pipelines/jobs)')
     .addHelpText('after', HELP)
-    .action(async (flags: UiFlags) => {
-      const [{ serveUi }, { readVersion }, warehouse] = await Promise.all([
-        import('../../ui/serve-ui.ts'),
-        import('../../core/own-package.ts'),
-        findWarehouse(flags),
-      ]);
-      const server = await serveUi({
-        ...{ warehouse, network: flags.network, port: flags.port, version: readVersion() },
-        ...{ seconds: flags.seconds, memoryMb: flags.memory, allowFiles: flags.allowFiles === true },
-        mayAskSource: flags.allowSource === true,
-        ...{ queriesFolder: flags.queries, jobsPath: flags.jobs },
-      });
-      process.stdout.write(`${server.url}\npress Ctrl-C to stop\n`);
-      if (flags.open === true) (await import('../open-browser.ts')).openBrowser(server.url);
-      await firstInterrupt();
-      await server.close();
-    });
+    .action(inContext(serve));
+}
+
+async function serve(context: Context<UiFlags>): Promise<void> {
+  const [{ serveUi }, { readVersion }, warehouse] = await Promise.all([
+    import('../../ui/serve-ui.ts'),
+    import('../../core/own-package.ts'),
+    context.warehouse(),
+  ]);
+  const { flags } = context;
+  const server = await serveUi({
+    ...{ warehouse, network: flags.network, port: flags.port, version: readVersion() },
+    ...{ seconds: flags.seconds, memoryMb: flags.memory, allowFiles: flags.allowFiles === true },
+    mayAskSource: flags.allowSource === true,
+    ...{ queriesFolder: flags.queries, jobsPath: flags.jobs },
+  });
+  context.write(`${server.url}\npress Ctrl-C to stop\n`);
+  if (flags.open === true) (await import('../open-browser.ts')).openBrowser(server.url);
+  await context.untilInterrupted();
+  await server.close();
 }

@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
-import type { RepairOptions } from '../../verify/repair.ts';
-import { whileBusy } from '../busy-line.ts';
 import { type CommonOptions, parseCount, parsePositive, pipelinesOption, withPlace } from '../common-options.ts';
-import { findWarehouse } from '../find-warehouse.ts';
-import { pasteable } from '../invocation.ts';
+import { type Context, inContext } from '../context.ts';
 
 interface VerifyFlags extends CommonOptions {
   readonly range?: string;
@@ -46,38 +43,21 @@ export function addVerify(program: Command): void {
     .option('--memory <MB>', 'memory limit for sorting and joining (default: 512)', parseCount)
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
-    .action(async (flags: VerifyFlags) => {
-      const [{ loadRegistry }, { repairWarehouse }, { verifyWarehouse }, { showVerify }] = await Promise.all([
-        import('../../declare/registry.ts'),
-        import('../../verify/repair.ts'),
-        import('../../verify/verify.ts'),
-        import('../../verify/show-findings.ts'),
-      ]);
-      const registry = await loadRegistry(flags.pipelines);
-      const options = {
-        warehouse: await findWarehouse(flags),
-        network: flags.network,
-        registry,
-        range: flags.range,
-        deep: flags.deep === true,
-        content: flags.content === true,
-        memoryMb: flags.memory,
-      };
-      const { onEvent, onProblem } = showVerify({ ...options, isJson: flags.json === true, pasteable });
-      const report = await whileBusy(flags.repair === true ? 'verifying and repairing' : 'verifying', (clear) => {
-        const shown: RepairOptions = {
-          ...options,
-          onEvent: (event) => {
-            clear();
-            onEvent?.(event);
-          },
-          onProblem: (event) => {
-            clear();
-            onProblem?.(event);
-          },
-        };
-        return flags.repair === true ? repairWarehouse({ ...shown, rps: flags.rps }) : verifyWarehouse(shown);
-      });
-      if (!report.proven) process.exitCode = 1;
-    });
+    .action(inContext(verify));
+}
+
+async function verify(context: Context<VerifyFlags>): Promise<void> {
+  const [{ repairWarehouse }, { verifyWarehouse }, { showVerify }] = await Promise.all([
+    import('../../verify/repair.ts'),
+    import('../../verify/verify.ts'),
+    import('../../verify/show-findings.ts'),
+  ]);
+  const { network, range, deep = false, content = false, repair = false, memory: memoryMb, rps } = context.flags;
+  const [warehouse, registry] = [await context.warehouse(), await context.pipelines()];
+  const options = { warehouse, network, registry, range, deep, content, memoryMb };
+  const shown = { ...options, ...showVerify({ ...options, print: context.print }) };
+  const report = await context.line.during(repair ? 'verifying and repairing' : 'verifying', () =>
+    repair ? repairWarehouse({ ...shown, rps }) : verifyWarehouse(shown),
+  );
+  if (!report.proven) process.exitCode = 1;
 }

@@ -1,14 +1,7 @@
 import { formatBytes, formatCount, formatDuration } from '../core/format.ts';
 import { formatSpan, shortSpans } from '../core/span.ts';
-import { planRun, type RunPlan } from '../export/plan.ts';
+import type { RunPlan } from '../export/plan.ts';
 import type { ListBasis } from '../export/quote/quote.ts';
-import type { RunOptions } from '../export/run.ts';
-import { print } from './streams.ts';
-
-/** Shows what a run would do. */
-export async function dryRun(options: RunOptions, isJson: boolean): Promise<void> {
-  print(await planRun(options), isJson, formatPlan);
-}
 
 /** What the estimates of a pipeline without headers are based on. */
 const SOURCES: Readonly<Record<ListBasis, string>> = {

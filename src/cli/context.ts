@@ -1,0 +1,125 @@
+import type { Command } from 'commander';
+import { realEffects } from '../core/effects.ts';
+import { oneLine } from '../core/errors.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { RetryEvent } from '../http/source.ts';
+import type { CommonOptions } from './common-options.ts';
+import { findWarehouse, type Place, placeOf } from './find-warehouse.ts';
+import { pasteable } from './invocation.ts';
+import { StatusLine } from './status-line.ts';
+
+export interface ContextFlags extends CommonOptions {
+  readonly json?: boolean;
+}
+
+const INTERRUPTED = 'interrupted: stopping after the current span; press Ctrl-C again to stop at once';
+
+/** What a command works with: its flags, warehouse, pipelines, interrupts and output, each opened when it is first used. */
+export class Context<F extends ContextFlags = ContextFlags> {
+  readonly flags: F;
+  readonly isJson: boolean;
+  readonly effects = realEffects;
+  readonly line = new StatusLine();
+  #warehouse: Promise<string> | undefined;
+  #place: Promise<Place> | undefined;
+  #stop: AbortController | undefined;
+  #onInterrupt = (): void => {};
+
+  constructor(flags: F) {
+    this.flags = flags;
+    this.isJson = flags.json === true;
+  }
+
+  /** The warehouse that the command reads. @throws {StoreError} `no-warehouse` if there are several to choose from */
+  warehouse(): Promise<string> {
+    this.#warehouse ??= findWarehouse(this.flags, this.line.tell);
+    return this.#warehouse;
+  }
+
+  /** The network and the warehouse of a command that sends requests. */
+  place(): Promise<Place> {
+    this.#place ??= placeOf(this.flags);
+    return this.#place;
+  }
+
+  /** The pipelines of tonlake, and those of `--pipelines`. */
+  async pipelines(): Promise<Registry> {
+    const { loadRegistry } = await import('../declare/registry.ts');
+    return loadRegistry(this.flags.pipelines);
+  }
+
+  /** Those pipelines, and the ones that made rows of the warehouse. */
+  async registry(): Promise<Registry> {
+    const [{ warehouseRegistry }, warehouse, own] = await Promise.all([
+      import('../warehouse/query/warehouse-registry.ts'),
+      this.warehouse(),
+      this.pipelines(),
+    ]);
+    return warehouseRegistry(warehouse, own);
+  }
+
+  /** A check that a warehouse has the network of `--network`. @throws {StoreError} `other-network` */
+  async networkCheck(): Promise<(held: { readonly path: string; readonly network: string }) => void> {
+    const { requireSameNetwork } = await import('../warehouse/query/status.ts');
+    return ({ path, network }) => requireSameNetwork(path, network, this.flags.network);
+  }
+
+  /** Aborted by the first SIGINT or SIGTERM; the second ends the process. Committed rows are kept in both cases. */
+  get signal(): AbortSignal {
+    return this.interruptedBy(() => this.line.tell(INTERRUPTED));
+  }
+
+  /** As `signal`, with something else to do at the first. */
+  interruptedBy(atFirst: () => void): AbortSignal {
+    if (this.#stop !== undefined) return this.#stop.signal;
+    const stop = new AbortController();
+    this.#stop = stop;
+    this.#onInterrupt = () => {
+      if (stop.signal.aborted) process.exit(130);
+      stop.abort();
+      atFirst();
+    };
+    process.on('SIGINT', this.#onInterrupt).on('SIGTERM', this.#onInterrupt);
+    return stop.signal;
+  }
+
+  /** Resolves when the user has enough of something that goes on. */
+  untilInterrupted(): Promise<void> {
+    return new Promise((resolve) => this.interruptedBy(resolve));
+  }
+
+  /** Prints a value to standard output, as a line of JSON or as text for people, in which commands can be pasted. */
+  readonly print = <T>(value: T, textOf: (value: T) => string): void => {
+    this.write(this.isJson ? `${JSON.stringify(value)}\n` : pasteable(textOf(value)));
+  };
+
+  /** Writes to standard output as it is. */
+  readonly write = (text: string): void => {
+    this.line.clear();
+    process.stdout.write(text);
+  };
+
+  readonly warn = (message: string): void => this.line.tell(`warning: ${message}`);
+
+  readonly tellRetry = ({ message, sleepMs }: RetryEvent): void =>
+    this.line.tell(`${oneLine(message)}; retrying in ${(sleepMs / 1000).toFixed(1)} s`);
+
+  close(): void {
+    this.line.end();
+    process.off('SIGINT', this.#onInterrupt).off('SIGTERM', this.#onInterrupt);
+  }
+}
+
+/** The action of a command: `work` gets a context with its flags, and its arguments. */
+export function inContext<F extends ContextFlags, A extends readonly unknown[]>(
+  work: (context: Context<F>, ...words: A) => Promise<void> | void,
+): (this: Command) => Promise<void> {
+  return async function (this: Command): Promise<void> {
+    const context = new Context(this.opts<F>());
+    try {
+      await Reflect.apply(work, undefined, [context, ...this.processedArgs]);
+    } finally {
+      context.close();
+    }
+  };
+}

@@ -1,0 +1,129 @@
+import { formatCount, formatDuration } from '../core/format.ts';
+import { formatSpan } from '../core/span.ts';
+import { describeEvent, isTrouble } from '../export/describe-event.ts';
+import type { RunEvent } from '../export/run.ts';
+import type { DeliveryEvent } from '../feed/deliveries.ts';
+import type { FollowEvent, LagEvent } from '../follow/follow-event.ts';
+import type { RetryEvent } from '../http/source.ts';
+import { RunProgress } from './run-progress.ts';
+import type { StatusLine } from './status-line.ts';
+
+/** How often the lag is printed where lines stay, such as in a log. */
+const TELL_LAG_MS = 60_000;
+/** Waits shorter than this are not shown, and retries not more often than this. */
+const TELL_WAIT_MS = 5_000;
+/** A block that comes late is told after so many polls, about five seconds. */
+const POLLS_BEFORE_TELLING = 6;
+const NOT_INDEXED = 'not-indexed';
+
+/** Shows the events of an export to people: how far it is in the status line, what happened above it. */
+export class LiveEvents {
+  readonly #line: StatusLine;
+  readonly #isJson: boolean;
+  readonly #progress = new RunProgress();
+  #lag: LagEvent | undefined;
+  #toldAt = Number.NEGATIVE_INFINITY;
+  /** Why it is waiting now. */
+  #pause: string | undefined;
+  /** True from the message that says what is waited for until it is over: retries between them say nothing new. */
+  #isWaiting = false;
+
+  /** @param isJson true if programs read the events: only trouble is told then */
+  constructor(line: StatusLine, isJson: boolean) {
+    this.#line = line;
+    this.#isJson = isJson;
+  }
+
+  /** An event of a run, which has an end. */
+  readonly showRun = (event: RunEvent): void => {
+    if (event.event === 'progress' || event.event === 'span') this.#pause = undefined;
+    this.#progress.see(event, this.#line.now());
+    // On a terminal, the line shows what is committed.
+    const isWorthTelling = isTrouble(event) || (!this.#isJson && (event.event === 'start' || !this.#line.isShown));
+    const text = isWorthTelling ? describeEvent(event) : undefined;
+    if (text !== undefined) this.#line.tell(text);
+    if (event.event === 'start') this.#line.set(this.#render);
+  };
+
+  /** An event while the head is followed. */
+  readonly showFollow = (event: FollowEvent | DeliveryEvent): void => {
+    if (event.event === 'waiting') this.#isWaiting = true;
+    if (event.event === 'resumed' || event.event === 'lag') {
+      this.#isWaiting = false;
+      this.#pause = undefined;
+    }
+    if (event.event === 'lag') return this.#showLag(event);
+    const text = describeFollowing(event);
+    if (text !== undefined) this.#line.tell(text);
+  };
+
+  readonly retry = (event: RetryEvent): void => {
+    const { sleepMs, code, attempt } = event;
+    const polls = code === NOT_INDEXED ? attempt : 0;
+    if (this.#isWaiting || (sleepMs < TELL_WAIT_MS && polls < POLLS_BEFORE_TELLING)) return;
+    this.#pause = describeRetry(event);
+    if (this.#line.isShown) return this.#line.set(this.#render);
+    const now = this.#line.now();
+    if (now - this.#toldAt < TELL_WAIT_MS || polls > POLLS_BEFORE_TELLING) return;
+    this.#toldAt = now;
+    this.#line.tell(this.#pause);
+  };
+
+  readonly #render = (now: number, width: number): string | undefined => {
+    if (this.#lag === undefined) return this.#progress.line(now, width, this.#pause) ?? this.#pause;
+    return this.#pause === undefined ? describeLag(this.#lag, width) : `${describeLag(this.#lag, 0)}  ${this.#pause}`;
+  };
+
+  #showLag(event: LagEvent): void {
+    this.#lag = event;
+    if (this.#line.isShown) return this.#line.set(this.#render);
+    const now = this.#line.now();
+    if (this.#isJson || now - this.#toldAt < TELL_LAG_MS) return;
+    this.#toldAt = now;
+    this.#line.tell(describeLag(event, Number.POSITIVE_INFINITY));
+  }
+}
+
+function describeRetry({ sleepMs, code, message }: RetryEvent): string {
+  return code === NOT_INDEXED ? `waiting: ${message}` : `waiting ${formatDuration(sleepMs / 1000)}: ${message}`;
+}
+
+/** An event while the head is followed, in one line; undefined if it is nothing that people need to know. */
+function describeFollowing(event: Exclude<FollowEvent, LagEvent> | DeliveryEvent): string | undefined {
+  switch (event.event) {
+    case 'waiting':
+      return `waiting for this to pass: ${event.message}`;
+    case 'resumed':
+      return `continuing after ${formatDuration(event.seconds)}`;
+    case 'clock':
+    case 'merge-failed':
+      return `note: ${event.message}`;
+    case 'mart-failed':
+      return `note: mart ${event.mart} was not built: ${event.message}`;
+    case 'backfill': {
+      const { complete, from, to, missing } = event;
+      const state = complete ? 'complete' : `incomplete, ${formatCount(missing)} blocks are missing`;
+      return `backfill ${formatSpan({ from, to })}: ${state}`;
+    }
+    case 'delivery-failed':
+      return `${event.to}: ${event.message}; retrying until it is accepted`;
+    case 'delivery-resumed':
+      return `${event.to}: accepted again after ${formatDuration(event.seconds)}`;
+    case 'merged':
+    case 'mart':
+      return undefined;
+    default:
+      return isTrouble(event) ? describeEvent(event) : undefined;
+  }
+}
+
+/** Without the requests if that is longer than `width`. */
+function describeLag(event: LagEvent, width: number): string {
+  const { block, blocks, seconds, holes, oldestHole, requests, martsBehind = 0 } = event;
+  const behind = blocks === 0 ? 'at the head' : `${formatCount(blocks)} blocks behind the head`;
+  const missing = holes === 0 ? '' : `, ${formatCount(holes)} missing from ${oldestHole}`;
+  const marts = martsBehind === 0 ? '' : `, marts ${formatDuration(Math.round(martsBehind))} behind`;
+  const line = `block ${block}, ${behind}, lag ${formatDuration(Math.round(seconds))}${missing}${marts}`;
+  const whole = `${line}  (${formatCount(requests)} requests)`;
+  return whole.length <= width ? whole : line;
+}
