@@ -1,13 +1,22 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
+import { unionSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type Selection, selectFrom } from '../declare/selection.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Session, SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
-import { openStore, requireKind, type Store } from '../warehouse/index.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import {
+  type CommitPart,
+  covering,
+  FORGOTTEN,
+  openStore,
+  requireKind,
+  type Store,
+  spansOf,
+} from '../warehouse/index.ts';
+import { redeclaredPipelines, warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { bringIn, type PipelineRun } from './bring-in.ts';
 import { PageQueue } from './page-queue.ts';
 import type { RunTally } from './run-tally.ts';
@@ -98,14 +107,41 @@ function requireInterval(ms = COMMIT_EVERY_MS): void {
  * @param command shown to others that want to write it
  * @param marts that may be built while it is open
  */
-export function openExportStore(
+export async function openExportStore(
   { warehouse: path, store: kind, effects = realEffects }: ExportOptions,
-  { tables, pipelines }: Registry,
+  registry: Registry,
   network: string,
   command: string,
   marts: readonly TableDef[] = [],
 ): Promise<Store> {
-  return openStore({ path, kind, network, effects, tables, pipelines, marts, command });
+  const { tables, pipelines } = registry;
+  const anew = await redeclaredPipelines(path, registry);
+  const store = await openStore({ path, kind, network, effects, tables, pipelines, marts, command });
+  try {
+    for (const name of anew) await forgetEmpty(store, network, registry.pipeline(name), effects);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Blocks that had no rows by an older declaration may have some by the one of today. */
+async function forgetEmpty(
+  store: Store,
+  network: string,
+  { name, version }: PipelineDef,
+  effects: Effects,
+): Promise<void> {
+  const old = store.ledger().filter(({ pipeline }) => pipeline === name);
+  if (old.length === 0) return;
+  const id = effects.freshId();
+  const draft: CommitPart['draft'] = {
+    ...{ network, pipeline: name, version, ...covering(unionSpans(old.flatMap(spansOf))) },
+    ...{ verdict: 'sealed', scope: FORGOTTEN, requests: 0, retries: 0 },
+    supersedes: [...old.map((entry) => entry.id), id],
+  };
+  await store.commitTogether([{ staged: { id, tables: {} }, draft }]);
 }
 
 /** What the pipelines of an export share, given the blocks and the index. */

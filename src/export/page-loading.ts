@@ -2,7 +2,7 @@ import { DOUBLE_KEY, WRONG_ROWS } from '../audit/page-audit.ts';
 import { DecodeError, TonlakeError } from '../core/errors.ts';
 import type { SourceRequest } from '../http/request.ts';
 import { HeavyRequests } from './heavy-requests.ts';
-import type { LastingFailure } from './lasting-failure.ts';
+import { type LastingFailure, type MisfitRecords, NO_RECORD_FITS } from './lasting-failure.ts';
 import type { PageReport, RefusedReport } from './span-loader.ts';
 import type { Round, SpanWalk } from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
@@ -12,6 +12,13 @@ import type { SpanLoaderPort } from './workers/loader-port.ts';
 /** A record that could not be decoded, and the request that brought it. */
 export interface RefusedRecord extends RefusedReport {
   readonly request: string;
+}
+
+/** What the spans of a walk know together, so that it is given up if nothing of it can be had. */
+export interface GivingUp {
+  /** Wrong pages, one after the other. */
+  readonly lasting: LastingFailure;
+  readonly misfits: MisfitRecords;
 }
 
 /** A failed request. */
@@ -45,20 +52,19 @@ export class PageLoading {
   private readonly flush: () => Promise<void>;
   private readonly heavy: HeavyRequests;
   private readonly lasting: LastingFailure;
+  private readonly misfits: MisfitRecords;
 
-  /**
-   * @param flush moves the rows so far out of memory
-   * @param lasting wrong pages of the walk
-   */
+  /** @param flush moves the rows so far out of memory */
   constructor(
     context: EngineContext,
     walk: SpanWalk,
     loader: SpanLoaderPort,
     flush: () => Promise<void>,
-    lasting: LastingFailure,
+    { lasting, misfits }: GivingUp,
   ) {
     this.flush = flush;
     this.lasting = lasting;
+    this.misfits = misfits;
     this.context = context;
     this.walk = walk;
     this.loader = loader;
@@ -169,17 +175,17 @@ export class PageLoading {
     return page;
   }
 
-  private note(
-    { page: { unit, isSupplement = false } }: WalkRequest,
-    request: string,
-    { records, refused, unknown }: PageReport,
-  ): void {
+  private note({ page: { unit, isSupplement = false } }: WalkRequest, request: string, page: PageReport): void {
     const { context, walk } = this;
+    const { records, refused, unknown } = page;
     const pipeline = context.pipeline.name;
     for (const [field, count] of unknown) context.report({ event: 'unknown-field', pipeline, field, count });
     context.report({ event: 'progress', pipeline, seqnos: 0, records });
     // The comparison finds that its row is missing.
-    if (refused.length === 0 || isSupplement) return;
+    if (isSupplement) return;
+    this.distrust ??= this.misfits.note(context.pipeline, page);
+    if (this.distrust?.code === NO_RECORD_FITS) this.fatal ??= { error: this.distrust };
+    if (refused.length === 0) return;
     if (unit !== undefined || walk.unit !== 'block') {
       const before = this.refusals.get(unit) ?? [];
       this.refusals.set(unit, [...before, ...refused.map((record) => ({ request, ...record }))]);

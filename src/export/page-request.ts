@@ -67,7 +67,7 @@ export function requestOfWindow(
 }
 
 /** The path of a pipeline's endpoint. */
-export function pathOf({ endpoint }: PipelineDef): string {
+export function pathOf({ endpoint }: Pick<PipelineDef, 'endpoint'>): string {
   return endpoint.replace(/^[A-Z]+ /, '');
 }
 

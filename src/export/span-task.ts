@@ -5,9 +5,8 @@ import { nameRequest } from '../http/request.ts';
 import type { NewestRule, Stage, StagedSpan } from '../warehouse/index.ts';
 import { commitSpan, quarantineSpan, reportProgress } from './commit-span.ts';
 import { isHeavy } from './heavy-requests.ts';
-import type { LastingFailure } from './lasting-failure.ts';
 import type { OpenCommit } from './open-commit.ts';
-import { type Failure, isWrong, PageLoading, type RefusedRecord } from './page-loading.ts';
+import { type Failure, type GivingUp, isWrong, PageLoading, type RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import { CONTENT } from './span-loader.ts';
 import type { SpanTurn } from './span-order.ts';
@@ -32,13 +31,11 @@ const REPAIR_ROUNDS = 8;
 const CONTRADICTED = 'contradicted';
 
 /** What the spans of a walk share, and what one of them has. */
-export interface SpanRun {
+export interface SpanRun extends GivingUp {
   readonly context: EngineContext;
   readonly meter: RequestMeter;
   readonly commits: OpenCommit;
   readonly turn: SpanTurn;
-  /** Wrong pages of the walk, which is given up if they do not end. */
-  readonly lasting: LastingFailure;
   readonly loader: SpanLoaderPort;
   /** Entries that the span replaces: all of it is committed, or nothing. */
   readonly replaces: readonly string[];
@@ -117,7 +114,7 @@ class SpanTask {
     this.walk = walk;
     this.loader = loader;
     this.isLast = isLast;
-    this.loading = new PageLoading(context, walk, loader, () => this.flush(), run.lasting);
+    this.loading = new PageLoading(context, walk, loader, () => this.flush(), run);
     this.rows = {
       links: (ends) => loader.links(ends),
       stage: (part) => this.stageScratch(part),
@@ -173,6 +170,7 @@ class SpanTask {
       await loading.fetchRound({ requests, count: requests.length });
       bad = await this.prove(isRepairable);
     }
+    if (loading.distrust !== undefined) throw loading.distrust;
     // Headers prove the rows of these blocks, but content contradicts itself: they are stored, and unproven.
     const contradicted = bad.filter(({ code }) => code === CONTENT);
     const missing = bad.filter((block) => !contradicted.includes(block));

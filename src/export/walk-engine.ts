@@ -2,8 +2,9 @@ import PQueue from 'p-queue';
 import type { Span } from '../core/span.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
-import { LastingFailure } from './lasting-failure.ts';
+import { LastingFailure, MisfitRecords } from './lasting-failure.ts';
 import { OpenCommit } from './open-commit.ts';
+import type { GivingUp } from './page-loading.ts';
 import { requestMeter } from './request-meter.ts';
 import { SpanOrder, type SpanTurn } from './span-order.ts';
 import { runSpan } from './span-task.ts';
@@ -62,7 +63,7 @@ async function runWalk(
   const meter = requestMeter(context.source);
   const commits = new OpenCommit(context, meter);
   const order = new SpanOrder();
-  const lasting = new LastingFailure();
+  const giveUp: GivingUp = { lasting: new LastingFailure(), misfits: new MisfitRecords() };
   // Loaders are taken in order: a span that waits for the one before keeps its own.
   const starts = new PQueue({ concurrency: 1 });
   let failure: { readonly error: unknown } | undefined;
@@ -80,7 +81,7 @@ async function runWalk(
       if ('error' in started) problems.push(started);
       else {
         const [walk, loader] = started;
-        problems.push(...(await runSpan({ context, meter, commits, turn, lasting, loader, replaces }, walk)));
+        problems.push(...(await runSpan({ context, meter, commits, turn, ...giveUp, loader, replaces }, walk)));
       }
     } catch (error) {
       fail(error);

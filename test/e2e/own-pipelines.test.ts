@@ -126,8 +126,8 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
   test.each([
     [
       'a type',
-      "decimal38('/amount', 'amount that is moved').unit('jetton unit')",
-      "lt('/amount', 'amount')",
+      "field('/amount', 'amount that is moved').unit('jetton unit')",
+      "field('/transaction_lt', 'amount').unit('jetton unit')",
       /own_orders.amount as decimal-38 .* now declared as decimal-int64/,
     ],
     [
@@ -136,12 +136,7 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
       ".unit('nanoton')",
       /amount as .* in jetton unit, now declared as .* in nanoton/,
     ],
-    [
-      'an origin',
-      "rawAddress('/source'",
-      "rawAddress('/destination'",
-      /sender from \/source, now declared from \/destination/,
-    ],
+    ['an origin', "field('/source'", "field('/destination'", /sender from \/source, now declared from \/destination/],
     [
       'a key',
       "key: ['tx_hash']",
@@ -150,7 +145,7 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
     ],
     [
       'one column less',
-      "        sender: rawAddress('/source', 'who sends it'),\n",
+      "        sender: field('/source', 'who sends it'),\n",
       '',
       /sender as .* not declared any more/,
     ],
@@ -164,7 +159,7 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
     const path = copy();
     const wider = OWN_ORDERS.replace(
       '        sender:',
-      "        receiver: rawAddress('/destination', 'who gets it').nullable(),\n        sender:",
+      "        receiver: field('/destination', 'who gets it').nullable(),\n        sender:",
     );
     expect(await bring(path, '1050:1059', wider)).toMatchObject({ complete: true });
     const found = await query(path, 'select count(receiver) > 0, count(receiver) < count(*) from own_orders');

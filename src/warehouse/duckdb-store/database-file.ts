@@ -204,7 +204,8 @@ export async function insertDeclaration(
   );
   if (isReplaced) await database.run(`DELETE FROM ${DECLARATIONS} WHERE id = $id`, { id });
   await database.run(
-    `INSERT INTO ${DECLARATIONS} SELECT $number::BIGINT, $pipeline, $id, $text WHERE NOT EXISTS (FROM ${DECLARATIONS} WHERE id = $id)`,
+    `INSERT INTO ${DECLARATIONS} SELECT $number::BIGINT, $pipeline, $id, $text
+      WHERE $id IS DISTINCT FROM (SELECT arg_max(id, number) FROM ${DECLARATIONS} WHERE pipeline = $pipeline)`,
     { number: BigInt(number), pipeline, id, text },
   );
 }
@@ -327,9 +328,10 @@ function tonStatements(tables: readonly TableDef[], present: Iterable<string>): 
  */
 export async function declareTables(database: Database, tables: readonly TableDef[], path: string): Promise<void> {
   const present = await readColumns(database);
-  for (const table of tables) requireReadable(table, present.get(table.name) ?? [], path);
+  const renewed = await renewedTables(database, tables, present, path);
   const rows = tables.flatMap((table) => {
     const held = present.get(table.name);
+    if (renewed.has(table)) return [`DROP TABLE ${rowsOf(table.name)}`, rowsStatement(table)];
     if (held === undefined) return [rowsStatement(table)];
     const names = new Set(held.map(({ name }) => name));
     const missing = schemaOf(table).columns.filter(({ name }) => !names.has(name));
@@ -343,6 +345,26 @@ export async function declareTables(database: Database, tables: readonly TableDe
     await database.run('DELETE FROM _meta WHERE name = $name', { name: DECLARED });
     await database.run('INSERT INTO _meta VALUES ($name, $hash)', { name: DECLARED, hash });
   });
+}
+
+/** Tables without rows that are declared otherwise now. @throws {StoreError} `needs-migration` for one with rows */
+async function renewedTables(
+  database: Database,
+  tables: readonly TableDef[],
+  present: ReadonlyMap<string, readonly SchemaColumn[]>,
+  path: string,
+): Promise<ReadonlySet<TableDef>> {
+  const renewed = new Set<TableDef>();
+  for (const table of tables) {
+    try {
+      requireReadable(table, present.get(table.name) ?? [], path);
+    } catch (error) {
+      const { rows } = await database.query(`SELECT 1 FROM ${rowsOf(table.name)} LIMIT 1`);
+      if (rows.length > 0) throw error;
+      renewed.add(table);
+    }
+  }
+  return renewed;
 }
 
 /** True if no view was dropped. */

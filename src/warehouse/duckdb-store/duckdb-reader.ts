@@ -4,6 +4,7 @@ import { guarded } from '../../files/file-failure.ts';
 import { busyError, readLockHolder } from '../../files/writer-lock.ts';
 import type { Database } from '../../sql/database.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
+import { hasRows } from '../ledger/done-spans.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import { declaredMacros, trinoFunctionMacros } from '../relations/macros.ts';
@@ -40,7 +41,8 @@ export async function openDuckdbReader(
     ]);
     const defined = new Set<string>();
     const columns = await readColumns(database);
-    for (const table of tables) requireReadable(table, columns.get(table.name) ?? [], path);
+    const filled = tables.filter(({ name }) => hasRows(entries.effective, name));
+    for (const table of filled) requireReadable(table, columns.get(table.name) ?? [], path);
     if (confinement !== undefined) await database.confine([], confinement);
     return {
       kind: 'duckdb',

@@ -25,7 +25,8 @@ const NAME = /^([a-z0-9_]+)-(\d{8,})-([0-9a-f]{16})\.json$/;
 /** The declarations of a Parquet warehouse: immutable files that are written atomically. */
 export class DeclarationFolder implements Declarations {
   readonly #files: WarehouseFiles;
-  readonly #known = new Set<string>();
+  /** Identifier of the newest declaration, by pipeline. */
+  readonly #newest = new Map<string, string>();
 
   constructor(warehouse: string, files = folderFiles(warehouse)) {
     this.#files = files;
@@ -37,8 +38,9 @@ export class DeclarationFolder implements Declarations {
       if (pipeline === undefined || id === undefined) return [];
       return [{ pipeline, id, number: Number(number) }];
     });
-    for (const { id } of places) this.#known.add(id);
-    return places.sort((a, b) => a.number - b.number);
+    places.sort((a, b) => a.number - b.number);
+    for (const { pipeline, id } of places) this.#newest.set(pipeline, id);
+    return places;
   }
 
   async read(place: DeclarationPlace): Promise<PipelineDef> {
@@ -49,14 +51,14 @@ export class DeclarationFolder implements Declarations {
     return parsePipeline(text, place.id, subject);
   }
 
-  /** Writes a declaration unless it is there. @returns its identifier */
+  /** Writes a declaration unless it is the newest of its pipeline. @returns its identifier */
   async put(pipeline: PipelineDef, number: number): Promise<string> {
     const { id, text } = serializePipeline(pipeline);
-    if (this.#known.has(id)) return id;
-    const known = (await this.list()).some((place) => place.id === id);
-    if (!known)
-      await this.#files.putIfAbsent(pathOf({ pipeline: pipeline.name, id, number }), text, `declaration-${id}`);
-    this.#known.add(id);
+    const { name } = pipeline;
+    if (this.#newest.get(name) !== id) await this.list();
+    if (this.#newest.get(name) !== id)
+      await this.#files.putIfAbsent(pathOf({ pipeline: name, id, number }), text, `declaration-${id}`);
+    this.#newest.set(name, id);
     return id;
   }
 
@@ -64,7 +66,7 @@ export class DeclarationFolder implements Declarations {
   async replace(pipeline: PipelineDef, number: number): Promise<void> {
     const { id } = serializePipeline(pipeline);
     for (const place of await this.list()) if (place.id === id) await this.#files.remove(pathOf(place));
-    this.#known.delete(id);
+    this.#newest.delete(pipeline.name);
     await this.put(pipeline, number);
   }
 }

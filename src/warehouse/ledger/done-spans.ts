@@ -15,6 +15,11 @@ export function spansOf({ span, spans }: Pick<LedgerEntry, 'span' | 'spans'>): r
   return spans ?? [span];
 }
 
+/** True if entries have rows of a table. */
+export function hasRows(ledger: readonly LedgerEntry[], table: string): boolean {
+  return ledger.some(({ tables }) => (tables[table]?.rows ?? 0) > 0);
+}
+
 /** The fields of an entry for the spans that it covers; at least one. */
 export function covering(spans: readonly Span[]): Pick<LedgerEntry, 'span' | 'spans'> {
   const span = hullOf(spans);

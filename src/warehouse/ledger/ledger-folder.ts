@@ -9,6 +9,7 @@ import { requireReadable, type Schema, schemaId } from '../relations/table-schem
 import type { LedgerEntry } from '../store.ts';
 import { FolderFiles, type WarehouseFiles } from '../warehouse-files.ts';
 import { type Checkpoint, type CheckpointDraft, Checkpoints } from './checkpoints.ts';
+import { hasRows } from './done-spans.ts';
 import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
 
 const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
@@ -198,8 +199,8 @@ export class LedgerFolder {
     const { effective } = this.entries;
     for (const table of tables) {
       for (const id of this.#named.get(table.name) ?? []) {
-        const isInForce = effective.some((entry) => entry.tables[table.name]?.schema === id);
-        if (isInForce) requireReadable(table, this.schema(id).columns, warehouse);
+        const own = effective.filter((entry) => entry.tables[table.name]?.schema === id);
+        if (hasRows(own, table.name)) requireReadable(table, this.schema(id).columns, warehouse);
       }
     }
   }

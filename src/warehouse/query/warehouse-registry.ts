@@ -1,5 +1,8 @@
+import type { PipelineDef } from '../../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../../declare/registry.ts';
 import { requireUnchanged } from '../../declare/stored-declaration.ts';
+import { hasRows } from '../ledger/done-spans.ts';
+import { openReader } from '../open-store.ts';
 import { readStoredPipelines } from '../stored-pipelines.ts';
 
 /**
@@ -20,7 +23,41 @@ export async function warehouseRegistry(
   const names = new Set(given.pipelines.map(({ name }) => name));
   const stored = await readStoredPipelines(warehouse, (name) => isOwn(name) || !names.has(name), onBroken);
   for (const pipeline of stored.filter(({ name }) => isOwn(name))) {
-    requireUnchanged(pipeline, given.pipeline(pipeline.name), warehouse);
+    try {
+      requireUnchanged(pipeline, given.pipeline(pipeline.name), warehouse);
+    } catch (error) {
+      if (await isExplaining(warehouse, pipeline)) throw error;
+    }
   }
   return given.with(stored.filter(({ name }) => !names.has(name)));
+}
+
+/** True if the warehouse has rows by a declaration. Without them, it may change in any way. */
+async function isExplaining(warehouse: string, { tables }: PipelineDef): Promise<boolean> {
+  const reader = await openReader(warehouse, []);
+  try {
+    const ledger = await reader.ledger();
+    return tables.some(({ name }) => hasRows(ledger, name));
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Names of the pipelines of one's own whose entries, all without rows, come from a declaration that meant something else. */
+export async function redeclaredPipelines(warehouse: string, { own, pipelines }: Registry): Promise<readonly string[]> {
+  const given = pipelines.filter(({ name }) => own.has(name));
+  if (given.length === 0) return [];
+  const stored = await readStoredPipelines(warehouse, (name) => own.has(name));
+  return stored
+    .filter((before) => given.some((now) => now.name === before.name && isRedeclared(before, now)))
+    .map(({ name }) => name);
+}
+
+function isRedeclared(before: PipelineDef, now: PipelineDef): boolean {
+  try {
+    requireUnchanged(before, now, '');
+    return false;
+  } catch {
+    return true;
+  }
 }
