@@ -9,6 +9,7 @@ import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';
 import { tonViews } from '../src/sql/ton-views.ts';
 import { martsMarkdown, sqlMarkdown, tonMarkdown } from './sql-docs.ts';
+import { proofMarkdown } from './proof-docs.ts';
 import { endpointsMarkdown, tablesMarkdown } from './reference-docs.ts';
 
 /** docs/cli.md: the help of every command, as the program prints it. */
@@ -36,6 +37,7 @@ function nameOf(command: Command): string {
 const registry = await loadRegistry();
 const made: Readonly<Record<string, string>> = {
   'docs/tables.md': tablesMarkdown(registry),
+  'docs/proof.md': proofMarkdown(registry),
   'docs/endpoints.md': endpointsMarkdown(registry),
   'docs/alert.schema.json': jsonSchemaOf(alertSchema),
   'docs/job.schema.json': jsonSchemaOf(jobSchema),

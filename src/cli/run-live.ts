@@ -3,7 +3,7 @@ import { shellFlags, shellWord } from '../core/shell-word.ts';
 import { shortSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, type RunReport, run } from '../export/run.ts';
-import { describeContent } from '../proof/known-errors.ts';
+import { describeContent } from '../proof/verdicts.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { Context } from './context.ts';
 import { pasteable } from './invocation.ts';
@@ -79,16 +79,10 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
 
 /** What the content of transactions showed, a line each. */
 function contentLines(counts: RunReport['content']): string {
-  const { agrees = 0, contradicted = 0, ...others } = counts;
-  const { 'no-cells': unhashed = 0, 'unknown-messages': unknown = 0, ...more } = others;
-  const lines = [
-    [agrees, 'transactions: content proven by their hashes'],
-    [unhashed, 'transactions: content unchecked, because the hashes of this network are not those of cells'],
-    [contradicted, 'transactions: content contradicts their hashes; their blocks are unproven'],
-    [unknown, 'messages: content unchecked, because the source does not give all of it'],
-    ...Object.entries(more).map(([name, count]) => [count, describeContent(name)] as const),
-  ] as const;
-  return lines.map(([count, text]) => (count === 0 ? '' : `  ${formatCount(count)} ${text}\n`)).join('');
+  return Object.entries(counts)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `  ${formatCount(count)} ${describeContent(name)}\n`)
+    .join('');
 }
 
 /** The first words of a summary: rows that nothing proves are not called complete. */

@@ -1,5 +1,6 @@
 import { oneLine } from '../core/errors.ts';
 import { alignColumns, counted } from '../core/format.ts';
+import { columnProofs } from '../proof/column-proofs.ts';
 import { COMMITS, commitColumns } from '../warehouse/index.ts';
 import { kinds } from './kind.ts';
 import type { PipelineDef } from './pipeline.ts';
@@ -9,6 +10,9 @@ import type { TableDef, ViewDef } from './table.ts';
 /** The description of a table as data. */
 export function tableSummary(registry: Registry, table: TableDef) {
   const pipeline = pipelineOf(registry, table);
+  const { rows } = table;
+  const parent = rows.kind === 'projection' ? pipeline?.tables.find(({ name }) => name === rows.of) : undefined;
+  const proofs = columnProofs(table, parent);
   return {
     table: table.name,
     grain: table.grain,
@@ -24,6 +28,7 @@ export function tableSummary(registry: Registry, table: TableDef) {
       unit: column.unit,
       doc: column.doc,
       meaning: kinds[column.kind].meaning,
+      proof: proofs?.get(column.name),
     })),
     views: table.views.map((view) => viewSummary(table, view)),
   };
@@ -52,15 +57,18 @@ export function describeTables(tables: readonly TableDef[]): string {
 /** A table with its columns, for a terminal. `notes`: what of it a warehouse lacks. */
 export function describeTable(registry: Registry, table: TableDef, notes: readonly string[] = []): string {
   const { endpoint, pipeline, partition, columns, views } = tableSummary(registry, table);
+  const isProven = columns.some(({ proof }) => proof !== undefined);
   const head = [
     `${table.name}: ${table.grain}`,
     `key (${table.key.join(', ')}), sorted by (${table.sort.join(', ')})${partition === undefined ? '' : `, partitioned by ${partition}`}`,
     ...(endpoint === undefined ? [] : [`pipeline ${pipeline}, from ${endpoint}`]),
+    ...(isProven ? ['beside each column: what proves its values (docs/proof.md)'] : []),
     '',
   ];
-  const rows = columns.map(({ name, type, nullable, unit, doc }) => {
+  const rows = columns.map(({ name, type, nullable, unit, doc, proof }) => {
     const facts = [unit, nullable ? 'or null' : undefined].filter((fact) => fact !== undefined).join(', ');
-    return [name, type, `${doc}${facts === '' ? '' : ` [${facts}]`}`];
+    const by = isProven ? [proof?.by.join(', ') ?? ''] : [];
+    return [name, type, ...by, `${doc}${facts === '' ? '' : ` [${facts}]`}`];
   });
   const lines = alignColumns(rows);
   const viewLines = alignColumns(views.map(({ view, doc }) => [view, doc]));

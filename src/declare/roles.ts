@@ -26,7 +26,7 @@ const MESSAGE_COUNTS = {
 } as const;
 /** Columns that link a transaction of an account to the previous one. */
 const ACCOUNT_CHAIN = {
-  ...{ prev_trans_lt: 'BIGINT', prev_trans_hash: 'VARCHAR', end_status: 'VARCHAR' },
+  ...{ prev_trans_lt: 'BIGINT', prev_trans_hash: 'VARCHAR', orig_status: 'VARCHAR', end_status: 'VARCHAR' },
   ...{ account_state_hash_before: 'VARCHAR', account_state_hash_after: 'VARCHAR' },
 } as const;
 const LINKS = {

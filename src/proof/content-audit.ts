@@ -2,10 +2,11 @@ import type { RoleName } from '../declare/roles.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import type { TableRows } from '../decode/table-rows.ts';
 import { BytesColumn } from '../decode/typed-columns.ts';
-import { type ContentMode, proveContent, verdicts } from './content-proof.ts';
+import { type ContentMode, proveContent } from './content-proof.ts';
 import type { Correction } from './corrections.ts';
 import { decodedRows } from './decoded-rows.ts';
 import { lackingColumns } from './proof-columns.ts';
+import { correctionFor, verdicts, WRONG_OPCODE } from './verdicts.ts';
 
 /** What the content of some transactions shows: how many of each verdict, and of messages that are unknown or were corrected. */
 export type ContentCounts = Readonly<Record<string, number>>;
@@ -50,7 +51,7 @@ export class ContentAudit {
     this.found.set(own, this.proven);
     for (const { row, opcode } of wrongOpcodes) {
       const key = textAt(messages, 'msg_hash', row);
-      this.opcodes.set(key, { error: 'wrong-opcode', key, values: { opcode: opcode ?? null } });
+      this.opcodes.set(key, { error: WRONG_OPCODE, key, values: { opcode: opcode ?? null } });
       count(this.corrected, rows.parents[row] as number);
     }
     // Without cells, none of them is known.
@@ -71,7 +72,7 @@ export class ContentAudit {
     for (const row of rows) {
       add(row < this.proven ? nameOf(this.found[row] as number) : 'unchecked', 1);
       add('unknown-messages', this.unknown.get(row) ?? 0);
-      add('wrong-opcode', this.corrected.get(row) ?? 0);
+      add(WRONG_OPCODE, this.corrected.get(row) ?? 0);
     }
     return counts;
   }
@@ -80,10 +81,8 @@ export class ContentAudit {
   corrections(rows: Int32Array): Readonly<Partial<Record<RoleName, readonly Correction[]>>> {
     const counted: Correction[] = [];
     for (const row of rows) {
-      const values = row < this.proven ? CORRECTIONS[verdicts[this.found[row] as number] ?? ''] : undefined;
-      if (values === undefined) continue;
-      const key = this.keyOf(row);
-      counted.push({ ...values, key });
+      const correction = row < this.proven ? correctionFor(verdicts[this.found[row] as number] ?? '') : undefined;
+      if (correction !== undefined) counted.push({ ...correction, key: this.keyOf(row) });
     }
     return { counted, messageEnds: [...this.opcodes.values()] };
   }
@@ -97,27 +96,9 @@ export class ContentAudit {
   }
 }
 
-/** What makes a verdict true. */
-const CORRECTIONS: Readonly<Record<string, Omit<Correction, 'key'>>> = {
-  'gas-swapped': {
-    error: 'gas-swapped',
-    values: { compute_gas_fees: { of: 'compute_gas_used' }, compute_gas_used: { of: 'compute_gas_fees' } },
-  },
-  'no-credit-phase': {
-    error: 'no-credit-phase',
-    values: { credit: null, credit_due_fees_collected: null, credit_extra_currencies: null },
-  },
-  ...Object.fromEntries(
-    ['no_state', 'bad_state', 'no_gas', 'suspended'].map((reason) => [
-      `skipped-${reason}`,
-      { error: 'skip-reason', values: { compute_skipped: true, skipped_reason: reason } },
-    ]),
-  ),
-};
-
 function nameOf(verdict: number): string {
   const name = verdicts[verdict] ?? 'undecided';
-  return verdict === UNDECIDED ? 'unchecked' : (CORRECTIONS[name]?.error ?? name);
+  return verdict === UNDECIDED ? 'unchecked' : (correctionFor(name)?.error ?? name);
 }
 
 function grown(bytes: Uint8Array, least: number): Uint8Array<ArrayBuffer> {

@@ -31,34 +31,6 @@ export interface ProofRows {
   readonly messageCount: number;
 }
 
-/** What the content of a transaction shows, in the order of `wasm/content/transactions.ts`. */
-export const verdicts = [
-  'undecided',
-  /** Its cell, with those of its messages, has its hash. */
-  'agrees',
-  /** It has its hash if `compute_gas_fees` and `compute_gas_used` are swapped. */
-  'gas-swapped',
-  /** It has its hash without its credit phase. */
-  'no-credit-phase',
-  /** Its cell, or that of a message, has another hash. */
-  'contradicted',
-  /** Of a type that contains another transaction, or that is not known. */
-  'other-type',
-  /** More than 255 messages. */
-  'many-messages',
-  /** Too many messages whose cells the API does not determine. */
-  'many-unknown-messages',
-  /** Extra currencies with amounts above 64 bits, or more than 16. */
-  'extra-currencies',
-  /** It has its hash if the compute phase was skipped for this reason, which the server sends in fields of other names. */
-  'skipped-no_state',
-  'skipped-bad_state',
-  'skipped-no_gas',
-  'skipped-suspended',
-  /** Nothing contradicts it, and the hashes of its network are not those of cells. */
-  'no-cells',
-] as const;
-
 /** A message whose opcode is not the first 32 bits of its body. */
 export interface WrongOpcode {
   readonly row: number;

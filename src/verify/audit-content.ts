@@ -1,8 +1,9 @@
 import type { Span } from '../core/span.ts';
 import type { TableDef } from '../declare/table.ts';
-import { proveContent, verdicts } from '../proof/content-proof.ts';
+import { proveContent } from '../proof/content-proof.ts';
 import { messageColumns, transactionColumns } from '../proof/proof-columns.ts';
 import { StoredRows } from '../proof/stored-rows.ts';
+import { uncheckedReasons, verdicts } from '../proof/verdicts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
 import { inRuns } from './audit-scope.ts';
@@ -11,15 +12,12 @@ import { type BadRow, type Finding, groupBad } from './finding.ts';
 /** Transactions that are in memory together. */
 const CHUNK = 20_000;
 
-/** Verdicts that are no fault of the rows. */
-const SOUND: ReadonlySet<string> = new Set([
-  ...['agrees', 'other-type', 'many-messages', 'many-unknown-messages', 'extra-currencies'],
-]);
-
 export interface ContentScope {
   readonly pipeline: string;
   readonly transactions: TableDef;
   readonly messages: TableDef;
+  /** False if the hashes are not those of cells: then only what else must hold is checked. */
+  readonly isHashed: boolean;
 }
 
 /** Compares the stored transactions of the runs with their hashes. `t` has them in a compact form. */
@@ -67,11 +65,11 @@ async function auditChunk(warehouse: DamagedStore, scope: ContentScope, span: Sp
     messageCount: own.length,
   };
   const seqnos = transactions.lots.map((row) => Number(row[transactions.at('mc_block_seqno')]));
-  const { verdicts: found, wrongOpcodes } = proveContent(rows, 0, seqnos.length);
+  const { verdicts: found, wrongOpcodes } = proveContent(rows, 0, seqnos.length, scope.isHashed);
   const bad: BadRow[] = [];
   for (const [row, seqno] of seqnos.entries()) {
     const verdict = verdicts[found[row] ?? 0] ?? 'undecided';
-    if (SOUND.has(verdict)) continue;
+    if (verdict === 'agrees' || uncheckedReasons[verdict] !== undefined) continue;
     const got = verdict === 'contradicted' ? 'other content' : `other content (${verdict})`;
     bad.push([seqno, `content with hash ${transactions.rows.text('hash', row)}`, got]);
   }

@@ -229,10 +229,11 @@ async function auditCounted(
 ): Promise<Partial<DeepEdges>> {
   const { warehouse, registry, report } = options;
   const tell = (findings: readonly Finding[]): void => findings.forEach(report);
+  const ends = pipeline.tables.find(({ plays }) => plays === 'messageEnds');
   const setRows = async (runs: readonly Span[]): Promise<void> => {
     await setRuns(warehouse, runs);
     await setHeaders(warehouse);
-    await setTransactions(warehouse, main, isDeep);
+    await setTransactions(warehouse, main, ends, isDeep);
   };
   for (const table of [registry.playing('headers').table, ...pipeline.tables]) await setViewOf(options, table);
   const runs = runsOf(options, pipeline.name, [main.name]);
@@ -243,13 +244,12 @@ async function auditCounted(
   for (const table of pipeline.tables.filter(({ rows }) => rows.kind === 'projection')) {
     tell(await auditProjected(options, pipeline, table, proven));
   }
-  const ends = pipeline.tables.find(({ plays }) => plays === 'messageEnds');
   if (ends === undefined) return {};
   const both = intersectSpans(proven, runsOf(options, pipeline.name, [main.name, ends.name]));
   if (formatSpans(both) === formatSpans(proven)) await setRuns(warehouse, proven);
   else await setRows(both);
   await setMessages(warehouse, ends, isDeep);
-  tell(await auditMessages(warehouse, { pipeline: pipeline.name, table: ends.name }));
+  tell(await auditMessages(warehouse, { pipeline: pipeline.name, table: ends.name }, ends, isDeep));
   if (!isDeep) return {};
   const what = 'chains of accounts and ends of messages';
   const followed = subtractSpans(
@@ -268,10 +268,14 @@ async function auditCounted(
   tell(findings);
   const reads = readsOf(registry, CONTENT_COLUMNS);
   const lacking = blocksWithout(options, pipeline.name, 'content of transactions', reads, proven);
-  const proved = subtractSpans(followed, [...lacking, ...unhashedBlocks(options, pipeline)]);
-  if (proved.length === 0) return edges;
-  if (formatSpans(proved) !== formatSpans(followed)) await setRows(proved);
-  tell(await auditContent(warehouse, { pipeline: pipeline.name, transactions: main, messages: ends }));
+  const unhashed = unhashedBlocks(options, pipeline);
+  const complete = subtractSpans(followed, lacking);
+  for (const isHashed of [true, false]) {
+    const proved = isHashed ? subtractSpans(complete, unhashed) : intersectSpans(complete, unhashed);
+    if (proved.length === 0) continue;
+    if (formatSpans(proved) !== formatSpans(followed)) await setRows(proved);
+    tell(await auditContent(warehouse, { pipeline: pipeline.name, transactions: main, messages: ends, isHashed }));
+  }
   return edges;
 }
 

@@ -1,6 +1,8 @@
 import type { ColumnDef } from '../declare/column.ts';
+import { kinds } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
+import { messageColumns } from '../proof/proof-columns.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
 import { findBad, inRuns } from './audit-scope.ts';
@@ -17,36 +19,58 @@ const SENT = `CASE WHEN action_success THEN coalesce(action_msgs_created, 0) ELS
 export async function setTransactions(
   { database }: DamagedStore,
   transactions: TableDef,
+  messages: TableDef | undefined,
   isDeep: boolean,
 ): Promise<void> {
   const deep = `, prev_trans_lt AS prev_lt, hash(prev_trans_hash) AS prev, hash(account_state_hash_before) AS state_before,
-    hash(account_state_hash_after) AS state_after, end_status = 'nonexist' AS is_gone`;
+    hash(account_state_hash_after) AS state_after, orig_status, end_status`;
   const { time } = transactions;
+  const copied = copiedColumns(messages, isDeep).map(({ from, as, digest }) => `, ${digest(from)} AS ${as}`);
   await database.run(`CREATE OR REPLACE TEMP TABLE t AS
     SELECT mc, run, block_workchain AS workchain, block_shard AS shard, block_seqno AS seqno, lt, hash(hash) AS h,
       ${time === undefined ? 'NULL' : quoteName(time)}::BIGINT AS utime,
       hash(account) AS a, CASE descr WHEN 'ord' THEN 1 WHEN 'tick_tock' THEN 0 END AS wanted_in,
-      CASE WHEN descr IN ('ord', 'tick_tock') THEN ${SENT} END AS wanted_out ${isDeep ? deep : ''}
+      CASE WHEN descr IN ('ord', 'tick_tock') THEN ${SENT} END AS wanted_out ${copied.join('')} ${isDeep ? deep : ''}
     FROM ${inRuns(transactions)}`);
 }
 
-/** Columns of a message that its hash covers, so both of its ends have the same values. Servers decode the others, or fill them later. */
-const HASHED = [
-  ...['source', 'destination', 'value', 'fwd_fee', 'ihr_fee', 'created_lt', 'opcode', 'bounce', 'bounced'],
-  ...['body_hash', 'init_state_hash'],
-];
+/** A column of messages with the value of their transaction. */
+interface CopiedColumn {
+  readonly name: string;
+  /** Column of transactions. */
+  readonly from: string;
+  /** Its name in `t` and `m`. */
+  readonly as: string;
+  readonly digest: (column: string) => string;
+}
 
-/** The columns of a table of messages that both ends of a message share. */
+/** Values that messages have from their transaction, besides its hash. Texts are compared only by deep audits. */
+function copiedColumns(messages: TableDef | undefined, isDeep: boolean): readonly CopiedColumn[] {
+  return (messages?.columns ?? []).flatMap(({ name, kind, origin }) => {
+    if (origin.kind !== 'parent' || origin.column === 'hash') return [];
+    const isText = kinds[kind].physical === 'utf8';
+    if (isText && !isDeep) return [];
+    const digest = (column: string): string => (isText ? `hash(${quoteName(column)})` : `${quoteName(column)}::BIGINT`);
+    return [{ name, from: origin.column, as: quoteName(`of_${name}`), digest }];
+  });
+}
+
+/** Columns by which the ends of a message differ; its normal form, which servers fill later; and bags, whose hashes are compared. */
+const UNSHARED: readonly string[] = ['msg_hash', 'direction', 'msg_hash_norm', 'body_boc', 'init_state_boc'];
+
+/** The columns of a table of messages that both ends of a message share: those of its cell. */
 export function sharedColumns({ columns }: TableDef): readonly string[] {
-  return columns.flatMap(({ name }) => (HASHED.includes(name) ? [quoteName(name)] : []));
+  const shared: readonly string[] = messageColumns.filter((name) => !UNSHARED.includes(name));
+  return columns.flatMap(({ name }) => (shared.includes(name) ? [quoteName(name)] : []));
 }
 
 /** Creates `m`: each end of a message in the runs, in the same form. */
 export async function setMessages({ database }: DamagedStore, messages: TableDef, isDeep: boolean): Promise<void> {
   const deep = `, value IS NOT NULL AND created_lt IS NOT NULL AS is_internal, created_lt, hash(source) AS sender,
     hash(${sharedColumns(messages).join(', ')}) AS shared, TRY_CAST(split_part(source, ':', 1) AS INTEGER) AS workchain, source = '-1:${'0'.repeat(64)}' AS is_minted`;
+  const copied = copiedColumns(messages, isDeep).map(({ name, as, digest }) => `, ${digest(name)} AS ${as}`);
   await database.run(`CREATE OR REPLACE TEMP TABLE m AS
-    SELECT mc, tx_lt, hash(tx_hash) AS tx, hash(msg_hash) AS h, direction = 'in' AS is_in ${isDeep ? deep : ''}
+    SELECT mc, hash(tx_hash) AS tx, hash(msg_hash) AS h, direction = 'in' AS is_in ${copied.join('')} ${isDeep ? deep : ''}
     FROM ${inRuns(messages)}`);
 }
 
@@ -107,28 +131,31 @@ async function findTwice(warehouse: DamagedStore, key: string, sql: string): Pro
 }
 
 /**
- * Compares `m` with `t`: each row belongs to a transaction of the same block and time, each transaction has the number of messages
- * that its own fields say, and there are no duplicates.
+ * Compares `m` with `t`: each row belongs to a transaction and has its values, each transaction has the number of messages that its own
+ * fields say, and there are no duplicates.
  */
 export async function auditMessages(
   warehouse: DamagedStore,
   what: Pick<Finding, 'pipeline' | 'table'>,
+  messages: TableDef,
+  isDeep: boolean,
 ): Promise<readonly Finding[]> {
+  const copied = copiedColumns(messages, isDeep);
   const ends = await findBad(
     warehouse,
     `SELECT [coalesce(t.mc, e.mc), coalesce(e.mc, t.mc)] AS blame,
        CASE WHEN t.h IS NULL THEN 'messages of listed transactions only'
          WHEN coalesce(e.received, 0) <> t.wanted_in THEN concat(t.wanted_in, ' received messages')
          WHEN coalesce(e.sent, 0) <> t.wanted_out THEN concat(t.wanted_out, ' sent messages')
-         ELSE 'the block and time of the transaction' END AS expected,
+         ELSE concat('the ', concat_ws(', ', NULL${copied.map(({ name, as }) => `, CASE WHEN ${differs(as)} THEN '${name}' END`).join('')}), ' of the transaction') END AS expected,
        CASE WHEN t.h IS NULL THEN 'some of another'
          WHEN coalesce(e.received, 0) <> t.wanted_in THEN concat(coalesce(e.received, 0), ' at ', t.lt)
          WHEN coalesce(e.sent, 0) <> t.wanted_out THEN concat(coalesce(e.sent, 0), ' at ', t.lt)
-         ELSE concat('block ', e.mc, ' and ', e.lt_from, ' instead of ', t.lt) END AS got
-     FROM t FULL JOIN (SELECT tx, min(mc) AS mc, max(mc) AS mc_to, min(tx_lt) AS lt_from, max(tx_lt) AS lt_to,
+         ELSE concat('another in messages of the one at ', t.lt) END AS got
+     FROM t FULL JOIN (SELECT tx, min(mc) AS mc, ${copied.map(({ as }) => `min(${as}) AS ${lowest(as)}, max(${as}) AS ${highest(as)}, `).join('')}
        count(*) FILTER (is_in) AS received, count(*) FILTER (NOT is_in) AS sent FROM m GROUP BY tx) e ON e.tx = t.h
      WHERE t.h IS NULL OR coalesce(e.received, 0) <> t.wanted_in OR coalesce(e.sent, 0) <> t.wanted_out
-       OR e.mc <> t.mc OR e.mc_to <> t.mc OR e.lt_from <> t.lt OR e.lt_to <> t.lt`,
+       ${copied.map(({ as }) => `OR ${differs(as)}`).join(' ')}`,
   );
   const twice = await findBad(
     warehouse,
@@ -136,6 +163,14 @@ export async function auditMessages(
        concat(count(*), ' times') AS got FROM m GROUP BY tx, h, is_in HAVING count(*) > 1`,
   );
   return [...groupBad({ ...what, kind: 'messages' }, ends), ...groupBad({ ...what, kind: 'message-twice' }, twice)];
+}
+
+const lowest = (as: string): string => as.replace('"of_', '"lowest_');
+const highest = (as: string): string => as.replace('"of_', '"highest_');
+
+/** SQL: messages have another value than their transaction. */
+function differs(as: string): string {
+  return `(e.${lowest(as)} <> t.${as} OR e.${highest(as)} <> t.${as})`;
 }
 
 /** Compares a table of projected records, such as account states, with the source records, value by value. */

@@ -50,7 +50,7 @@ export interface RepairPlan {
 /** Findings that name exactly the blocks to fetch again. */
 const NEAR: ReadonlySet<FindingKind> = new Set<FindingKind>([
   ...(['block-missing', 'block-stray', 'block-twice', 'block-rows', 'transaction-twice'] as const),
-  ...(['messages', 'message-twice', 'key-twice', 'overlap', 'list'] as const),
+  ...(['messages', 'message-twice', 'key-twice', 'overlap', 'list', 'content'] as const),
 ]);
 /** Findings that also name neighbouring blocks: used only if there are no exact ones. */
 const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends', 'block-order']);

@@ -1,7 +1,8 @@
 import transactions from '../../pipelines/transactions.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
-import { type ContentProof, proveContent, verdicts } from '../../src/proof/content-proof.ts';
+import { type ContentProof, proveContent } from '../../src/proof/content-proof.ts';
 import { decodedRows } from '../../src/proof/decoded-rows.ts';
+import { verdicts } from '../../src/proof/verdicts.ts';
 import { type Json, pageOf } from './genuine.ts';
 
 const decoder = new Decoder(transactions);
@@ -53,11 +54,12 @@ function changedCopies(transaction: Json): readonly Changed[] {
   const walk = (object: Json, path: string): void => {
     for (const [key, value] of Object.entries(object)) {
       const own = Array.isArray(object) ? path : `${path}/${key}`;
-      if (typeof value === 'object' && value !== null) {
-        if (key !== 'decoded') walk(value as Json, own);
+      const isDecoded = key === 'decoded';
+      if (typeof value === 'object' && value !== null && !isDecoded) {
+        walk(value as Json, own);
         continue;
       }
-      const other = changed(value);
+      const other = isDecoded && value !== null ? {} : changed(value);
       if (other === undefined) continue;
       object[key] = other;
       copies.push({ path: own, transaction: JSON.parse(JSON.stringify(transaction)) as Json });
@@ -66,6 +68,11 @@ function changedCopies(transaction: Json): readonly Changed[] {
   };
   walk(transaction, '');
   return copies;
+}
+
+/** The paths of the fields that can be changed. */
+export function pathsOf(transaction: Json): readonly string[] {
+  return changedCopies(transaction).map(({ path }) => path);
 }
 
 /** The paths whose change the proof does not notice in a transaction, and the number of changes. */

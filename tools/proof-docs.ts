@@ -1,0 +1,86 @@
+import { tableSummary } from '../src/declare/describe-tables.ts';
+import type { Registry } from '../src/declare/registry.ts';
+import { type ColumnProof, proofKinds } from '../src/proof/column-proofs.ts';
+import { knownErrors, uncheckedReasons } from '../src/proof/verdicts.ts';
+
+/** What no column can say. */
+const UNPROVEN = [
+  '**That a hash belongs to the chain.** A transaction is compared with the hash that the source gives for it. A source that makes up whole ' +
+    'transactions, with messages, hashes and headers that agree, is noticed only by counts, by links of headers, and by the chains of ' +
+    'accounts.',
+  '**The shard block of a transaction.** Its block has as many transactions as the header says, at its logical times; not that this one is ' +
+    'among them.',
+  '**Outgoing messages to the outside**, whose destination the API does not give, and the StateInit of messages in emulated traces. Their ' +
+    'hashes are proven by their transaction; their bodies have the hash that stands beside them, and nothing proves that hash.',
+  '**Account states.** The hash of a state is proven; its balance only by arithmetic, and code, data and extra currencies not at all.',
+  '**What the server decodes or makes up**: traces, names of opcodes, decoded bodies, `_extra`.',
+  '**Rows of lists** (jettons, NFTs, actions and more): see [delivery.md](delivery.md).',
+];
+
+/** docs/proof.md: what proves each column, and what nothing proves. */
+export function proofMarkdown(registry: Registry): string {
+  const tables = registry.tables
+    .map((table) => tableSummary(registry, table))
+    .filter(({ columns }) => columns.some(({ proof }) => proof !== undefined));
+  const uncovered = tables.flatMap(({ table, columns }) =>
+    columns.flatMap(({ name, proof }) => (proof?.by.every((by) => by === 'nothing') ? [`\`${table}.${name}\``] : [])),
+  );
+  return [
+    '# What proves each value',
+    '',
+    'Generated from the declarations by `npm run docs`. `tonlake show transactions` prints it beside the columns.',
+    '',
+    'A transaction is a tree of cells, and its hash is that of the tree. `run` and `follow` rebuild the cells from the columns of the',
+    'transaction and its messages, before they commit, and compare the hash; `verify --deep` does it with the stored rows. A block with',
+    'a transaction that has another hash is requested again, twice at most. If it stays, the block is stored and counts as unproven, for the',
+    'reason `content`. `--content none` turns the comparison off.',
+    '',
+    '| proven by | that is |',
+    '|---|---|',
+    ...Object.entries(proofKinds).map(([name, doc]) => `| ${name} | ${doc} |`),
+    '',
+    'Tests change each field of every recorded transaction by one unit, bit or name: the comparison with the hash notices the change, or the',
+    'field is one without `hash` below.',
+    '',
+    ...tables.flatMap(({ table, columns }) => [
+      `## ${table}`,
+      '',
+      '| column | proven by | |',
+      '|---|---|---|',
+      ...columns.flatMap(({ name, proof }) => (proof === undefined ? [] : [rowOf(name, proof)])),
+      '',
+    ]),
+    '## What remains unproven',
+    '',
+    ...UNPROVEN.map((text) => `- ${text}`),
+    `- **Columns that nothing proves**: ${uncovered.join(', ')}.`,
+    '',
+    'Columns that DuckDB derives from others (`block_time`, `block_date`) have the proof of those.',
+    '',
+    '## Unchecked transactions',
+    '',
+    'A run counts them, by the reason. Facts that hold without a hash are checked all the same: the account against its messages, bodies against',
+    '`body_hash`, opcodes, balances.',
+    '',
+    '| count | because |',
+    '|---|---|',
+    ...Object.entries(uncheckedReasons).map(([name, reason]) => `| \`${name}\` | ${reason} |`),
+    '',
+    '## Errors of sources that are corrected',
+    '',
+    'If undoing exactly one of these errors gives a transaction its hash, the true value is stored, the received one goes to `_extra`, and the',
+    'run counts it.',
+    '',
+    '| error | the source sends | corrected columns | servers | reference |',
+    '|---|---|---|---|---|',
+    ...knownErrors.map(
+      ({ name, doc, columns, servers, reference }) =>
+        `| \`${name}\` | ${doc} | ${columns.map((column) => `\`${column}\``).join(', ')} | ${servers} | ${reference} |`,
+    ),
+    '',
+  ].join('\n');
+}
+
+function rowOf(name: string, { by, note = '' }: ColumnProof): string {
+  return `| \`${name}\` | ${by.join(', ')} | ${note} |`;
+}
