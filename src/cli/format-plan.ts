@@ -1,13 +1,14 @@
 import { formatBytes, formatCount, formatDuration } from '../core/format.ts';
 import { formatSpan, shortSpans } from '../core/span.ts';
 import type { RunPlan } from '../export/plan.ts';
-import type { ListBasis } from '../export/quote/quote.ts';
+import type { QuoteBasis } from '../export/quote.ts';
 
-/** What the estimates of a pipeline without headers are based on. */
-const SOURCES: Readonly<Record<ListBasis, string>> = {
-  history: ', based on earlier runs',
-  sample: ', based on a few requests',
-  keys: ', based on the keys in the warehouse; more if pages are full',
+/** What the figures of a pipeline are based on. */
+const SOURCES: Readonly<Record<QuoteBasis, string>> = {
+  headers: ', exact: planned from the headers in the warehouse',
+  history: ', estimated from earlier runs',
+  sample: ', estimated from one page of the source',
+  keys: ', from the keys in the warehouse; more if pages are full or keys have no row',
   least: ' or more; the number of rows is known only after reading them',
 };
 
@@ -31,20 +32,14 @@ export function formatPlan(plan: RunPlan): string {
   }
   if (plan.requests === 0 && plan.unknown.length === 0)
     return `${lines.join('\n')}\n\nnothing to request\nnothing was changed\n`;
-  const band = plan.band === 0 ? '' : ` ± ${formatCount(plan.band)}`;
-  const basis = plan.basis === 'headers' ? 'from all headers' : 'from a sample';
+  const basis = plan.basis === 'headers' ? 'exact' : 'estimated';
   lines.push(
     '',
-    `total ${formatCount(plan.requests)}${band} requests (${basis}), ${formatBytes(plan.bytes)} ± ${formatBytes(plan.bytesBand)} of Parquet`,
+    `total ${formatCount(plan.requests)} requests (${basis}), about ${formatBytes(plan.bytes)} of Parquet`,
   );
   if (plan.unknown.length > 0) lines.push(`  plus an unknown number for ${plan.unknown.join(', ')}`);
   for (const [rps, minutes] of Object.entries(plan.minutes)) {
     lines.push(`  at ${rps.padStart(3)} ${rps === '1' ? 'request/s ' : 'requests/s'}  ${formatDuration(minutes * 60)}`);
-  }
-  if (plan.machineMinutes > 0) {
-    lines.push(
-      `  this machine takes about ${formatDuration(plan.machineMinutes * 60)} to process the rows, however fast the source is`,
-    );
   }
   lines.push('nothing was changed');
   return `${lines.join('\n')}\n`;

@@ -3,7 +3,10 @@ import { parseRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
 import { TonlakeError, WalkError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
-import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import type { ColumnDef } from '../declare/column.ts';
+import { kinds } from '../declare/kind.ts';
+import { isSameSelection } from '../declare/left-out.ts';
+import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { selectFrom } from '../declare/selection.ts';
 import { openSession, type Session } from '../http/session.ts';
 import {
@@ -18,23 +21,11 @@ import {
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { requireSliceable, resolveAsked } from './asked-blocks.ts';
 import { requestsPerSpan } from './exporting.ts';
-import { NOTHING } from './quote/measure-pages.ts';
-import {
-  type ListBasis,
-  type Planner,
-  type Quote,
-  type QuoteMemo,
-  type Quoting,
-  quoteFromHistory,
-} from './quote/quote.ts';
-import { quotePlanned } from './quote/quote-planned.ts';
-import { selectedShare, type Weight, weigh } from './quote/weight.ts';
+import { type Quote, type QuoteBasis, quotePipeline } from './quote.ts';
 import type { RunOptions } from './run.ts';
-import type { WalkContext } from './walk-context.ts';
+import { readHeaders } from './store-sink.ts';
+import type { SpanSink, WalkContext } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
-
-/** A plan, and the figures that only the total shows. */
-type Planned = PipelinePlan & Weight & Pick<Quote, 'isSampled'>;
 
 const RATES = [1, 10, 25, 100];
 
@@ -48,12 +39,10 @@ export interface PipelinePlan {
   readonly rows: number;
   /** Requests by path. */
   readonly requests: Readonly<Record<string, number>>;
-  /** Uncertainty of the number of requests, plus or minus. */
-  readonly band: number;
   /** Bytes of Parquet. */
   readonly bytes: number;
-  /** Where the figures come from; undefined if headers count the rows. */
-  readonly basis?: ListBasis | undefined;
+  /** Where the figures come from; undefined if nothing is missing. */
+  readonly basis?: QuoteBasis | undefined;
 }
 
 export interface RunPlan {
@@ -65,19 +54,14 @@ export interface RunPlan {
   /** First and last masterchain block of the index; undefined if all headers are known, so that it was not asked. */
   readonly index: Span | undefined;
   readonly pipelines: readonly PipelinePlan[];
-  /** All requests, and their uncertainty, plus or minus. */
   readonly requests: number;
-  readonly band: number;
   /** Pipelines with only a lower bound: `requests` may be far less than a run needs. */
   readonly unknown: readonly string[];
-  /** `headers` if all headers of the missing blocks are known. */
-  readonly basis: 'headers' | 'sample';
-  /** Bytes of Parquet, and their uncertainty, plus or minus. */
+  /** `headers` if all figures are exact. */
+  readonly basis: 'headers' | 'estimate';
+  /** Bytes of Parquet, by the rows in the warehouse, or those of other networks. */
   readonly bytes: number;
-  readonly bytesBand: number;
-  /** Minutes that this machine needs to process the rows. */
-  readonly machineMinutes: number;
-  /** Minutes by requests per second: those of the source or of this machine, whichever is more. */
+  /** Minutes by requests per second, if the source and this machine keep up. */
   readonly minutes: Readonly<Record<string, number>>;
 }
 
@@ -101,19 +85,20 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
       const index = news.length === 0 ? undefined : indexOf(await chain.ends());
       const absent = index === undefined ? [] : subtractSpans(news, [index]);
       const present = subtractSpans(asked, absent);
-      const memo: QuoteMemo = { states: new Map(), lengths: new Map(), samples: new Map() };
-      const plans: Planned[] = [];
+      const samples = new Map();
+      const plans: PipelinePlan[] = [];
       for (const pipeline of pipelines) {
         const declared = registry.pipeline(pipeline.name);
         const missing = missingOf(ledger, pipeline, present);
+        const context = { pipeline, declared, pipelines, registry, asked, effects, sink: readSink(reader, ledger) };
+        const quoting = { context: planningOf(options, session, context), ledger, reader, ends: chain.ends, samples };
+        const quote: Quote | Omit<Quote, 'basis'> =
+          missing.length === 0
+            ? { rows: 0, requests: {} }
+            : await quotePipeline(quoting, missing, walkKindOf(registry, pipeline));
         const done = intersectSpans(asked, doneFor(ledger, pipeline));
-        const context = planningOf(options, session, { pipeline, declared, pipelines, registry, asked, effects });
-        const quoting = { context, ledger, reader, ends: chain.ends, memo };
-        const { measured, isSampled, ...quote } = await quotePipeline(quoting, missing);
-        const share = selectedShare(declared, pipeline);
-        const weight = weigh(pipeline, quote.rows, { ledger, measured, share });
-        const seqnos = totalSize(missing);
-        plans.push({ pipeline: pipeline.name, done, missing, seqnos, ...quote, ...weight, isSampled });
+        const bytes = quote.rows * bytesOfRow(declared, pipeline, ledger);
+        plans.push({ pipeline: pipeline.name, done, missing, seqnos: totalSize(missing), ...quote, bytes });
       }
       return { network: session.network, asked, absent, index, ...total(plans, sealed.length > 0) };
     } finally {
@@ -124,45 +109,30 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   }
 }
 
-/** What walks may use while they are planned: they see a warehouse without rows, and report nothing. */
+/** What walks may use while they are planned: they see the warehouse, and report nothing. */
 function planningOf(
   options: RunOptions,
   { network, source }: Session,
-  known: Pick<WalkContext, 'pipeline' | 'declared' | 'pipelines' | 'registry' | 'asked' | 'effects'>,
-): Quoting['context'] {
-  const unused = (): never => {
-    throw new WalkError('walk: expected a plan that reads and writes no rows', { code: 'planning' });
-  };
+  known: Pick<WalkContext, 'pipeline' | 'declared' | 'pipelines' | 'registry' | 'asked' | 'effects' | 'sink'>,
+): Omit<WalkContext, 'ends'> {
   return {
     ...known,
     ...{ network, source, mode: options.walk ?? 'auto', history: false, from: undefined },
     ...{ requestsPerSpan: requestsPerSpan(source), stop: new AbortController().signal, report: () => undefined },
-    sink: {
-      ...{ stage: unused, commit: unused, query: unused, headers: unused, isKept: false },
-      ...{ ledger: () => [], transactions: async () => [] },
-    },
   };
 }
 
-/** What the missing blocks of a pipeline take, by the walk itself, or by earlier runs where nothing counts the rows. */
-async function quotePipeline(quoting: Quoting, missing: readonly Span[]): Promise<Quote> {
-  const { pipeline, registry } = quoting.context;
-  const kind = walkKindOf(registry, pipeline);
-  const isCounted = isMasterchain(pipeline);
-  if (missing.length === 0) {
-    return {
-      rows: 0,
-      requests: {},
-      band: 0,
-      basis: isCounted ? undefined : 'history',
-      isSampled: false,
-      measured: NOTHING,
-    };
-  }
-  const known = isCounted || pipeline.walk.kind === 'lookup' ? undefined : quoteFromHistory(quoting, missing);
-  if (known !== undefined) return known;
-  const plan: Planner<PipelineDef> = (context, spans) => kind.plan(context, spans);
-  return kind.quote?.(quoting, missing, plan) ?? quotePlanned(quoting, missing, plan);
+/** The committed rows, for walks that are planned. */
+function readSink(reader: Reader | undefined, ledger: readonly LedgerEntry[]): SpanSink {
+  const unused = (): never => {
+    throw new WalkError('walk: expected a plan that writes no rows', { code: 'planning' });
+  };
+  const query = reader?.query ?? unused;
+  return {
+    ...{ stage: unused, commit: unused, query, isKept: false, ledger: () => ledger },
+    headers: (span) => readHeaders(query, span),
+    transactions: async () => [],
+  };
 }
 
 /** Requested blocks that are not done, and all blocks of entries that are read again for missing columns. */
@@ -175,23 +145,50 @@ function indexOf({ first, last }: IndexEnds): Span {
   return { from: first, to: last };
 }
 
+/** Usual bytes per row of the first table, with its nested rows, by the proof of rows. */
+const USUAL_BYTES = { tx_count: 450, links: 120, other: 150 } as const;
+/** Minimum rows in the warehouse to infer the bytes of others from. */
+const ENOUGH_ROWS = 2000;
+
+/** Bytes of Parquet for a row of the first table: those of the rows in the warehouse, or the usual ones of what is selected. */
+function bytesOfRow(
+  declared: PipelineDef,
+  { name, tables, leftOut }: PipelineDef,
+  ledger: readonly LedgerEntry[],
+): number {
+  const own = ledger.filter(
+    ({ pipeline, verdict, without }) => pipeline === name && verdict === 'sealed' && isSameSelection(without, leftOut),
+  );
+  const rows = own.reduce((sum, entry) => sum + (entry.tables[tables[0]?.name ?? '']?.rows ?? 0), 0);
+  const files = own.flatMap((entry) => Object.values(entry.tables).flatMap((part) => part.files));
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  if (rows >= ENOUGH_ROWS && bytes > 0) return bytes / rows;
+  const weightOf = (defs: PipelineDef['tables']): number =>
+    defs.flatMap(({ columns }) => columns).reduce((sum, column) => sum + weightOfValue(column), 0);
+  return USUAL_BYTES[proofOf(declared) ?? 'other'] * (weightOf(tables) / weightOf(declared.tables));
+}
+
+/** Approximate bytes of a value in Parquet: texts and addresses repeat, hashes do not. */
+function weightOfValue({ kind }: ColumnDef): number {
+  const { wire, physical } = kinds[kind];
+  if (wire === 'hash-string') return 33;
+  if (physical === 'binary') return 60;
+  return physical === 'utf8' ? 8 : physical === 'bool' ? 0.2 : 2;
+}
+
 /** @param isCompared true if a sealed block is compared with the source before anything is requested */
-function total(plans: readonly Planned[], isCompared: boolean) {
-  const add = (of: (plan: Planned) => number): number => plans.reduce((sum, plan) => sum + of(plan), 0);
-  const inOne = add((plan) => Object.values(plan.requests).reduce((sum, count) => sum + count, 0));
+function total(plans: readonly PipelinePlan[], isCompared: boolean) {
+  const inOne = plans.flatMap((plan) => Object.values(plan.requests)).reduce((sum, count) => sum + count, 0);
   const requests = inOne === 0 ? 0 : inOne + 1 + (isCompared ? 1 : 0);
-  const seconds = add((plan) => plan.seconds);
-  const minutesAt = (rps: number): number => Math.round((Math.max(requests / rps, seconds) / 60) * 100) / 100;
+  const minutesAt = (rps: number): number => Math.round((requests / rps / 60) * 100) / 100;
+  const isExact = plans.every(({ basis }) => basis === undefined || basis === 'headers');
   return {
     event: 'plan' as const,
-    pipelines: plans.map(({ seconds: _seconds, bytesBand: _bytesBand, isSampled: _isSampled, ...plan }) => plan),
+    pipelines: plans.map((plan) => ({ ...plan, bytes: Math.round(plan.bytes) })),
     requests,
-    band: Math.ceil(add((plan) => plan.band)),
     unknown: plans.filter((plan) => plan.basis === 'least').map(({ pipeline }) => pipeline),
-    basis: plans.some(({ isSampled }) => isSampled) ? ('sample' as const) : ('headers' as const),
-    bytes: Math.round(add((plan) => plan.bytes)),
-    bytesBand: Math.round(add((plan) => plan.bytesBand)),
-    machineMinutes: Math.round((seconds / 60) * 100) / 100,
+    basis: isExact ? ('headers' as const) : ('estimate' as const),
+    bytes: Math.round(plans.reduce((sum, { bytes }) => sum + bytes, 0)),
     minutes: Object.fromEntries(RATES.map((rps) => [rps, minutesAt(rps)])),
   };
 }

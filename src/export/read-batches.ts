@@ -15,11 +15,11 @@ import { queryOf, requireGivenKeys } from './lookup-keys.ts';
 import { planSpans } from './lt-windows.ts';
 import { PageQueue } from './page-queue.ts';
 import { splitReachable } from './reachable-blocks.ts';
+import { CHUNK_BLOCKS } from './row-packs.ts';
 import type { RunOptions } from './run.ts';
 import { walkAndRepair } from './walk-and-repair.ts';
 import { contentModeOf, type EngineContext, type WalkEvent } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
-import { CHUNK_BLOCKS } from './walks/masterchain-walk.ts';
 import { threadLoaders } from './workers/loader-pool.ts';
 
 export type BatchOptions = Pick<

@@ -1,28 +1,101 @@
 import type { Header } from '../chain/headers.ts';
+import { WalkError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
-import { PAGE_ROWS } from './page-request.ts';
-import { headersOf } from './row-plan.ts';
+import { type LtWindow, rangeOf } from './lt-windows.ts';
+import { PAGE_ROWS, type PageRequest } from './page-request.ts';
+import { headersOf, planRowPages, planRowSpans } from './row-plan.ts';
+import { RowPositions } from './row-positions.ts';
 import { nearSpan } from './span-cuts.ts';
 import { promisedRows } from './span-proof.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** Maximum blocks of a pack: their headers are in memory together. */
-const PACK_BLOCKS = 5_000;
+/** Maximum masterchain blocks whose headers are in memory together. */
+export const CHUNK_BLOCKS = 5_000;
 /** Estimated rows per mean row of a block without headers. */
 const DOUBT = 1.3;
 
+type Headers = ReadonlyMap<number, readonly Header[]>;
+
+/** What planning needs of a walk. */
+interface RowPlanning extends Pick<WalkContext, 'mode' | 'requestsPerSpan' | 'stop'> {
+  readonly pipeline: Pick<WalkContext['pipeline'], 'name'>;
+  readonly sink: Pick<WalkContext['sink'], 'headers'>;
+}
+
+/** A span of rows, and its pages. */
+interface PlannedRows {
+  readonly span: Span;
+  /** The blocks of the span that are missing. Default: all. */
+  readonly only?: readonly Span[];
+  readonly headers: Headers;
+  /** Those of the missing blocks. */
+  readonly own: readonly Header[];
+  readonly pages: readonly PageRequest[];
+}
+
+/**
+ * Plans spans, and their pages, from the headers in the warehouse.
+ *
+ * @throws {WalkError} if it lacks headers: they were exported before, so they were lost since
+ */
+export async function* planRows(context: RowPlanning, missing: readonly Span[]): AsyncGenerator<PlannedRows> {
+  for await (const pack of packSpans(context, missing)) {
+    if (context.stop.aborted) return;
+    if (pack.spans.length > 1) yield planPack(context, pack);
+    else yield* planSpan(context, pack.spans[0]);
+  }
+}
+
+async function* planSpan(context: RowPlanning, whole: Span): AsyncGenerator<PlannedRows> {
+  let { from } = whole;
+  while (from <= whole.to) {
+    if (context.stop.aborted) return;
+    const chunk = { from, to: Math.min(whole.to, from + CHUNK_BLOCKS - 1) };
+    const headers = await context.sink.headers({ from: chunk.from - 1, to: chunk.to + 1 });
+    requireHeaders(context, chunk, headers);
+    const positions = new RowPositions([...headers.values()].flat());
+    const spans = planRowSpans(context, chunk, headers, positions);
+    // The last span of a chunk may go on in the next one.
+    const settled = chunk.to < whole.to && spans.length > 1 ? spans.slice(0, -1) : spans;
+    for (const span of settled) {
+      const pages = planRowPages(context.mode, span, headers, positions);
+      yield { span, headers, own: headersOf(span, headers), pages };
+    }
+    from = (settled.at(-1) as Span).to + 1;
+  }
+}
+
+/** Neighbours whose rows come with one page. */
+function planPack(context: RowPlanning, { spans, headers }: RowPack): PlannedRows {
+  for (const span of spans) requireHeaders(context, span, headers);
+  const own = spans.flatMap((span) => headersOf(span, headers));
+  const window = rangeOf(own) as LtWindow;
+  const page: PageRequest = { kind: 'window', window, offset: 0, rows: promisedRows(own), isLast: true };
+  return { span: { from: spans[0].from, to: (spans.at(-1) as Span).to }, only: spans, headers, own, pages: [page] };
+}
+
+function requireHeaders({ pipeline }: RowPlanning, span: Span, headers: Headers): void {
+  for (let seqno = span.from; seqno <= span.to; seqno++) {
+    if (headers.has(seqno)) continue;
+    throw new WalkError(`walk ${pipeline.name} ${seqno}: expected committed headers of block ${seqno}, got none`, {
+      code: 'no-headers',
+      hint: `tonlake run blocks --range ${seqno}`,
+    });
+  }
+}
+
 /** A span by itself, or neighbours whose rows, and the rows between them, probably fit one page. */
-export interface RowPack {
+interface RowPack {
   readonly spans: readonly [Span, ...Span[]];
   /** Of all their blocks, if there are several. */
   readonly headers: ReadonlyMap<number, readonly Header[]>;
 }
 
 /** Packs spans that are cheaper together. Many small ones cost a request each otherwise. */
-export async function* packSpans({ mode, sink }: WalkContext, missing: readonly Span[]): AsyncGenerator<RowPack> {
+async function* packSpans({ mode, sink }: RowPlanning, missing: readonly Span[]): AsyncGenerator<RowPack> {
   for (let rest = missing; rest.length > 0; ) {
     const [first, ...others] = rest as readonly [Span, ...Span[]];
-    const near = nearSpan([first, ...others], { hole: PACK_BLOCKS, blocks: PACK_BLOCKS });
+    const near = nearSpan([first, ...others], { hole: CHUNK_BLOCKS, blocks: CHUNK_BLOCKS });
     const together = mode === 'masterchain' ? [] : rest.filter(({ to }) => to <= near.to);
     if (together.length > 1) yield* packsOf(together, await sink.headers(near));
     else yield { spans: [first], headers: new Map() };

@@ -3,7 +3,6 @@
 import type { Span } from '../core/span.ts';
 import type { PipelineDef, PipelineOf } from '../declare/pipeline.ts';
 import type { CustomWalk, WalkCode, WalkDef } from '../declare/walk.ts';
-import type { Planner, Quote, Quoting } from './quote/quote.ts';
 import type { BlockProblem, Prepare, SpanWalk } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 
@@ -21,8 +20,6 @@ export interface WalkKind<Walk extends WalkDef = WalkDef> {
    * their blocks are missing.
    */
   walkSpan?(context: WalkContext<PipelineOf<Walk>>, span: Span): SpanWalk | Promise<SpanWalk>;
-  /** Estimates missing blocks. Default: some of them are planned, a few requests are sent, and the figures are scaled. */
-  quote?(quoting: Quoting<PipelineOf<Walk>>, missing: readonly Span[], plan: Planner<PipelineOf<Walk>>): Promise<Quote>;
   /** The pipeline with every column of the entries that a reading replaces. Default: as selected. */
   widen?(context: WalkContext<PipelineOf<Walk>>): PipelineDef;
 }

@@ -145,6 +145,8 @@ test('a plan says what it rests on, and what it does not know', async () => {
   const next = await plan('actions', 'jetton_transfers', 'top_accounts', 'account_latest', '--range', '1200:1249');
   const bases = Object.fromEntries(next.pipelines.map((one: Plan) => [one.pipeline, one.basis]));
   expect(bases).toEqual({
+    blocks: 'sample',
+    transactions: 'sample',
     actions: 'history',
     jetton_transfers: 'history',
     top_accounts: 'history',

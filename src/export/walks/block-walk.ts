@@ -9,7 +9,6 @@ import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import type { LtWindow } from '../lt-windows.ts';
 import { fixedGiven, fixedQuery, PAGE_ROWS, pathOf, requestOfWindow } from '../page-request.ts';
-import { quoteBlocks } from '../quote/quote-blocks.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { ProvableRows, Round, SpanWalk } from '../span-walk.ts';
@@ -44,7 +43,6 @@ type Context = WalkContext<PipelineOf<BlockWalk>>;
 export const blockWalk: WalkKind<BlockWalk> = {
   plan: planBlocks,
   walkSpan: blockSpan,
-  quote: quoteBlocks,
 };
 
 function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prepare> {

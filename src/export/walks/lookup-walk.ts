@@ -15,7 +15,6 @@ import { describeCause, LastingFailure } from '../lasting-failure.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
 import { lookupRequest } from '../lookup-request.ts';
 import { isWrong } from '../page-loading.ts';
-import { quoteLookup } from '../quote/quote-lookup.ts';
 import type { RowRules } from '../row-rules.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { EntryTerms, Prepare, Reading, Round, SpanWalk } from '../span-walk.ts';
@@ -48,7 +47,7 @@ interface KeyRequest extends WalkRequest {
 type Context = WalkContext<PipelineOf<LookupWalk>>;
 
 /** Looks up the keys that the declared query finds, span by span, or those of the query `from`. */
-export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups, quote: quoteLookup };
+export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups };
 
 async function* planLookups(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const { from: query, stop } = context;

@@ -6,7 +6,6 @@ import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import { halve, type LtWindow, planEvenWindows, widthOf } from '../lt-windows.ts';
 import { PAGE_ROWS, requestOfWindow } from '../page-request.ts';
-import { quoteLt } from '../quote/quote-lt.ts';
 import { horizonRanges } from '../safe-horizon.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
@@ -20,9 +19,9 @@ import type { WalkRequest } from '../walk-request.ts';
 const LIST_PROBE_BLOCKS = 20;
 const LIST_SPAN_BLOCKS = 5_000;
 /** Planned rows of a span. */
-const LIST_SPAN_ROWS = 15_000;
+export const LIST_SPAN_ROWS = 15_000;
 /** Planned rows of a window: far enough below a full page that few are halved. */
-const LIST_WINDOW_ROWS = 700;
+export const LIST_WINDOW_ROWS = 700;
 
 /** A window, or a part of the rows of a single logical time. */
 interface WindowRequest extends WalkRequest {
@@ -35,7 +34,6 @@ type Context = WalkContext<PipelineOf<LtWalk>>;
 export const ltWalk: WalkKind<LtWalk> = {
   plan: planLt,
   walkSpan: (context, span) => ltSpan(openWork(context), span),
-  quote: quoteLt,
 };
 
 /** What the spans of a walk share. */

@@ -1,18 +1,13 @@
 import type { SealedRows } from '../../audit/sealed-rows.ts';
-import type { Header } from '../../chain/headers.ts';
-import { TonlakeError, WalkError } from '../../core/errors.ts';
+import { TonlakeError } from '../../core/errors.ts';
 import { intersectSpans, type Span, spanSize, subtractSpans, unionSpans } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import type { MasterchainWalk } from '../../declare/walk.ts';
 import { doneSpans } from '../../warehouse/index.ts';
 import { HeaderPlan } from '../header-plan.ts';
-import { halve, type LtWindow, rangeOf } from '../lt-windows.ts';
+import { halve } from '../lt-windows.ts';
 import { limitOf, PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf, wholeWindow } from '../page-request.ts';
-import { quoteHeaders } from '../quote/quote-headers.ts';
-import { quoteRows } from '../quote/quote-rows.ts';
-import { packSpans, type RowPack } from '../row-packs.ts';
-import { headersOf, planRowPages, planRowSpans } from '../row-plan.ts';
-import { RowPositions } from '../row-positions.ts';
+import { CHUNK_BLOCKS, planRows } from '../row-packs.ts';
 import { type HeaderEnds, provableEnds, ShardStates } from '../shard-states.ts';
 import { nearSpan } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
@@ -22,8 +17,6 @@ import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** Masterchain blocks whose headers are in memory together. */
-export const CHUNK_BLOCKS = 5_000;
 /**
  * Size of a span of headers, which bounds memory; each span costs a request for the state at its end. Headers by the shards before the
  * span, of which the first states of an index lack some.
@@ -47,70 +40,16 @@ type Context = WalkContext<MasterchainPipeline>;
 export const masterchainWalk: WalkKind<MasterchainWalk> = {
   plan: (context, missing) =>
     context.pipeline.walk.proof === 'links' ? headerSpans(context, missing) : rowSpans(context, missing),
-  quote: (quoting, missing, plan) =>
-    (quoting.context.pipeline.walk.proof === 'links' ? quoteHeaders : quoteRows)(quoting, missing, plan),
 };
 
+/** Transactions are proven by the headers' `tx_count`. */
 async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
-  for await (const pack of packSpans(context, missing)) {
-    if (context.stop.aborted) return;
-    if (pack.spans.length > 1) yield () => packedSpan(context, pack);
-    else yield* wholeSpans(context, pack.spans[0]);
-  }
-}
-
-async function* wholeSpans(context: Context, whole: Span): AsyncGenerator<Prepare> {
-  let { from } = whole;
-  while (from <= whole.to) {
-    if (context.stop.aborted) return;
-    const chunk = { from, to: Math.min(whole.to, from + CHUNK_BLOCKS - 1) };
-    const headers = await context.sink.headers({ from: chunk.from - 1, to: chunk.to + 1 });
-    requireHeaders(context, chunk, headers);
-    const positions = new RowPositions([...headers.values()].flat());
-    const spans = planRowSpans(context, chunk, headers, positions);
-    // The last span of a chunk may go on in the next one.
-    const settled = chunk.to < whole.to && spans.length > 1 ? spans.slice(0, -1) : spans;
-    for (const span of settled) yield () => rowSpan(context, span, headers, positions);
-    from = (settled.at(-1) as Span).to + 1;
-  }
-}
-
-/** Headers were exported before, so missing ones were lost since. */
-function requireHeaders({ pipeline }: WalkContext, span: Span, headers: ReadonlyMap<number, unknown>): void {
-  for (let seqno = span.from; seqno <= span.to; seqno++) {
-    if (headers.has(seqno)) continue;
-    throw new WalkError(`walk ${pipeline.name} ${seqno}: expected committed headers of block ${seqno}, got none`, {
-      code: 'no-headers',
-      hint: `tonlake run blocks --range ${seqno}`,
+  for await (const { span, only, headers, own, pages } of planRows(context, missing)) {
+    yield () => ({
+      ...pagedSpan(context, span, [pages], (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
+      ...{ only, rows: { block: BLOCK, audit: { kind: 'counts', headers: own } } },
     });
   }
-}
-
-/** Transactions are proven by the headers' `tx_count`. */
-function rowSpan(
-  context: Context,
-  span: Span,
-  headers: ReadonlyMap<number, readonly Header[]>,
-  positions: RowPositions,
-): SpanWalk<PagedRequest> {
-  const pages = planRowPages(context.mode, span, headers, positions);
-  return {
-    ...pagedSpan(context, span, [pages], (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
-    rows: { block: BLOCK, audit: { kind: 'counts', headers: headersOf(span, headers) } },
-  };
-}
-
-/** Neighbours whose rows come with one page. */
-function packedSpan(context: Context, { spans, headers }: RowPack): SpanWalk<PagedRequest> {
-  for (const span of spans) requireHeaders(context, span, headers);
-  const hull = { from: spans[0].from, to: (spans.at(-1) as Span).to };
-  const own = spans.flatMap((span) => headersOf(span, headers));
-  const window = rangeOf(own) as LtWindow;
-  const page: PageRequest = { kind: 'window', window, offset: 0, rows: promisedRows(own), isLast: true };
-  return {
-    ...pagedSpan(context, hull, [[page]], (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
-    ...{ only: spans, rows: { block: BLOCK, audit: { kind: 'counts', headers: own } } },
-  };
 }
 
 /** The common parts of spans of rows and of headers. */

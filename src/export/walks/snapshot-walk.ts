@@ -9,7 +9,6 @@ import { quoteName } from '../../sql/canonical-text.ts';
 import { type LedgerEntry, PARTIAL } from '../../warehouse/index.ts';
 import { boundOf } from '../lookup-keys.ts';
 import { fixedQuery, pathOf } from '../page-request.ts';
-import { quoteSnapshot } from '../quote/quote-snapshot.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
@@ -36,7 +35,6 @@ type Context = WalkContext<PipelineOf<SnapshotWalk>>;
 /** Reads the current state of a changing list, with the time of the reading. */
 export const snapshotWalk: WalkKind<SnapshotWalk> = {
   plan: (context) => [() => snapshotSpan(context)],
-  quote: quoteSnapshot,
   widen: (context) => replacedEntries(context).reduce(widenedContext, context).pipeline,
 };
 
