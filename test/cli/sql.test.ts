@@ -158,6 +158,36 @@ describe('COPY', () => {
   });
 });
 
+describe('a comparison with another form than that of a column', () => {
+  const hex = 'ab'.repeat(32);
+  const base64 = Buffer.from(hex, 'hex').toString('base64');
+  const friendly = 'EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs';
+
+  test.each([
+    [
+      [`select count(*) from blocks b where b.root_hash = '${hex}'`],
+      `root_hash never equals '${hex}': compare it with '${base64}'`,
+    ],
+    [[`select 1 from blocks where root_hash in ('x', '0x${hex}')`], `compare it with '${base64}'`],
+    [
+      [`select 1 from transactions where '${friendly}' = account`],
+      `account never equals '${friendly}': compare it with raw_address('${friendly}')`,
+    ],
+    [
+      ['select 1 from transactions where account = $a', '-p', `a=0:${hex}`],
+      'account never equals $a: compare it with raw_address($a)',
+    ],
+  ])('is noted: %j', async (args, note) => {
+    const { code, stderr } = await sql(...args);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(note)]);
+  });
+
+  test('is noted only there', async () => {
+    const query = `select 1 from blocks, transactions where root_hash = '${base64}' and account = raw_address('${friendly}')`;
+    expect((await sql(query)).stderr).not.toContain('never equals');
+  });
+});
+
 test('a sum that is too large names the function that has all digits', async () => {
   const { code, stderr } = await sql(
     "select sum(x) from (select repeat('9', 38)::decimal(38, 0) as x from range(100))",

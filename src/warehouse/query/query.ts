@@ -11,6 +11,7 @@ import { openReader } from '../open-store.ts';
 import type { Reader, ReaderTraffic } from '../reader.ts';
 import { requireCopiesOutside } from './copy-targets.ts';
 import { defineBodies } from './define-bodies.ts';
+import { formNotes } from './form-notes.ts';
 import { findGaps } from './open-warehouse.ts';
 import { requireSameNetwork } from './status.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
@@ -96,7 +97,8 @@ async function open(
     const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
       throw explainFault(error, { sql, file: options.file });
     });
-    for (const gap of gaps) options.onWarning?.(gap);
+    const notes = await formNotes(reader.query, registry, { sql, parameters: options.params });
+    for (const warning of [...gaps, ...notes]) options.onWarning?.(warning);
     return result;
   };
   try {
