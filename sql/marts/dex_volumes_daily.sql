@@ -36,8 +36,8 @@ WITH metadata AS (
     block_date, project, version, pool_address, token_0, token_1,
     count(*) AS swap_count,
     count(DISTINCT trader_address) AS trader_count,
-    exact_sum(amount_0) AS raw_volume_0,
-    exact_sum(amount_1) AS raw_volume_1
+    try_exact_sum(amount_0) AS raw_volume_0,
+    try_exact_sum(amount_1) AS raw_volume_1
   FROM swaps
   GROUP BY block_date, project, version, pool_address, token_0, token_1
 )

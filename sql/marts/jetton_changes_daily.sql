@@ -28,9 +28,9 @@ SELECT
   block_date,
   jetton_master,
   owner,
-  exact_sum(received) AS received,
-  exact_sum(sent) AS sent,
-  exact_sum(received) - exact_sum(sent) AS change,
+  try_exact_sum(received) AS received,
+  try_exact_sum(sent) AS sent,
+  try_exact_sum(received) - try_exact_sum(sent) AS change,
   count(*) AS event_count
 FROM flows
 WHERE owner IS NOT NULL AND jetton_master IS NOT NULL

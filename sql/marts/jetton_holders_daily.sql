@@ -12,7 +12,7 @@
 --   left_count: owners whose balance is zero after the day
 --   amount: sum of the balances at the end of the day; null above 38 digits
 WITH balances AS (
-  SELECT jetton AS jetton_master, owner, exact_sum(balance_decimal) AS amount
+  SELECT jetton AS jetton_master, owner, try_exact_sum(balance_decimal) AS amount
   FROM (FROM jetton_wallets QUALIFY row_number() OVER (PARTITION BY address ORDER BY _read_at DESC) = 1)
   GROUP BY jetton, owner
 ), parts AS (

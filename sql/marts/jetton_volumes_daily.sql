@@ -16,7 +16,7 @@ SELECT
   block_date,
   jetton_master,
   count(*) AS transfer_count,
-  exact_sum(amount) AS amount,
+  try_exact_sum(amount) AS amount,
   exact_sum_text(amount) AS amount_text,
   max(amount) AS largest_amount
 FROM jetton_transfers

@@ -213,8 +213,11 @@ describe('a script', () => {
     ['select 1 as a;\nselect * from transactionz;\nselect 2;', /transactionz/],
     ['select 1 as a;\n.mod csv\nselect 2;', /unknown command '\.mod'; hint: did you mean \.mode\?/],
     ['select 1 as a;\n.once x.xlsx\nselect 2;', /\.xlsx/],
+    ['select 1 as a;\n.once WAREHOUSE/tonlake.json\nselect 2;', /outside of the warehouse/],
+    ['select 1 as a;\n.output WAREHOUSE/tables/x.csv\nselect 2;', /outside of the warehouse/],
     ['select 1 as a;\ndelete from blocks;\nselect 2;', /queries cannot change a warehouse/],
-  ])('ends at its first error: %j', async (input, error) => {
+  ])('ends at its first error: %j', async (given, error) => {
+    const input = given.replace('WAREHOUSE', warehouse);
     const { code, stdout, stderr } = await startTonlake(['sql', '--warehouse', warehouse], { input }).finished;
     expect({ code, errors: stderr.match(/^error: /gm)?.length }).toEqual({ code: 1, errors: 1 });
     expect(stderr).toMatch(error);

@@ -146,6 +146,13 @@ describe('COPY', () => {
       const { code, stderr } = await sql(`copy (select 1 as a) to ${computed}`);
       expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: usage: expected a path in quotes after TO/)]);
     }
+    for (const output of [data, join(path, 'tables/new.csv'), join(path, 'tonlake.txt')]) {
+      const { code, stderr } = await sql('select 1 as a', '--output', output);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(/^error: usage: expected a path outside of the warehouse/),
+      ]);
+    }
     expect(filesOf(path)).toEqual(before);
   });
 
@@ -166,9 +173,9 @@ describe('a comparison with another form than that of a column', () => {
   test.each([
     [
       [`select count(*) from blocks b where b.root_hash = '${hex}'`],
-      `root_hash never equals '${hex}': compare it with '${base64}'`,
+      `root_hash never equals '${hex}': compare it with base64_hash('${hex}')`,
     ],
-    [[`select 1 from blocks where root_hash in ('x', '0x${hex}')`], `compare it with '${base64}'`],
+    [[`select 1 from blocks where root_hash not in ('x', '0x${hex}')`], `compare it with base64_hash('0x${hex}')`],
     [
       [`select 1 from transactions where '${friendly}' = account`],
       `account never equals '${friendly}': compare it with raw_address('${friendly}')`,
@@ -183,8 +190,11 @@ describe('a comparison with another form than that of a column', () => {
   });
 
   test('is noted only there', async () => {
-    const query = `select 1 from blocks, transactions where root_hash = '${base64}' and account = raw_address('${friendly}')`;
+    const query = `select 1 from blocks, transactions where root_hash = '${base64}' and root_hash = base64_hash('${hex}')
+      and account = raw_address('${friendly}')`;
     expect((await sql(query)).stderr).not.toContain('never equals');
+    const own = `select 1 from (select friendly_address(account) as account from transactions) where account = '${friendly}'`;
+    expect((await sql(own)).stderr).not.toContain('never equals');
   });
 });
 
@@ -194,6 +204,18 @@ test('a sum that is too large names the function that has all digits', async () 
   );
   expect(code).toBe(1);
   expect(stderr).toMatch(/Overflow in HUGEINT.*; hint: .*exact_sum/);
+});
+
+test('an exact sum that does not fit fails, and names the functions that do not', async () => {
+  const { code, stderr } = await sql(
+    "select exact_sum(x) from (select repeat('9', 38)::decimal(38, 0) as x from range(100))",
+  );
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /a sum of 100 numbers has more than 38 digits: use exact_sum_text\(x\) or try_exact_sum\(x\)/,
+    ),
+  ]);
 });
 
 test.each([

@@ -123,6 +123,10 @@ async function answer(context: Context<SqlFlags>, sql: string): Promise<void> {
   collectInSteps();
   const { withQueries } = await import('../../warehouse/query/query.ts');
   const warehouse = await context.warehouse();
+  if (output !== undefined) {
+    const { requireOutside } = await import('../../warehouse/query/copy-targets.ts');
+    await requireOutside(warehouse, output);
+  }
   await withQueries(warehouse, options, async (queries) => {
     if (format === 'box') {
       const { boxOf, fittedTo } = await import('../../sql/text-table.ts');

@@ -17,7 +17,7 @@ export interface Settings {
   /** Writes results to a file from now on; undefined: to the terminal. */
   outputTo(path: string | undefined): Promise<void>;
   /** Writes the next result to a file, in the format of its extension. */
-  writeNextTo(path: string): void;
+  writeNextTo(path: string): Promise<void>;
   end(): void;
 }
 
@@ -57,7 +57,7 @@ export const dotCommands: ReadonlyMap<string, DotCommand> = new Map<string, DotC
     {
       takes: 'FILE',
       doc: 'write the next result to a .csv, .json, .parquet or .txt file',
-      run: async (settings, argument) => settings.writeNextTo(required('.once', 'a path', argument)),
+      run: (settings, argument) => settings.writeNextTo(required('.once', 'a path', argument)),
     },
   ],
   [

@@ -11,6 +11,7 @@ import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { excerptOf } from '../../sql/sql-fault.ts';
 import { splitStatements } from '../../sql/statements.ts';
 import { boxOf, linesOf } from '../../sql/text-table.ts';
+import { requireOutside } from '../../warehouse/query/copy-targets.ts';
 import { openQueries, type Queries } from '../../warehouse/query/query.ts';
 import { formatTiming, type QueryTiming } from '../query-timing.ts';
 import { complete, type KnownNames } from './completion.ts';
@@ -131,6 +132,7 @@ class Shell implements Settings {
     this.file = undefined;
     if (file !== undefined) await this.toFile(file, () => finished(file.end()));
     if (path === undefined) return;
+    await requireOutside(this.options.warehouse, path);
     const opened = createWriteStream(path);
     // What is written next fails, or the end does.
     opened.on('error', () => undefined);
@@ -150,7 +152,8 @@ class Shell implements Settings {
     }
   }
 
-  writeNextTo(path: string): void {
+  async writeNextTo(path: string): Promise<void> {
+    await requireOutside(this.options.warehouse, path);
     formatOf({ output: path, format: undefined, formats: ['box', ...RELATION_FORMATS] });
     this.nextFile = path;
   }

@@ -23,12 +23,17 @@ export async function requireCopiesOutside(warehouse: string, sql: string): Prom
         hint: "COPY (SELECT ...) TO 'result.parquet'",
       });
     }
-    if (!(await overlaps(warehouse, path))) continue;
-    throw new UsageError(`usage: expected a path outside of the warehouse, got ${path}`, {
-      code: 'inside-warehouse',
-      hint: 'choose another folder: files of a warehouse are never replaced by queries',
-    });
+    await requireOutside(warehouse, path);
   }
+}
+
+/** Requires that a result is written outside of a warehouse. @throws {UsageError} `inside-warehouse` */
+export async function requireOutside(warehouse: string, path: string): Promise<void> {
+  if (!(await overlaps(warehouse, path))) return;
+  throw new UsageError(`usage: expected a path outside of the warehouse, got ${path}`, {
+    code: 'inside-warehouse',
+    hint: 'choose another folder: files of a warehouse are never replaced by queries',
+  });
 }
 
 /** The tokens that say where a statement writes; undefined unless it is a COPY TO or an EXPORT. */

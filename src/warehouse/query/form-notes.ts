@@ -7,7 +7,7 @@ import { type Parameters, treeOf } from './query-gaps.ts';
 
 const RAW_WITH_LOWER = /^(?=.*[a-f])-?\d{1,3}:[0-9A-Fa-f]{64}$/;
 const FRIENDLY = /^[\w+/-]{48}$/;
-const HEX_HASH = /^(0x)?([0-9A-Fa-f]{64})$/;
+const HEX_HASH = /^(0x)?[0-9A-Fa-f]{64}$/;
 
 /** `account = raw_address('EQ...')`: comparisons that find nothing, because a column holds another form of an address or a hash. */
 export async function formNotes(
@@ -20,8 +20,10 @@ export async function formNotes(
   );
   const notes = new Set<string>();
   for (const statement of splitStatements(sql)) {
-    for (const operands of nodesOf(await treeOf(query, selectWithin(statement).select)).map(comparedBy)) {
-      const column = operands.flatMap(columnOf).find((name) => kinds.has(name));
+    const nodes = nodesOf(await treeOf(query, selectWithin(statement).select));
+    const computed = new Set(nodes.flatMap(({ alias }) => (typeof alias === 'string' ? [alias.toLowerCase()] : [])));
+    for (const operands of nodes.map(comparedBy)) {
+      const column = operands.flatMap(columnOf).find((name) => kinds.has(name) && !computed.has(name));
       if (column === undefined) continue;
       for (const { text, written } of operands.flatMap((operand) => textOf(operand, parameters))) {
         const right = rightForm(kinds.get(column), text, written);
@@ -33,8 +35,9 @@ export async function formNotes(
 }
 
 function comparedBy(node: SqlNode): readonly SqlNode[] {
-  if (node['type'] === 'COMPARE_EQUAL') return [node['left'], node['right']].filter(isNode);
-  return node['type'] === 'COMPARE_IN' && Array.isArray(node['children']) ? node['children'].filter(isNode) : [];
+  const type = String(node['type']);
+  if (/^COMPARE_(NOT)?EQUAL$/.test(type)) return [node['left'], node['right']].filter(isNode);
+  return /^COMPARE_(NOT_)?IN$/.test(type) && Array.isArray(node['children']) ? node['children'].filter(isNode) : [];
 }
 
 function columnOf(node: SqlNode): readonly string[] {
@@ -51,6 +54,5 @@ function textOf(node: SqlNode, parameters: Parameters): readonly { readonly text
 
 function rightForm(kind: string | undefined, text: string, written: string): string | undefined {
   if (kind === 'raw-address' && (FRIENDLY.test(text) || RAW_WITH_LOWER.test(text))) return `raw_address(${written})`;
-  const [, , digits] = (kind === 'base64-hash' && HEX_HASH.exec(text)) || [];
-  return digits === undefined ? undefined : quoteText(Buffer.from(digits, 'hex').toString('base64'));
+  return kind === 'base64-hash' && HEX_HASH.test(text) ? `base64_hash(${written})` : undefined;
 }

@@ -148,6 +148,14 @@ export const macros: readonly Macro[] = [
     ),
   },
   {
+    call: 'base64_hash(hash)',
+    doc: 'a hash in hex (with or without 0x), base64 or base64url, as columns have it: base64; fails for any other text',
+    body: `CASE WHEN hash IS NULL THEN NULL
+      WHEN regexp_full_match(hash, '(0x)?[0-9A-Fa-f]{64}') THEN to_base64(from_hex(right(hash, 64)))
+      WHEN regexp_full_match(hash, '[A-Za-z0-9+/_-]{43}=?') THEN left(translate(hash, '-_', '+/'), 43) || '='
+      ELSE error('not a hash: ' || hash) END`,
+  },
+  {
     call: 'is_bounceable(address)',
     doc: 'true if a user-friendly address is bounceable; null for any other text',
     body: "substr(_friendly_digits(address), 1, 2) IN ('11', '91')",
@@ -223,10 +231,16 @@ export const macros: readonly Macro[] = [
     body: "lpad(lower(hex(_unsigned(shard)::UBIGINT)), 16, '0')",
   },
   {
-    call: 'exact_sum(x)',
-    doc: 'sum of integers as DECIMAL(38,0); null above 38 digits, where sum() fails',
+    call: 'try_exact_sum(x)',
+    doc: 'sum of integers as DECIMAL(38,0), where sum() fails; null above 38 digits',
     body: `CASE WHEN abs(_high_sum(x)) < 10000000000000000000
       THEN (_high_sum(x) * 10000000000000000000 + _low_sum(x))::DECIMAL(38, 0) END`,
+  },
+  {
+    call: 'exact_sum(x)',
+    doc: 'the same, but fails above 38 digits',
+    body: `coalesce(try_exact_sum(x), CASE WHEN count(x) > 0
+      THEN error('a sum of ' || count(x) || ' numbers has more than 38 digits: use exact_sum_text(x) or try_exact_sum(x)') END)`,
   },
   {
     call: 'exact_sum_text(x)',
