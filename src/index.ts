@@ -43,8 +43,7 @@ export type {
 export { type FollowHeadOptions, followHead } from './follow/follow-head.ts';
 export { type BuildOptions, buildMarts, type MartBuild, type MartEvent } from './marts/build-marts.ts';
 export { type CheckOptions, type CheckReport, type CheckResult, runChecks } from './marts/run-checks.ts';
-export type { BudgetStatus } from './rate-limit/budget-status.ts';
-export { budgetStatus } from './rate-limit/limiter-status.ts';
+export { type BudgetStatus, budgetStatus } from './rate-limit/budget-status.ts';
 export { type RenderedReport, type RenderOptions, renderReport } from './reports/render-report.ts';
 export type { ReportFormat } from './reports/report-format.ts';
 export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index.ts';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import * as tls from 'node:tls';
 import type { Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Environment } from '../core/environment.ts';
 import { UsageError } from '../core/errors.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -12,9 +13,6 @@ const load = createRequire(import.meta.url);
 function openPool(origin: string, options: Pool.Options): Pool {
   return new (load('undici/lib/dispatcher/pool.js') as typeof Pool)(origin, options);
 }
-
-/** The environment variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A direct connection, or one through a proxy. */
 export interface Route {

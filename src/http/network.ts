@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { nearest } from '../core/did-you-mean.ts';
+import type { Environment } from '../core/environment.ts';
 import { UsageError } from '../core/errors.ts';
-import type { Environment } from './dispatcher.ts';
 import { Secret } from './secret.ts';
 
 /** Requests per second that a source allows, by whether a key is sent. */

@@ -1,13 +1,11 @@
 import PQueue from 'p-queue';
 import type { Effects } from '../core/effects.ts';
+import type { Environment } from '../core/environment.ts';
 import { SourceError, TonlakeError, UsageError } from '../core/errors.ts';
-import type { RateLimiter } from '../rate-limit/limiter.ts';
-import type { Permit } from '../rate-limit/permit.ts';
+import { openSourceLimiter, type Permit, type RateLimiter } from '../rate-limit/limiter.ts';
 import type { Priority } from '../rate-limit/priority.ts';
-import { openSourceLimiter } from '../rate-limit/source-limiter.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
 import { parseRetryAfter, type Reply, reactTo } from './classify-answer.ts';
-import type { Environment } from './dispatcher.ts';
 import { Exchange } from './exchange.ts';
 import { type LinkedSignal, linkSignals } from './linked-signal.ts';
 import type { Network } from './network.ts';

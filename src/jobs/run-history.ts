@@ -1,13 +1,13 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effects } from '../core/effects.ts';
+import { stateDirectory } from '../core/environment.ts';
 import { JobError } from '../core/errors.ts';
 import { greatest } from '../core/span.ts';
 import { listFolder, makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
-import { stateDirectory } from '../rate-limit/shared/state-folder.ts';
 import { recordsFolder, warehousePath } from '../warehouse/index.ts';
 import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 

@@ -1,15 +1,18 @@
-import { FILL, type Rate } from './rate.ts';
-import { RequestStartLog } from './request-log.ts';
+import type { AdaptiveRate } from './limit.ts';
+
+/** Share of the limit that is used; leaves 15 ms per second for differences between clocks. */
+export const FILL = 0.985;
+/** Share of the limit that is recovered per second without a 429. */
+export const RECOVERY_PER_SECOND = 0.02;
+export const SLOWEST_RPS = 0.1;
 
 const FIRST_RPS = 1;
-const SLOWEST_RPS = 0.1;
 /** The rate increases only if this share of it was used: an unused rate proves nothing. */
 const LEAST_USE = 0.8;
 const STEP = { ms: 1000, starts: 3 };
 /** Growth per step before the first 429. */
 const GROWTH = { slowBelowRps: 4, low: 2, high: 1.4 };
-/** Share of the found limit that is recovered per second after a 429, or after starting from a remembered limit. */
-const RECOVERY_PER_SECOND = 0.02;
+/** Share of a limit found earlier with which a new process starts. */
 const REMEMBERED_SHARE = 0.8;
 /** Small steps above the found limit, after a quiet time that doubles each time they end at the same limit. */
 const PROBE = { firstWaitMs: 15_000, longestWaitMs: 600_000, stepMs: 5000, firstRaise: 0.01, lastRaise: 0.04 };
@@ -23,121 +26,139 @@ const HOLD_MS = 250;
 const LONGEST_HOLD_MS = 5000;
 /** With a shorter log than `least`, no limit is estimated; with one shorter than `full`, the previous limit counts more. */
 const REACH_MS = { least: 2500, full: 20_000 };
+const LOG = { binMs: 250, bins: 480 };
 
-/** The constants of the policy, for the script that applies it in Redis. */
-export const ADAPTIVE = {
-  ...{ FIRST_RPS, SLOWEST_RPS, LEAST_USE, STEP, GROWTH, RECOVERY_PER_SECOND, REMEMBERED_SHARE, PROBE, OUTGROWN },
-  ...{ SAME_LIMIT, REPEAT_MS, REPEAT_CUTS, HOLD_MS, LONGEST_HOLD_MS, REACH_MS },
-};
+type StartLog = AdaptiveRate['log'];
 
-/** What is known about a network's limit before the first request. */
-export interface RateMemory {
-  /** Limit found earlier, in requests per second. */
-  readonly found?: number | undefined;
-  /** Current rate of another process. */
-  readonly rps?: number | undefined;
+/**
+ * A rate that finds the limit of a source and stays just below it. It starts at 1 request per second and grows while it is used without
+ * a 429. A 429 gives the limit (see {@link lowestLimit}); then the rate stays at that limit and is occasionally probed.
+ *
+ * @param known a limit found earlier, and the rate to start with
+ */
+export function startAdaptive(
+  now: number,
+  known: { readonly found?: number | undefined; readonly rps?: number | undefined } = {},
+): AdaptiveRate {
+  const { found } = known;
+  return {
+    found,
+    rps: known.rps ?? Math.max(FIRST_RPS, (found ?? 0) * REMEMBERED_SHARE),
+    ...{ steppedAt: now, stepStarts: 0, quietSince: now, repeats: 0, slowedTo: 0 },
+    ...{ raise: PROBE.firstRaise, waitMs: PROBE.firstWaitMs, log: emptyLog(now) },
+  };
+}
+
+/** Records a start, and grows if it is time. */
+export function recordStart(rate: AdaptiveRate, at: number): AdaptiveRate {
+  const next = { ...rate, log: addStart(rate.log, at), stepStarts: rate.stepStarts + 1 };
+  const elapsedMs = at - rate.steppedAt;
+  if (elapsedMs < Math.max(STEP.ms, (STEP.starts * 1000) / rate.rps)) return next;
+  const isUsed = next.stepStarts >= (LEAST_USE * FILL * rate.rps * elapsedMs) / 1000;
+  const stepped = { ...next, steppedAt: at, stepStarts: 0 };
+  return isUsed ? stepUp(stepped, at, elapsedMs) : stepped;
 }
 
 /**
- * Finds the limit of a source and stays just below it.
+ * The source answered 429 to a request that started at `startedAt`.
  *
- * The rate starts at 1 request per second and grows while it is used without a 429. A 429 gives the limit (see
- * `RequestStartLog.bound`); then the rate stays at that limit and is occasionally probed. The caller passes the time.
+ * @param due the next start: those before it were given at the rate so far
+ * @returns the rate from now on, and the pause in milliseconds if the source did not give one
  */
-export class AdaptiveRate implements Rate {
-  readonly #log = new RequestStartLog();
-  #rps: number;
-  #found: number | undefined;
-  #steppedAt: number | undefined;
-  #quietSince = Number.NEGATIVE_INFINITY;
-  #slowedAt = Number.NEGATIVE_INFINITY;
-  #repeats = 0;
-  #raise: number = PROBE.firstRaise;
-  #waitMs: number = PROBE.firstWaitMs;
+export function slowAdaptive(
+  rate: AdaptiveRate,
+  startedAt: number,
+  now: number,
+  due: number,
+): readonly [AdaptiveRate, number] {
+  const struck = { ...rate, log: strikeStart(rate.log, startedAt) };
+  const { slowedAt = Number.NEGATIVE_INFINITY } = rate;
+  if (startedAt < rate.slowedTo) return [struck, 0];
+  const slowed = {
+    ...struck,
+    slowedAt: now,
+    slowedTo: due,
+    steppedAt: now,
+    stepStarts: 0,
+    quietSince: now,
+    raise: PROBE.firstRaise,
+  };
+  if (now - slowedAt < REPEAT_MS) return cutAgain(slowed, now);
+  return [settle({ ...slowed, repeats: 0 }, estimate(struck, startedAt)), HOLD_MS];
+}
 
-  constructor(memory: RateMemory = {}) {
-    this.#found = memory.found;
-    this.#rps = memory.rps ?? Math.max(FIRST_RPS, (memory.found ?? 0) * REMEMBERED_SHARE);
-  }
+function estimate({ log, found, rps }: AdaptiveRate, startedAt: number): number {
+  const reachMs = startedAt - log.from * LOG.binMs;
+  if (found !== undefined && reachMs < REACH_MS.full) return Math.min(found, rps) * 0.95;
+  if (reachMs < REACH_MS.least) return rps * 0.8;
+  return Math.min(Math.max(lowestLimit(log, startedAt), rps * 0.3), rps * 0.97);
+}
 
-  /** Known limit of the source, in requests per second; undefined before the first 429. */
-  get found(): number | undefined {
-    return this.#found;
-  }
+function settle(rate: AdaptiveRate, limit: number): AdaptiveRate {
+  const { found: before, waitMs } = rate;
+  const isSame = before !== undefined && Math.abs(limit - before) <= before * SAME_LIMIT;
+  const found = Math.max(SLOWEST_RPS, limit);
+  return { ...rate, found, rps: found, waitMs: isSame ? Math.min(2 * waitMs, PROBE.longestWaitMs) : PROBE.firstWaitMs };
+}
 
-  at(): number {
-    return this.#rps;
-  }
+function cutAgain(rate: AdaptiveRate, now: number): readonly [AdaptiveRate, number] {
+  const cut = REPEAT_CUTS[Math.min(rate.repeats, REPEAT_CUTS.length - 1)] ?? 0.5;
+  const repeats = rate.repeats + 1;
+  const next = { ...rate, repeats, rps: Math.max(SLOWEST_RPS, rate.rps * cut) };
+  const holdMs = Math.min(LONGEST_HOLD_MS, HOLD_MS * 2 ** repeats);
+  if (repeats === 1) return [next, holdMs];
+  // The limit itself has decreased, so earlier requests are no longer evidence.
+  return [{ ...next, found: next.rps, waitMs: PROBE.firstWaitMs, log: emptyLog(now) }, holdMs];
+}
 
-  recordStart(now: number): void {
-    this.#log.record(now);
-    this.#steppedAt ??= now;
-    if (this.#quietSince === Number.NEGATIVE_INFINITY) this.#quietSince = now;
-    const elapsedMs = now - this.#steppedAt;
-    if (elapsedMs < Math.max(STEP.ms, (STEP.starts * 1000) / this.#rps)) return;
-    const isUsed = this.#log.since(this.#steppedAt) >= (LEAST_USE * FILL * this.#rps * elapsedMs) / 1000;
-    this.#steppedAt = now;
-    if (isUsed) this.#stepUp(now, elapsedMs);
+function stepUp(rate: AdaptiveRate, now: number, elapsedMs: number): AdaptiveRate {
+  const { found, rps, raise } = rate;
+  if (found === undefined) return { ...rate, rps: rps * (rps < GROWTH.slowBelowRps ? GROWTH.low : GROWTH.high) };
+  if (rps < found) {
+    return { ...rate, rps: Math.min(found, rps + (found * RECOVERY_PER_SECOND * elapsedMs) / 1000), quietSince: now };
   }
+  if (now - rate.quietSince < (rps > found ? PROBE.stepMs : rate.waitMs)) return rate;
+  const raised = rps * (1 + raise);
+  return {
+    ...rate,
+    found: raised > found * OUTGROWN ? undefined : found,
+    rps: raised,
+    raise: Math.min(PROBE.lastRaise, 2 * raise),
+    quietSince: now,
+  };
+}
 
-  slow(startedAt: number, now: number): number {
-    this.#log.strike(startedAt);
-    if (startedAt < this.#slowedAt) return 0;
-    const isRepeat = now - this.#slowedAt < REPEAT_MS;
-    this.#slowedAt = now;
-    this.#steppedAt = now;
-    this.#quietSince = now;
-    this.#raise = PROBE.firstRaise;
-    if (isRepeat) return this.#cutAgain();
-    this.#repeats = 0;
-    this.#settle(this.#estimate(startedAt));
-    return HOLD_MS;
-  }
+function emptyLog(now: number): StartLog {
+  return { from: Math.floor(now / LOG.binMs), counts: [] };
+}
 
-  #estimate(startedAt: number): number {
-    const reachMs = this.#log.reach(startedAt);
-    if (this.#found !== undefined && reachMs < REACH_MS.full) return Math.min(this.#found, this.#rps) * 0.95;
-    if (reachMs < REACH_MS.least) return this.#rps * 0.8;
-    return Math.min(Math.max(this.#log.bound(startedAt), this.#rps * 0.3), this.#rps * 0.97);
-  }
+function addStart(log: StartLog, at: number): StartLog {
+  const bin = Math.floor(at / LOG.binMs);
+  const from = Math.max(log.from, bin - LOG.bins + 1);
+  const counts = log.counts.slice(from - log.from);
+  while (from + counts.length <= bin) counts.push(0);
+  const index = Math.max(0, bin - from);
+  counts[index] = (counts[index] ?? 0) + 1;
+  return { from, counts };
+}
 
-  #settle(limit: number): void {
-    const before = this.#found;
-    const isSame = before !== undefined && Math.abs(limit - before) <= before * SAME_LIMIT;
-    this.#waitMs = isSame ? Math.min(2 * this.#waitMs, PROBE.longestWaitMs) : PROBE.firstWaitMs;
-    this.#found = Math.max(SLOWEST_RPS, limit);
-    this.#rps = this.#found;
-  }
+/** Removes a start that was answered with 429. */
+function strikeStart({ from, counts }: StartLog, startedAt: number): StartLog {
+  const bin = Math.floor(startedAt / LOG.binMs) - from;
+  return { from, counts: counts.map((count, index) => (index === bin ? Math.max(0, count - 1) : count)) };
+}
 
-  #cutAgain(): number {
-    const cut = REPEAT_CUTS[Math.min(this.#repeats, REPEAT_CUTS.length - 1)] ?? 0.5;
-    this.#rps = Math.max(SLOWEST_RPS, this.#rps * cut);
-    this.#repeats++;
-    if (this.#repeats > 1) {
-      // The limit itself has decreased, so earlier requests are no longer evidence.
-      this.#log.clear();
-      this.#found = this.#rps;
-      this.#waitMs = PROBE.firstWaitMs;
-    }
-    return Math.min(LONGEST_HOLD_MS, HOLD_MS * 2 ** this.#repeats);
+/**
+ * A lower bound of the source's limit: a token bucket of one second allows at most `limit * (T + 1)` requests in T seconds, so the
+ * limit is at least the maximum of `count / (T + 1)` over all T that end at `until`. If the bucket is empty, it is the limit.
+ */
+function lowestLimit({ from, counts }: StartLog, until: number): number {
+  const end = Math.floor(until / LOG.binMs) - from;
+  let most = 0;
+  let count = 0;
+  for (let index = end - 1; index >= 0; index--) {
+    count += counts[index] ?? 0;
+    most = Math.max(most, count / (((end - index) * LOG.binMs) / 1000 + 1));
   }
-
-  #stepUp(now: number, elapsedMs: number): void {
-    const found = this.#found;
-    if (found === undefined) {
-      this.#rps *= this.#rps < GROWTH.slowBelowRps ? GROWTH.low : GROWTH.high;
-      return;
-    }
-    if (this.#rps < found) {
-      this.#rps = Math.min(found, this.#rps + (found * RECOVERY_PER_SECOND * elapsedMs) / 1000);
-      this.#quietSince = now;
-      return;
-    }
-    const isProbing = this.#rps > found;
-    if (now - this.#quietSince < (isProbing ? PROBE.stepMs : this.#waitMs)) return;
-    this.#quietSince = now;
-    this.#rps *= 1 + this.#raise;
-    this.#raise = Math.min(PROBE.lastRaise, 2 * this.#raise);
-    if (this.#rps > found * OUTGROWN) this.#found = undefined;
-  }
+  return most;
 }

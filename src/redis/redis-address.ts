@@ -1,5 +1,5 @@
+import type { Environment } from '../core/environment.ts';
 import { UsageError } from '../core/errors.ts';
-import type { Environment } from '../http/dispatcher.ts';
 import { Secret } from '../http/secret.ts';
 
 const EXAMPLE = 'redis://127.0.0.1:6379, or rediss:// for TLS';

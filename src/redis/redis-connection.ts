@@ -1,12 +1,16 @@
 import { isIP } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
+import type { Environment } from '../core/environment.ts';
 import { oneLine, SourceError } from '../core/errors.ts';
 import { present } from '../core/present.ts';
-import { type Environment, readAuthorities } from '../http/dispatcher.ts';
+import { readAuthorities } from '../http/dispatcher.ts';
 import { scrubError } from '../http/secret.ts';
 import type { RedisAddress } from './redis-address.ts';
 
-const ANSWER_MS = 5000;
+/** For the connection, and for the answer to each command. */
+const ANSWER_MS = 4000;
+/** The message of ioredis. */
+const NO_ANSWER = 'Command timed out';
 
 /** An open connection that does not reconnect by itself. */
 export interface RedisConnection {
@@ -14,42 +18,35 @@ export interface RedisConnection {
   close(): void;
 }
 
-export interface OpenRedisOptions {
-  /** Aborted to give up while it connects. */
-  readonly stop?: AbortSignal;
-  /** How long to wait for the connection, and for an answer to each command. Default 5 s. */
-  readonly answerMs?: number | undefined;
-}
-
 /**
  * Connects, logs in and checks that the server keeps what is written.
  *
  * @throws {SourceError} see {@link redisFailure}; `redis-evicts` if the server may remove keys
  */
-export async function openRedis(
-  address: RedisAddress,
-  env: Environment,
-  { stop, answerMs = ANSWER_MS }: OpenRedisOptions = {},
-): Promise<RedisConnection> {
+export async function openRedis(address: RedisAddress, env: Environment): Promise<RedisConnection> {
   const client = new Redis({
     ...redisOptions(address, env),
     ...{ lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy: () => null },
-    ...{ connectTimeout: answerMs, commandTimeout: answerMs, connectionName: 'tonlake' },
+    ...{ connectTimeout: ANSWER_MS, commandTimeout: ANSWER_MS, disconnectTimeout: 100, connectionName: 'tonlake' },
   });
   let reason: unknown;
   client.on('error', (error: unknown) => {
     reason = error;
   });
-  const giveUp = (): void => client.disconnect();
-  stop?.addEventListener('abort', giveUp);
+  // It may accept the connection and answer nothing.
+  let isLate = false;
+  const deadline = setTimeout(() => {
+    isLate = true;
+    client.disconnect();
+  }, ANSWER_MS);
   try {
     await client.connect();
     await requireKept(client, address);
   } catch (error) {
     client.disconnect();
-    throw redisFailure(reason ?? error, address);
+    throw redisFailure(isLate ? new Error(NO_ANSWER) : (reason ?? error), address);
   } finally {
-    stop?.removeEventListener('abort', giveUp);
+    clearTimeout(deadline);
   }
   return { client, close: () => client.disconnect() };
 }
@@ -185,7 +182,7 @@ export function redisFailure(error: unknown, address: RedisAddress): SourceError
   const code = codeOf(error);
   const reading = meaningOf(code, message);
   const isClosed = /Connection is closed|Stream isn't writeable/.test(message);
-  const other = message === 'Command timed out' ? 'no answer' : code === '' || isReply(error) ? message : code;
+  const other = message === NO_ANSWER ? 'no answer' : code === '' || isReply(error) ? message : code;
   const got = reading?.got ?? (isClosed ? 'a closed connection' : other);
   return new SourceError(`source: expected a Redis server at ${address.shown}, got ${got}`, {
     code: reading?.code ?? 'no-redis',

@@ -7,9 +7,8 @@ import { realEffects } from '../../src/core/effects.ts';
 import { formatError } from '../../src/core/errors.ts';
 import { resolveNetwork } from '../../src/http/network.ts';
 import { Secret } from '../../src/http/secret.ts';
-import type { RateLimiter } from '../../src/rate-limit/limiter.ts';
-import { budgetStatus, formatBudgetStatus } from '../../src/rate-limit/limiter-status.ts';
-import { RedisLimiter, type RedisLimiterOptions } from '../../src/rate-limit/redis/redis-limiter.ts';
+import { budgetStatus, formatBudgetStatus } from '../../src/rate-limit/budget-status.ts';
+import { openSourceLimiter, type RateLimiter, type SourceLimiterOptions } from '../../src/rate-limit/limiter.ts';
 import { parseRedisAddress } from '../../src/redis/redis-address.ts';
 import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
 import { freshFolder } from '../scratch.ts';
@@ -17,15 +16,16 @@ import { freshFolder } from '../scratch.ts';
 const BASE_URL = 'http://127.0.0.1:9/api/v3';
 const KEY = new Secret('b7c1f00dd00fc1b7deadbeefcafe');
 
-interface Given extends Partial<RedisLimiterOptions> {
+interface Given extends Partial<SourceLimiterOptions> {
   readonly url: string;
 }
 
 /** A limiter as another machine would open it. */
 function open({ url, env = {}, ...options }: Given): RateLimiter {
-  const limiter = new RedisLimiter({
-    ...{ baseUrl: BASE_URL, key: KEY, rps: 50, priority: 'backfill', command: 'tonlake test', env },
-    ...{ address: parseRedisAddress(url, '--budget', env), effects: realEffects },
+  const limiter = openSourceLimiter({
+    ...{ network: resolveNetwork(BASE_URL), baseUrl: BASE_URL, key: KEY, rps: 50 },
+    ...{ priority: 'backfill', command: 'tonlake test', env },
+    ...{ budgetAddress: parseRedisAddress(url, '--budget', env), effects: realEffects },
     onWarning: (message) => expect.fail(message),
     ...options,
   });
@@ -107,9 +107,7 @@ describe.skipIf(!hasRedis)('a limit that machines share through Redis', () => {
     });
     expect(formatBudgetStatus(status)).toMatch(/process \d+ on \S+ {2}backfill/);
     const keys = await redis.client.keys('*');
-    const values = await Promise.all(
-      keys.map(async (key) => ((await redis.client.type(key)) === 'hash' ? redis.client.hvals(key) : key)),
-    );
+    const values = await redis.client.mget(keys);
     expect(JSON.stringify([status, keys, values])).not.toContain(apiKey.reveal());
     await limiter.close();
     const after = await budgetStatus({ network: resolveNetwork(BASE_URL), apiKey, env });
@@ -123,7 +121,7 @@ describe.skipIf(!hasRedis)('a limit that machines share through Redis', () => {
     const permit = await limiter.take(never());
     limiter.slow(permit, 1500);
     const from = performance.now();
-    while ((await own.client.keys('*')).length < 3) await delay(5);
+    await limiter.take(AbortSignal.timeout(200)).catch(() => undefined);
     const waiting = takeMany(limiter, 10);
     await delay(100);
     await own.restart();
@@ -147,6 +145,27 @@ describe.skipIf(!hasRedis)('a Redis server that cannot be used is told in one li
     expect(error).toMatchObject({ code: 'no-redis', retryable: false });
     expect(formatError(error)).toBe(
       'source: expected a Redis server at redis://127.0.0.1:1, got ECONNREFUSED; hint: check that it runs and that this machine reaches it',
+    );
+  });
+
+  test('it hangs: within five seconds', async () => {
+    const own = await startRedis();
+    own.hang();
+    const from = performance.now();
+    expect(await failure(open({ url: own.url }).take(never()))).toMatch(
+      /^source: expected a Redis server at redis:.*, got no answer; hint: check that it runs/,
+    );
+    expect(performance.now() - from).toBeLessThan(5000);
+  });
+
+  test('its limit is of another version', async () => {
+    const own = await startRedis();
+    const limiter = open({ url: own.url });
+    await limiter.take(never());
+    const [key = ''] = await own.client.keys('*');
+    await own.client.set(key, '{"version":2}');
+    expect(await failure(takeMany(limiter, 30))).toMatch(
+      /^source: expected a rate limit of version 1 in tonlake:budget:\w+ at redis:\S+, got version 2; hint: end the processes/,
     );
   });
 

@@ -1,4 +1,6 @@
-import type { Holder, Pool, Seat } from '../../src/rate-limit/permit-pool.ts';
+import { freshLimit, type Limit } from '../../src/rate-limit/limit.ts';
+import { type Caller, leave, slow, take } from '../../src/rate-limit/policy.ts';
+import type { Priority } from '../../src/rate-limit/priority.ts';
 
 /** A server that allows so many requests per second, with a bucket that holds one second. */
 export class SimulatedServer {
@@ -27,10 +29,15 @@ export class SimulatedServer {
 }
 
 /** A process that asks as fast as it may, with so many requests under way at once. */
-export interface SimulatedHolder extends Holder {
+export interface SimulatedHolder {
+  readonly pid: number;
+  readonly priority?: Priority;
+  readonly rps: number | 'auto' | undefined;
   readonly concurrency: number;
   readonly fromMs: number;
   readonly toMs: number;
+  /** It is killed at `toMs`, with the starts that it has at hand. */
+  readonly isKilled?: boolean;
 }
 
 export interface Sent {
@@ -40,13 +47,12 @@ export interface Sent {
 }
 
 export interface Simulation {
-  readonly pool: Pool;
   readonly server: SimulatedServer;
   readonly holders: readonly SimulatedHolder[];
   readonly endMs: number;
   /** From 0 (inclusive) to 1 (exclusive), the same for the same seed. */
   readonly random: () => number;
-  /** How late a start is, and how long one way to the server takes. */
+  /** How late a process acts, and how long one way to the server takes. */
   readonly lateMs?: number;
   readonly wayMs?: number;
   /** Retry-After of the server. */
@@ -60,61 +66,93 @@ interface Event {
   readonly act: (now: number) => void;
 }
 
-/** Plays holders against a server on a clock of its own; returns everything that was sent. */
-export function simulate(simulation: Simulation): readonly Sent[] {
-  const { pool, server, holders, endMs, random, lateMs = 2, wayMs = 8, holdMs } = simulation;
+/** What a process says of itself, with a given rate and priority. */
+export function callerOf(rps: SimulatedHolder['rps'], priority: Priority = 'backfill', pid = 1): Caller {
+  return { pid, host: 'here', command: 'test', priority, rps, share: 0, usedLastMinute: 0 };
+}
+
+/** Plays processes that share a limit against a server, on a clock of its own; returns everything that was sent, and the limit. */
+export function simulate(simulation: Simulation): { readonly sent: readonly Sent[]; readonly limit: Limit } {
+  const { server, holders, endMs, random, lateMs = 2, wayMs = 8, holdMs } = simulation;
   const sent: Sent[] = [];
   const events: Event[] = [];
+  let limit = freshLimit('http://127.0.0.1:9');
   const plan = (at: number, act: Event['act']): void => {
     let index = events.length;
     while (index > 0 && (events[index - 1]?.at ?? at) < at) index--;
     events.splice(index, 0, { at, act });
   };
-  let look = Number.POSITIVE_INFINITY;
-  let ticket = 0;
-  const serve = (now: number): void => {
-    for (let turn = pool.next(now); turn.kind !== 'idle'; turn = pool.next(now)) {
-      if (turn.kind === 'wait') {
-        const at = turn.until + random() * lateMs;
-        if (at < look) {
-          look = at;
-          plan(at, (then) => {
-            if (look !== at) return;
-            look = Number.POSITIVE_INFINITY;
-            serve(then);
-          });
+  const play = (holder: SimulatedHolder): void => {
+    const id = `p${holder.pid}`;
+    let waiting = 0;
+    let starts: readonly number[] = [];
+    let askAt = 0;
+    let look = Number.POSITIVE_INFINITY;
+    const isThere = (now: number): boolean => now < holder.toMs;
+    const serve = (now: number): void => {
+      if (!isThere(now)) return;
+      for (;;) {
+        const [start = Number.POSITIVE_INFINITY] = starts;
+        const ask = starts.length < waiting ? askAt : Number.POSITIVE_INFINITY;
+        if (start <= now && waiting > 0) {
+          starts = starts.slice(1);
+          waiting--;
+          send(start, now);
+        } else if (ask <= now) {
+          const [next, taken] = take(
+            limit,
+            now,
+            id,
+            callerOf(holder.rps, holder.priority, holder.pid),
+            waiting - starts.length,
+          );
+          limit = next;
+          starts = [...starts, ...taken.starts];
+          askAt = taken.askAt;
+        } else {
+          wake(Math.max(now, Math.min(start, ask)) + random() * lateMs);
+          return;
         }
-        return;
       }
-      const { seat } = turn;
-      pool.start(seat, turn.ticket, now);
+    };
+    const wake = (at: number): void => {
+      if (at >= look || waiting === 0) return;
+      look = at;
+      plan(at, (then) => {
+        if (look !== at) return;
+        look = Number.POSITIVE_INFINITY;
+        serve(then);
+      });
+    };
+    const send = (start: number, now: number): void =>
       plan(now + wayMs * (0.5 + random()), (arrived) => {
         const isRefused = !server.accepts(arrived);
-        sent.push({ at: arrived, pid: seat.pid, isRefused });
+        sent.push({ at: arrived, pid: holder.pid, isRefused });
         plan(arrived + wayMs, (answered) => {
-          if (isRefused) pool.slow(now, answered, holdMs);
-          askAgain(seat, answered);
+          if (!isThere(answered)) return;
+          if (isRefused) {
+            starts = [];
+            askAt = 0;
+            limit = slow(limit, answered, { startedAt: start, holdMs, wall: answered });
+          }
+          waiting++;
+          serve(answered);
         });
       });
-    }
-  };
-  const askAgain = (seat: Seat, now: number): void => {
-    if (!pool.seats.includes(seat)) return;
-    seat.waiting.add(ticket++);
-    serve(now);
-  };
-  for (const holder of holders) {
     plan(holder.fromMs, (now) => {
-      const seat = pool.join(holder);
-      for (let index = 0; index < holder.concurrency; index++) askAgain(seat, now);
-      plan(holder.toMs, () => pool.leave(seat));
+      waiting = holder.concurrency;
+      serve(now);
+      plan(holder.toMs, () => {
+        if (holder.isKilled !== true) limit = leave(limit, id);
+      });
     });
-  }
+  };
+  for (const holder of holders) play(holder);
   for (let event = events.pop(); event !== undefined && event.at <= endMs; event = events.pop()) {
     simulation.onTime?.(event.at);
     event.act(event.at);
   }
-  return sent;
+  return { sent, limit };
 }
 
 /** A generator of numbers from 0 to 1 by seed (mulberry32). */

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
+import { resolveNetwork } from '../../src/http/network.ts';
+import { budgetStatus } from '../../src/rate-limit/budget-status.ts';
 import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
 import { freshFolder } from '../scratch.ts';
-import { type Limited, measure, startClient, startLimited, untilAnswered } from './processes.ts';
+import { type Limited, measure, startClient, startLimited } from './processes.ts';
 
 /** `npm run soak:rate`: how much of a limit is used, and how often it is exceeded, by real processes against real limits. */
 
@@ -23,7 +25,7 @@ interface Row extends Case {
   /** 429 from the first request to the end of that minute. */
   readonly refusals: number;
   readonly refused: number;
-  /** Of the limit, by those that are left, from five seconds after the leader was killed. */
+  /** Of the limit, by those that are left, from five seconds after one was killed. */
   readonly usedAfterKill: number | undefined;
   readonly refusalsAfterKill: number | undefined;
 }
@@ -69,19 +71,20 @@ async function playOn(server: Limited, one: Case): Promise<Row> {
     one.redis === undefined
       ? startClient({ url: server.url, rps, state })
       : startClient({ url: server.url, rps, state: freshFolder(), env: { TONLAKE_BUDGET: one.redis.url } });
-  const leader = startOne();
-  await untilAnswered(server, 1);
-  const others = Array.from({ length: processes - 1 }, startOne);
+  const [first, ...others] = [startOne(), ...Array.from({ length: processes - 1 }, startOne)];
+  const network = resolveNetwork(server.url);
+  const env = { TONLAKE_STATE_DIR: state, TONLAKE_BUDGET: one.redis?.url };
+  while ((await budgetStatus({ network, env })).holders.length < processes) await delay(100);
   // What a bucket holds at the start would count for more than the limit; `auto` has half a minute to find it.
   await delay(mode === 'auto' ? 30_000 : 3000);
   const minute = await measure(server, limit, MINUTE_MS);
   const { accepted, refused: refusals } = await server.counts();
   const row = { ...one, used: minute.used, refusals, refused: refusals / (accepted + refusals) };
   if (others.length === 0) {
-    leader.kill('SIGKILL');
+    first.kill('SIGKILL');
     return { ...row, usedAfterKill: undefined, refusalsAfterKill: undefined };
   }
-  leader.kill('SIGKILL');
+  first.kill('SIGKILL');
   await delay(5000);
   const { used } = await measure(server, limit, 15_000);
   const refusalsAfterKill = (await server.counts()).refused - refusals;
@@ -89,7 +92,7 @@ async function playOn(server: Limited, one: Case): Promise<Row> {
   return { ...row, usedAfterKill: used, refusalsAfterKill };
 }
 
-describe.each([1, 2])('%i at once', (processes) => {
+describe.each([1, 2, 4])('%i at once', (processes) => {
   test('told the limit: at least 97 % of it is used over a minute, and no 429', async () => {
     const played = await Promise.all(LIMITS.map((limit) => play({ limit, mode: 'told', processes })));
     rows.push(...played);
@@ -112,20 +115,18 @@ describe.each([1, 2])('%i at once', (processes) => {
   });
 });
 
-test.skipIf(!hasRedis)(
-  'four machines through Redis: as one, told 50 and auto; what a killed one had goes to the others',
-  async () => {
+describe.skipIf(!hasRedis)('four machines through Redis, each with a state folder of its own', () => {
+  test.each(['told', 'auto'] as const)('%s: as one machine; what a killed one had goes to the others', async (mode) => {
     const played = await Promise.all(
-      (['told', 'auto'] as const).map(async (mode) =>
-        play({ limit: 50, mode, processes: 4, redis: await startRedis() }),
-      ),
+      LIMITS.map(async (limit) => play({ limit, mode, processes: 4, redis: await startRedis() })),
     );
     rows.push(...played);
-    for (const { mode, used, refusals, refused, usedAfterKill } of played) {
-      expect.soft(used, `used, ${mode}`).toBeGreaterThanOrEqual(mode === 'told' ? 0.97 : 0.9);
-      expect.soft(refused, `429, ${mode}`).toBeLessThanOrEqual(0.01);
-      if (mode === 'told') expect.soft(refusals, '429, told').toBe(0);
-      expect.soft(usedAfterKill ?? 0, `used after a kill, ${mode}`).toBeGreaterThanOrEqual(0.9);
+    const least =
+      mode === 'told' ? { used: 0.97, afterKill: 0.95, refused: 0 } : { used: 0.9, afterKill: 0.9, refused: 0.01 };
+    for (const { limit, used, refused, usedAfterKill } of played) {
+      expect.soft(used, `used of ${limit}`).toBeGreaterThanOrEqual(least.used);
+      expect.soft(refused, `429 at ${limit}`).toBeLessThanOrEqual(least.refused);
+      expect.soft(usedAfterKill ?? 0, `used of ${limit} after a kill`).toBeGreaterThanOrEqual(least.afterKill);
     }
-  },
-);
+  });
+});

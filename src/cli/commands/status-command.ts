@@ -53,7 +53,7 @@ async function showMissing(context: Context<StatusFlags>, pipelines: readonly st
 
 async function showBudget({ flags, print }: Context<StatusFlags>): Promise<void> {
   const [{ budgetStatus, formatBudgetStatus }, { readApiKey, resolveNetwork }] = await Promise.all([
-    import('../../rate-limit/limiter-status.ts'),
+    import('../../rate-limit/budget-status.ts'),
     import('../../http/network.ts'),
   ]);
   const network = resolveNetwork(networkOf(flags));

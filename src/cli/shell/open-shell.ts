@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { stateDirectory } from '../../core/environment.ts';
 import { FUNCTION_NAMES, KEYWORDS, relationColumns } from '../../marts/relation-columns.ts';
-import { stateDirectory } from '../../rate-limit/shared/state-folder.ts';
 import type { Queries } from '../../warehouse/query/query.ts';
 import { declaredIn, describeName } from '../describe-name.ts';
 import type { KnownNames } from './completion.ts';

@@ -1,0 +1,164 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { type Environment, stateDirectory } from '../core/environment.ts';
+import { oneLine, SourceError } from '../core/errors.ts';
+import { makeFoldersSync } from '../files/make-folders.ts';
+import type { Secret } from '../http/secret.ts';
+import { freshLimit, type Limit, parseLimit } from './limit.ts';
+import type { Change, Place } from './place.ts';
+
+/** A limit that nobody used for so long is forgotten. */
+const LONGEST_UNUSED_MS = 7 * 86_400_000;
+const ORPHAN_MS = 600_000;
+
+export interface FilePlaceOptions {
+  readonly baseUrl: string;
+  readonly key: Secret | undefined;
+  readonly env: Environment;
+}
+
+interface Version {
+  readonly number: number;
+  readonly limit: Limit;
+}
+
+/**
+ * A limit that all processes of this machine share: a file `limit.N` in the state folder, of which the highest N counts. The next one is
+ * linked, so it is complete or absent and of several processes one wins; a process that is killed leaves nothing locked. The clock is
+ * that of the machine.
+ *
+ * @throws {SourceError} `no-state` if the folder cannot be used
+ */
+export function openFilePlace(options: FilePlaceOptions): Place {
+  const draft = `draft.${randomBytes(6).toString('hex')}`;
+  let folder = usable(() => openFolder(options));
+  let known: Version = { number: 0, limit: freshLimit(options.baseUrl) };
+  const tryChange = <T>(change: Change<T>): { readonly result: T } | undefined => {
+    known = readLatest(folder, known);
+    const [limit, result] = change(known.limit, machineClock());
+    const number = known.number + 1;
+    if (!writeVersion(folder, join(folder, draft), number, JSON.stringify(limit))) return undefined;
+    known = { number, limit };
+    return { result };
+  };
+  return {
+    isShared: true,
+    now: machineClock,
+    change: async (change) => {
+      for (;;) {
+        const done = usable(() => {
+          // Somebody may have removed it.
+          if (statSync(folder, { throwIfNoEntry: false }) === undefined) folder = openFolder(options);
+          return tryChange(change);
+        });
+        if (done !== undefined) return done.result;
+        await yieldToOthers();
+      }
+    },
+    close: () => undefined,
+  };
+}
+
+/** The limit as it is now, on the clock of this machine. @throws {SourceError} `no-state` */
+export function readFileLimit(options: FilePlaceOptions): { readonly limit: Limit; readonly now: number } {
+  const { limit } = usable(() => readLatest(openFolder(options), { number: 0, limit: freshLimit(options.baseUrl) }));
+  return { limit, now: machineClock() };
+}
+
+/** Milliseconds since the machine started, the same for all processes. */
+function machineClock(): number {
+  return Number(process.hrtime.bigint() / 1000n) / 1000;
+}
+
+/**
+ * The folder of a network and key, created if missing. Its name is a keyed hash, so nothing reveals the key. It includes the host
+ * name, because machines that share a home folder share no clock.
+ */
+function openFolder({ env, baseUrl, key }: FilePlaceOptions): string {
+  const root = join(stateDirectory(env), 'budget');
+  makeFoldersSync(root, 0o700);
+  const identity = JSON.stringify([hostname(), baseUrl, key === undefined ? null : key.reveal()]);
+  const name = createHmac('sha256', readSalt(root)).update(identity).digest('hex').slice(0, 16);
+  const path = join(root, name);
+  makeFoldersSync(path, 0o700);
+  for (const draft of readdirSync(path).filter((file) => file.startsWith('draft.'))) {
+    const { mtimeMs = Date.now() } = statSync(join(path, draft), { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > ORPHAN_MS) rmSync(join(path, draft), { force: true });
+  }
+  return path;
+}
+
+/** Created by the first process. */
+function readSalt(root: string): string {
+  const path = join(root, 'salt');
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    linkNew(join(root, `draft.${randomBytes(6).toString('hex')}`), path, randomBytes(32).toString('hex'));
+  }
+  return readFileSync(path, 'utf8');
+}
+
+function versions(folder: string): number[] {
+  return readdirSync(folder).flatMap((name) => (/^limit\.\d+$/.test(name) ? [Number(name.slice(6))] : []));
+}
+
+/** The version that counts. If there is none (any more), or a text that no version has written, what is known goes on. */
+function readLatest(folder: string, known: Version): Version {
+  for (;;) {
+    const number = Math.max(0, ...versions(folder));
+    if (number === known.number) return known;
+    const path = join(folder, `limit.${number}`);
+    try {
+      const isOld = number > 0 && Date.now() - statSync(path).mtimeMs > LONGEST_UNUSED_MS;
+      const limit = number === 0 || isOld ? undefined : parseLimit(readFileSync(path, 'utf8'), path);
+      return { number, limit: limit ?? known.limit };
+    } catch (error) {
+      // Another process has replaced it meanwhile.
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+  }
+}
+
+/** Writes the next version; false if another process was faster. Earlier ones go, and the highest one never does. */
+function writeVersion(folder: string, draft: string, number: number, text: string): boolean {
+  const path = join(folder, `limit.${number}`);
+  if (!linkNew(draft, path, text)) return false;
+  const all = versions(folder);
+  const isLatest = Math.max(...all) === number;
+  for (const old of isLatest ? all.filter((other) => other < number) : [number]) {
+    rmSync(join(folder, `limit.${old}`), { force: true });
+  }
+  return isLatest;
+}
+
+/** Creates a complete file; false if it exists. */
+function linkNew(draft: string, path: string, text: string): boolean {
+  writeFileSync(draft, text, { mode: 0o600 });
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function usable<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof SourceError) throw cause;
+    const got = oneLine(cause instanceof Error ? cause.message : String(cause));
+    throw new SourceError(`source: expected a writable state folder to share the rate limit, got ${got}`, {
+      ...{ code: 'no-state', hint: 'set TONLAKE_STATE_DIR to a writable folder', cause },
+    });
+  }
+}

@@ -1,0 +1,164 @@
+import { createHmac } from 'node:crypto';
+import type { Effects } from '../core/effects.ts';
+import type { Environment } from '../core/environment.ts';
+import { SourceError, type TonlakeError } from '../core/errors.ts';
+import { retry } from '../http/retry.ts';
+import { RetryableFailure } from '../http/retryable-failure.ts';
+import type { Secret } from '../http/secret.ts';
+import type { RedisAddress } from '../redis/redis-address.ts';
+import { openRedis, type RedisConnection, redisFailure } from '../redis/redis-connection.ts';
+import { freshLimit, type Limit, parseLimit } from './limit.ts';
+import type { Place } from './place.ts';
+
+/** A limit that nobody uses is forgotten after a week. */
+const EXPIRY_MS = 7 * 86_400_000;
+/** A server that was reached before may be away for so long. */
+const PATIENCE_MS = 60_000;
+
+/** Compares and swaps. ARGV: the text that is expected and its successor; none to read. Returns clock and text. */
+const SCRIPT = `
+local found = redis.call('GET', KEYS[1]) or ''
+if ARGV[2] and ARGV[1] == found then
+  redis.call('SET', KEYS[1], ARGV[2], 'PX', ${EXPIRY_MS})
+  found = ARGV[2]
+end
+local time = redis.call('TIME')
+return { time[1] .. string.format('%06d', time[2]), found }`;
+
+export interface RedisPlaceOptions {
+  readonly address: RedisAddress;
+  readonly baseUrl: string;
+  readonly key: Secret | undefined;
+  readonly env: Environment;
+  readonly effects: Effects;
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** A limit that all machines share through Redis, on the clock of the server. @throws {SourceError} if it cannot be used */
+export async function openRedisPlace(options: RedisPlaceOptions): Promise<Place> {
+  const place = new RedisPlace(options);
+  try {
+    await place.read();
+  } catch (error) {
+    place.close();
+    throw error instanceof SourceError ? finalFailure(error) : error;
+  }
+  return place;
+}
+
+/** The limit as it is now, on the clock of the server. @throws {SourceError} if it cannot be used */
+export async function readRedisLimit(
+  options: RedisPlaceOptions,
+): Promise<{ readonly limit: Limit; readonly now: number }> {
+  const place = new RedisPlace(options);
+  try {
+    return { limit: await place.read(), now: place.now() };
+  } finally {
+    place.close();
+  }
+}
+
+class RedisPlace implements Place {
+  readonly isShared = true;
+  readonly #options: RedisPlaceOptions;
+  readonly #name: string;
+  readonly #end = new AbortController();
+  #connection: Promise<RedisConnection> | undefined;
+  /** Clock of the server minus that of this process. */
+  #offset = 0;
+  #text = '';
+  /** The last known limit: a server that lost it gets it back. */
+  #limit: Limit;
+
+  constructor(options: RedisPlaceOptions) {
+    const { baseUrl, key } = options;
+    this.#options = options;
+    this.#limit = freshLimit(baseUrl);
+    const identity = JSON.stringify([baseUrl, key === undefined ? null : key.reveal()]);
+    // Nothing in it reveals the key.
+    this.#name = `tonlake:budget:${createHmac('sha256', 'tonlake budget 1').update(identity).digest('hex').slice(0, 24)}`;
+  }
+
+  now(): number {
+    return this.#options.effects.monotonic() + this.#offset;
+  }
+
+  async read(): Promise<Limit> {
+    await this.#run();
+    return this.#limit;
+  }
+
+  async change<T>(change: (limit: Limit, now: number) => readonly [Limit, T]): Promise<T> {
+    for (;;) {
+      const [limit, result] = change(this.#limit, this.now());
+      const text = JSON.stringify(limit);
+      await this.#runPatiently(this.#text, text);
+      if (this.#text === text) return result;
+    }
+  }
+
+  close(): void {
+    this.#end.abort(new SourceError('source: closed', { code: 'closed' }));
+    this.#disconnect();
+  }
+
+  /** A server that was reached before may come back. @throws the failure, if it is lasting or takes too long */
+  async #runPatiently(...texts: readonly string[]): Promise<void> {
+    const { effects, address } = this.#options;
+    let isWarned = false;
+    const attempt = async (): Promise<void> =>
+      this.#run(...texts).catch((error: TonlakeError) => {
+        if (!error.retryable) throw error;
+        const { code, hint, message: what } = error;
+        throw new RetryableFailure('', { code, what, hint, pause: { kind: 'poll' } }, { cause: error });
+      });
+    const onRetry = ({ error }: { readonly error: TonlakeError }): void => {
+      if (!isWarned)
+        this.#warn(`${String(error.cause instanceof Error ? error.cause.message : address.shown)}; waiting for it`);
+      isWarned = true;
+    };
+    await retry(attempt, { attempts: 1, waitMs: PATIENCE_MS, effects, signal: this.#end.signal, onRetry }).catch(
+      (error: TonlakeError) => {
+        throw error.cause instanceof SourceError ? finalFailure(error.cause) : error;
+      },
+    );
+  }
+
+  async #run(...texts: readonly string[]): Promise<void> {
+    const { address, env, effects } = this.#options;
+    this.#connection ??= openRedis(address, env);
+    const opening = this.#connection;
+    try {
+      const { client } = await opening;
+      const sentAt = effects.monotonic();
+      // The script is ours: two texts.
+      const [clock, text] = (await client.eval(SCRIPT, 1, this.#name, ...texts)) as [string, string];
+      this.#offset = Number(clock) / 1000 - (sentAt + effects.monotonic()) / 2;
+      if (text !== this.#text && text !== '')
+        this.#limit = parseLimit(text, `${this.#name} at ${address.shown}`) ?? this.#limit;
+      this.#text = text;
+    } catch (error) {
+      if (this.#connection === opening) this.#disconnect();
+      throw redisFailure(error, address);
+    }
+  }
+
+  #disconnect(): void {
+    this.#connection?.then(
+      (connection) => connection.close(),
+      () => undefined,
+    );
+    this.#connection = undefined;
+  }
+
+  #warn(message: string): void {
+    const { onWarning } = this.#options;
+    if (onWarning === undefined) process.emitWarning(message, { code: 'TONLAKE_BUDGET' });
+    else onWarning(message);
+  }
+}
+
+/** The same, so that nobody tries again: this place has waited as long as it makes sense. */
+function finalFailure({ message, code, hint = '', cause }: SourceError): SourceError {
+  return new SourceError(message, { code, hint, cause });
+}
