@@ -84,6 +84,6 @@ describe('as an installed package', () => {
       code: 0,
       stdout: expect.stringMatching(/nightly.*15 3 \* \* \*.*never ran/),
     });
-    expect(run('job check jobs/nightly.yaml')).toMatchObject({ code: 0 });
+    expect(run('job list jobs/nightly.yaml')).toMatchObject({ code: 0 });
   });
 });

@@ -7,6 +7,8 @@ import { loadChecks } from '../src/marts/run-checks.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';
+import { projectSchema } from '../src/project/project-file.ts';
+import { projectMarkdown } from './project-docs.ts';
 import { tonViews } from '../src/sql/ton-views.ts';
 import { martsMarkdown, sqlMarkdown, tonMarkdown } from './sql-docs.ts';
 import { proofMarkdown } from './proof-docs.ts';
@@ -45,6 +47,8 @@ const made: Readonly<Record<string, string>> = {
   'docs/sql.md': sqlMarkdown(await loadChecks(registry)),
   'docs/ton.md': tonMarkdown(tonViews()),
   'docs/cli.md': cliMarkdown(createProgram()),
+  'docs/project.md': projectMarkdown(),
+  'docs/project.schema.json': jsonSchemaOf(projectSchema),
 };
 
 for (const [path, text] of Object.entries(made)) {

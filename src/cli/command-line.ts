@@ -14,6 +14,12 @@ function exitCodeOf(error: unknown): number {
   return error instanceof UsageError || (error instanceof TonlakeError && USAGE_CODES.has(error.code)) ? 2 : 1;
 }
 
+/** True unless the words ask for the help of a command without --all. Completions are of all options. */
+function showsAll(argv: readonly string[]): boolean {
+  const isHelp = argv[2] === 'help' || argv.includes('--help') || argv.includes('-h');
+  return !isHelp || argv.includes('--all');
+}
+
 /**
  * Runs one command. Output goes to the standard streams, the exit code to `process.exitCode`. Never rejects.
  *
@@ -24,7 +30,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   guardStreams(argv[2] ?? '');
   showWarnings();
   try {
-    await createProgram().parseAsync(argv);
+    await createProgram(showsAll(argv)).parseAsync(argv);
   } catch (error) {
     if (!(error instanceof CommanderError)) {
       process.stderr.write(`error: ${[pasteable(formatError(error)), excerptOf(error) ?? []].flat().join('\n')}\n`);

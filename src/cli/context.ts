@@ -3,9 +3,11 @@ import { realEffects } from '../core/effects.ts';
 import { oneLine } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { RetryEvent } from '../http/source.ts';
+import type { ProjectOptions } from '../project/project-file.ts';
 import type { CommonOptions } from './common-options.ts';
 import { findWarehouse, type Place, placeOf } from './find-warehouse.ts';
 import { pasteable } from './invocation.ts';
+import { applyProject } from './project-options.ts';
 import { StatusLine } from './status-line.ts';
 
 export interface ContextFlags extends CommonOptions {
@@ -18,6 +20,8 @@ const INTERRUPTED = 'interrupted: stopping after the current span; press Ctrl-C 
 export class Context<F extends ContextFlags = ContextFlags> {
   readonly flags: F;
   readonly isJson: boolean;
+  /** True if the user named the warehouse; that of a project need not be there yet. */
+  readonly isWarehouseGiven: boolean;
   readonly effects = realEffects;
   readonly line = new StatusLine();
   #warehouse: Promise<string> | undefined;
@@ -25,8 +29,10 @@ export class Context<F extends ContextFlags = ContextFlags> {
   #stop: AbortController | undefined;
   #onInterrupt = (): void => {};
 
-  constructor(flags: F) {
+  /** @param project what the project file says */
+  constructor(flags: F, project: ProjectOptions | undefined) {
     this.flags = flags;
+    this.isWarehouseGiven = flags.warehouse !== undefined && flags.warehouse !== project?.['warehouse'];
     this.isJson = flags.json === true;
   }
 
@@ -115,7 +121,8 @@ export function inContext<F extends ContextFlags, A extends readonly unknown[]>(
   work: (context: Context<F>, ...words: A) => Promise<void> | void,
 ): (this: Command) => Promise<void> {
   return async function (this: Command): Promise<void> {
-    const context = new Context(this.opts<F>());
+    const project = applyProject(this);
+    const context = new Context(this.opts<F>(), project);
     try {
       await Reflect.apply(work, undefined, [context, ...this.processedArgs]);
     } finally {

@@ -38,3 +38,18 @@ export function groupOptions(command: Command): void {
   // Commander prints groups in the order of their first options.
   (command.options as Option[]).sort((a, b) => TITLES.indexOf(titleOf(a)) - TITLES.indexOf(titleOf(b)));
 }
+
+/** Options that matter of commands with many; `--help --all` shows the others. */
+const IMPORTANT: Readonly<Record<string, readonly string[]>> = {
+  run: ['all', 'range', 'network', 'warehouse', 'store', 'rps', 'without', 'dry-run', 'json', 'help'],
+  follow: ['from', 'lag', 'backfill', 'marts', 'network', 'warehouse', 'rps', 'on-commit', 'json', 'help'],
+};
+
+/** Hides the other options of such a command, and says how to see them. */
+export function hideOptions(command: Command): void {
+  const important = IMPORTANT[command.name()];
+  if (important === undefined) return;
+  const others = command.options.filter((option) => !important.includes(option.name()));
+  for (const option of others) option.hideHelp();
+  command.addHelpText('after', `\ntonlake ${command.name()} --help --all shows ${others.length} more options.`);
+}

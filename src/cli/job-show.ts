@@ -11,26 +11,21 @@ import { describeHistory, describeJob } from '../jobs/show-job.ts';
 import { drawTable } from '../sql/text-table.ts';
 import type { Context } from './context.ts';
 
-/** `tonlake job check`. @throws {UsageError} for the first invalid file */
-export async function checkFiles({ print }: Context, paths: readonly string[], options: OpenJobOptions): Promise<void> {
-  const jobs: Job[] = [];
-  for (const path of paths) {
-    for (const file of await jobFiles(path)) {
-      const job = await openJob(file, options);
-      await checkQueries(job);
-      jobs.push(job);
-      const next = job.schedule?.times.after(options.now);
-      print(summaryOf(job, next), () => describeJob(job, next));
-    }
+/** `tonlake job list`: checks job files, and shows a job with its runs, or a line for each job of a folder. @throws {UsageError} */
+export async function listJobs(context: Context, path: string, options: OpenJobOptions, limit: number): Promise<void> {
+  const files = await jobFiles(path);
+  const opened: OpenedJob[] = [];
+  for (const file of files) {
+    const one = await openRuns(file, options);
+    await checkQueries(one.job);
+    opened.push(one);
   }
+  const jobs = opened.map(({ job }) => job);
   requireKeptRanges(jobs, options.now);
-}
-
-/** `tonlake job list`. */
-export async function listFiles(context: Context, path: string, options: OpenJobOptions): Promise<void> {
+  const [only] = opened;
+  if (only !== undefined && files[0] === path) return showJob(context, only, options, limit);
   const rows: (readonly string[])[] = [];
-  for (const file of await jobFiles(path)) {
-    const { job, history, records } = await openRuns(file, options);
+  for (const { job, history, records } of opened) {
     const last = records.at(-1);
     const state = last === undefined ? 'never ran' : await shownState(last, history.folder);
     const next = job.schedule?.times.after(options.now);
@@ -43,18 +38,14 @@ export async function listFiles(context: Context, path: string, options: OpenJob
   context.write(await drawTable(['job', 'network', 'schedule', 'next run', 'last run', 'state'], rows));
 }
 
-/** `tonlake job history`. */
-export async function showHistory(
-  context: Context,
-  file: string,
-  options: OpenJobOptions,
-  limit: number,
-): Promise<void> {
-  const { history, records: all } = await openRuns(file, options);
-  const records = all.slice(-limit);
+async function showJob(context: Context, one: OpenedJob, options: OpenJobOptions, limit: number): Promise<void> {
+  const { job, history } = one;
+  const next = job.schedule?.times.after(options.now);
+  const records = one.records.slice(-limit);
   const stateOf = (record: JobRecord): Promise<string> => shownState(record, history.folder);
-  if (!context.isJson) return context.write(await describeHistory(records, stateOf));
-  for (const record of records) context.print({ ...record, state: await stateOf(record) }, () => '');
+  const runs = await Promise.all(records.map(async (record) => ({ ...record, state: await stateOf(record) })));
+  const table = records.length === 0 ? '  never ran\n' : await describeHistory(records, stateOf);
+  context.print({ ...summaryOf(job, next), runs }, () => `${describeJob(job, next)}${table}`);
 }
 
 /** `tonlake job log`. @throws {UsageError} `unknown-run` */
@@ -69,14 +60,20 @@ export async function showLog(
   if (record === undefined) {
     throw new UsageError(`usage: expected a run of ${job.name}, got ${id ?? 'none'}`, {
       code: 'unknown-run',
-      hint: id === undefined ? 'the job has not run yet' : 'tonlake job history --json shows the ids',
+      hint: id === undefined ? 'the job has not run yet' : `tonlake job list ${file} --json shows the ids`,
     });
   }
   for (const line of await readLog(history.folder, record)) write(`${line}\n`);
 }
 
 /** A job, and the records of its runs, oldest first. */
-async function openRuns(file: string, options: OpenJobOptions) {
+interface OpenedJob {
+  readonly job: Job;
+  readonly history: JobHistory;
+  readonly records: readonly JobRecord[];
+}
+
+async function openRuns(file: string, options: OpenJobOptions): Promise<OpenedJob> {
   const job = await openJob(file, options);
   const history = await JobHistory.open(job.warehouse, job.name);
   return { job, history, records: await history.read() };

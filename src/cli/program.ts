@@ -24,7 +24,7 @@ import { addTest } from './commands/test-command.ts';
 import { addUi } from './commands/ui-command.ts';
 import { addVerify } from './commands/verify-command.ts';
 import { fitParagraphs, fitTerminal } from './fit-terminal.ts';
-import { groupOptions } from './help-text.ts';
+import { groupOptions, hideOptions } from './help-text.ts';
 import { rememberFlags } from './invocation.ts';
 
 /** Commands by what they are for, in the order of the help. */
@@ -42,8 +42,12 @@ const HIDDEN = [addSandbox, addCompletion, addHelp];
 /** Commands with more options than this have them in groups. */
 const MANY_OPTIONS = 14;
 
-/** The command line; docs/cli.md is generated from it. */
-export function createProgram(): Command {
+/**
+ * The command line; docs/cli.md is generated from it.
+ *
+ * @param isWhole true to show all options of commands that have many
+ */
+export function createProgram(isWhole = true): Command {
   const program = new Command('tonlake')
     .description(
       'Export the TON blockchain from a TON Index v3 API to Parquet or DuckDB, with proof that nothing is missing.',
@@ -60,7 +64,10 @@ export function createProgram(): Command {
   }
   for (const add of HIDDEN) add(program);
   for (const command of program.commands.filter(({ commands }) => commands.length > 0)) requireSubcommand(command);
-  for (const command of program.commands.filter(({ options }) => options.length > MANY_OPTIONS)) groupOptions(command);
+  for (const command of program.commands.filter(({ options }) => options.length > MANY_OPTIONS)) {
+    groupOptions(command);
+    if (!isWhole) hideOptions(command);
+  }
   for (const command of withAllBelow(program)) command.exitOverride();
   program.hook('preAction', (root, running) => rememberFlags(root, running));
   return program;

@@ -6,6 +6,7 @@ import type { Job } from '../jobs/job.ts';
 import { jobFiles, jobsPlace } from '../jobs/list-jobs.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { describeRecord } from '../jobs/show-job.ts';
+import { fallbackWarehouse } from '../project/project-file.ts';
 import { Health } from '../scheduler/health.ts';
 import { type MetricsAddress, parseMetricsAddress, serveMetrics } from '../scheduler/metrics-server.ts';
 import { runSchedule } from '../scheduler/scheduler.ts';
@@ -47,9 +48,10 @@ export async function scheduleLive(context: Context<ScheduleFlags>, paths: reado
 }
 
 async function openJobs(paths: readonly string[]): Promise<readonly Job[]> {
-  const fallbackWarehouse = process.env['TONLAKE_WAREHOUSE'] || undefined;
   const files = (await Promise.all(paths.map(jobFiles))).flat();
-  const jobs = await Promise.all(files.map((file) => openJob(file, { now: Date.now(), fallbackWarehouse })));
+  const jobs = await Promise.all(
+    files.map((file) => openJob(file, { now: Date.now(), fallbackWarehouse: fallbackWarehouse() })),
+  );
   for (const job of jobs) await checkQueries(job);
   requireKeptRanges(jobs, Date.now());
   return jobs;

@@ -8,7 +8,7 @@ import type { JobRecord } from './run-record.ts';
 const PLACES = ['jobs', 'pipelines/jobs'];
 /** An example that runs without changes. */
 const FIRST_JOB = `{network: sandbox, pipelines: [transactions], range: yesterday, schedule: {cron: "15 3 * * *"}}`;
-const BEGIN = `create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && tonlake job check jobs`;
+const BEGIN = `create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && tonlake job list jobs`;
 
 /** The folder of the user's jobs, below the working folder. @throws {UsageError} if there is none */
 export async function jobsPlace(): Promise<string> {

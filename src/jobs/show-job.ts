@@ -53,7 +53,7 @@ function describeIceberg({ catalog }: JobIceberg): string {
   return catalog === undefined ? 'publish iceberg' : `publish iceberg to ${catalog.uri} namespace ${catalog.namespace}`;
 }
 
-/** The steps of a job, for `job check`. */
+/** The steps of a job, for `job list`. */
 export function describeJob(job: Job, nextRun: number | undefined): string {
   const names = (list: readonly string[] | undefined): string =>
     list === undefined ? 'all' : list.join(', ') || 'none';

@@ -97,7 +97,7 @@ function limited(signal: AbortSignal | undefined): { readonly signal: AbortSigna
 function notTold(why: string, cause: unknown): JobError {
   return new JobError(`job: notification failed: ${why}`, {
     code: 'not-told',
-    hint: 'see tonlake job history for the result',
+    hint: 'see tonlake job list for the result',
     cause,
   });
 }

@@ -2,6 +2,7 @@ import { formatError, TonlakeError } from '../core/errors.ts';
 import { openJob } from '../jobs/check-job.ts';
 import type { Job } from '../jobs/job.ts';
 import { jobFiles, jobsPlace } from '../jobs/list-jobs.ts';
+import { fallbackWarehouse } from '../project/project-file.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { JobItem } from './ui-types.ts';
 
@@ -21,11 +22,10 @@ export class JobFiles {
 
   /** The jobs on the warehouse, and files with errors: nobody knows whose they are. */
   async read(now: number): Promise<readonly FoundJob[]> {
-    const fallbackWarehouse = process.env['TONLAKE_WAREHOUSE'] || undefined;
     const found = await Promise.all(
       (await this.#files()).map(async (file): Promise<FoundJob> => {
         try {
-          return { file, job: await openJob(file, { now, fallbackWarehouse }) };
+          return { file, job: await openJob(file, { now, fallbackWarehouse: fallbackWarehouse() }) };
         } catch (error) {
           return { file, error: formatError(error) };
         }

@@ -65,7 +65,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     },
     { args: ['run', '--network', 'sandbox', '--range', '20000:'], says: /range with blocks.*hint: the head is 10000/ },
     { args: ['run', '--network', 'sandbox', '--range', 'last week'], says: /expected a range such as/ },
-    { args: ['job'], says: /expected a command of tonlake job, got none; hint: there are: run, check, list, history/ },
+    { args: ['job'], says: /expected a command of tonlake job, got none; hint: there are: run, list, log, schedule/ },
     { args: ['publish'], says: /expected a command of tonlake publish, got none; hint: there are: iceberg, duckdb/ },
     { args: ['publish', 'duckbd'], says: /unknown command 'duckbd'; hint: did you mean duckdb\?/ },
     { args: ['biuld'], says: /unknown command 'biuld'; hint: did you mean build\?/ },
@@ -284,9 +284,21 @@ test('tonlake help shows the same as --help', async () => {
 
 test('commands with many options have each of them in a group', async () => {
   for (const name of ['run', 'follow']) {
-    const { stdout } = await tonlake([name, '--help']);
+    const { stdout } = await tonlake([name, '--help', '--all']);
     expect(stdout).not.toMatch(/^Options:/m);
     expect(stdout).toMatch(/^What to export:$[\s\S]*^Source and warehouse:$[\s\S]*^Speed:$[\s\S]*^Output:$/m);
+  }
+});
+
+test('the help of commands with many options shows the ten that matter, and where the others are', async () => {
+  for (const name of ['run', 'follow']) {
+    const [short, whole] = [await tonlake([name, '--help']), await tonlake([name, '--help', '--all'])];
+    const count = (text: string): number => (text.match(/^ {2}(-\w, )?--/gm) ?? []).length;
+    expect(count(short.stdout)).toBe(10);
+    const more = count(whole.stdout) - 10;
+    expect(more).toBeGreaterThan(10);
+    expect(short.stdout).toContain(`tonlake ${name} --help --all shows ${more} more options.`);
+    expect(await tonlake(['help', name, '--all'])).toEqual(whole);
   }
 });
 

@@ -79,8 +79,8 @@ describe.skipIf(isMissing)(
         );
       expect(stepsOf(inBucket.stdout)).toEqual(stepsOf(inFolder.stdout));
       // The records lie on this machine.
-      const history = await tonlake(['job', 'history', 'bucket.yaml', '--json'], { cwd, env });
-      expect(history.stdout.trim().split('\n')).toHaveLength(1);
+      const listed = await tonlake(['job', 'list', 'bucket.yaml', '--json'], { cwd, env });
+      expect(JSON.parse(listed.stdout).runs).toHaveLength(1);
       expect(readdirSync(join(cwd, 'state/jobs'))).toEqual(['lake~jobs']);
       expect(readdirSync(join(server.folder, 'lake/jobs')).filter((name) => name.includes('job'))).toEqual([]);
     });

@@ -129,7 +129,7 @@ describe('a job with iceberg: {catalog: ...}', () => {
         `network: ${sandbox.url}\nwarehouse: w\npipelines: [blocks]\nrange: "1000:1001"\niceberg: {catalog: "${server.url}", ${more}}\n`,
       );
     write('namespace: a.b, warehouse: big');
-    const checked = await tonlake(['job', 'check', 'lake.yaml'], { cwd });
+    const checked = await tonlake(['job', 'list', 'lake.yaml'], { cwd });
     expect([checked.code, checked.stdout]).toEqual([
       0,
       expect.stringContaining(`publish iceberg to ${server.url} namespace a.b`),

@@ -58,22 +58,23 @@ describe('tonlake job', () => {
     expect(readFileSync(join(cwd, 'out/blocks.parquet')).equals(before)).toBe(true);
   });
 
-  test('history tells the runs, as a table and as JSON with every step', async () => {
-    const table = await tonlake(['job', 'history', 'nightly.yaml'], { cwd });
+  test('list tells what a job does and its runs, as a table and as JSON with every step', async () => {
+    const table = await tonlake(['job', 'list', 'nightly.yaml'], { cwd });
+    expect(table.stdout).toContain('ok: nightly (nightly.yaml)');
+    expect(table.stdout).toContain('outputs    out/blocks.parquet, out/count.json, out/{job}.csv');
     expect(table.stdout).toMatch(/done +│ 1000:1019/);
     const log = await tonlake(['job', 'log', 'nightly.yaml'], { cwd });
     expect(log.stdout.split('\n').at(-2)).toMatch(/^2\S+Z done$/);
-    const { stdout } = await tonlake(['job', 'history', 'nightly.yaml', '--json', '--limit', '1'], { cwd });
+    const { stdout } = await tonlake(['job', 'list', 'nightly.yaml', '--json', '--limit', '1'], { cwd });
     expect(stdout.split('\n')).toHaveLength(2);
-    expect(outcomeOf(stdout)).toMatchObject({ job: 'nightly', state: 'done', range: { from: 1000, to: 1019 } });
+    expect(JSON.parse(stdout).runs).toMatchObject([{ job: 'nightly', state: 'done', range: { from: 1000, to: 1019 } }]);
   });
 
-  test('list and check tell what there is', async () => {
+  test('list of a folder has a line for each job', async () => {
     const list = await tonlake(['job', 'list', '.', '--json'], { cwd });
     expect(outcomeOf(list.stdout)).toMatchObject({ name: 'nightly', network: 'sandbox', lastRun: { state: 'done' } });
-    const check = await tonlake(['job', 'check', '.'], { cwd });
-    expect(check.stdout).toContain('ok: nightly (nightly.yaml)');
-    expect(check.stdout).toContain('outputs    out/blocks.parquet, out/count.json, out/{job}.csv');
+    const table = await tonlake(['job', 'list', '.'], { cwd });
+    expect(table.stdout).toMatch(/nightly +│ sandbox .* done /);
   });
 
   test('a query that the data refuse fails the job, tells why and where in one line, and leaves the outputs', async () => {
@@ -100,8 +101,8 @@ describe('tonlake job', () => {
       says: /expected a time with a zone, got "monday"; hint: --at/,
     },
     { args: ['job', 'run', 'nightly.yaml', '--at', '2026-05-04T03:15'], says: /expected a time with a zone/ },
-    { args: ['job', 'check', 'out'], says: /expected job files, there are none in out/ },
-    { args: ['job', 'history', 'nightly.yaml', '--limit', '0'], says: /whole number/ },
+    { args: ['job', 'list', 'out'], says: /expected job files, there are none in out/ },
+    { args: ['job', 'list', 'nightly.yaml', '--limit', '0'], says: /whole number/ },
     {
       args: ['job', 'log', 'nightly.yaml', '20200101T000000Z'],
       says: /expected a run of nightly, got 20200101T000000Z/,
@@ -130,7 +131,7 @@ describe('tonlake job', () => {
 
 test.each([
   ['job', 'run'],
-  ['job', 'check'],
+  ['job', 'list'],
   ['job', 'schedule'],
 ])('%s %s refuses a query that cannot be answered before anything is asked or written', async (...command) => {
   const schedule = "schedule: {cron: '15 3 * * *'}\n";

@@ -42,7 +42,7 @@ test.each([
     /Referenced column "nothing" not found.*hand-on.yaml:6/,
   ],
 ] as const)('%s is refused before anything is done', async (line, message) => {
-  const { code, stderr } = await tonlake(['job', 'check', 'jobs/hand-on.yaml'], { cwd: job(`  - ${line}\n`) });
+  const { code, stderr } = await tonlake(['job', 'list', 'jobs/hand-on.yaml'], { cwd: job(`  - ${line}\n`) });
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   expect(stderr).not.toContain('geheim');
 });

@@ -55,7 +55,7 @@ test('iceberg comes last, and is refused before a run into a DuckDB warehouse', 
   ]);
   const file = JOB.replace('warehouse: w', 'warehouse: w.duckdb').replace('RANGE', '1000:1009');
   writeFileSync(join(cwd, 'file.yaml'), `${file}iceberg: true\n`);
-  const refused = await tonlake(['job', 'check', 'file.yaml'], { cwd });
+  const refused = await tonlake(['job', 'list', 'file.yaml'], { cwd });
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('file.yaml:7:')]);
 });
 

@@ -27,6 +27,7 @@ test('tonlake init writes a project, and says what to do next', () => {
       'jobs/daily.yaml',
       'marts/busy_accounts.sql',
       'reports/accounts/report.md',
+      'tonlake.yaml',
     ].map((path) => join('lake', path)),
   );
   expect(paths.every((path) => existsSync(join(folder, '..', path)))).toBe(true);

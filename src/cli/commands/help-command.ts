@@ -15,6 +15,7 @@ export function addHelp(program: Command): void {
     .command('help', { hidden: true })
     .description('show the help of a command')
     .argument('[command...]', 'the command, such as run or job run (default: an overview)')
+    .option('--all', 'show all options of commands that have many')
     .addHelpText('after', '\nExamples:\n  tonlake help run\n  tonlake help job run')
     .action((words: readonly string[]) => commandOf(program, words).outputHelp());
 }

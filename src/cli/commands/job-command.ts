@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../core/errors.ts';
+import { fallbackWarehouse } from '../../project/project-file.ts';
 import { parseCount } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { addSchedule } from './schedule-command.ts';
@@ -14,13 +15,12 @@ const HELP = `
 A job is a YAML file: see docs/jobs.md. The file name is the name of the job. Paths in it are relative to the working folder.
 
 Examples:
-  tonlake job check pipelines/jobs/nightly-sandbox.yaml
   tonlake job run pipelines/jobs/nightly-sandbox.yaml
   tonlake job run nightly.yaml --dry-run
   tonlake job run nightly.yaml --at 2026-05-04T03:15:00Z
-  tonlake job history pipelines/jobs/nightly-sandbox.yaml --json
-  tonlake job log pipelines/jobs/nightly-sandbox.yaml
   tonlake job list
+  tonlake job list pipelines/jobs/nightly-sandbox.yaml
+  tonlake job log pipelines/jobs/nightly-sandbox.yaml
 
 Exit codes: 0 success, 1 failed (nothing was published), 2 invalid usage or job file, 130 interrupted.`;
 
@@ -41,42 +41,23 @@ export function addJob(program: Command): void {
     .option('--dry-run', 'show what the job would export and forget; write nothing')
     .option('--json', 'print one JSON object per line; the last one is the run record')
     .action(inContext(run));
-  withWarehouse(job.command('check'))
-    .description('validate job files and show what they would do; sends no requests')
-    .argument('<file...>', 'job files or folders of job files')
-    .option('--json', 'print one JSON object per line')
-    .action(
-      inContext(async (context: Context<JobFlags>, paths: readonly string[]) => {
-        const { checkFiles } = await import('../job-show.ts');
-        await checkFiles(context, paths, openOptions(context.flags));
-      }),
-    );
   withWarehouse(job.command('list'))
-    .description('list jobs with their schedules and last runs')
-    .argument('[path]', 'job file or folder of job files (default: jobs, or pipelines/jobs)')
-    .option('--json', 'print one JSON object per line')
+    .description('check job files, and show what they do, their schedules and runs; sends no requests')
+    .argument('[path]', 'job file, or folder of job files for a line each (default: jobs, or pipelines/jobs)')
+    .option('--limit <n>', 'maximum number of runs of a job, newest ones', parseCount, 20)
+    .option('--json', 'print one JSON object per job; that of a single job has its runs, with all steps')
     .action(
       inContext(async (context: Context<JobFlags>, path: string | undefined) => {
-        const { listFiles } = await import('../job-show.ts');
+        const { listJobs } = await import('../job-show.ts');
         const { jobsPlace } = await import('../../jobs/list-jobs.ts');
-        await listFiles(context, path ?? (await jobsPlace()), openOptions(context.flags));
-      }),
-    );
-  withWarehouse(job.command('history'))
-    .description('list the runs of a job, newest last')
-    .argument('<file>', 'job file')
-    .option('--limit <n>', 'maximum number of runs, newest ones', parseCount, 20)
-    .option('--json', 'print one run record per line, with all steps')
-    .action(
-      inContext(async (context: Context<JobFlags>, file: string) => {
-        const { showHistory } = await import('../job-show.ts');
-        await showHistory(context, file, openOptions(context.flags), context.flags.limit ?? 20);
+        const { flags } = context;
+        await listJobs(context, path ?? (await jobsPlace()), openOptions(flags), flags.limit ?? 20);
       }),
     );
   withWarehouse(job.command('log'))
     .description('print the log of a run: attempts, commits, problems, steps')
     .argument('<file>', 'job file')
-    .argument('[run]', 'id of the run, as job history --json shows it (default: the newest)')
+    .argument('[run]', 'id of the run, as job list FILE --json shows it (default: the newest)')
     .action(
       inContext(async (context: Context<JobFlags>, file: string, id: string | undefined) => {
         const { showLog } = await import('../job-show.ts');
@@ -102,9 +83,9 @@ async function run(context: Context<JobFlags>, file: string): Promise<void> {
   await (dryRun === true ? dryRunJob : runOnce)(context, job, parseTime(at));
 }
 
-/** The option has priority over the warehouse of the job file, the environment variable has not. */
+/** The option has priority over the warehouse of the job file; the environment and the project have not. */
 function openOptions({ warehouse }: JobFlags) {
-  return { warehouse, fallbackWarehouse: process.env['TONLAKE_WAREHOUSE'] || undefined, now: Date.now() };
+  return { warehouse, fallbackWarehouse: fallbackWarehouse(), now: Date.now() };
 }
 
 function parseTime(text: string | undefined): number | undefined {

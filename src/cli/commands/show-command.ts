@@ -90,8 +90,7 @@ async function declaredFor(context: Context<ShowFlags>): Promise<Declared> {
   try {
     return await declaredIn(await context.warehouse(), registry);
   } catch (error) {
-    if (error instanceof TonlakeError && context.flags.warehouse === undefined)
-      return { registry, ledger: [], built: [] };
+    if (error instanceof TonlakeError && !context.isWarehouseGiven) return { registry, ledger: [], built: [] };
     throw error;
   }
 }
