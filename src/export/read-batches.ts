@@ -17,6 +17,7 @@ import { PageQueue } from './page-queue.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import { CHUNK_BLOCKS } from './row-packs.ts';
 import type { RunOptions } from './run.ts';
+import { CONTENT } from './span-loader.ts';
 import { walkAndRepair } from './walk-and-repair.ts';
 import { contentModeOf, type EngineContext, type WalkEvent } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
@@ -54,8 +55,8 @@ export type BatchOptions = Pick<
  * transactions by the headers, shard states by what they cover; keys are unique. Comparisons that need a warehouse are not made: lists
  * with transactions, shard states with headers. The walk waits while the consumer is busy, and ends when it stops.
  *
- * @throws {UsageError} {SourceError} {DecodeError}, as `run`; {WalkError} `incomplete` after all good rows, if others could not be
- * fetched
+ * @throws {UsageError} {SourceError} {DecodeError}, as `run`; after all good rows {WalkError} `incomplete` if others could not be
+ * fetched, or `content` if some contradict their hashes
  */
 export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchOf> {
   const { effects = realEffects, registry = await loadRegistry() } = options;
@@ -72,20 +73,28 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
   const queue = new BatchQueue(effects.now, database.query);
   const stop = new AbortController();
   const missing: string[] = [];
+  const contradicted: string[] = [];
   const report = (event: WalkEvent): void => {
-    if (event.event === 'problem') missing.push(event.message);
+    if (event.event === 'problem') (event.code === CONTENT ? contradicted : missing).push(event.message);
     if (event.event === 'quarantine') missing.push(`${event.seqno}: ${event.reason} at ${event.pointer}`);
     options.onEvent?.(event);
   };
   const reading = { options, effects, registry, session, queue, stop: stop.signal, report, own, before };
   const walking = (async () => {
     const asked = await walkAsked(reading, parts);
-    if (missing.length === 0) return;
-    const more = missing.length === 1 ? '' : `, and ${missing.length - 1} more like it`;
-    throw new WalkError(`walk ${name}: expected all of ${shortSpans(asked)}, got only a part: ${missing[0]}${more}`, {
-      code: 'incomplete',
+    const what = `walk ${name}: expected all of ${shortSpans(asked)}`;
+    if (missing.length > 0) {
+      throw new WalkError(`${what}, got only a part: ${firstOf(missing)}`, {
+        code: 'incomplete',
+        retryable: true,
+        hint: 'the batches so far are complete; onEvent reports what is missing',
+      });
+    }
+    if (contradicted.length === 0) return;
+    throw new WalkError(`${what} with content that has its hashes, got other content: ${firstOf(contradicted)}`, {
+      code: CONTENT,
       retryable: true,
-      hint: 'the batches so far are complete; onEvent reports what is missing',
+      hint: 'the batches have all rows; onEvent reports the blocks whose content is not proven',
     });
   })();
   walking.then(
@@ -101,6 +110,10 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
     database.close();
     await session.close();
   }
+}
+
+function firstOf(problems: readonly string[]): string {
+  return `${problems[0]}${problems.length === 1 ? '' : `, and ${problems.length - 1} more like it`}`;
 }
 
 /** Everything that a reading needs. */

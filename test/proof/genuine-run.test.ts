@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse, type RunEvent, type RunReport, run, verifyWarehouse } from '../../src/index.ts';
+import { openWarehouse, type RunEvent, type RunReport, readBatches, run, verifyWarehouse } from '../../src/index.ts';
 import { hasShared } from '../fixtures.ts';
 import { freshFolder } from '../scratch.ts';
 import type { Json } from './genuine.ts';
@@ -152,6 +152,29 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
     expect(report.unproven['transactions']?.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(blocks.size);
     for (const [seqno, count] of server.requests) expect([seqno, count]).toEqual([seqno, blocks.has(seqno) ? 3 : 1]);
     expect(await query(warehouse, 'SELECT count(*)::INTEGER FROM transactions')).toEqual([[498]]);
+    const found = await findings(warehouse);
+    expect(found.length).toBeGreaterThan(0);
+
+    const warnings: string[] = [];
+    const counting = 'SELECT count(*) FROM transactions';
+    const warned = await openWarehouse(warehouse, { onWarning: (message) => warnings.push(message) });
+    await warned.query(counting);
+    await warned.close();
+    expect(warnings.join()).toMatch(/^transactions is not whole: content contradicts hashes in \d/);
+    const strict = await openWarehouse(warehouse, { strict: true });
+    await expect(strict.query(counting)).rejects.toMatchObject({ code: 'not-whole' });
+    await strict.query('SELECT count(*) FROM blocks');
+    await strict.close();
+  });
+
+  test('readBatches hands out the rows, and ends with an error if content contradicts hashes', async () => {
+    const batches = readBatches({ network: server.url, range: server.range, walk: 'masterchain' });
+    let rows = 0;
+    const reading = (async () => {
+      for await (const { table, batch } of batches) if (table === 'transactions') rows += batch.numRows;
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'content', message: expect.stringContaining('other content') });
+    expect(rows).toBe(498);
   });
 });
 

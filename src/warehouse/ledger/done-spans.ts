@@ -73,13 +73,17 @@ export function quarantinedSpans(ledger: readonly LedgerEntry[], pipeline: strin
   );
 }
 
+/** The done spans with transactions whose content contradicts their hashes. */
+export function contradictedSpans(ledger: readonly LedgerEntry[], pipeline: string): readonly Span[] {
+  return doneSpans(
+    ledger.filter(({ proof }) => proof === 'contradicted'),
+    pipeline,
+  );
+}
+
 /** The done spans of a list whose rows were not compared with anything. `isCounted`: the pipeline is proven by headers. */
 export function unprovenSpans(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): readonly Span[] {
-  if (isCounted)
-    return doneSpans(
-      ledger.filter(({ proof }) => proof === 'contradicted'),
-      pipeline,
-    );
+  if (isCounted) return contradictedSpans(ledger, pipeline);
   const proven = ledger.filter(({ proof }) => proof !== undefined && proof !== 'none');
   return subtractSpans(doneSpans(ledger, pipeline), doneSpans(proven, pipeline));
 }

@@ -5,7 +5,7 @@ import { FOLLOW_PENDING } from '../../declare/walk.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { parseSql, relationsIn } from '../../sql/sql-tree.ts';
 import { tonInputs } from '../../sql/ton-views.ts';
-import { doneSpans, quarantinedSpans } from '../ledger/done-spans.ts';
+import { contradictedSpans, doneSpans, quarantinedSpans } from '../ledger/done-spans.ts';
 import { describeForgotten, type ForgottenSpans } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 import { suggestRun } from './suggest-run.ts';
@@ -21,6 +21,8 @@ export interface CoverageGap {
   readonly pipeline: string;
   readonly missing: readonly Span[];
   readonly quarantined: readonly Span[];
+  /** Blocks with transactions whose content contradicts their hashes. */
+  readonly contradicted: readonly Span[];
   /** The period, where one is asked for. */
   readonly period?: Period | undefined;
   /** What blocks the warehouse holds of the period, where those are not all: UTC times of the first and the last one, or nothing. */
@@ -44,7 +46,7 @@ export function coverageGaps(
   return feeding(registry, relations)
     .filter(({ name }) => ledger.some(({ pipeline }) => pipeline === name))
     .map(({ name }) => gapWithin(ledger, name, whole))
-    .filter(({ missing, quarantined }) => missing.length + quarantined.length > 0);
+    .filter(isGap);
 }
 
 /** `actions was never exported here: tonlake run actions --range 1000:1999`, one line for each table of which nothing is held. */
@@ -104,11 +106,15 @@ export async function periodGaps(
         told.add(key);
         const { span, held } = await blocksOf(query, period, whole);
         const gap = gapWithin(ledger, name, span);
-        if (held !== undefined || gap.missing.length + gap.quarantined.length > 0) gaps.push({ ...gap, period, held });
+        if (held !== undefined || isGap(gap)) gaps.push({ ...gap, period, held });
       }
     }
   }
   return gaps;
+}
+
+function isGap({ missing, quarantined, contradicted }: CoverageGap): boolean {
+  return missing.length + quarantined.length + contradicted.length > 0;
 }
 
 /** Lasting pipelines that feed some tables, or views of theirs. */
@@ -130,6 +136,7 @@ function gapWithin(ledger: readonly LedgerEntry[], pipeline: string, spans: read
   return {
     pipeline,
     quarantined: intersectSpans(spans, quarantined),
+    contradicted: intersectSpans(spans, contradictedSpans(ledger, pipeline)),
     missing: subtractSpans(spans, [...doneSpans(ledger, pipeline), ...quarantined]),
   };
 }
@@ -174,7 +181,7 @@ async function blocksOf(
  * @param all what was removed on purpose: it is not missing, but `forgotten 1010:1034`
  */
 export function describeGap(
-  { pipeline, missing, quarantined, period, held }: CoverageGap,
+  { pipeline, missing, quarantined, contradicted, period, held }: CoverageGap,
   all: readonly ForgottenSpans[] = [],
 ): string {
   const own = all.filter((each) => each.pipeline === pipeline);
@@ -190,6 +197,7 @@ export function describeGap(
     rest.length === 0 ? '' : `missing ${shortSpans(rest)}`,
     told.length === 0 ? '' : describeForgotten(told),
     quarantined.length === 0 ? '' : `quarantined ${shortSpans(quarantined)}`,
+    contradicted.length === 0 ? '' : `content contradicts hashes in ${shortSpans(contradicted)}`,
   ];
   const where = period === undefined ? '' : ` ${periodText(period)}`;
   return `${pipeline} is not whole${where}: ${parts.filter((part) => part !== '').join('; ')}`;
