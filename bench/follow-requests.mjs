@@ -57,7 +57,7 @@ async function measure(pipelines, lagSeconds) {
   let [rounds, begin] = [0, undefined];
   await followHead({
     ...{ pipelines, network: sandbox.url, warehouse, effects, lagMs: lagSeconds * 1000, from: '-2:', registry },
-    ...{ workers: 0, commitEveryMs: 0, stop: stop.signal },
+    ...{ commitEveryMs: 0, stop: stop.signal },
     onEvent: ({ event, block, blocks }) => {
       if (event !== 'lag' || blocks > 0 || block < 1_000 + 1.5 * LOOK_BACK) return;
       if (begin === undefined) {

@@ -1,5 +1,5 @@
 // Lists of blocks and of logical time from a loopback server of ready pages into Parquet, with worker threads, beside another build.
-//   npm run build && node bench/lists.mjs [--blocks 5000] [--laps 5] [--workers 2] [--beside FOLDER]
+//   npm run build && node bench/lists.mjs [--blocks 5000] [--laps 5] [--beside FOLDER]
 //     [--after transactions] [--write]
 // `--beside` is a folder with the `dist` of another version. Each lap runs every contestant once, in turns. `--after` names pipelines that are
 // in the warehouse already: they bound and prove lists.
@@ -15,7 +15,6 @@ const { values } = parseArgs({
   options: {
     blocks: { type: 'string', default: '5000' },
     laps: { type: 'string', default: '5' },
-    workers: { type: 'string', default: '2' },
     beside: { type: 'string' },
     after: { type: 'string' },
     write: { type: 'boolean', default: false },
@@ -27,7 +26,7 @@ const server = await startServer(blocks + 1000);
 const builds = { now: cli, ...(values.beside === undefined ? {} : { before: join(values.beside, 'dist/src/cli.js') }) };
 
 const exportInto = (warehouse, build, pipelines) => {
-  const range = ['--range', `100:${99 + blocks}`, '--warehouse', warehouse, '--workers', values.workers];
+  const range = ['--range', `100:${99 + blocks}`, '--warehouse', warehouse];
   return must(process.execPath, [build, 'run', ...pipelines, '--network', server.url, ...range, '--json']);
 };
 const before = join(folder, 'before');
@@ -64,7 +63,4 @@ for (const pipeline of PIPELINES) {
 }
 server.close();
 
-publish(
-  'lists',
-  `${count(blocks)} masterchain blocks, ${values.workers} workers, medians of ${values.laps}.\n\n${table(rows)}`,
-);
+publish('lists', `${count(blocks)} masterchain blocks, medians of ${values.laps}.\n\n${table(rows)}`);

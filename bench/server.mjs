@@ -38,7 +38,9 @@ function pairSurrogates(text) {
 function answer(response, { status, body }) {
   counts.bytes += body.length;
   counts.lastAt = Date.now();
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length });
+  // As the sandbox says: its hashes are not those of cells.
+  const headers = { 'content-type': 'application/json', 'content-length': body.length, 'x-hashes': 'made-up' };
+  response.writeHead(status, headers);
   response.end(body);
 }
 

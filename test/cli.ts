@@ -46,15 +46,9 @@ export async function tonlake(
   options: Pick<CliOptions, 'env' | 'cwd'> = {},
 ): Promise<Finished> {
   const surroundings = { env: envOf(options), cwd: options.cwd };
-  const argv = [process.execPath, CLI, ...withoutWorkers(args)];
+  const argv = [process.execPath, CLI, ...args];
   const outcome = await inProcess(`tonlake ${args.join(' ')}`, surroundings, () => runCommandLine(argv));
   return { ...outcome, signal: undefined };
-}
-
-/** A short run takes longer to start worker threads than for all else. The runs of `startTonlake` have them. */
-function withoutWorkers(args: readonly string[]): readonly string[] {
-  const [command, ...more] = args;
-  return command === 'run' && !args.includes('--workers') ? ['run', '--workers', '0', ...more] : args;
 }
 
 /** The environment of a command: ours without any setting of ours, and what a test sets. */

@@ -21,7 +21,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     ...['pipelines', 'without', 'columns', 'without-column'],
   ],
   'Source and warehouse:': ['network', 'warehouse', 's3-endpoint', 'store'],
-  'Speed:': ['walk', 'priority', 'budget', 'rps', 'concurrency', 'workers', 'wait', 'commit-every', 'content'],
+  'Speed:': ['walk', 'priority', 'budget', 'rps', 'concurrency', 'wait', 'commit-every', 'content'],
   'After commits:': ['on-commit', 'alerts', 'publish', 'location', 'catalog', 'namespace', 'catalog-warehouse'],
   'Output:': ['dry-run', 'json', 'log', 'metrics', 'metrics-public', 'max-lag', 'help'],
 };

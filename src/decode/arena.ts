@@ -34,9 +34,9 @@ export class Arena {
     return new Int32Array(buffer, byteOffset, count);
   }
 
-  /** Releases all pieces, except memory that was transferred to another thread. */
+  /** Releases all pieces. */
   reset(): void {
-    for (const block of this.taken) if (block.byteLength > 0) this.free.push(block);
+    this.free.push(...this.taken);
     this.taken.length = 0;
     this.used = 0;
   }
@@ -45,11 +45,6 @@ export class Arena {
   drop(): void {
     this.reset();
     this.free.length = 0;
-  }
-
-  /** Adds memory that returns from another thread. */
-  giveBack(memory: readonly ArrayBuffer[]): void {
-    this.free.push(...memory);
   }
 
   /** Total size in bytes. */

@@ -97,11 +97,6 @@ export class Decoder {
     return this.batchesOf(records, this.arena, true);
   }
 
-  /** Returns memory of `choose` that was transferred to another thread. */
-  giveBack(memory: readonly ArrayBuffer[]): void {
-    this.arena.giveBack(memory);
-  }
-
   /** A column of the records, for checks without a copy; it shows the rows as they are after each call. */
   column(name: string): AnyColumn {
     return this.plan.records.named(name);

@@ -34,11 +34,6 @@ export interface ExportOptions extends Omit<SessionOptions, 'effects' | 'names' 
   readonly store?: Store['kind'] | undefined;
   /** How rows are requested; all ways give the same rows. Default `auto`: the way with the fewest requests. */
   readonly walk?: WalkMode | undefined;
-  /**
-   * Maximum of threads that decode pages; 0 decodes in this thread. The first one starts with the run, others when pages pile up.
-   * Default: 0 for a few blocks, otherwise one less than there are cores, at least 1 and at most 2.
-   */
-  readonly workers?: number | undefined;
   /** Maximum time that proven rows wait for their commit, in milliseconds, at most a day; 0 commits each span by itself. Default 60,000. */
   readonly commitEveryMs?: number | undefined;
   /** `none` does not compare transactions with their hashes. Default `hash`. */

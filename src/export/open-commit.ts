@@ -3,12 +3,12 @@ import { addCounts } from '../core/counts.ts';
 import type { Span } from '../core/span.ts';
 import { isFinal } from '../declare/pipeline.ts';
 import type { Stage } from '../warehouse/index.ts';
+import type { FolderState } from '../warehouse/staging/row-folder.ts';
 import { commitSpan } from './commit-span.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { SpanTurn } from './span-order.ts';
 import type { EntryTerms } from './span-walk.ts';
 import type { EngineContext } from './walk-context.ts';
-import type { Writing } from './workers/loader-port.ts';
 
 /** Size of a file that ends a commit, in bytes. */
 const FULL_BYTES = 128 * 2 ** 20;
@@ -42,7 +42,7 @@ export class OpenCommit {
   }
 
   /** Adds a part, after those of the spans before. @throws the error of writing it, or of a commit before */
-  async append(turn: SpanTurn, terms: EntryTerms, write: (stage: Stage) => Promise<Writing>): Promise<void> {
+  async append(turn: SpanTurn, terms: EntryTerms, write: (stage: Stage) => Promise<FolderState>): Promise<void> {
     const { effects, commitEveryMs } = this.context;
     const provenAt = effects.monotonic();
     if (commitEveryMs > 0) await turn.reached((stop) => effects.sleep(commitEveryMs, stop));
@@ -51,8 +51,7 @@ export class OpenCommit {
       if (this.opened !== undefined && !this.continues(this.opened.terms, terms)) await this.end();
       const opened = this.opened ?? this.open(terms, provenAt);
       try {
-        const { written } = await write(opened.stage);
-        const { bytes, isUniform, growing } = await written;
+        const { bytes, isUniform, growing } = await write(opened.stage);
         await opened.stage.grow(growing);
         if (opened.terms !== terms) opened.terms = joinTerms(opened.terms, terms);
         if (bytes >= FULL_BYTES || !isUniform || !this.isOpenEnded(terms)) await this.end();

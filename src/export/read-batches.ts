@@ -21,7 +21,7 @@ import { CONTENT } from './span-loader.ts';
 import { walkAndRepair } from './walk-and-repair.ts';
 import { contentModeOf, type EngineContext, type WalkEvent } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
-import { threadLoaders } from './workers/loader-pool.ts';
+import { ownLoaders } from './workers/loader-pool.ts';
 
 export type BatchOptions = Pick<
   RunOptions,
@@ -199,7 +199,7 @@ function contextOf(
     ...{ network, source, effects, stop, report, sink, ends, asked, history: false, from: options.from },
     ...{ mode: options.walk ?? 'auto', requestsPerSpan: 20, pages: new PageQueue(2 * (options.concurrency ?? 8)) },
     // Rows stay in memory until they are handed out, so flushing them would save nothing.
-    loaders: threadLoaders({ stage: sink.stage, scratch: unused }, Number.POSITIVE_INFINITY),
+    loaders: ownLoaders({ stage: sink.stage, scratch: unused }, Number.POSITIVE_INFINITY),
     commitEveryMs: 0,
     content: contentModeOf(source, options.content),
   };

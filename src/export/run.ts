@@ -22,7 +22,7 @@ import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
 import { RunTally } from './run-tally.ts';
 import { SealedChain } from './sealed-chain.ts';
 import type { WalkEvent } from './walk-context.ts';
-import { openLoaders } from './workers/worker-pool.ts';
+import { openLoaders } from './workers/loader-pool.ts';
 
 export interface RunOptions extends ExportOptions {
   /** Masterchain blocks, both ends inclusive: `47670000:47671000`, `-1000:`, `2026-05-01`; see `parseRange`. */
@@ -115,8 +115,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
     );
     const tally = new RunTally(store, options.onEvent);
     const stages = stagesOf(store, pipelines, asked);
-    const workers = options.workers ?? (isSmall(stages, pipelines) ? 0 : undefined);
-    const loaders = openLoaders({ workers, stages: store });
+    const loaders = openLoaders(store, isSmall(stages, pipelines));
     const running = { options, effects, registry, pipelines, session, chain, asked, store, stages, tally, loaders };
     try {
       const failure = await failureOf(() => bringAll(running, isComing(parts)));

@@ -16,6 +16,8 @@ import type { RefusedRecord } from '../decode/scan-page.ts';
 import { ContentAudit, type ContentCounts } from '../proof/content-audit.ts';
 import type { ContentMode } from '../proof/content-proof.ts';
 import { applyCorrections, correctedBy } from '../proof/corrections.ts';
+import type { Stage } from '../warehouse/index.ts';
+import type { FolderState } from '../warehouse/staging/row-folder.ts';
 import { LoadedRows } from './loaded-rows.ts';
 import type { RowRules } from './row-rules.ts';
 import type { PageRules } from './walk-request.ts';
@@ -27,16 +29,9 @@ const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
 export const CONTENT = 'content';
 
 /** Where the sorted rows of a span go. */
-export interface RowSink {
-  /** Waits until the rows before are written, so that only one chunk is in memory. */
-  ready(): Promise<void>;
-  /**
-   * Writes rows of each table. The caller reuses the memory of the batches afterwards.
-   *
-   * @param startsPart true if rows of the span begin, after those of others
-   */
-  write(batches: readonly Batch[], startsPart: boolean): Promise<void>;
-}
+export type RowSink = Pick<Stage, 'write'>;
+
+const NOTHING: FolderState = { bytes: 0, isUniform: true, growing: [] };
 
 /** A record that could not be decoded, and why. */
 export interface RefusedReport {
@@ -208,22 +203,18 @@ export class SpanLoader {
     this.content.clear();
   }
 
-  /** Returns the memory of batches that a sink took. */
-  giveBack(memory: readonly ArrayBuffer[]): void {
-    this.decoder.giveBack(memory);
-  }
-
   /** Writes the rows of a span, sorted, and keeps them in memory. */
-  async write(span: Span, sink: RowSink): Promise<void> {
+  async write(span: Span, sink: RowSink): Promise<FolderState> {
     const { copies } = this.rules;
     const own = this.rows.of(span);
     const rows = this.decoder.sorted(copies === undefined ? own : chooseCopies(this.decoder, own, copies));
     const size = this.chunkRecords();
+    let state = NOTHING;
     for (let from = 0; from < Math.max(rows.length, 1); from += size) {
-      const chunk = rows.subarray(from, from + size);
-      await sink.ready();
-      await sink.write(this.corrected(chunk), from === 0 && !this.hasFlushed);
+      const startsPart = from === 0 && !this.hasFlushed;
+      for (const batch of this.corrected(rows.subarray(from, from + size))) state = await sink.write(batch, startsPart);
     }
+    return state;
   }
 
   /** Batches of some rows, with true values where the source is known to err. */

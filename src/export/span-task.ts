@@ -59,7 +59,7 @@ export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly B
         // Requests go out while the worker starts. If it cannot start, its pages get the error, too.
         const opened = loader.open(walk.span, walk.rows);
         opened.catch(() => {});
-        const problems = await new SpanTask(run, walk, walks.length === 0).run();
+        const problems = await new SpanTask(run, walk).run();
         await opened;
         if (problems === 'halve') walks.unshift(...halvesOf(walk));
         else found.push(...problems);
@@ -101,19 +101,16 @@ class SpanTask {
   private readonly loader: SpanLoaderPort;
   private readonly loading: PageLoading;
   private readonly rows: ProvableRows;
-  /** True if the loader is not needed after the rows of this walk. */
-  private readonly isLast: boolean;
   /** Rows of a reading, and how often it became too large for memory. */
   private aside: Stage | undefined;
   private flushes = 0;
 
-  constructor(run: SpanRun, walk: SpanWalk, isLast: boolean) {
+  constructor(run: SpanRun, walk: SpanWalk) {
     const { context, loader } = run;
     this.shared = run;
     this.context = context;
     this.walk = walk;
     this.loader = loader;
-    this.isLast = isLast;
     this.loading = new PageLoading(context, walk, loader, () => this.flush(), run);
     this.rows = {
       links: (ends) => loader.links(ends),
@@ -236,12 +233,7 @@ class SpanTask {
       const supersedes = [...(terms.supersedes ?? []), ...replaces];
       const content = await loader.contentOf(part);
       const proof = blocks.includes(part) ? CONTRADICTED : terms.proof;
-      await commits.append(turn, { ...terms, proof, content, supersedes }, async (stage) => {
-        const writing = await loader.write(part, stage);
-        // The loader is free when its rows are sorted, before they are in files.
-        if (this.isLast && part === parts.at(-1)) await loader.release();
-        return writing;
-      });
+      await commits.append(turn, { ...terms, proof, content, supersedes }, (stage) => loader.write(part, stage));
     }
   }
 
@@ -251,7 +243,7 @@ class SpanTask {
     const stage = loaders.scratch(pipeline);
     const discard = (): Promise<void> => stage.discard();
     try {
-      await (await this.loader.write(part, stage)).written;
+      await this.loader.write(part, stage);
       return { staged: await stage.finish(), discard };
     } catch (error) {
       await discard();
@@ -350,9 +342,7 @@ class SpanTask {
   private async stageReading(): Promise<StagedSpan> {
     const { walk, loader } = this;
     const stage = this.stageAside();
-    const { written } = await loader.write(walk.span, stage);
-    await loader.release();
-    await written;
+    await loader.write(walk.span, stage);
     for (const batch of walk.more?.() ?? []) await stage.write(batch);
     return stage.finish({ newest: this.newestRule() });
   }

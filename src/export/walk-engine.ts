@@ -13,7 +13,7 @@ import type { EngineContext } from './walk-context.ts';
 import type { Prepare } from './walk-kind.ts';
 import { walkKindOf } from './walk-kinds.ts';
 import { widenedContext } from './widen-entry.ts';
-import type { SpanLoaderPort } from './workers/loader-port.ts';
+import { SPANS, type SpanLoaderPort } from './workers/loader-port.ts';
 
 /** Missing blocks, and entries to read again because their rows could still change when they were read. */
 export interface Due {
@@ -59,7 +59,7 @@ async function runWalk(
   // A failure of the source in one span ends all: nothing more is planned or requested, and complete spans are committed.
   const link = linkSignals([given.stop]);
   const context = { ...given, stop: link.signal };
-  const tasks = new PQueue({ concurrency: context.loaders.spans });
+  const tasks = new PQueue({ concurrency: SPANS });
   const meter = requestMeter(context.source);
   const commits = new OpenCommit(context, meter);
   const order = new SpanOrder();

@@ -14,7 +14,7 @@ import {
 import type { RunReport } from '../export/run.ts';
 import { RunTally } from '../export/run-tally.ts';
 import { SealedChain } from '../export/sealed-chain.ts';
-import { openLoaders } from '../export/workers/worker-pool.ts';
+import { openLoaders, ownLoaders } from '../export/workers/loader-pool.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { openSession, type Session } from '../http/session.ts';
@@ -110,9 +110,9 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     const store = await openExportStore(asked, registry, session.network, command, martTables);
     const told = new ToldEvents(effects, options.onEvent);
     const tally = new RunTally(store, told.tell);
-    const roundLoaders = new RoundLoaders({ workers: options.workers, stages: store });
+    const roundLoaders = new RoundLoaders(store);
     // Rounds have loaders of their own, which change: whoever kept one would keep its memory.
-    const loaders = openLoaders({ workers: 0, stages: store });
+    const loaders = ownLoaders(store);
     const exporting: Exporting = { options: asked, effects, registry, pipelines, session, store, tally, loaders };
     try {
       const from = given ?? (await startOf(exporting, head));
@@ -245,7 +245,7 @@ async function fillBack(following: Following, chain: SealedChain, stop: AbortSig
   const session = await backfilling.open();
   const asked = await resolveRange(parseRange(options.backfill), sessionBounds(session, exporting.effects));
   const spans = subtractSpans(asked, [{ from, to: Number.MAX_SAFE_INTEGER }]);
-  const loaders = openLoaders({ workers: options.workers, stages: exporting.store });
+  const loaders = openLoaders(exporting.store, false);
   const beside = { ...exporting, loaders };
   try {
     await backfill(

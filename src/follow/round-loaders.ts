@@ -1,10 +1,10 @@
+import { openLoaders, ownLoaders } from '../export/workers/loader-pool.ts';
 import type { LoaderPool } from '../export/workers/loader-port.ts';
-import { type LoaderOptions, openLoaders } from '../export/workers/worker-pool.ts';
 import { dropEncodingMemory } from '../parquet/row-group.ts';
 import { returnFreedMemory } from '../sql/freed-memory.ts';
 import type { Store } from '../warehouse/index.ts';
 
-/** Blocks of a round from which on threads decode them: many are missing. */
+/** Blocks of a round from which on a thread decodes them: many are missing. */
 const MANY_BLOCKS = 500;
 
 /** Loaders keep the memory of their largest round: after so many rounds, new ones take their place. */
@@ -14,27 +14,25 @@ const KEPT_ROUNDS = 16;
 const LARGE_BYTES = 32 * 2 ** 20;
 const LEAST_KEPT_ROUNDS = 4;
 
-export interface RoundLoadersOptions extends Omit<LoaderOptions, 'stages'> {
-  readonly stages: LoaderOptions['stages'] & Pick<Store, 'closeIdle'>;
-}
+type Stages = Pick<Store, 'stage' | 'scratch' | 'closeIdle'>;
 
 /**
- * Decodes rounds of few blocks in this thread, and others in worker threads, which end when the head is reached: each of them holds tens
- * of megabytes, and would wait most of the time. Those of this thread are renewed now and then: a block with many transactions, and the
+ * Decodes rounds of few blocks in this thread, and others in a worker thread, which ends when the head is reached: it holds tens of
+ * megabytes, and would wait most of the time. Those of this thread are renewed now and then: a block with many transactions, and the
  * round after an outage, need ten times the memory of others. Then the store closes what it does not need now, too.
  */
 export class RoundLoaders {
-  readonly #options: RoundLoadersOptions;
+  readonly #stages: Stages;
   #own: LoaderPool;
   /** Rounds of {@link RoundLoaders.#own}. */
   #rounds = 0;
   /** Memory of the process when they were new, in bytes. */
   #rss = Number.POSITIVE_INFINITY;
-  #threads: LoaderPool | undefined;
+  #worker: LoaderPool | undefined;
 
-  constructor(options: RoundLoadersOptions) {
-    this.#options = options;
-    this.#own = openLoaders({ ...options, workers: 0 });
+  constructor(stages: Stages) {
+    this.#stages = stages;
+    this.#own = ownLoaders(stages);
   }
 
   /** True if the pipelines of a round take turns with the same loaders. */
@@ -45,10 +43,10 @@ export class RoundLoaders {
   /** The loaders of a round. No other round may be in progress. */
   async for(blocks: number): Promise<LoaderPool> {
     if (blocks >= MANY_BLOCKS) {
-      this.#threads ??= openLoaders(this.#options);
-      return this.#threads;
+      this.#worker ??= openLoaders(this.#stages, false);
+      return this.#worker;
     }
-    const isCaughtUp = this.#threads !== undefined;
+    const isCaughtUp = this.#worker !== undefined;
     await this.close();
     if (isCaughtUp || this.#isDue()) await this.#renew();
     this.#rounds++;
@@ -61,9 +59,9 @@ export class RoundLoaders {
   }
 
   async #renew(): Promise<void> {
-    this.#own = openLoaders({ ...this.#options, workers: 0 });
+    this.#own = ownLoaders(this.#stages);
     dropEncodingMemory();
-    await this.#options.stages.closeIdle();
+    await this.#stages.closeIdle();
     // A failure would cost memory only.
     await returnFreedMemory().catch(() => undefined);
     this.#rounds = 0;
@@ -71,8 +69,8 @@ export class RoundLoaders {
   }
 
   async close(): Promise<void> {
-    const threads = this.#threads;
-    this.#threads = undefined;
-    await threads?.close();
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.close();
   }
 }

@@ -10,7 +10,7 @@ import { storeSink } from '../export/store-sink.ts';
 import { readAnew } from '../export/walk-and-repair.ts';
 import { contentModeOf, type EngineContext, type WalkEvent } from '../export/walk-context.ts';
 import { walkKindOf } from '../export/walk-kinds.ts';
-import { threadLoaders } from '../export/workers/loader-pool.ts';
+import { ownLoaders } from '../export/workers/loader-pool.ts';
 import type { Source } from '../http/source.ts';
 import { doneSpans, PARTIAL, type Store } from '../warehouse/index.ts';
 import type { Damage } from './plan-repair.ts';
@@ -69,7 +69,7 @@ async function contextOf(
     ...{ effects, stop, report, mode: 'auto', history: false, requestsPerSpan: Number.MAX_SAFE_INTEGER },
     ends: isAfterFirst(store, pipeline, asked) ? { first: 0, last: 0 } : await fetchEnds(source),
     pages: new PageQueue(2 * concurrency),
-    loaders: threadLoaders(store),
+    loaders: ownLoaders(store),
     commitEveryMs: 0,
     content: contentModeOf(source),
     // The scope of an entry with given keys is their query.

@@ -52,7 +52,7 @@ test('actions of a trace that is too large for the index are neither requested b
   const { source, large, asked } = await startLimited();
   const warehouse = join(freshFolder(), 'w');
   const pipelines = ['transactions', 'traces', 'actions'];
-  const report = await run({ pipelines, network: source.baseUrl, range: RANGE, warehouse, workers: 0 });
+  const report = await run({ pipelines, network: source.baseUrl, range: RANGE, warehouse });
   expect(report.complete).toBe(true);
   expect(large.size).toBeGreaterThan(10);
   const stored =

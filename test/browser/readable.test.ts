@@ -26,7 +26,7 @@ describe.skipIf(executable === undefined)(`a report is easy to read${why}`, () =
 
   beforeAll(async () => {
     const warehouse = join(freshFolder(), 'w');
-    await run({ workers: 0, pipelines: ['transactions'], network: 'sandbox', range: '1000:1299', warehouse });
+    await run({ pipelines: ['transactions'], network: 'sandbox', range: '1000:1299', warehouse });
     const wide = writeReport(`${FRONT}\n\`\`\`sql shown\n${WIDE}\n\`\`\`\n\`\`\`table shown\ntitle: Rows\n\`\`\`\n`);
     pages.set('/wide', (await renderReport(warehouse, wide)).content);
     pages.set('/network-daily', (await renderReport(warehouse, 'network-daily')).content);

@@ -24,7 +24,7 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
   beforeAll(async () => {
     warehouse = join(freshFolder(), 'w');
     const what = { network: 'sandbox', range: '1000:1299', warehouse };
-    await run({ workers: 0, pipelines: ['transactions', 'jetton_transfers', 'jetton_burns'], ...what });
+    await run({ pipelines: ['transactions', 'jetton_transfers', 'jetton_burns'], ...what });
     for (const [name, params] of Object.entries({
       'network-daily': {},
       account: { account: await value(ACCOUNT) },

@@ -145,7 +145,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
             .waitFor();
           await page.getByRole('button', { name: 'All' }).click();
           await cells.first().waitFor();
-          const what = { workers: 0, pipelines: ['transactions'], network: 'sandbox', warehouse: copy };
+          const what = { pipelines: ['transactions'], network: 'sandbox', warehouse: copy };
           await run({ ...what, range: '1040:1049' });
           await cells.first().waitFor({ state: 'detached' });
           expect(await page.getByRole('gridcell', { name: /(missing|in part)$/ }).count()).toBe(0);

@@ -7,7 +7,10 @@ import { CLI, startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
 const ONE_LINE = /^error: [^\n]*\n$/;
-const RUN = ['run', 'transactions', '--network', 'sandbox', '--range', '1000:1001', '--workers', '0'];
+const RANGE = '1000:1001';
+/** Enough blocks for a worker. */
+const LONG = '1000:1100';
+const RUN = ['run', 'transactions', '--network', 'sandbox', '--range'];
 
 /** Runs the program with its standard output, or standard error, going to a file. */
 function runInto(path: string, stream: 1 | 2, args: readonly string[]) {
@@ -28,7 +31,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
   let warehouse: string;
   beforeAll(async () => {
     warehouse = join(freshFolder(), 'w');
-    await tonlake([...RUN, '--warehouse', warehouse]);
+    await tonlake([...RUN, RANGE, '--warehouse', warehouse]);
   });
 
   test.each([
@@ -36,7 +39,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     'sql --format csv transactions -w',
     'sql --format json transactions -w',
     'report export-health --format md -w',
-    'run blocks --network sandbox --range 1000:1001 --workers 0 --json -w',
+    'run blocks --network sandbox --range 1000:1001 --json -w',
     '--help',
   ])('below the standard output of %s ends it in one line', (line) => {
     const words = line.split(' ').map((word) => (word === 'transactions' ? 'from transactions' : word));
@@ -49,19 +52,22 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
 
   test('below standard error lets a run come to its end, with exit code 1', () => {
     const path = join(freshFolder(), 'w');
-    const { code, stdout } = runInto('/dev/full', 2, [...RUN, '--warehouse', path]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^complete: transactions 1000:1001/) });
+    const { code, stdout } = runInto('/dev/full', 2, [...RUN, RANGE, '--warehouse', path]);
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(new RegExp(`^complete: transactions ${RANGE}`)),
+    });
   });
 
   test('below a log ends a run in one line; the same command without it goes on', async () => {
     const path = join(freshFolder(), 'w');
-    const full = await tonlake([...RUN, '--warehouse', path, '--log', '/dev/full']);
+    const full = await tonlake([...RUN, RANGE, '--warehouse', path, '--log', '/dev/full']);
     const lines = full.stderr.split('\n').filter((line) => !/^\w+: (fetching|committed)/.test(line));
     expect({ code: full.code, text: lines.join('\n') }).toEqual({
       code: 1,
       text: expect.stringMatching(/^error: store: log \/dev\/full: the disk is full \(.*\n$/),
     });
-    const { code, stdout } = await tonlake([...RUN, '--warehouse', path]);
+    const { code, stdout } = await tonlake([...RUN, RANGE, '--warehouse', path]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^complete: /) });
   });
 });
@@ -83,17 +89,17 @@ describe.skipIf(!hasCompiler)('a write that fails', () => {
   test.each([
     { what: 'the lock', path: '_lock', number: EIO },
     { what: 'the catalog', path: 'catalog-draft.duckdb', number: EIO },
-    { what: 'rows of a nested table', path: 'messages.rows.parquet', number: ENOSPC, workers: 1 },
+    { what: 'rows of a nested table', path: 'messages.rows.parquet', number: ENOSPC, range: LONG },
     { what: 'an entry of the ledger', path: '/entry-', number: EIO },
     { what: 'the log of events', path: 'events.log', number: EIO, from: 3 },
     { what: 'a DuckDB file', path: 'w.duckdb', number: ENOSPC, from: 15, isFile: true },
     { what: 'the log of a DuckDB file', path: 'w.duckdb.wal', number: EIO, from: 30, isFile: true },
   ])('on $what ends in one line and exit code 1, and the same command goes on', async (fault) => {
-    const { path, number, from = 1, isFile = false, workers = 0 } = fault;
+    const { path, number, from = 1, isFile = false, range = RANGE } = fault;
     const folder = freshFolder();
     const warehouse = join(folder, isFile ? 'w.duckdb' : 'w');
     const log = join(folder, 'events.log');
-    const args = [...RUN, '--workers', String(workers), '--warehouse', warehouse, '--log', log];
+    const args = [...RUN, range, '--warehouse', warehouse, '--log', log];
     const env = { LD_PRELOAD: shim, FAIL_PATH: path, FAIL_FROM: String(from), FAIL_ERRNO: String(number) };
     const { code, signal, stderr } = await startTonlake(args, { env }).finished;
     const lines = stderr.split('\n').filter((line) => !/^\w+: (fetching|committed)/.test(line));
@@ -105,7 +111,7 @@ describe.skipIf(!hasCompiler)('a write that fails', () => {
     const again = await tonlake(args);
     expect({ code: again.code, stdout: again.stdout }).toEqual({
       code: 0,
-      stdout: expect.stringMatching(/^complete: transactions 1000:1001/),
+      stdout: expect.stringMatching(new RegExp(`^complete: transactions ${range}`)),
     });
     expect(readFileSync(join(folder, 'events.log'), 'utf8')).toContain('"event":"done"');
   });

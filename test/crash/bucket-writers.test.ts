@@ -55,7 +55,7 @@ describe.each(stores)('kill -9 of writers of one bucket in $name', (store) => {
       const ranges = Array.from({ length: WRITERS }, (_, writer) => rangeOf(writer));
       await exportRange(sandbox.url, ranges.join(','), folder);
       const warehouse = 's3://lake/w';
-      const args = ['run', 'transactions', '--network', sandbox.url, '--warehouse', warehouse, '--workers', '0'];
+      const args = ['run', 'transactions', '--network', sandbox.url, '--warehouse', warehouse];
       const { kills, seconds } = await writeAll(
         relay,
         ranges.map(

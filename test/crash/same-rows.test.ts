@@ -79,13 +79,13 @@ describe.each(stores)('every table of a warehouse in $name has the rows of one i
 
     test('after four writers at once, each of everything', async () => {
       const warehouse = 's3://lake/four';
-      await finished(...[1, 2, 3, 4].map(() => runAll(warehouse, '--workers', '0')));
+      await finished(...[1, 2, 3, 4].map(() => runAll(warehouse)));
       await expectSame(warehouse);
     });
 
     test('after four slices at once, and the run that closes the range', async () => {
       const warehouse = 's3://lake/sliced';
-      await finished(...[1, 2, 3, 4].map((slice) => runAll(warehouse, '--workers', '0', '--slice', `${slice}/4`)));
+      await finished(...[1, 2, 3, 4].map((slice) => runAll(warehouse, '--slice', `${slice}/4`)));
       await finished(runAll(warehouse));
       await expectSame(warehouse);
     });
@@ -94,7 +94,7 @@ describe.each(stores)('every table of a warehouse in $name has the rows of one i
     async function runQueued(warehouse: string, urls: readonly string[]): Promise<void> {
       const workers = urls.flatMap((url) =>
         [1, 2, 3].map(() => {
-          const own = ['--network', sandbox.url, '--warehouse', warehouse, '--queue', url, '--workers', '0'];
+          const own = ['--network', sandbox.url, '--warehouse', warehouse, '--queue', url];
           return startTonlake(['worker', ...own], { env });
         }),
       );

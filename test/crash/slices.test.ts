@@ -66,17 +66,7 @@ async function exportSlices(
     for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) {
       const place = ['--network', sandbox.url, '--range', RANGE, '--slice', `${at + 1}/${SLICES}`];
       for (;;) {
-        const args = [
-          'run',
-          ...PIPELINES,
-          ...place,
-          '--warehouse',
-          placeOf(at),
-          '--walk',
-          'masterchain',
-          '--workers',
-          '0',
-        ];
+        const args = ['run', ...PIPELINES, ...place, '--warehouse', placeOf(at), '--walk', 'masterchain'];
         const run = startTonlake([...args, '--json'], { env });
         const isToDie = kills < most && random() < 0.8;
         if (isToDie) {

@@ -34,7 +34,7 @@ describe.skipIf(isMissing)(
     let inFolder: Hashes;
 
     const runInto = (warehouse: string, range = RANGE) =>
-      run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse, workers: 0, commitEveryMs: 0 });
+      run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse, commitEveryMs: 0 });
 
     beforeAll(async () => {
       server = await startS3();
@@ -79,9 +79,9 @@ describe.skipIf(isMissing)(
         network: sandbox.url,
         range: '4999:5000',
       };
-      await run({ ...lists, warehouse: folder, workers: 0 });
+      await run({ ...lists, warehouse: folder });
       // All have their keys before the first one commits.
-      const reports = await Promise.all([1, 2, 3].map(() => run({ ...lists, warehouse, workers: 0 })));
+      const reports = await Promise.all([1, 2, 3].map(() => run({ ...lists, warehouse })));
       expect(reports.every(({ complete }) => complete)).toBe(true);
       expect(await hashTables(warehouse)).toEqual(await hashTables(folder));
     });

@@ -18,7 +18,7 @@ const RANGE = '60:72';
 
 async function runInto(warehouse: string, walk: WalkMode, onEvent: (event: RunEvent) => void = () => {}) {
   const options = { pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse, walk, onEvent };
-  return run({ ...options, effects: hurriedEffects(), waitMs: 2000, workers: 0 });
+  return run({ ...options, effects: hurriedEffects(), waitMs: 2000 });
 }
 
 describe.each(['masterchain', 'window'] as const)(

@@ -25,7 +25,7 @@ test.each(['w', 'w.duckdb'])('a negative credit is a value, and no reason for qu
     warehouse,
     walk: 'masterchain',
   } as const;
-  expect(await run({ ...options, workers: 0 })).toMatchObject({ complete: true, quarantined: 0 });
+  expect(await run({ ...options })).toMatchObject({ complete: true, quarantined: 0 });
   expect(await query(warehouse, 'SELECT min(credit), count(*) FILTER (credit < 0) FROM transactions')).toEqual([
     ['-9223372036854775808', '3'],
   ]);
@@ -37,7 +37,7 @@ test('null in the place of a list is asked for again', async () => {
     pathname === '/transactions' && left-- > 0 ? { ...answer, body: '{"transactions":null}' } : undefined,
   );
   const options = { pipelines: ['transactions'], network: baseUrl, range: '60:72', walk: 'window' } as const;
-  expect(await run({ ...options, workers: 0, warehouse: join(freshFolder(), 'w') })).toMatchObject({
+  expect(await run({ ...options, warehouse: join(freshFolder(), 'w') })).toMatchObject({
     ...{ complete: true, retries: 3 },
   });
 });

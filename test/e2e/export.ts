@@ -64,7 +64,7 @@ export async function exportRange(
     await tonlake(
       [
         ...['run', 'transactions', '--network', network, '--range', range, '--warehouse', warehouse, '--json'],
-        ...['--workers', '0', ...more],
+        ...[...more],
       ],
       options,
     ),

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 async function bring(warehouse: string, range: string, pipelines: readonly string[] = ['transactions', ...LISTS]) {
-  return run({ pipelines, network: sandbox.url, range, warehouse, workers: 0 });
+  return run({ pipelines, network: sandbox.url, range, warehouse });
 }
 
 describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {

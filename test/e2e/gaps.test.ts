@@ -11,9 +11,9 @@ const GAP = 'transactions is not whole: missing 1010:1019';
 beforeAll(async () => {
   warehouse = join(freshFolder(), 'w');
   for (const range of ['1000:1009', '1020:1029']) {
-    await run({ workers: 0, pipelines: ['transactions'], network: 'sandbox', range, warehouse });
+    await run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse });
   }
-  await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: '1010:1019', warehouse });
+  await run({ pipelines: ['blocks'], network: 'sandbox', range: '1010:1019', warehouse });
 });
 
 describe('a query over a table with a hole', () => {

@@ -8,6 +8,7 @@ import {
   type RunEvent,
   type RunOptions,
   type RunReport,
+  run as runHere,
 } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { EVERY, SOME_STATES, walkFolder } from '../own-pipeline.ts';
@@ -15,7 +16,7 @@ import { type Relay, startRelay } from '../relay.ts';
 import { freshFolder } from '../scratch.ts';
 import { killOwner, listAll } from '../warehouse/warehouses.ts';
 
-/** The compiled library: workers run compiled files. */
+/** The compiled library, whose runs start a worker. */
 const built = new URL('../../dist/src/index.js', import.meta.url);
 
 let sandbox: Sandbox;
@@ -56,22 +57,22 @@ async function ledgerOf(path: string) {
   return ledger;
 }
 
-test('a run over midnight gives the same rows in large commits and in small ones, in both stores, with 0, 1 and 2 workers', async () => {
-  const midnight = (path: string, more: Partial<RunOptions>): Promise<RunReport> =>
-    run({ pipelines: ['transactions'], network: sandbox.url, range: '4200:5020', warehouse: path, ...more });
+test('a run over midnight gives the same rows in large commits and in small ones, in both stores, in this thread and in a worker', async () => {
+  const midnight = (path: string, bring: typeof run, more: Partial<RunOptions> = {}): Promise<RunReport> =>
+    bring({ pipelines: ['transactions'], network: sandbox.url, range: '4200:5020', warehouse: path, ...more });
   const small = join(freshFolder(), 'w');
-  expect(await midnight(small, { commitEveryMs: 0, workers: 0 })).toMatchObject({ complete: true, spans: 3 });
+  expect(await midnight(small, runHere, { commitEveryMs: 0 })).toMatchObject({ complete: true, spans: 3 });
   const expected = await contentOf(small);
   // Small commits into a file: below.
-  for (const [name, workers] of [
-    ['w', 0],
-    ['w', 2],
-    ['w.duckdb', 1],
+  for (const [name, bring] of [
+    ['w', runHere],
+    ['w', run],
+    ['w.duckdb', run],
   ] as const) {
     const large = join(freshFolder(), name);
-    const report = await midnight(large, { workers });
+    const report = await midnight(large, bring);
     expect(report).toMatchObject({ complete: true, spans: 2 });
-    expect({ name, workers, content: await contentOf(large) }).toEqual({ name, workers, content: expected });
+    expect({ name, content: await contentOf(large) }).toEqual({ name, content: expected });
     for (const { tables } of await ledgerOf(large)) {
       for (const { files, rows } of Object.values(tables)) {
         if (name === 'w') expect(files.reduce((sum, file) => sum + file.rows, 0)).toBe(rows);
@@ -83,7 +84,7 @@ test('a run over midnight gives the same rows in large commits and in small ones
 
 describe.each(['w', 'w.duckdb'])('a run of many spans into %s', (name) => {
   const states = (path: string, more: Partial<RunOptions> = {}): Promise<RunReport> => {
-    const given = { pipelines: ['some_states'], network: sandbox.url, range: '1000:1399', registry, workers: 0 };
+    const given = { pipelines: ['some_states'], network: sandbox.url, range: '1000:1399', registry };
     return run({ ...given, warehouse: path, ...more });
   };
   const spans = async (path: string) => (await ledgerOf(path)).map(({ span: { from, to } }) => `${from}:${to}`);
@@ -103,9 +104,9 @@ describe.each(['w', 'w.duckdb'])('a run of many spans into %s', (name) => {
     expected = await contentOf(path);
   });
 
-  test.each([0, 2])('is one commit, with %s workers', async (workers) => {
+  test('is one commit', async () => {
     const path = join(freshFolder(), name);
-    expect(await states(path, { workers })).toMatchObject({ complete: true, spans: 1 });
+    expect(await states(path)).toMatchObject({ complete: true, spans: 1 });
     expect(await spans(path)).toEqual(['1000:1399']);
     expect(await contentOf(path)).toEqual(expected);
   });

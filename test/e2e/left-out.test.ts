@@ -44,7 +44,7 @@ function freshWarehouse(name = 'w'): string {
 
 async function exportTo(warehouse: string, range: string, selection: Selection = {}, more = {}): Promise<RunReport> {
   const pipelines = ['transactions'];
-  return run({ pipelines, network: sandbox.url, range, warehouse, workers: 0, ...selection, ...more });
+  return run({ pipelines, network: sandbox.url, range, warehouse, ...selection, ...more });
 }
 
 describe('the ledger', () => {
@@ -79,23 +79,19 @@ describe('the ledger', () => {
 });
 
 describe('running again', () => {
-  test.each([
-    ['w', 0],
-    ['w.duckdb', 0],
-    ['w', 1],
-  ])(
-    'without the selection reads the entries again as a whole, in one commit each (%s, %i workers)',
-    async (name, workers) => {
+  test.each(['w', 'w.duckdb'])(
+    'without the selection reads the entries again as a whole, in one commit each (%s)',
+    async (name) => {
       const warehouse = freshWarehouse(name);
-      for (const range of ['100:109', '110:119']) await exportTo(warehouse, range, SELECTION, { workers });
+      for (const range of ['100:109', '110:119']) await exportTo(warehouse, range, SELECTION);
       expect(await exportTo(warehouse, '100:119', SELECTION)).toMatchObject({ complete: true, spans: 0 });
       // One block of the second entry is asked for, and all of that entry comes.
-      expect(await exportTo(warehouse, '112', {}, { workers })).toMatchObject({ complete: true, spans: 1 });
+      expect(await exportTo(warehouse, '112')).toMatchObject({ complete: true, spans: 1 });
       const { pipelines } = await readStatus(warehouse);
       const gaps = pipelines.flatMap(({ leftOut }) => leftOut.map(({ table, missing }) => ({ table, missing })));
       const missing = [{ from: 100, to: 109 }];
       expect(gaps).toEqual(['transactions', 'messages', 'account_states'].map((table) => ({ table, missing })));
-      expect(await exportTo(warehouse, '100:119', {}, { workers })).toMatchObject({ complete: true, spans: 1 });
+      expect(await exportTo(warehouse, '100:119')).toMatchObject({ complete: true, spans: 1 });
       expect(await contentOf(warehouse)).toEqual(full);
       expect((await verify(warehouse, { deep: true })).report).toMatchObject({ proven: true, unchecked: [] });
     },

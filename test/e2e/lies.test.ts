@@ -58,7 +58,7 @@ async function runInto(warehouse: string, walk: WalkMode, span: Span, pipelines:
   const events: RunEvent[] = [];
   const report = await run({
     ...{ pipelines, network: sandbox.url, range: formatSpans([span]), warehouse, walk },
-    ...{ effects: hurriedEffects(), waitMs: 2000, workers: 0, onEvent: (event: RunEvent) => events.push(event) },
+    ...{ effects: hurriedEffects(), waitMs: 2000, onEvent: (event: RunEvent) => events.push(event) },
   });
   return { report, problems: events.filter((event): event is Problem => event.event === 'problem') };
 }

@@ -48,7 +48,7 @@ afterEach(() => {
 afterAll(() => sandbox.close());
 
 function bring(warehouse: string, range: string, more: Partial<RunOptions> = {}) {
-  return run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse, workers: 0, ...more });
+  return run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse, ...more });
 }
 
 function compact(warehouse: string, effects: Effects = realEffects) {

@@ -27,7 +27,7 @@ const truth = new Map<string, unknown>();
 async function runInto(warehouse: string, pipelines: readonly string[], range = RANGE) {
   const problems: RunEvent[] = [];
   const report = await run({
-    ...{ pipelines, network: sandbox.url, range, warehouse, workers: 0, effects: hurriedEffects() },
+    ...{ pipelines, network: sandbox.url, range, warehouse, effects: hurriedEffects() },
     onEvent: (event) => {
       if (event.event === 'problem') problems.push(event);
     },

@@ -32,7 +32,7 @@ afterAll(() => sandbox.close());
 
 async function bring(warehouse: string, text: string, range = RANGE) {
   const registry = await loadRegistry(pipelineFolder(text));
-  return run({ pipelines: ['own_orders'], network: sandbox.url, range, warehouse, workers: 0, registry });
+  return run({ pipelines: ['own_orders'], network: sandbox.url, range, warehouse, registry });
 }
 
 const contents = (warehouse: string) => query(warehouse, 'SELECT * FROM own_orders ORDER BY ALL');

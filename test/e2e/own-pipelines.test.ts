@@ -27,7 +27,7 @@ const SUM = 'select count(*), sum(amount)::varchar, count(distinct sender) from 
 
 async function bring(warehouse: string, range: string, text = OWN_ORDERS) {
   const registry = await loadRegistry(pipelineFolder(text));
-  return run({ pipelines: ['own_orders'], network: sandbox.url, range, warehouse, workers: 0, registry });
+  return run({ pipelines: ['own_orders'], network: sandbox.url, range, warehouse, registry });
 }
 
 describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s', (name) => {
@@ -169,7 +169,7 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
 
   test('a run of other pipelines keeps the table in the catalog', async () => {
     const path = copy();
-    await run({ pipelines: ['blocks'], network: sandbox.url, range: '1060:1064', warehouse: path, workers: 0 });
+    await run({ pipelines: ['blocks'], network: sandbox.url, range: '1060:1064', warehouse: path });
     const catalog = name === 'w' ? join(path, 'warehouse.duckdb') : path;
     const database = await Database.open(catalog, { access_mode: 'READ_ONLY' });
     const { rows } = await database.query('SELECT count(*) > 0 FROM own_orders');

@@ -26,7 +26,7 @@ test('views of your own outlive commits in a database that attaches the catalog,
     return days.reduce((sum, [, count]) => sum + Number(count), 0);
   };
   const exportRange = async (range: string) => {
-    const { rows } = await run({ workers: 0, pipelines: ['transactions'], network: 'sandbox', range, warehouse });
+    const { rows } = await run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse });
     return rows['transactions'] ?? 0;
   };
   const before = await exportRange('1000:1001');

@@ -31,7 +31,7 @@ async function exportAll(
   now += 60_000;
   const effects = { ...realEffects, now: () => now };
   const pipelines = registry.lasting;
-  return run({ pipelines, network: sandbox.url, range: RANGE, warehouse, workers: 0, effects, onEvent, ...selection });
+  return run({ pipelines, network: sandbox.url, range: RANGE, warehouse, effects, onEvent, ...selection });
 }
 
 /** Columns that keys of other pipelines are taken from, as `table.column`. */

@@ -30,7 +30,7 @@ async function transactionsBy(walk: 'masterchain' | 'window', answer?: Relay['an
   relay.requests.length = 0;
   const pipelines = ['transactions'];
   const report = await run({
-    ...{ pipelines, network: relay.url, range: RANGE, warehouse, walk, rps: 1_000_000, workers: 0 },
+    ...{ pipelines, network: relay.url, range: RANGE, warehouse, walk, rps: 1_000_000 },
     effects: hurriedEffects(),
   });
   const rows = await query(warehouse, 'SELECT count(*), sum(hash(t)::HUGEINT) FROM transactions t');

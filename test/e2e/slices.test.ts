@@ -177,7 +177,7 @@ describe('slices of a range', () => {
       useS3(await startS3());
       process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
       const warehouse = 's3://lake/slices';
-      const asked = { pipelines: PIPELINES, network: sandbox.url, range: RANGE, warehouse, workers: 0 };
+      const asked = { pipelines: PIPELINES, network: sandbox.url, range: RANGE, warehouse };
       const reports = await Promise.all([1, 2, 3].map((index) => run({ ...asked, slice: `${index}/${SLICES}` })));
       expect(reports.map(({ complete }) => complete)).toEqual([true, true, true]);
       expect(await hashTables(warehouse)).toEqual(wanted);

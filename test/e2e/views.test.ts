@@ -13,7 +13,7 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   let nowMs = 0;
   sandbox = await startSandbox({ blocks: 1045, blockMs: 1000, actionLag: 10, nowMs: () => nowMs });
-  const options = { network: sandbox.url, range: '1030:1033', workers: 0 };
+  const options = { network: sandbox.url, range: '1030:1033' };
   for (const reading of [0, 1, 2]) {
     nowMs = 60_000 * reading;
     for (const warehouse of Object.values(places)) {
@@ -75,7 +75,7 @@ test('views stand in the catalog, for other programs', async () => {
 });
 
 test('a query over a view warns as one over its table does', async () => {
-  const more = { network: sandbox.url, warehouse: places.folder, workers: 0 };
+  const more = { network: sandbox.url, warehouse: places.folder };
   await run({ ...more, range: '1030:1036', pipelines: ['blocks'] });
   const { stderr } = await tonlake(['sql', 'select count(*) from actions_renew_dns', '--warehouse', places.folder]);
   expect(stderr).toBe('warning: actions is not whole: missing 1034:1036\n');

@@ -52,7 +52,7 @@ async function readAll(warehouse: string): Promise<Outcome> {
   const told = new Set(['problem', 'quarantine', 'unknown-keys', 'refused-keys', 'fewer-rows']);
   try {
     const report = await run({
-      ...{ pipelines: registry.lasting, network: relay.url, range: RANGE, warehouse, workers: 0, registry },
+      ...{ pipelines: registry.lasting, network: relay.url, range: RANGE, warehouse, registry },
       ...{ effects: hurriedEffects(), waitMs: 1000, onEvent: (event) => told.has(event.event) && problems.push(event) },
     });
     return { report, problems, error: undefined };

@@ -33,7 +33,7 @@ async function hashesOf(network: string, range: string, pauseMs = 0, walk?: Walk
 
 async function exported(network: string, range: string): Promise<readonly string[]> {
   const path = join(freshFolder(), 'w');
-  await run({ workers: 0, pipelines: ['transactions'], network, range, warehouse: path });
+  await run({ pipelines: ['transactions'], network, range, warehouse: path });
   const warehouse = await openWarehouse(path);
   try {
     const { rows } = await warehouse.query('SELECT hash FROM transactions');

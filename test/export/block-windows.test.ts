@@ -30,7 +30,6 @@ async function runInto(warehouse: string, more: Partial<Parameters<typeof run>[0
       network: relay.url,
       range: RANGE,
       warehouse,
-      workers: 0,
       effects: hurriedEffects(),
       waitMs: 0,
     },

@@ -30,7 +30,7 @@ test('the next blocks are all brought in, and committed as they come', async () 
   const warehouse = join(freshFolder(), 'w');
   // On this clock, waiting for a commit would let the head grow.
   const pipelines = ['transactions', 'actions'];
-  const report = await run({ workers: 0, commitEveryMs: 0, ...options, pipelines, warehouse, onEvent });
+  const report = await run({ commitEveryMs: 0, ...options, pipelines, warehouse, onEvent });
   expect(events.filter(({ event }) => event === 'problem')).toEqual([]);
   expect(report).toMatchObject({ complete: true, from: HEAD + 1, to: HEAD + COMING });
   const committed = events.flatMap((event) => (event.event === 'span' ? [event] : []));
@@ -46,11 +46,10 @@ test('a head that stands still ends it: what came is kept, the rest is told', as
     if (event.event === 'problem') problems.push(event);
   };
   const warehouse = join(freshFolder(), 'w');
-  const report = await run({ workers: 0, ...options, pipelines: ['blocks'], warehouse, waitMs: 20_000, onEvent });
+  const report = await run({ ...options, pipelines: ['blocks'], warehouse, waitMs: 20_000, onEvent });
   expect(report.complete).toBe(false);
   expect(problems).toMatchObject([{ code: 'above-head', from: HEAD + 151, to: HEAD + COMING }]);
   const again = await run({
-    workers: 0,
     ...options,
     pipelines: ['blocks'],
     warehouse,

@@ -18,7 +18,7 @@ afterAll(() => sandbox.close());
 async function go(pipeline: string, warehouse: string) {
   const problems: RunEvent[] = [];
   const report = await run({
-    ...{ pipelines: [pipeline], range: '1000:1019', network: relay.url, warehouse, workers: 0 },
+    ...{ pipelines: [pipeline], range: '1000:1019', network: relay.url, warehouse },
     effects: { ...realEffects, sleep: async () => undefined },
     onEvent: (event) => event.event === 'problem' && problems.push(event),
   });
@@ -45,7 +45,7 @@ test('rows that a run commits again are counted once in its last line', async ()
   const warehouse = join(freshFolder(), 'w');
   const commits: Record<string, number> = {};
   const report = await run({
-    ...{ pipelines: ['transactions'], range: '1000:1019', network: relay.url, warehouse, workers: 0 },
+    ...{ pipelines: ['transactions'], range: '1000:1019', network: relay.url, warehouse },
     onEvent: (event) => {
       if (event.event === 'span')
         commits[event.pipeline] = (commits[event.pipeline] ?? 0) + (event.rows['blocks'] ?? 0);

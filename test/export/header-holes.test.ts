@@ -33,7 +33,7 @@ async function headers(network: string, range: string, more: { walk?: WalkMode; 
   const events: RunEvent[] = [];
   const warehouse = join(freshFolder(), 'w');
   const report = await run({
-    ...{ pipelines: ['blocks'], network, range, warehouse, workers: 0, effects: hurriedEffects(), waitMs: 2000 },
+    ...{ pipelines: ['blocks'], network, range, warehouse, effects: hurriedEffects(), waitMs: 2000 },
     ...{ onEvent: (event: RunEvent) => events.push(event), ...more },
   });
   return { report, problems: events.filter((event) => event.event === 'problem') };

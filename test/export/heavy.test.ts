@@ -20,7 +20,7 @@ async function runOver(range: string, pipelines: readonly string[], network = sa
   const warehouse = join(freshFolder(), 'w');
   const events: RunEvent[] = [];
   const report = await run({
-    ...{ pipelines, range, network, warehouse, workers: 0, effects: testClock(), commitEveryMs: 0 },
+    ...{ pipelines, range, network, warehouse, effects: testClock(), commitEveryMs: 0 },
     onEvent: (event) => events.push(event),
   });
   const halved = events.flatMap((event) => (event.event === 'halved' ? [event.pipeline] : []));
@@ -91,7 +91,7 @@ describe('a source that takes too long for many rows', () => {
     expect(report.complete).toBe(false);
     const relayed = relay.requests.length;
     relay.answer = undefined;
-    const again = await run({ pipelines: [pipeline], network: relay.url, range: '110:125', warehouse, workers: 0 });
+    const again = await run({ pipelines: [pipeline], network: relay.url, range: '110:125', warehouse });
     // Only the block that was left out is requested.
     expect({ complete: again.complete, rows: again.spans }).toEqual({ complete: true, rows: 1 });
     expect(relayed).toBeLessThan(200);

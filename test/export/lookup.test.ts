@@ -26,7 +26,7 @@ async function go(pipelines: readonly string[], warehouse: string, more: Partial
   const events: RunEvent[] = [];
   relay.requests.length = 0;
   const report = await run({
-    ...{ pipelines, range: RANGE, network: relay.url, warehouse, workers: 0, registry },
+    ...{ pipelines, range: RANGE, network: relay.url, warehouse, registry },
     effects: { ...realEffects, sleep: async () => undefined },
     onEvent: (event) => events.push(event),
     ...more,

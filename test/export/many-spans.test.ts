@@ -35,7 +35,7 @@ const keysOf = (warehouse: string, table: keyof typeof KEYS, where = 'true') =>
 async function bring(range: string, warehouse = join(freshFolder(), 'w'), pipeline = 'transactions') {
   const problems: string[] = [];
   const report = await run({
-    ...{ pipelines: [pipeline], range, network: relay.url, warehouse, workers: 0 },
+    ...{ pipelines: [pipeline], range, network: relay.url, warehouse },
     onEvent: (event) => event.event === 'problem' && problems.push(event.message),
   });
   return { warehouse, report, problems };

@@ -7,7 +7,7 @@ import { SpanOrder, type SpanTurn } from '../../src/export/span-order.ts';
 import type { EntryTerms } from '../../src/export/span-walk.ts';
 import { storeSink } from '../../src/export/store-sink.ts';
 import type { EngineContext, WalkEvent } from '../../src/export/walk-context.ts';
-import { threadLoaders } from '../../src/export/workers/loader-pool.ts';
+import { ownLoaders } from '../../src/export/workers/loader-pool.ts';
 import type { Stage, Store } from '../../src/warehouse/index.ts';
 import type { FolderState } from '../../src/warehouse/staging/row-folder.ts';
 import { sharedClock } from '../rate-limit/clock.ts';
@@ -44,7 +44,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('parts of a walk into a %s wareh
 
   function open(commitEveryMs = MINUTE): OpenCommit {
     const context: Partial<EngineContext> = {
-      ...{ pipeline, network: 'sandbox', commitEveryMs, effects: clock, loaders: threadLoaders(store) },
+      ...{ pipeline, network: 'sandbox', commitEveryMs, effects: clock, loaders: ownLoaders(store) },
       ...{ sink: storeSink(store, registry), report: (event) => void events.push(event) },
     };
     return new OpenCommit(context as EngineContext, () => ({ requests: 3, retries: 1 }));
@@ -58,7 +58,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('parts of a walk into a %s wareh
   ): Promise<void> {
     const { turn = order.next(), perDay, ...terms } = more;
     try {
-      await commits.append(turn, { span, ...terms }, async (stage) => ({ written: write(stage, span, perDay) }));
+      await commits.append(turn, { span, ...terms }, (stage) => write(stage, span, perDay));
     } finally {
       turn.end();
     }
@@ -176,9 +176,10 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('parts of a walk into a %s wareh
     const commits = open();
     await add(commits, { from: 100, to: 199 });
     const turn = order.next();
-    await commits.append(turn, { span: { from: 200, to: 299 } }, async (stage) => ({
-      written: write(stage, { from: 200, to: 299 }).then(() => state),
-    }));
+    await commits.append(turn, { span: { from: 200, to: 299 } }, async (stage) => {
+      await write(stage, { from: 200, to: 299 });
+      return state;
+    });
     turn.end();
     await add(commits, { from: 300, to: 399 });
     await commits.close();
@@ -192,7 +193,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('parts of a walk into a %s wareh
     const turn = order.next();
     const full = commits.append(turn, { span: { from: 200, to: 299 } }, async (stage) => {
       await stage.write(makeBatchOf(items, itemRows(200, 249)), true);
-      return { written: Promise.reject(new Error('disk full')) };
+      throw new Error('disk full');
     });
     await expect(full).rejects.toThrow('disk full');
     turn.end();
@@ -219,7 +220,7 @@ describe('parts of several days', () => {
     const order = new SpanOrder();
     const context: Partial<EngineContext> = {
       ...{ pipeline, network: 'sandbox', commitEveryMs: MINUTE, effects: sharedClock(), report: () => undefined },
-      ...{ sink: storeSink(store, registry), loaders: threadLoaders(store) },
+      ...{ sink: storeSink(store, registry), loaders: ownLoaders(store) },
     };
     const commits = new OpenCommit(context as EngineContext, () => ({ requests: 0, retries: 0 }));
     // Days end at 1,500 and 2,000; those of the second part alternate.
@@ -232,9 +233,9 @@ describe('parts of several days', () => {
       [2100, 2199],
     ] as const) {
       const turn = order.next();
-      await commits.append(turn, { span: { from, to } }, async (stage) => ({
-        written: stage.write(makeBatchOf(items, itemRows(from, to, 500)), true),
-      }));
+      await commits.append(turn, { span: { from, to } }, (stage) =>
+        stage.write(makeBatchOf(items, itemRows(from, to, 500)), true),
+      );
       turn.end();
     }
     await commits.close();

@@ -24,15 +24,15 @@ test('a day that is not over is not complete, unless it is wanted as far as it c
 
 test('the library tells the days that are not over', async () => {
   const options = { pipelines: ['blocks'], network: 'sandbox', range: '9999:2026-05-02' };
-  const report = await run({ workers: 0, ...options, warehouse: join(freshFolder(), 'w') });
+  const report = await run({ ...options, warehouse: join(freshFolder(), 'w') });
   expect(report).toMatchObject({ complete: false, openDays: ['2026-05-02'] });
-  const soFar = await run({ workers: 0, ...options, soFar: true, warehouse: join(freshFolder(), 'w') });
+  const soFar = await run({ ...options, soFar: true, warehouse: join(freshFolder(), 'w') });
   expect(soFar).toMatchObject({ complete: true, openDays: ['2026-05-02'] });
 });
 
 test('a block of a day is not all of it', async () => {
   const warehouse = join(freshFolder(), 'w');
-  await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: '4999:5000', warehouse });
+  await run({ pipelines: ['blocks'], network: 'sandbox', range: '4999:5000', warehouse });
   const { stdout } = await tonlake(['status', '--long', '-w', warehouse]);
   expect(stdout).toContain('2026-05-01');
   // The two days of the headers, and those of the transactions that are missing.
@@ -49,5 +49,5 @@ test.each([
   const options = { pipelines: ['blocks'], network: 'sandbox', range, warehouse: join(freshFolder(), 'w') };
   const report = await run(options);
   expect(report).toMatchObject({ complete: false, to: 10_000, openDays: [open] });
-  expect(await run({ workers: 0, ...options, soFar: true })).toMatchObject({ complete: true, to: 10_000 });
+  expect(await run({ ...options, soFar: true })).toMatchObject({ complete: true, to: 10_000 });
 });

@@ -28,7 +28,7 @@ afterAll(() => sandbox.close());
 const effects = { ...realEffects, sleep: (ms: number) => realEffects.sleep(Math.min(ms, 5)) };
 
 function bring(warehouse: string, pipeline: string, range: string) {
-  return run({ workers: 0, pipelines: [pipeline], network: sandbox.url, range, warehouse, waitMs: 500, effects });
+  return run({ pipelines: [pipeline], network: sandbox.url, range, warehouse, waitMs: 500, effects });
 }
 
 /** Entries of headers in force, rows, and rows that are there once. */

@@ -23,7 +23,7 @@ async function exported(
 ) {
   const events: RunEvent[] = [];
   const report = await run({
-    ...{ pipelines, network, range, warehouse, workers: 0, effects: hurriedEffects(), waitMs: 2000 },
+    ...{ pipelines, network, range, warehouse, effects: hurriedEffects(), waitMs: 2000 },
     ...{ onEvent: (event: RunEvent) => events.push(event) },
   });
   const done = Object.fromEntries(

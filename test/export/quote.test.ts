@@ -51,7 +51,7 @@ describe('a quote beside the run that follows', () => {
   afterAll(() => sandbox.close());
 
   const options = (...pipelines: readonly string[]) => ({
-    ...{ pipelines, network: sandbox.url, range: '1000:2999', warehouse, rps: 1_000_000, workers: 0 },
+    ...{ pipelines, network: sandbox.url, range: '1000:2999', warehouse, rps: 1_000_000 },
   });
   const of = (plan: RunPlan, name: string): PipelinePlan | undefined =>
     plan.pipelines.find(({ pipeline }) => pipeline === name);

@@ -13,7 +13,7 @@ test('a list that is read while the chain grows tells how many rows are newer th
   try {
     const events: RunEvent[] = [];
     const { complete } = await run({
-      ...{ network: sandbox.url, range: '1000:1009', pipelines: ['jetton_wallets'], warehouse, workers: 0 },
+      ...{ network: sandbox.url, range: '1000:1009', pipelines: ['jetton_wallets'], warehouse },
       effects: realEffects,
       onEvent: (event) => events.push(event),
     });

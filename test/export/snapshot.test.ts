@@ -50,7 +50,7 @@ describe('of two readings of a row far apart in a long list', () => {
     ]);
     const warehouse = join(freshFolder(), name);
     const { complete, rows } = await run({
-      ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url, warehouse, workers: 0 },
+      ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url, warehouse },
     });
     expect([complete, rows['jetton_masters']]).toEqual([true, ROWS - 3]);
     const held = await query(warehouse, 'SELECT count(*), count(DISTINCT address) FROM jetton_masters');
@@ -80,7 +80,7 @@ test.each([
   };
   const warehouse = join(freshFolder(), 'w');
   const { complete, rows } = await run({
-    ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url, warehouse, workers: 0 },
+    ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url, warehouse },
   });
   expect([complete, rows['jetton_masters']]).toEqual([true, 700]);
 });
@@ -92,7 +92,7 @@ test('a reading with fewer rows than the one it replaces is told', async () => {
     const events: RunEvent[] = [];
     nowMs += 1000;
     await run({
-      ...{ pipelines: ['jetton_wallets'], range: '1000:1009', network: relay.url, warehouse, workers: 0 },
+      ...{ pipelines: ['jetton_wallets'], range: '1000:1009', network: relay.url, warehouse },
       onEvent: (event) => event.event === 'fewer-rows' && events.push(event),
     });
     return events;
@@ -126,7 +126,7 @@ describe('a list with rows of another parent', () => {
     };
     const warehouse = join(freshFolder(), 'w');
     const report = await run({
-      ...{ pipelines: [pipeline], range: '1000:1009', network: relay.url, warehouse, workers: 0, from },
+      ...{ pipelines: [pipeline], range: '1000:1009', network: relay.url, warehouse, from },
       effects: { ...realEffects, sleep: async () => undefined },
     });
     const listed = `SELECT count(*), count(DISTINCT address) FROM ${pipeline}`;
@@ -163,7 +163,7 @@ test('a source that does not know offset is not asked for ever, and its list is 
   };
   relay.requests.length = 0;
   const reading = run({
-    ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url, workers: 0 },
+    ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url },
     ...{ warehouse: join(freshFolder(), 'w'), effects: { ...realEffects, sleep: async () => undefined } },
   });
   const message = 'audit jetton_masters: expected other rows than in the pages before, got the same again';
@@ -179,7 +179,7 @@ describe('items without a collection', () => {
     const problems: RunEvent[] = [];
     relay.requests.length = 0;
     const report = await run({
-      ...{ pipelines: ['nft_items'], range: '1000:1009', network: relay.url, warehouse, workers: 0 },
+      ...{ pipelines: ['nft_items'], range: '1000:1009', network: relay.url, warehouse },
       effects: { ...realEffects, sleep: async () => undefined },
       onEvent: (event) => event.event === 'problem' && problems.push(event),
     });

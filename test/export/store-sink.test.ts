@@ -25,7 +25,7 @@ test.each(['w', 'w.duckdb'])(
     const warehouse = join(freshFolder(), name);
     // Each in an entry of its own.
     for (const block of BLOCKS) {
-      await run({ pipelines: ['transactions'], network: sandbox.url, range: String(block), warehouse, workers: 0 });
+      await run({ pipelines: ['transactions'], network: sandbox.url, range: String(block), warehouse });
     }
     const { tables } = registry;
     const store = await openStore({ path: warehouse, network: sandbox.url, tables, effects: realEffects });

@@ -19,7 +19,6 @@ afterAll(() => sandbox.close());
 test('blocks above a head that stands are waited for once, and told in one line', async () => {
   const events: RunEvent[] = [];
   const report = await run({
-    workers: 0,
     ...{ pipelines: ['transactions'], network: sandbox.url, range: '395:410', warehouse: join(freshFolder(), 'w') },
     ...{ waitMs: 2000, effects: hurriedEffects(), onEvent: (event: RunEvent) => events.push(event) },
   });
@@ -38,7 +37,6 @@ test('blocks above a head that stands are waited for once, and told in one line'
 test('a run that shall end while it waits ends', async () => {
   const stop = new AbortController();
   const running = run({
-    workers: 0,
     ...{ pipelines: ['blocks'], network: sandbox.url, range: '380:410', warehouse: join(freshFolder(), 'w') },
     ...{ waitMs: 60_000, stop: stop.signal },
   });

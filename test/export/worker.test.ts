@@ -3,11 +3,19 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import blocks from '../../pipelines/blocks.ts';
 import transactions from '../../pipelines/transactions.ts';
 import type { RowRules } from '../../src/export/row-rules.ts';
+import { workerLoaders } from '../../src/export/workers/loader-pool.ts';
 import type { LoaderPool, StageSource } from '../../src/export/workers/loader-port.ts';
-import { openLoaders } from '../../src/export/workers/worker-pool.ts';
-import { contentHash, loadRegistry, openWarehouse, type RunOptions, type RunReport } from '../../src/index.ts';
+import {
+  contentHash,
+  loadRegistry,
+  openWarehouse,
+  type RunOptions,
+  type RunReport,
+  run as runHere,
+} from '../../src/index.ts';
 import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import type { FileStage } from '../../src/warehouse/index.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
@@ -15,12 +23,12 @@ import { Stager } from '../../src/warehouse/staging/stager.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** Several spans, one after the other and side by side. */
-const RANGE = '1000:1009,1060:1064,5030:5039';
+const RANGE = '1000:1009,1060:1064,5030:5139';
 
-/** The compiled library: workers run compiled files. */
+/** The compiled library, whose runs start a worker. */
 const built = new URL('../../dist/src/index.js', import.meta.url);
 
-describe('a run that names no number of workers', () => {
+describe('a run', () => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await startSandbox({ blocks: 1200 });
@@ -28,9 +36,9 @@ describe('a run that names no number of workers', () => {
   });
 
   test.each([
-    { range: '1000:1009', threads: false },
-    { range: '1000:1109', threads: true },
-  ])('starts threads for $range: $threads', async ({ range, threads }) => {
+    { range: '1000:1009', threads: 0 },
+    { range: '1000:1109', threads: 1 },
+  ])('starts $threads threads for $range', async ({ range, threads }) => {
     const { run }: { run: (options: RunOptions) => Promise<RunReport> } = await import(built.href);
     let started = 0;
     const count = (): void => void started++;
@@ -38,7 +46,7 @@ describe('a run that names no number of workers', () => {
     try {
       const warehouse = join(freshFolder(), 'w');
       const { complete } = await run({ pipelines: ['blocks'], network: sandbox.url, range, warehouse });
-      expect({ complete, threads: started > 0 }).toEqual({ complete: true, threads });
+      expect({ complete, threads: started }).toEqual({ complete: true, threads });
     } finally {
       process.off('worker', count);
     }
@@ -57,7 +65,7 @@ describe('a run that names no number of workers', () => {
     process.on('worker', holdMessages);
     try {
       const warehouse = join(freshFolder(), 'w');
-      const options = { pipelines: ['actions'], network: sandbox.url, range: '1000:1009', warehouse, workers: 1 };
+      const options = { pipelines: ['actions'], network: sandbox.url, range: '1000:1109', warehouse };
       expect(await run(options)).toMatchObject({ complete: true, rows: { actions: expect.any(Number) } });
     } finally {
       process.off('worker', holdMessages);
@@ -75,10 +83,11 @@ describe('a run gives the same rows', () => {
     return () => sandbox.close();
   });
 
-  async function hashesOf(workers: number, walk: 'window' | 'masterchain', store: string): Promise<unknown> {
+  async function hashesOf(bring: typeof run, walk: 'window' | 'masterchain', store: string): Promise<unknown> {
     const warehouse = join(freshFolder(), store);
-    const options = { pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse, walk, workers };
-    const { complete, rows } = await run(options);
+    const { complete, rows } = await bring({
+      ...{ pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse, walk },
+    });
     const reader = await openWarehouse(warehouse);
     try {
       const { tables } = await loadRegistry();
@@ -92,33 +101,31 @@ describe('a run gives the same rows', () => {
     }
   }
 
-  test('with 0, 1, 2 and 4 workers, by both walks, in both stores', async () => {
-    const expected = await hashesOf(0, 'window', 'w');
+  test('in this thread and in a worker, by both walks, in both stores', async () => {
+    const expected = await hashesOf(runHere, 'window', 'w');
     expect(expected).toMatchObject({ complete: true, rows: { blocks: expect.any(Number) } });
-    for (const workers of [0, 1, 2, 4]) {
-      for (const walk of ['window', 'masterchain'] as const) {
-        // Each number of workers with both walks and both stores, in half of the combinations.
-        const store = (walk === 'window') === workers < 2 ? 'w.duckdb' : 'w';
-        const found = await hashesOf(workers, walk, store);
-        expect({ workers, walk, store, found }).toEqual({ workers, walk, store, found: expected });
+    for (const walk of ['window', 'masterchain'] as const) {
+      for (const store of ['w', 'w.duckdb']) {
+        expect({ walk, store, found: await hashesOf(run, walk, store) }).toEqual({ walk, store, found: expected });
       }
     }
+    expect(await hashesOf(runHere, 'masterchain', 'w.duckdb')).toEqual(expected);
   });
 
   test.each([
     ['window', 'out-message-missing'],
     ['masterchain', 'bounce-missing'],
-  ] as const)('and seals no block that lacks a message, with workers that walk by %s', async (walk, kind) => {
+  ] as const)('and seals no block that lacks a message, with a worker, by the walk %s', async (walk, kind) => {
     const lying = await startSandbox({ blocks: 200 });
     try {
       lying.setFaults({ lies: [{ seqno: 68, kind }] });
-      const options = { pipelines: ['transactions'], network: lying.url, range: '60:72', workers: 2, walk };
+      const options = { pipelines: ['transactions'], network: lying.url, range: '60:172', walk };
       const warehouse = join(freshFolder(), 'w');
       expect((await run({ ...options, warehouse })).complete).toBe(false);
       const { pipelines } = await readStatus(warehouse);
       expect(pipelines.find(({ pipeline }) => pipeline === 'transactions')?.done).toEqual([
         { from: 60, to: 67 },
-        { from: 69, to: 72 },
+        { from: 69, to: 172 },
       ]);
       lying.setFaults(NO_FAULTS);
       expect((await run({ ...options, warehouse })).complete).toBe(true);
@@ -129,7 +136,7 @@ describe('a run gives the same rows', () => {
 
   test('and ends with the error of the store when its folder goes away', async () => {
     const warehouse = join(freshFolder(), 'no', '\0');
-    const options = { pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse, workers: 2 };
+    const options = { pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse };
     await expect(run(options)).rejects.toThrow(/warehouse/);
   });
 });
@@ -143,10 +150,11 @@ describe('a loader in a worker', () => {
     await pool?.close();
   });
 
-  function open(file?: URL, workers = 1): { readonly pool: LoaderPool; readonly stager: Stager } {
+  function open(file?: URL): { readonly pool: LoaderPool; readonly stager: Stager } {
     const stager = new Stager({ form: 'final', stagingPath: freshFolder() }, () => 'abc');
-    pool = openLoaders({ workers, stages: stagesOf(stager), ...(file === undefined ? {} : { file }) });
-    return { pool, stager };
+    const opened = workerLoaders(stagesOf(stager), file);
+    pool = opened;
+    return { pool: opened, stager };
   }
 
   test('refuses a page that is no JSON with the error that a loader here would throw', async () => {
@@ -181,46 +189,35 @@ describe('a loader in a worker', () => {
     expect([large.length, small.length]).toEqual([0, 19]);
   });
 
-  test('is lent to one span at a time, and goes back when its rows are written', async () => {
+  test('is lent to one span at a time, and goes back when it is released', async () => {
     const { pool: loaders, stager } = open();
     const first = await loaders.take(transactions);
-    const second = loaders.take(transactions);
+    const second = await loaders.take(transactions);
+    const third = loaders.take(transactions);
     await first.open(span, rules);
     const stage = loaders.stage(transactions, span);
-    const { written } = await first.write(span, stage);
-    await first.release();
-    await (await second).open(span, rules);
     // Files without rows have their first four bytes.
     const growing = ['transactions', 'messages', 'account_states'].map((table) => ({
       table,
       bytes: 4,
       path: expect.stringContaining(`${table}.rows.parquet`),
     }));
-    expect(await written).toEqual({ bytes: 4, isUniform: true, growing });
+    expect(await first.write(span, stage)).toEqual({ bytes: 4, isUniform: true, growing });
+    // A loader that no span has opened has nothing to drop.
+    await second.release();
+    await (await third).open(span, rules);
     expect(await stage.finish()).toMatchObject({ id: 'abc', tables: { transactions: { rows: 0, files: [] } } });
     await stager.close();
   });
 
-  test('gets others beside it only when pages pile up', async () => {
-    let started = 0;
-    const count = (): void => void started++;
-    process.on('worker', count);
-    try {
-      const { pool: loaders } = open(undefined, 2);
-      const first = await loaders.take(transactions);
-      const second = loaders.take(transactions);
-      await first.open(span, rules);
-      await first.add(Buffer.from('{"transactions":[]}'), {});
-      const before = started;
-      const large = Buffer.alloc(17 * 2 ** 20, ' ');
-      large.write('{"transactions":[]}');
-      const added = first.add(large, {});
-      await (await second).open(span, rules);
-      await added;
-      expect(started - before).toBe(1);
-    } finally {
-      process.off('worker', count);
-    }
+  test('decodes pages of another pipeline after it was released', async () => {
+    const { pool: loaders } = open();
+    const first = await loaders.take(transactions);
+    await first.open(span, rules);
+    await first.release();
+    const next = await loaders.take(blocks);
+    await next.open(span, { block: undefined, audit: { kind: 'none' } });
+    expect(await next.add(Buffer.from('{"blocks":[]}'), {})).toMatchObject({ records: 0, isTaken: true });
   });
 
   test('whose rows cannot be written fails that span with the error of the store, and takes the next one', async () => {
@@ -231,14 +228,14 @@ describe('a loader in a worker', () => {
     const folder = stager.stage(span).folder;
     await writeFile(folder, '');
     const lost = loaders.stage(transactions, span);
-    await expect((await loader.write(span, lost)).written).rejects.toMatchObject({ name: 'StoreError' });
+    await expect(loader.write(span, lost)).rejects.toMatchObject({ name: 'StoreError' });
     await loader.release();
     await lost.discard();
     await rm(folder, { force: true });
     const next = await loaders.take(transactions);
     await next.open(span, rules);
     const stage = loaders.stage(transactions, span);
-    await (await next.write(span, stage)).written;
+    await next.write(span, stage);
     await next.release();
     expect(await stage.finish()).toMatchObject({ id: 'abc' });
     await stager.close();
@@ -253,7 +250,7 @@ describe('a loader in a worker', () => {
 
   test('that throws outside a call is a clear error', async () => {
     const loader = await open(new URL('data:text/javascript,throw new Error("out of luck")')).pool.take(transactions);
-    await expect(loader.open(span, rules)).rejects.toThrow('walk: a worker thread ended: out of luck');
+    await expect(loader.open(span, rules)).rejects.toThrow('walk: the worker thread ended: out of luck');
   });
 });
 
@@ -261,6 +258,6 @@ function stagesOf(stager: Stager): StageSource<FileStage> {
   return { stage: (_, part) => stager.stage(part), scratch: () => stager.scratch() };
 }
 
-test('the compiled files that workers run are there', () => {
+test('the compiled files that the worker runs are there', () => {
   expect(existsSync(built)).toBe(true);
 });

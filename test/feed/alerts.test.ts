@@ -28,7 +28,7 @@ afterAll(() => sandbox.close());
 const PIPELINES = ['transactions', 'jetton_transfers'];
 
 async function exportTo(warehouse: string, range: string, more: object = {}): Promise<void> {
-  await run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse, workers: 0, ...more });
+  await run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse, ...more });
 }
 
 const FEES = `select: select hash, account, total_fees from new_transactions

@@ -31,7 +31,7 @@ afterAll(() => sandbox.close());
 
 async function exportTo(warehouse: string, range: string, more: object = {}): Promise<void> {
   const pipelines = ['transactions', 'jetton_transfers'];
-  await run({ pipelines, network: sandbox.url, range, warehouse, workers: 0, ...more });
+  await run({ pipelines, network: sandbox.url, range, warehouse, ...more });
 }
 
 function copyOf(warehouse: string): string {

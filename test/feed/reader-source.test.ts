@@ -9,7 +9,7 @@ const COUNT = 'SELECT count(*) FROM blocks';
 
 test.each(['w', 'w.duckdb'])('feeds that read at the same time do not close %s for each other', async (name) => {
   const warehouse = join(freshFolder(), name);
-  const { rows } = await run({ pipelines: ['blocks'], range: '1000:1002', network: 'sandbox', warehouse, workers: 0 });
+  const { rows } = await run({ pipelines: ['blocks'], range: '1000:1002', network: 'sandbox', warehouse });
   const source = new ReaderSource(warehouse, await loadRegistry());
   const read = (times: number) =>
     source.use(async (view) => {

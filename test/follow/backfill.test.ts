@@ -26,6 +26,6 @@ test('a backfill runs beside the head, and both have the rows of a run', async (
   });
   expect(report).toMatchObject({ from: HEAD - 9, to: HEAD + 30, complete: true });
   const once = join(freshFolder(), 'once');
-  await run({ ...options, workers: 0, warehouse: once, range: `${HEAD - 40}:${HEAD + 30}` });
+  await run({ ...options, warehouse: once, range: `${HEAD - 40}:${HEAD + 30}` });
   expect(await hashTables(warehouse)).toEqual(await hashTables(once));
 });

@@ -39,7 +39,7 @@ describe.skipIf(isMissing)(
       expect(events.some(({ event }) => event === 'merged')).toBe(true);
       expect(second.report).toMatchObject({ from: HEAD - 1, to: HEAD + 120, complete: true });
       const once = join(freshFolder(), 'once');
-      await run({ ...options, workers: 0, warehouse: once, range: `${HEAD - 1}:${HEAD + 120}` });
+      await run({ ...options, warehouse: once, range: `${HEAD - 1}:${HEAD + 120}` });
       expect(await hashTables(warehouse)).toEqual(await hashTables(once));
     });
 
@@ -54,7 +54,7 @@ describe.skipIf(isMissing)(
         expect(events.filter(({ event }) => ['problem', 'waiting', 'merge-failed'].includes(event))).toEqual([]);
       }
       const once = join(freshFolder(), 'once');
-      await run({ ...options, workers: 0, warehouse: once, range: `${HEAD - 1}:${HEAD + 60}` });
+      await run({ ...options, warehouse: once, range: `${HEAD - 1}:${HEAD + 60}` });
       expect(await hashTables(warehouse)).toEqual(await hashTables(once));
     });
   },

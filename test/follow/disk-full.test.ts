@@ -79,6 +79,6 @@ test.skipIf(!canMount()).each([
   ]);
   expect(report.complete).toBe(true);
   const once = join(freshFolder(), 'once');
-  await run({ ...options, network: sandbox.url, workers: 0, warehouse: once, range: `${HEAD - 1}:${HEAD + 60}` });
+  await run({ ...options, network: sandbox.url, warehouse: once, range: `${HEAD - 1}:${HEAD + 60}` });
   expect(await hashTables(warehouse)).toEqual(await hashTables(once));
 });

@@ -16,7 +16,7 @@ describe('following the head', () => {
     expect(second.report).toMatchObject({ from: HEAD - 99, to: HEAD + 140, complete: true });
     expect([...first.lags.slice(1), ...second.lags.slice(1)].filter(({ longest }) => longest > 10)).toEqual([]);
     const once = join(freshFolder(), 'once');
-    await run({ workers: 0, ...options, warehouse: once, range: `${HEAD - 99}:${HEAD + 140}` });
+    await run({ ...options, warehouse: once, range: `${HEAD - 99}:${HEAD + 140}` });
     expect(await hashTables(warehouse)).toEqual(await hashTables(once));
   });
 });

@@ -36,7 +36,7 @@ test('what comes late leaves holes, which are told once and sealed later, while 
   expect(new Set(problems).size).toBe(problems.length);
   expect(report).toMatchObject({ complete: true, unproven: {} });
   const once = join(freshFolder(), 'once');
-  await run({ ...options, workers: 0, warehouse: once, range: `${report.from}:${report.to}` });
+  await run({ ...options, warehouse: once, range: `${report.from}:${report.to}` });
   expect(await hashTables(warehouse)).toEqual(await hashTables(once));
 });
 
@@ -89,6 +89,6 @@ test('an index that was restored is waited for, without an error and without a r
   ]);
   expect(report).toMatchObject({ complete: true });
   const once = join(freshFolder(), 'once');
-  await run({ ...options, workers: 0, warehouse: once, range: `${report.from}:${report.to}` });
+  await run({ ...options, warehouse: once, range: `${report.from}:${report.to}` });
   expect(await hashTables(warehouse)).toEqual(await hashTables(once));
 });

@@ -29,7 +29,7 @@ test.each([
   expect(Math.max(...built.values())).toBeLessThanOrEqual(2 + effects.elapsed() / 60_000);
   await buildMarts(options.warehouse);
   const once = { ...options, warehouse: join(folder, 'once') };
-  await run({ ...once, workers: 0, range: `${HEAD - 1}:${HEAD + 200}` });
+  await run({ ...once, range: `${HEAD - 1}:${HEAD + 200}` });
   await buildMarts(once.warehouse);
   expect(await hashMarts(options.warehouse, [...built.keys()])).toEqual(
     await hashMarts(once.warehouse, [...built.keys()]),

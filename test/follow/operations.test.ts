@@ -17,7 +17,7 @@ test('the command follows until SIGTERM, serves metrics and health, and tells sy
   const warehouse = join(folder, 'w');
   const following = startTonlake(
     [
-      ...['follow', '--network', sandbox.url, '--warehouse', warehouse, '--lag', '2s', '--workers', '0', '--json'],
+      ...['follow', '--network', sandbox.url, '--warehouse', warehouse, '--lag', '2s', '--json'],
       ...['--metrics', '127.0.0.1:0'],
     ],
     { env: { PATH: `${folder}:${process.env['PATH']}`, NOTIFY_SOCKET: join(folder, 'none'), WATCHDOG_USEC: '400000' } },

@@ -46,8 +46,8 @@ async function commitsOf(warehouse: string): Promise<number> {
 describe('another chain under the same address', () => {
   test('is refused at the start, with the first block that differs, and nothing is written', async () => {
     const { replace, relay, options } = await startReplaceable();
-    await run({ ...options, workers: 0, range: `${HEAD - 40}:${HEAD - 20}` });
-    await run({ ...options, workers: 0, range: `${HEAD - 10}:${HEAD}` });
+    await run({ ...options, range: `${HEAD - 40}:${HEAD - 20}` });
+    await run({ ...options, range: `${HEAD - 10}:${HEAD}` });
     const commits = await commitsOf(options.warehouse);
     forkFrom(relay, HEAD - 25);
     const following = followUntil(() => false, options);
@@ -110,7 +110,7 @@ describe('another chain under the same address', () => {
 
   test('with a lower head writes nothing: until the head passes what is sealed, the chains cannot be told apart', async () => {
     const { relay, options } = await startReplaceable();
-    await run({ ...options, workers: 0, range: `${HEAD - 5}:${HEAD}` });
+    await run({ ...options, range: `${HEAD - 5}:${HEAD}` });
     const commits = await commitsOf(options.warehouse);
     const low = await startSandbox({ seed: 2, blocks: 50 });
     onTestFinished(() => low.close());
@@ -154,7 +154,7 @@ describe('another chain under the same address', () => {
 test('a run that continues a warehouse compares one sealed block with the source, and refuses another chain', async () => {
   const { replace, relay, options } = await startReplaceable();
   const comparisons = () => relay.requests.filter((each) => /^\/blocks\?.*limit=1$/.test(each)).length;
-  const runOver = (range: string, pipelines = options.pipelines) => run({ ...options, pipelines, workers: 0, range });
+  const runOver = (range: string, pipelines = options.pipelines) => run({ ...options, pipelines, range });
   await runOver(`${HEAD - 40}:${HEAD - 30}`);
   expect(comparisons()).toBe(0);
   await runOver(`${HEAD - 40}:${HEAD - 25}`);

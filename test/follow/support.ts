@@ -63,11 +63,12 @@ export async function startGrowing(
 export async function followUntil(
   isEnough: (event: FollowEvent) => boolean,
   options: Omit<FollowHeadOptions, 'onEvent' | 'stop'>,
+  follow = followHead,
 ) {
   const stop = new AbortController();
   const events: FollowEvent[] = [];
-  const report = await followHead({
-    ...{ workers: 0, commitEveryMs: 0 },
+  const report = await follow({
+    ...{ commitEveryMs: 0 },
     ...options,
     stop: stop.signal,
     onEvent: (event) => {

@@ -24,7 +24,7 @@ test('lists, lookups and changing lists are followed with the rows of a run', as
   const spans = events.filter((event): event is WalkEvent & { event: 'span' } => event.event === 'span');
   expect(spans.filter(({ pipeline }) => pipeline === 'decoded_messages').length).toBeGreaterThan(2);
   const once = join(freshFolder(), 'once');
-  await run({ ...options, workers: 0, warehouse: once, range: `${HEAD - 3}:${HEAD + 40}` });
+  await run({ ...options, warehouse: once, range: `${HEAD - 3}:${HEAD + 40}` });
   const [followed, wanted] = [await hashTables(warehouse), await hashTables(once)];
   for (const table of ['blocks', 'transactions', 'messages', 'jetton_transfers', 'traces']) {
     expect({ table, rows: followed[table] }).toEqual({ table, rows: wanted[table] });

@@ -295,7 +295,7 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
     const sandbox = await startSandbox();
     afterFile(() => sandbox.close());
     const place = ['--warehouse', path, '--network', sandbox.url];
-    const run = ['run', 'transactions', ...place, '--range', '1000:1001', '--workers', '0', '--publish', 'iceberg'];
+    const run = ['run', 'transactions', ...place, '--range', '1000:1001', '--publish', 'iceberg'];
     const { code, stdout } = await tonlake(run, { env: relay.env });
     expect([code, stdout]).toEqual([0, expect.stringContaining(`${path}/iceberg: 4 tables at entry-`)]);
     const rows = (await read('transactions')).rows;

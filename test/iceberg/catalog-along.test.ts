@@ -24,7 +24,7 @@ beforeEach(async () => {
   warehouse = join(freshFolder(), 'w');
 });
 
-const place = () => ['--network', sandbox.url, '--warehouse', warehouse, '--workers', '0'];
+const place = () => ['--network', sandbox.url, '--warehouse', warehouse];
 const catalog = () => ['--publish', 'iceberg', '--catalog', server.url, '--namespace', 'ton'];
 const runBlocks = (range: string, ...more: readonly string[]) =>
   tonlake(['run', 'blocks', '--range', range, ...place(), ...more], { env });

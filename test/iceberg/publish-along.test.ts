@@ -70,7 +70,7 @@ test('tonlake run --publish iceberg ends with published tables, and refuses what
   const sandbox = await startSandbox();
   afterFile(() => sandbox.close());
   const warehouse = join(freshFolder(), 'w');
-  const place = ['--network', sandbox.url, '--range', '1000:1001', '--workers', '0', '--publish', 'iceberg'];
+  const place = ['--network', sandbox.url, '--range', '1000:1001', '--publish', 'iceberg'];
   const { code, stdout } = await tonlake(['run', 'transactions', '--warehouse', warehouse, ...place]);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/\/iceberg: 4 tables at entry-\d+, 4 of them new/)]);
   expect((await readSnapshot(warehouse, 'transactions')).rows).toBeGreaterThan(0);

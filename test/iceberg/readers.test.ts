@@ -93,7 +93,7 @@ beforeAll(async () => {
   expect((await tonlake(publish)).code).toBe(0);
   // Midnight lies between.
   const more = ['transactions', 'actions', 'jetton_masters', 'account_latest', 'message_links'];
-  expect((await tonlake(['run', ...more, ...place, '--range', '4999:5001', '--workers', '0'])).code).toBe(0);
+  expect((await tonlake(['run', ...more, ...place, '--range', '4999:5001'])).code).toBe(0);
   expect((await tonlake(['build', 'transactions_daily', 'accounts', '--warehouse', warehouse])).code).toBe(0);
   expect((await tonlake(['compact', '--warehouse', warehouse])).code).toBe(0);
   expect((await tonlake(publish)).code).toBe(0);

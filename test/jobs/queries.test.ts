@@ -120,7 +120,7 @@ describe('a query is taken', () => {
   test.each(['w', 'w.duckdb'])('over a mart of your own that %s holds, with its columns', async (name) => {
     const folder = freshFolder();
     const warehouse = join(folder, name);
-    await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: '1000:1009', warehouse });
+    await run({ pipelines: ['blocks'], network: 'sandbox', range: '1000:1009', warehouse });
     const header =
       '-- Mine.\n-- question: how many?\n-- grain: one row\n-- key: blocks\n-- inputs: blocks\n-- units: none\n';
     writeFileSync(join(folder, 'mine.sql'), `${header}select count(*)::BIGINT as blocks from blocks\n`);

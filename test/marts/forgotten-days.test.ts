@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 const bring = (warehouse: string, range: string, pipelines = PIPELINES) =>
-  run({ pipelines, network: sandbox.url, range, warehouse, workers: 0 });
+  run({ pipelines, network: sandbox.url, range, warehouse });
 const buildOf = (builds: readonly MartBuild[], name: string) => builds.find((each) => each.name === name);
 const rowsOf = (path: string, mart: string) => texts(path, `select * from ${mart} order by all`);
 

@@ -24,7 +24,7 @@ export const everything = [
 /** A folder, or a file, with a range of the sandbox network. Its midnight stands between blocks 4999 and 5000. */
 export async function exportSandbox(range: string, pipelines = everything, path = join(freshFolder(), 'w')) {
   const { code, stderr } = await tonlake([
-    ...['run', ...pipelines, '--network', 'sandbox', '--range', range, '--warehouse', path, '--workers', '0'],
+    ...['run', ...pipelines, '--network', 'sandbox', '--range', range, '--warehouse', path],
   ]);
   expect(code, stderr).toBe(0);
   return path;

@@ -13,7 +13,6 @@ async function exportAll(name: string, faults: Partial<SandboxFaults> = {}): Pro
   const troubles: RunEvent[] = [];
   try {
     const { complete } = await run({
-      workers: 0,
       ...{ pipelines: registry.lasting, range: '1000:1019', network: sandbox.url, warehouse },
       onEvent: (event) => {
         if (event.event === 'problem' || event.event === 'quarantine') troubles.push(event);

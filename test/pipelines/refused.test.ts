@@ -48,7 +48,7 @@ afterAll(async () => {
 
 async function go(pipelines: readonly string[], into: string) {
   const events: RunEvent[] = [];
-  const options = { network, range: RANGE, warehouse: into, workers: 0, pipelines };
+  const options = { network, range: RANGE, warehouse: into, pipelines };
   const { complete, quarantined } = await run({ ...options, onEvent: (event) => events.push(event) });
   const told = events.filter(({ event }) => event === 'problem' || event === 'quarantine');
   return { complete, quarantined, told };

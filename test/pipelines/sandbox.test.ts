@@ -19,7 +19,7 @@ const askedPaths = new Set<string>();
 async function go(pipelines: readonly string[], more: Partial<RunOptions> = {}) {
   const events: RunEvent[] = [];
   sandbox.requests.reset();
-  const options = { network: sandbox.url, range: RANGE, warehouse, workers: 0, ...more };
+  const options = { network: sandbox.url, range: RANGE, warehouse, ...more };
   const report: RunReport = await run({ ...options, pipelines, onEvent: (event) => events.push(event) });
   const told = events.filter(({ event }) => ['problem', 'quarantine', 'unknown-field'].includes(event));
   const asked = sandbox.requests.entries();
@@ -200,7 +200,7 @@ describe('what may still change', () => {
     const growing = await startSandbox({ blocks: 1045, blockMs: 1000, actionLag: 10, nowMs: () => nowMs });
     try {
       const path = join(freshFolder(), 'w');
-      const options = { network: growing.url, warehouse: path, range: '1030:1045', workers: 0 };
+      const options = { network: growing.url, warehouse: path, range: '1030:1045' };
       const first = await run({ ...options, pipelines: ['actions', 'jetton_masters'] });
       nowMs = 60_000;
       const second = await run({ ...options, pipelines: ['actions', 'jetton_masters'] });

@@ -19,7 +19,7 @@ const OPCODE = 0x0f8a7ea5;
 
 test('3,100 transfers at one logical time come whole and once, without an offset, where transactions are exported', async () => {
   const warehouse = join(freshFolder(), 'w');
-  const options = { network: sandbox.url, warehouse, workers: 0 };
+  const options = { network: sandbox.url, warehouse };
   await run({ ...options, pipelines: ['transactions'], range: '1000:1020' });
   sandbox.requests.reset();
   const { complete } = await run({ ...options, pipelines: ['jetton_transfers'], range: RANGE });
@@ -43,7 +43,7 @@ test('3,100 transfers at one logical time come whole and once, without an offset
 test('without exported transactions the accounts come from the source, and transfers still without an offset', async () => {
   const warehouse = join(freshFolder(), 'w');
   sandbox.requests.reset();
-  await run({ network: sandbox.url, warehouse, workers: 0, pipelines: ['jetton_transfers'], range: RANGE });
+  await run({ network: sandbox.url, warehouse, pipelines: ['jetton_transfers'], range: RANGE });
   const asked = sandbox.requests.entries().filter((entry) => entry.query.includes('offset='));
   expect(asked.filter(({ path }) => path !== 'transactions')).toEqual([]);
   // The same rows as before, though the source gave them in another order.

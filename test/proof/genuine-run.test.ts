@@ -16,7 +16,6 @@ async function runOver(server: GenuineServer, warehouse = freshFolder()): Promis
   const problems: string[] = [];
   const report = await run({
     ...{ network: server.url, range: server.range, warehouse, pipelines: ['transactions'], walk: 'masterchain' },
-    workers: 0,
     onEvent: (event: RunEvent) => {
       if (event.event === 'problem') problems.push(event.message);
     },

@@ -18,7 +18,7 @@ let warehouse: string;
 beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 5800 + DAY });
   warehouse = join(freshFolder(), 'w');
-  await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse });
+  await run({ pipelines: ['transactions'], network: sandbox.url, range: RANGE, warehouse });
 });
 afterAll(() => sandbox.close());
 

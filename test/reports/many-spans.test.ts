@@ -15,7 +15,7 @@ const MISSING =
 
 beforeAll(async () => {
   warehouse = join(freshFolder(), 'w');
-  await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: WHOLE, warehouse });
+  await run({ pipelines: ['blocks'], network: 'sandbox', range: WHOLE, warehouse });
 });
 
 test('a long list of spans is short in the foot of a report, and whole in its JSON', async () => {

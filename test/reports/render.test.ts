@@ -258,19 +258,19 @@ test('a report without rows says that it is empty', async () => {
 
 test('all blocks of a report see the same commits, whatever an export does meanwhile', async () => {
   const own = join(freshFolder(), 'w');
-  await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: '1000:1004', warehouse: own });
+  await run({ pipelines: ['blocks'], network: 'sandbox', range: '1000:1004', warehouse: own });
   const { tables } = await loadRegistry();
   const [pinned, following] = [await openReader(own, tables, { isPinned: true }), await openReader(own, tables)];
   const count = async ({ query }: typeof pinned) =>
     Number((await query('select count(*) from blocks where workchain = -1')).rows[0]?.[0]);
-  await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: '1005:1009', warehouse: own });
+  await run({ pipelines: ['blocks'], network: 'sandbox', range: '1005:1009', warehouse: own });
   expect([await count(pinned), await count(following)]).toEqual([5, 10]);
   await Promise.all([pinned.close(), following.close()]);
 });
 
 test('a report works over a warehouse of one file', async () => {
   const file = join(freshFolder(), 'w.duckdb');
-  await run({ workers: 0, pipelines: ['transactions'], network: 'sandbox', range: '1000:1004', warehouse: file });
+  await run({ pipelines: ['transactions'], network: 'sandbox', range: '1000:1004', warehouse: file });
   for (const report of ['network-daily', 'export-health']) {
     const { isEmpty, gaps } = await renderReport(file, report);
     const days = ['transactions', 'blocks'].map((name) => `${name} is not whole in 2026-05-01`);

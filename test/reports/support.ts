@@ -7,9 +7,9 @@ import { freshFolder } from '../scratch.ts';
 export async function warehouseWithHole(): Promise<string> {
   const warehouse = join(freshFolder(), 'w');
   for (const range of ['1000:1009', '1020:1029']) {
-    await run({ workers: 0, pipelines: ['transactions'], network: 'sandbox', range, warehouse });
+    await run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse });
   }
-  await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: '1010:1019', warehouse });
+  await run({ pipelines: ['blocks'], network: 'sandbox', range: '1010:1019', warehouse });
   return warehouse;
 }
 

@@ -286,7 +286,7 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     useS3(await startS3());
     if (EXTENSIONS !== undefined) process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
     const bucket = 's3://lake/w';
-    await run({ workers: 0, pipelines: ['blocks'], network: 'sandbox', range: '1000:1009', warehouse: bucket });
+    await run({ pipelines: ['blocks'], network: 'sandbox', range: '1000:1009', warehouse: bucket });
     const other = await servePages(new Map([['/x.csv', 'a\nfound\n']]));
     const secret = join(freshFolder(), 'secret.csv');
     writeFileSync(secret, 'a\nfound\n');

@@ -265,7 +265,7 @@ test('saved queries are the .sql files of the project folder', async () => {
 
 test('a DuckDB warehouse can be written while results of it are looked at', async () => {
   const path = join(freshFolder(), 'w.duckdb');
-  const what = { workers: 0, pipelines: ['blocks'], network: 'sandbox', warehouse: path };
+  const what = { pipelines: ['blocks'], network: 'sandbox', warehouse: path };
   await run({ ...what, range: '1000:1009' });
   const other = await serveWarehouse(path);
   try {

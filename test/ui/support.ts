@@ -15,7 +15,7 @@ import { freshFolder } from '../scratch.ts';
 export async function exportSandbox(): Promise<string> {
   const warehouse = join(freshFolder(), 'w');
   for (const range of ['1000:1039', '1050:1099']) {
-    await run({ workers: 0, pipelines: ['transactions'], network: 'sandbox', range, warehouse });
+    await run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse });
   }
   return warehouse;
 }

@@ -36,7 +36,7 @@ let gone: Sandbox;
 const warehouses: Record<'parquet' | 'duckdb', string> = { parquet: '', duckdb: '' };
 
 async function exportInto(path: string): Promise<void> {
-  await run({ pipelines: PIPELINES, network: gone.url, range: '1008:1019', warehouse: path, workers: 0 });
+  await run({ pipelines: PIPELINES, network: gone.url, range: '1008:1019', warehouse: path });
 }
 
 beforeAll(async () => {

@@ -24,7 +24,7 @@ let traces: readonly (readonly string[])[];
 beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 4000 });
   const truth = join(freshFolder(), 'truth');
-  await run({ pipelines: ['traces'], network: sandbox.url, range: RANGE, warehouse: truth, workers: 0 });
+  await run({ pipelines: ['traces'], network: sandbox.url, range: RANGE, warehouse: truth });
   traces = await query(truth, 'SELECT trace_id, mc_seqno_end FROM traces');
   sandbox.setFaults(LIE);
   warehouse = join(freshFolder(), 'w');
@@ -39,7 +39,7 @@ beforeEach(() => {
 afterAll(() => sandbox.close());
 
 async function exportInto(pipelines: readonly string[], range = RANGE) {
-  return run({ pipelines, network: sandbox.url, range, warehouse, workers: 0, effects: hurriedEffects() });
+  return run({ pipelines, network: sandbox.url, range, warehouse, effects: hurriedEffects() });
 }
 
 /** Traces that the network has and the warehouse does not, those of actions and of tick-tocks. */
@@ -96,7 +96,7 @@ test('a repair that gets the same rows again ends, keeps the rows, and leaves th
 test('rows that were compared with nothing are reported as only read, and proven by a later verification', async () => {
   sandbox.setFaults(NO_FAULTS);
   const path = join(freshFolder(), 'w');
-  const more = { network: sandbox.url, range: RANGE, warehouse: path, workers: 0 } as const;
+  const more = { network: sandbox.url, range: RANGE, warehouse: path } as const;
   const span = [{ from: 1000, to: 1029 }];
   const first = await run({ ...more, pipelines: ['traces', 'jetton_masters', 'shard_state'] });
   expect(first).toMatchObject({ complete: true, unproven: { traces: span } });

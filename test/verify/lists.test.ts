@@ -18,8 +18,8 @@ beforeAll(async () => {
   // Far behind the head, so that nothing is written late.
   sandbox = await startSandbox({ blocks: 4000 });
   warehouse = `${freshFolder()}/w`;
-  await run({ pipelines: LISTS, network: sandbox.url, range: '1000:1059', warehouse, workers: 0 });
-  await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1059', warehouse, workers: 0 });
+  await run({ pipelines: LISTS, network: sandbox.url, range: '1000:1059', warehouse });
+  await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1059', warehouse });
   sound = await contentOf(warehouse);
 });
 afterAll(() => sandbox.close());
@@ -100,7 +100,7 @@ test('links that were read while their messages were in transit are not final, a
   const growing = await startSandbox({ blocks: 1060, blockMs: 400, nowMs: () => nowMs });
   const path = `${freshFolder()}/w`;
   const bring = (pipeline: string, range: string) =>
-    run({ pipelines: [pipeline], network: growing.url, range, warehouse: path, workers: 0 });
+    run({ pipelines: [pipeline], network: growing.url, range, warehouse: path });
   await bring('transactions', '1000:1058');
   await bring('message_links', '1000:1058');
   nowMs += 60 * 400;
@@ -134,13 +134,13 @@ test('links of a source that has not heard of their receivers are asked for agai
   );
   const path = `${freshFolder()}/w`;
   const pipelines = ['transactions', 'message_links'];
-  const bring = () => run({ pipelines, network: stale.baseUrl, range: '1000:1029', warehouse: path, workers: 0 });
+  const bring = () => run({ pipelines, network: stale.baseUrl, range: '1000:1029', warehouse: path });
   const first = await bring();
   expect(late).toBe(10);
   if (!first.complete) await bring();
   const links = "SELECT md5(string_agg(m::VARCHAR, '' ORDER BY msg_hash, in_msg_tx_hash)) FROM message_links m";
   const truth = `${freshFolder()}/w`;
-  await run({ pipelines, network: sandbox.url, range: '1000:1029', warehouse: truth, workers: 0 });
+  await run({ pipelines, network: sandbox.url, range: '1000:1029', warehouse: truth });
   expect(await query(path, links)).toEqual(await query(truth, links));
   const { report, findings } = await verify(path);
   expect({ findings, notFinal: report.notFinal }).toEqual({ findings: [], notFinal: {} });
@@ -159,7 +159,7 @@ test.each(['message_links', 'traces', 'actions', 'jetton_transfers'])(
   async (pipeline) => {
     const path = `${freshFolder()}/w`;
     for (const range of ['1000:1029', '1030:1059']) {
-      await run({ pipelines: [pipeline], network: sandbox.url, range, warehouse: path, workers: 0 });
+      await run({ pipelines: [pipeline], network: sandbox.url, range, warehouse: path });
     }
     const before = await contentOf(path);
     const copy = copyOf(path, true);

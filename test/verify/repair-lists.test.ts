@@ -26,7 +26,7 @@ beforeAll(async () => {
   // Far behind the head, so that nothing is written late.
   sandbox = await startSandbox({ blocks: 4000 });
   for (const warehouse of [parquet, duckdb]) {
-    const report = await run({ pipelines: lasting, network: sandbox.url, range: RANGE, warehouse, workers: 0 });
+    const report = await run({ pipelines: lasting, network: sandbox.url, range: RANGE, warehouse });
     const tables = LISTS.flatMap((pipeline) => pipeline.tables.map(({ name }) => name));
     expect(tables.filter((name) => (report.rows[name] ?? 0) === 0)).toEqual([]);
   }

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 const bring = (warehouse: string, range: string) =>
-  run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse, workers: 0 });
+  run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse });
 
 test('the day in which the retention period starts is kept completely', () => {
   expect(firstKeptDay(90, Date.UTC(2026, 4, 4, 3, 15))).toBe('2026-02-03');
@@ -142,7 +142,7 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
       const sizes: number[] = [];
       for (let round = 0; round < 4; round++) {
         await retain(path, { pipelines: ['transactions', 'blocks'] });
-        await run({ pipelines: ['transactions'], network: sandbox.url, range: BLOCKS, warehouse: path, workers: 0 });
+        await run({ pipelines: ['transactions'], network: sandbox.url, range: BLOCKS, warehouse: path });
         sizes.push(statSync(path).size);
       }
       const [, second = 0, , last = 0] = sizes;

@@ -11,7 +11,7 @@ let headed: string;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 4000 });
-  const options = { network: sandbox.url, range: '1000:1039', workers: 0 };
+  const options = { network: sandbox.url, range: '1000:1039' };
   alone = `${freshFolder()}/w`;
   await run({ pipelines: ['shard_state'], warehouse: alone, ...options });
   headed = `${freshFolder()}/w`;

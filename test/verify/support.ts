@@ -19,7 +19,7 @@ import { freshFolder } from '../scratch.ts';
 export async function exportWarehouse(sandbox: Sandbox, name = 'w'): Promise<string> {
   const warehouse = join(freshFolder(), name);
   for (const range of ['1080:1094', '1095:1139', '1140:1159']) {
-    await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse, workers: 0 });
+    await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse });
   }
   return warehouse;
 }

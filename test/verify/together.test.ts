@@ -36,7 +36,7 @@ afterAll(async () => {
 async function exportScattered(name: string): Promise<string> {
   const warehouse = join(freshFolder(), name);
   const range = BLOCKS.join(',');
-  await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse, workers: 0 });
+  await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse });
   return warehouse;
 }
 

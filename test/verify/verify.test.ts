@@ -104,7 +104,7 @@ describe('a sound warehouse', () => {
     });
     const path = join(freshFolder(), 'w');
     const network = sandbox.url;
-    await run({ workers: 0, pipelines: ['blocks'], network, range: '2026-05-01', warehouse: path });
+    await run({ pipelines: ['blocks'], network, range: '2026-05-01', warehouse: path });
     expect((await verify(path, { range: '2026-05-01' })).report).toMatchObject({ proven: true });
     // The day after is under way.
     expect((await verify(path, { range: '2026-05-02' })).report).toMatchObject({ proven: false });
@@ -264,7 +264,7 @@ describe('what a source does', () => {
   test('headers whose times go back are found, and fetched again', async () => {
     const warehouse = join(freshFolder(), 'w');
     sandbox.setFaults({ lies: [{ kind: 'mc-time-wrong', seqno: 1085 }] });
-    await run({ pipelines: ['blocks'], network: sandbox.url, range: '1080:1089', warehouse, workers: 0 });
+    await run({ pipelines: ['blocks'], network: sandbox.url, range: '1080:1089', warehouse });
     sandbox.setFaults(NO_FAULTS);
     const { findings } = await verify(warehouse);
     expect(findings).toMatchObject([{ kind: 'block-order', table: 'blocks', span: { from: 1085, to: 1086 } }]);
@@ -279,7 +279,7 @@ describe('what a source does', () => {
     expect((await verify(path)).kinds).toEqual(['file-missing']);
     expect((await repair(sandbox, path)).report).toMatchObject({ proven: true });
     sandbox.setFaults(NO_FAULTS);
-    await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
+    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
     expect(await contentOf(path)).toEqual(wanted);
   });
 
@@ -299,7 +299,7 @@ describe('what a source does', () => {
       },
     });
     sandbox.setFaults(NO_FAULTS);
-    await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
+    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1080:1159', warehouse: path });
     expect(await contentOf(path)).toEqual(wanted);
   });
 
@@ -388,7 +388,7 @@ describe('a one-file warehouse', () => {
     expect(held.lost).toHaveLength(1);
     // Another one repairs it meanwhile, and writes on.
     await expectRepaired(path, 0);
-    await run({ workers: 0, pipelines: ['transactions'], network: sandbox.url, range: '1160:1169', warehouse: path });
+    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1160:1169', warehouse: path });
     const before = await verify(path, { content: true });
     await held.fillLedger({ tables: registry.tables, effects: realEffects, command: 'tonlake verify --repair' });
     const after = await verify(path, { content: true });

@@ -20,7 +20,7 @@ const PART = `transactions is not whole in 2026-05-01: ${HELD}`;
 
 beforeAll(async () => {
   warehouse = join(freshFolder(), 'w');
-  await run({ workers: 0, pipelines: ['transactions'], network: 'sandbox', range: '1000:1099', warehouse });
+  await run({ pipelines: ['transactions'], network: 'sandbox', range: '1000:1099', warehouse });
   await buildMarts(warehouse, { names: ['transactions_daily'] });
 });
 

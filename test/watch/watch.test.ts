@@ -99,7 +99,6 @@ describe.each(['w', 'w.duckdb'])('a watch that stores into %s', (name) => {
       warehouse,
       pipelines: ['transactions'],
       range: `290:${sandbox.head()}`,
-      workers: 0,
     });
     const final = `pending_transactions p JOIN transactions t ON t.hash = p.final_hash`;
     const [ended] = await rows(`SELECT count(*), count(t.hash),

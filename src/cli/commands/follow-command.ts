@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
 import type { Store } from '../../warehouse/index.ts';
-import { budgetOption, parseCount, parseDuration, parseRps, parseWhole, withPlace } from '../common-options.ts';
+import { budgetOption, parseCount, parseDuration, parseRps, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import type { PendingFlags } from '../pending-live.ts';
@@ -21,7 +21,6 @@ interface FollowFlags extends PendingFlags, SelectionFlags, FeedFlags, PublishFl
   readonly rps?: number | 'auto';
   readonly budget?: string;
   readonly concurrency?: number;
-  readonly workers?: number;
   readonly metrics?: string;
   readonly metricsPublic?: boolean;
   readonly maxLag?: number;
@@ -96,7 +95,6 @@ export function addFollow(program: Command): void {
     )
     .addOption(budgetOption())
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
-    .option('--workers <n>', 'maximum of worker threads that decode pages; 0 for none', parseWhole)
     .option('--metrics <address>', 'serve /metrics and /healthz on this loopback address, such as 127.0.0.1:9464')
     .option(
       '--metrics-public',
@@ -150,13 +148,13 @@ function refuseBeside(pipelines: readonly string[], flags: FollowFlags): void {
 async function followOptions(context: Context<FollowFlags>, words: readonly string[]) {
   const { flags, effects } = context;
   const registry = await context.pipelines();
-  const { refresh: refreshMs = {}, store, from, backfill, rps, budget, marts, concurrency, workers } = flags;
+  const { refresh: refreshMs = {}, store, from, backfill, rps, budget, marts, concurrency } = flags;
   const given = splitNames(words);
   await refuseOthers('follow', [...given, ...Object.keys(refreshMs)], registry);
   return {
     pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
     ...{ registry, refreshMs, store, from, backfill, lagMs: flags.lag, rps, budget, marts },
-    ...{ concurrency, workers, effects },
+    ...{ concurrency, effects },
     ...{ without: flags.without, columns: flags.columns, withoutColumns: flags.withoutColumn },
   };
 }

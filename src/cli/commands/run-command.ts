@@ -14,7 +14,6 @@ import {
   parseDurationOrZero,
   parseNonNegative,
   parseRps,
-  parseWhole,
   withPlace,
 } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
@@ -33,7 +32,6 @@ interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlag
   readonly priority: Priority;
   readonly budget?: string;
   readonly concurrency?: number;
-  readonly workers?: number;
   readonly wait?: number;
   readonly commitEvery?: number;
   readonly content?: 'hash' | 'none';
@@ -89,11 +87,6 @@ export function addRun(program: Command): void {
       parseRps,
     )
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
-    .option(
-      '--workers <n>',
-      'maximum of worker threads that decode pages; 0 for none (default: none for up to 100 blocks, otherwise CPU cores minus one, at least 1 and at most 2)',
-      parseWhole,
-    )
     .option('--wait <seconds>', 'time to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
     .option(
       '--commit-every <time>',
@@ -229,7 +222,7 @@ async function runOptions(
   return {
     ...{ pipelines, registry, range: rangeOf(pipelines, flags, registry), effects: context.effects },
     ...{ slice, store, walk, from, history, without, columns, withoutColumns: flags.withoutColumn, soFar },
-    ...{ rps, priority, budget, concurrency: flags.concurrency, workers: flags.workers, content: flags.content },
+    ...{ rps, priority, budget, concurrency: flags.concurrency, content: flags.content },
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
     commitEveryMs: flags.commitEvery,
   };

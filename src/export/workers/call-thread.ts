@@ -1,46 +1,43 @@
-import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
+import { parentPort, Worker } from 'node:worker_threads';
 import { WalkError } from '../../core/errors.ts';
 import { decodeError, encodeError, type WireError } from '../../core/wire-error.ts';
 
-/** One call of a thread, from the thread that started it. */
+/** A call of a method of the thread's object. */
 interface Request {
   readonly id: number;
-  readonly call: unknown;
+  readonly method: string;
+  readonly args: readonly unknown[];
 }
 
 type Reply =
   | { readonly id: number; readonly kind: 'value'; readonly value: unknown }
   | { readonly id: number; readonly kind: 'error'; readonly error: WireError };
 
+/** An object whose methods can be called from another thread: arguments and results are plain data. */
+export type Callable<T> = { readonly [Name in keyof T]: (...args: never[]) => Promise<unknown> };
+
 /** Objects of a worker other than columns are small and short-lived. */
 const YOUNG = { maxYoungGenerationSizeMb: 3 };
-
-/** Memory, or a port, that moves to the other thread. */
-export type Transferred = ArrayBuffer | MessagePort;
-
-type Post<T> = (lot: readonly T[], transfer: readonly Transferred[]) => void;
 
 /** Bytes at which calls go out without waiting for more, so that no thread idles and no answer waits behind much work. */
 const LOT_BYTES = 262_144;
 
 /** Messages of one turn of the event loop go out together: waking a thread costs more than decoding a small page. */
 class Outbox<T> {
-  private readonly post: Post<T>;
+  private readonly post: (lot: readonly T[], transfer: readonly ArrayBuffer[]) => void;
   private lot: T[] = [];
-  private transfer: Transferred[] = [];
+  private transfer: ArrayBuffer[] = [];
   private bytes = 0;
 
-  constructor(post: Post<T>) {
+  constructor(post: (lot: readonly T[], transfer: readonly ArrayBuffer[]) => void) {
     this.post = post;
   }
 
-  add(message: T, transfer: readonly Transferred[]): void {
+  add(message: T, transfer: readonly ArrayBuffer[] = []): void {
     if (this.lot.length === 0) setImmediate(() => this.flush());
     this.lot.push(message);
-    for (const item of transfer) {
-      this.transfer.push(item);
-      if (item instanceof ArrayBuffer) this.bytes += item.byteLength;
-    }
+    this.transfer.push(...transfer);
+    for (const { byteLength } of transfer) this.bytes += byteLength;
     if (this.bytes >= LOT_BYTES) this.flush();
   }
 
@@ -59,29 +56,49 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Calls that another thread answers. */
-export class Calls {
+/** A worker thread that answers calls of its object's methods. Bytes among the arguments move to the thread. */
+export class CallThread {
+  private readonly worker: Worker;
   private readonly outbox: Outbox<Request>;
   private readonly waiting = new Map<number, Waiting>();
   private calls = 0;
-  protected failure: WalkError | undefined;
+  private failure: WalkError | undefined;
 
-  constructor(post: Post<Request>) {
-    this.outbox = new Outbox(post);
+  constructor(file: URL) {
+    this.worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [] });
+    this.outbox = new Outbox((lot, transfer) => this.worker.postMessage(lot, transfer));
+    this.worker.on('message', (replies: readonly Reply[]) => this.settle(replies));
+    this.worker.on('error', (error) => this.fail(error));
+    this.worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
   }
 
-  /** @throws the error of the thread, or {@link WalkError} `worker-ended` if it ends by itself */
-  ask(call: unknown, transfer: readonly Transferred[] = []): Promise<unknown> {
-    if (this.failure !== undefined) return Promise.reject(this.failure);
-    const id = ++this.calls;
-    const request: Request = { id, call };
-    return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject });
-      this.outbox.add(request, transfer);
+  /** The object of the thread. Its methods throw their own errors, or {@link WalkError} `worker-ended` if the thread ends by itself. */
+  object<T extends Callable<T>>(): T {
+    return new Proxy({} as T, {
+      get:
+        (_, method) =>
+        (...args: unknown[]) =>
+          this.ask(String(method), args),
     });
   }
 
-  settle(replies: readonly Reply[]): void {
+  async close(): Promise<void> {
+    this.failure ??= new WalkError('walk: the worker was closed', { code: 'closed' });
+    await this.worker.terminate();
+  }
+
+  private ask(method: string, given: readonly unknown[]): Promise<unknown> {
+    if (this.failure !== undefined) return Promise.reject(this.failure);
+    const args = given.map((arg) => (arg instanceof Uint8Array ? ownBytes(arg) : arg));
+    const transfer = args.flatMap((arg) => (arg instanceof Uint8Array ? (arg as Uint8Array<ArrayBuffer>).buffer : []));
+    const id = ++this.calls;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      this.outbox.add({ id, method, args }, transfer);
+    });
+  }
+
+  private settle(replies: readonly Reply[]): void {
     for (const reply of replies) {
       const waiting = this.waiting.get(reply.id);
       this.waiting.delete(reply.id);
@@ -90,10 +107,10 @@ export class Calls {
     }
   }
 
-  fail(cause: Error): void {
-    this.failure ??= new WalkError(`walk: a worker thread ended: ${cause.message}`, {
+  private fail(cause: Error): void {
+    this.failure ??= new WalkError(`walk: the worker thread ended: ${cause.message}`, {
       code: 'worker-ended',
-      hint: 'the same command continues after the last commit; --workers 0 runs without threads',
+      hint: 'the same command continues after the last commit',
       cause,
     });
     for (const { reject } of this.waiting.values()) reject(this.failure);
@@ -101,53 +118,28 @@ export class Calls {
   }
 }
 
-/** A worker thread that answers calls. */
-export class CallThread extends Calls {
-  private readonly worker: Worker;
-
-  /** @param port that the thread gets as its `workerData` */
-  constructor(file: URL, port?: MessagePort) {
-    const given = port === undefined ? {} : { workerData: port, transferList: [port] };
-    const worker = new Worker(file, { resourceLimits: YOUNG, execArgv: [], ...given });
-    super((lot, transfer) => worker.postMessage(lot, transfer));
-    this.worker = worker;
-    worker.on('message', (replies: readonly Reply[]) => this.settle(replies));
-    worker.on('error', (error) => this.fail(error));
-    worker.on('exit', (code) => this.fail(new Error(`exit code ${code}`)));
-  }
-
-  async close(): Promise<void> {
-    this.failure ??= new WalkError('walk: the worker was closed', { code: 'closed' });
-    await this.worker.terminate();
-  }
-}
-
-/** Calls over a port, to a thread that this one did not start. */
-export function callsOver(port: MessagePort): Calls {
-  const calls = new Calls((lot, transfer) => port.postMessage(lot, transfer));
-  port.on('message', (replies: readonly Reply[]) => calls.settle(replies));
-  port.on('close', () => calls.fail(new Error('its port was closed')));
-  return calls;
-}
-
-/** The result of a call, and the memory in it to transfer. */
-export interface Answer {
-  readonly value: unknown;
-  readonly transfer?: readonly ArrayBuffer[];
-}
-
-/** Answers the calls that come to a port, by default that of the parent thread. They run concurrently; `perform` may order them. */
-export function answerCalls(perform: (call: unknown) => Promise<Answer>, port = parentPort): void {
-  const outbox = new Outbox<Reply>((lot, transfer) => port?.postMessage(lot, transfer));
-  const answer = async ({ id, call }: Request): Promise<void> => {
+/** Answers calls of an object's methods that come from the parent thread. Each begins in the order it came. */
+export function answerCalls<T extends Callable<T>>(object: T): void {
+  const outbox = new Outbox<Reply>((lot) => parentPort?.postMessage(lot));
+  const answer = async ({ id, method, args }: Request): Promise<void> => {
     try {
-      const { value, transfer = [] } = await perform(call);
-      outbox.add({ id, kind: 'value', value }, transfer);
+      // `CallThread.object` has the methods of the same type.
+      const value = await object[method as keyof T](...(args as never[]));
+      outbox.add({ id, kind: 'value', value });
     } catch (error) {
-      outbox.add({ id, kind: 'error', error: encodeError(error) }, []);
+      outbox.add({ id, kind: 'error', error: encodeError(error) });
     }
   };
-  port?.on('message', (requests: readonly Request[]) => {
+  parentPort?.on('message', (requests: readonly Request[]) => {
     for (const request of requests) void answer(request);
   });
+}
+
+/** The bytes in memory of their own, which can be transferred. */
+function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = bytes;
+  // Node shares memory of at most 64 KiB between small buffers.
+  const isAlone = byteLength === buffer.byteLength || byteLength > 65_536;
+  const isOwn = buffer instanceof ArrayBuffer && isAlone && buffer.byteLength < 2 * byteLength;
+  return isOwn ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(bytes);
 }

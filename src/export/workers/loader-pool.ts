@@ -1,65 +1,34 @@
+import { compiledFile } from '../../core/compiled-file.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
-import type { Stage } from '../../warehouse/index.ts';
-import type { FolderState } from '../../warehouse/staging/row-folder.ts';
-import { type RowSink, SpanLoader } from '../span-loader.ts';
-import { FLUSH_RECORDS, type LoaderPool, type SpanLoaderPort, type StageSource } from './loader-port.ts';
+import type { Batch } from '../../decode/batch.ts';
+import type { FileStage, FinishOptions, Stage, StagedSpan } from '../../warehouse/index.ts';
+import type { FolderState, GrowingFile } from '../../warehouse/staging/row-folder.ts';
+import type { RowSink } from '../span-loader.ts';
+import { CallThread } from './call-thread.ts';
+import { type FolderPlace, LoaderHost, type Loaders } from './loader-host.ts';
+import { FLUSH_RECORDS, type LoaderPool, SPANS, type SpanLoaderPort, type StageSource } from './loader-port.ts';
 
-/** A pool of things that one user has at a time. */
-export class SlotPool<T> {
-  private readonly make: () => T;
-  private readonly free: T[] = [];
-  private readonly waiting: ((thing: T) => void)[] = [];
-  private made = 0;
-  private most: number;
+const WORKER = new URL('./loader-worker.js', import.meta.url);
 
-  /** @param most maximum number; each is made when it is first needed */
-  constructor(most: number, make: () => T) {
-    this.most = most;
-    this.make = make;
-  }
-
-  /** Waits for a free one. */
-  async take(): Promise<T> {
-    const known = this.free.pop();
-    if (known !== undefined) return known;
-    if (this.made < this.most) return this.makeOne();
-    return new Promise((resolve) => {
-      this.waiting.push(resolve);
-    });
-  }
-
-  giveBack(thing: T): void {
-    const next = this.waiting.shift();
-    if (next === undefined) this.free.push(thing);
-    else next(thing);
-  }
-
-  /** Raises the maximum. */
-  grow(most: number): void {
-    this.most = most;
-    while (this.made < most && this.waiting.length > 0) this.waiting.shift()?.(this.makeOne());
-  }
-
-  private makeOne(): T {
-    this.made++;
-    return this.make();
-  }
+/**
+ * Loaders for an export: in a worker thread, so that requests go on while pages are decoded and files are written.
+ *
+ * @param isSmall true for so few rows that a thread would take more time than it saves
+ */
+export function openLoaders(stages: StageSource<FileStage>, isSmall: boolean): LoaderPool {
+  // A thread cannot load sources.
+  return isSmall || import.meta.url.endsWith('.ts') ? ownLoaders(stages) : workerLoaders(stages);
 }
 
-/** Spans in progress in one thread: one is encoded and committed while the next is fetched. */
-const SPANS = 2;
-
-/** Loaders in this thread. */
-export function threadLoaders(stages: StageSource, flushRecords: number = FLUSH_RECORDS): LoaderPool {
-  const slots = new WeakMap<PipelineDef, SlotPool<SpanLoader>>();
+/** Loaders in this thread; those of a pipeline are its own. */
+export function ownLoaders(stages: StageSource, flushRecords: number = FLUSH_RECORDS): LoaderPool {
+  const slots = new WeakMap<PipelineDef, LoaderSlots>();
   return {
-    spans: SPANS,
     flushRecords,
-    take: async (pipeline) => {
-      const slot = slots.get(pipeline) ?? new SlotPool(SPANS, () => new SpanLoader(pipeline));
-      slots.set(pipeline, slot);
-      const loader = await slot.take();
-      return portOf(loader, () => slot.giveBack(loader));
+    take: (pipeline) => {
+      const own = slots.get(pipeline) ?? new LoaderSlots(new LoaderHost(), (stage) => stage);
+      slots.set(pipeline, own);
+      return own.take(pipeline);
     },
     stage: ({ name }, span) => stages.stage(name, span),
     scratch: () => stages.scratch(),
@@ -67,37 +36,130 @@ export function threadLoaders(stages: StageSource, flushRecords: number = FLUSH_
   };
 }
 
-function portOf(loader: SpanLoader, giveBack: () => void): SpanLoaderPort {
-  let isFree = false;
+/**
+ * Loaders in a worker thread, which also writes their files. Pipelines take turns with them.
+ *
+ * @param file that the thread runs; for tests
+ */
+export function workerLoaders(stages: StageSource<FileStage>, file: URL = WORKER): LoaderPool {
+  let thread: CallThread | undefined;
+  const host = (): Loaders => {
+    thread ??= new CallThread(compiledFile(file));
+    return thread.object<Loaders>();
+  };
+  let slots: LoaderSlots | undefined;
   return {
-    open: (span, rules) => loader.open(span, rules),
-    add: (page, rules) => loader.add(page, rules),
-    audit: (mode) => loader.audit(mode),
-    contentOf: (span) => loader.contentOf(span),
-    links: (ends) => loader.links(ends),
-    drop: (unit) => loader.drop(unit),
-    flush: (stage) => loader.flush(sinkOf(stage)),
-    write: async (span, stage) => {
-      const sink = sinkOf(stage);
-      await loader.write(span, sink);
-      return { written: sink.written() };
+    flushRecords: FLUSH_RECORDS,
+    take: (pipeline) => {
+      slots ??= new LoaderSlots(host(), placeOf);
+      return slots.take(pipeline);
     },
-    release: async () => {
-      if (isFree) return;
-      isFree = true;
-      await loader.clear();
-      giveBack();
-    },
+    stage: (pipeline, span) => new WorkerStage(stages.stage(pipeline.name, span), pipeline, host),
+    scratch: (pipeline) => new WorkerStage(stages.scratch(), pipeline, host),
+    close: async () => thread?.close(),
   };
 }
 
-function sinkOf(stage: Stage): RowSink & { written(): Promise<FolderState> } {
-  let state: FolderState = { bytes: 0, isUniform: true, growing: [] };
-  return {
-    ready: async () => {},
-    write: async (batches, startsPart) => {
-      for (const batch of batches) state = await stage.write(batch, startsPart);
-    },
-    written: async () => state,
-  };
+/** The loaders of a host, which one span has at a time. */
+class LoaderSlots {
+  readonly #host: Loaders;
+  readonly #sinkOf: (stage: Stage) => RowSink | FolderPlace;
+  /** Pipeline of each open loader. */
+  readonly #pipelines = new Map<number, PipelineDef>();
+  #made = 0;
+  readonly #free: number[] = [];
+  readonly #waiting: ((number: number) => void)[] = [];
+
+  constructor(host: Loaders, sinkOf: (stage: Stage) => RowSink | FolderPlace) {
+    this.#host = host;
+    this.#sinkOf = sinkOf;
+  }
+
+  /** Waits for a free loader. */
+  async take(pipeline: PipelineDef): Promise<SpanLoaderPort> {
+    return this.#portOf(await this.#takeNumber(), pipeline);
+  }
+
+  async #takeNumber(): Promise<number> {
+    const number = this.#free.pop();
+    if (number !== undefined) return number;
+    if (this.#made < SPANS) return this.#made++;
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  #giveBack(number: number): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free.push(number);
+    else next(number);
+  }
+
+  #portOf(number: number, pipeline: PipelineDef): SpanLoaderPort {
+    const host = this.#host;
+    let isFree = false;
+    return {
+      open: (span, rules) => {
+        const isOther = this.#pipelines.get(number) !== pipeline;
+        this.#pipelines.set(number, pipeline);
+        return host.open(number, span, rules, isOther ? pipeline : undefined);
+      },
+      add: (page, rules) => host.add(number, page, rules),
+      audit: (mode) => host.audit(number, mode),
+      contentOf: (span) => host.contentOf(number, span),
+      links: (ends) => host.links(number, ends),
+      drop: (unit) => host.drop(number, unit),
+      flush: (stage) => host.flush(number, this.#sinkOf(stage)),
+      write: (span, stage) => host.write(number, span, this.#sinkOf(stage)),
+      release: async () => {
+        if (isFree) return;
+        isFree = true;
+        await host.clear(number).finally(() => this.#giveBack(number));
+      },
+    };
+  }
+}
+
+/** A stage whose files the worker writes; those of other tables, this thread. */
+class WorkerStage implements Stage {
+  readonly files: FileStage;
+  readonly #pipeline: PipelineDef;
+  readonly #host: () => Loaders;
+
+  constructor(files: FileStage, pipeline: PipelineDef, host: () => Loaders) {
+    this.files = files;
+    this.#pipeline = pipeline;
+    this.#host = host;
+  }
+
+  write(batch: Batch): Promise<FolderState> {
+    return this.files.write(batch);
+  }
+
+  grow(growing: readonly GrowingFile[]): Promise<void> {
+    return this.files.grow(growing);
+  }
+
+  async finish(options?: FinishOptions): Promise<StagedSpan> {
+    for (const file of await this.#host().finish(this.files.folder)) {
+      const table = this.#pipeline.tables.find(({ name }) => name === file.table);
+      if (table !== undefined) await this.files.adopt(table, file.path, file);
+    }
+    return this.files.finish(options);
+  }
+
+  async discard(): Promise<void> {
+    // A thread that has ended holds no file open.
+    await this.#host()
+      .discard(this.files.folder)
+      .catch(() => {});
+    await this.files.discard();
+  }
+}
+
+/** Where the worker writes the files of a stage. */
+function placeOf(stage: Stage): FolderPlace {
+  if (!(stage instanceof WorkerStage)) throw new Error('expected a stage of this pool');
+  const { folder, form } = stage.files;
+  return { folder, form };
 }

@@ -10,11 +10,6 @@ import type { RowRules } from '../row-rules.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { PageRules } from '../walk-request.ts';
 
-/** Rows on their way into the files of a stage, in an object, so that `await` does not wait for them. */
-export interface Writing {
-  readonly written: Promise<FolderState>;
-}
-
 /** A loader in this thread or in another. It serves one span at a time. */
 export interface SpanLoaderPort {
   /** Begins a span and drops the rows before. */
@@ -31,14 +26,17 @@ export interface SpanLoaderPort {
   drop(unit: number): Promise<void>;
   /** Adds the rows so far to a stage of the pool, and drops them. */
   flush(stage: Stage): Promise<void>;
-  /** Sorts the rows of a span, and adds them to a stage of the pool; the next `write` to that stage waits for `written`. */
-  write(span: Span, stage: Stage): Promise<Writing>;
-  /** Drops the rows, and returns the loader to its pool, unless that is done. Rows that are being written are not lost. */
+  /** Sorts the rows of a span, and adds them to a stage of the pool. */
+  write(span: Span, stage: Stage): Promise<FolderState>;
+  /** Drops the rows, and returns the loader to its pool, unless that is done. */
   release(): Promise<void>;
 }
 
 /** Maximum records of a long list in memory. */
 export const FLUSH_RECORDS = 50_000;
+
+/** Spans in progress: one is written and committed while the next is fetched. */
+export const SPANS = 2;
 
 /** Where the rows of loaders are written. */
 export interface StageSource<S extends Stage = Stage> {
@@ -50,8 +48,6 @@ export interface StageSource<S extends Stage = Stage> {
 
 /** Loaders for spans, and the stages that they write to. */
 export interface LoaderPool {
-  /** Maximum of spans in progress. */
-  readonly spans: number;
   /** Records of a long list after which a loader flushes. */
   readonly flushRecords: number;
   /** Waits for a free loader. */

@@ -69,7 +69,7 @@ export class RowFolder {
     this.#form = form;
   }
 
-  get state(): FolderState {
+  get #state(): FolderState {
     const days = new Set(this.#files.flatMap(({ date }) => date ?? []));
     return {
       bytes: greatest(this.#files.map(({ writer }) => writer.bytes)),
@@ -89,10 +89,11 @@ export class RowFolder {
    *
    * @param startsPart true if the rows before are another part of the commit, which may overlap in order
    */
-  async write(batch: Batch, startsPart = false): Promise<void> {
-    await guarded(this.#subject, async () => {
+  async write(batch: Batch, startsPart = false): Promise<FolderState> {
+    return guarded(this.#subject, async () => {
       const { writer, order } = await this.#fileFor(batch, startsPart);
       writer.write(batch, order.add(batch, startsPart));
+      return this.#state;
     });
   }
 

@@ -132,8 +132,7 @@ class FolderStage implements FileStage {
 
   async write(batch: Batch, startsPart?: boolean): Promise<FolderState> {
     this.#tables.set(batch.table.name, batch.table);
-    await this.#rows.write(batch, startsPart);
-    return this.#rows.state;
+    return this.#rows.write(batch, startsPart);
   }
 
   async adopt(table: TableDef, path: string, known: Parameters<FileStage['adopt']>[2] = {}): Promise<void> {
