@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { realEffects } from '../core/effects.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { ExportOptions } from '../export/exporting.ts';
+import type { ExportOptions } from '../export/open-export.ts';
 import type { DeliveryEvent } from '../feed/deliveries.ts';
 import type { Feed } from '../feed/feed.ts';
 
@@ -47,7 +47,7 @@ async function alertFeeds(path: string, options: ExportOptions): Promise<readonl
   const [{ AlertFeed }, { loadAlerts }, { choosePipelines }] = await Promise.all([
     import('../feed/alert-feed.ts'),
     import('../feed/load-alerts.ts'),
-    import('../export/exporting.ts'),
+    import('../export/open-export.ts'),
   ]);
   const { registry, pipelines } = await choosePipelines(options);
   const alerts = await loadAlerts(path, { registry, exported: pipelines, env: process.env });

@@ -1,9 +1,9 @@
 import { fetchEnds } from '../chain/index-ends.ts';
 import { TonlakeError } from '../core/errors.ts';
 import type { FetchOptions } from '../http/source.ts';
-import { LastingFailure } from './lasting-failure.ts';
+import { RepeatedFailure } from './repeated-failure.ts';
+import type { EngineContext } from './run-context.ts';
 import type { SpanWalk } from './span-walk.ts';
-import type { EngineContext } from './walk-context.ts';
 import type { WalkRequest } from './walk-request.ts';
 
 /** Codes of failures that a request for fewer rows may not have. */
@@ -27,7 +27,7 @@ export function isHeavy(error: unknown): error is TonlakeError {
 export class HeavyRequests {
   private readonly context: EngineContext;
   private readonly walk: SpanWalk;
-  private readonly lasting = new LastingFailure();
+  private readonly lasting = new RepeatedFailure();
   /** How often a request was halved. */
   private readonly cuts = new WeakMap<WalkRequest, number>();
   /** Requests that were sent with few attempts, and those that need all. */

@@ -6,9 +6,9 @@ import type { Stage } from '../warehouse/index.ts';
 import type { FolderState } from '../warehouse/staging/row-folder.ts';
 import { commitSpan } from './commit-span.ts';
 import type { RequestMeter } from './request-meter.ts';
+import type { EngineContext } from './run-context.ts';
 import type { SpanTurn } from './span-order.ts';
 import type { EntryTerms } from './span-walk.ts';
-import type { EngineContext } from './walk-context.ts';
 
 /** Size of a file that ends a commit, in bytes. */
 const FULL_BYTES = 128 * 2 ** 20;

@@ -2,10 +2,10 @@ import { DOUBLE_KEY, WRONG_ROWS } from '../audit/page-audit.ts';
 import { DecodeError, TonlakeError } from '../core/errors.ts';
 import type { SourceRequest } from '../http/request.ts';
 import { HeavyRequests } from './heavy-requests.ts';
-import { type LastingFailure, type MisfitRecords, NO_RECORD_FITS } from './lasting-failure.ts';
+import { type MisfitRecords, NO_RECORD_FITS, type RepeatedFailure } from './repeated-failure.ts';
+import type { EngineContext } from './run-context.ts';
 import type { PageReport, RefusedReport } from './span-loader.ts';
 import type { Round, SpanWalk } from './span-walk.ts';
-import type { EngineContext } from './walk-context.ts';
 import type { WalkRequest } from './walk-request.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';
 
@@ -17,7 +17,7 @@ export interface RefusedRecord extends RefusedReport {
 /** What the spans of a walk know together, so that it is given up if nothing of it can be had. */
 export interface GivingUp {
   /** Wrong pages, one after the other. */
-  readonly lasting: LastingFailure;
+  readonly lasting: RepeatedFailure;
   readonly misfits: MisfitRecords;
 }
 
@@ -51,7 +51,7 @@ export class PageLoading {
   private readonly loader: SpanLoaderPort;
   private readonly flush: () => Promise<void>;
   private readonly heavy: HeavyRequests;
-  private readonly lasting: LastingFailure;
+  private readonly lasting: RepeatedFailure;
   private readonly misfits: MisfitRecords;
 
   /** @param flush moves the rows so far out of memory */

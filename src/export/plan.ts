@@ -8,7 +8,7 @@ import { kinds } from '../declare/kind.ts';
 import { isSameSelection } from '../declare/left-out.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { selectFrom } from '../declare/selection.ts';
-import { openSession, type Session } from '../http/session.ts';
+import { openSession } from '../http/session.ts';
 import {
   doneFor,
   doneSpans,
@@ -19,13 +19,14 @@ import {
   spansOf,
 } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { requireSliceable, resolveAsked } from './asked-blocks.ts';
-import { requestsPerSpan } from './exporting.ts';
 import { type Quote, type QuoteBasis, quotePipeline } from './quote.ts';
+import { requireSliceable, resolveAsked } from './requested-blocks.ts';
 import type { RunOptions } from './run.ts';
+import { runContext } from './run-context.ts';
 import { readHeaders } from './store-sink.ts';
-import type { SpanSink, WalkContext } from './walk-context.ts';
+import type { SpanSink } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
+import { ownLoaders } from './workers/loader-pool.ts';
 
 const RATES = [1, 10, 25, 100];
 
@@ -86,12 +87,15 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
       const absent = index === undefined ? [] : subtractSpans(news, [index]);
       const present = subtractSpans(asked, absent);
       const samples = new Map();
+      const sink = readSink(reader, ledger);
+      const loaders = ownLoaders({ stage: unused, scratch: unused });
+      const opened = { options, session, effects, registry, pipelines, asked, sink, loaders };
+      const context = runContext({ ...opened, report: () => undefined });
       const plans: PipelinePlan[] = [];
       for (const pipeline of pipelines) {
         const declared = registry.pipeline(pipeline.name);
         const missing = missingOf(ledger, pipeline, present);
-        const context = { pipeline, declared, pipelines, registry, asked, effects, sink: readSink(reader, ledger) };
-        const quoting = { context: planningOf(options, session, context), ledger, reader, ends: chain.ends, samples };
+        const quoting = { context: { ...context, pipeline }, ledger, reader, ends: chain.ends, samples };
         const quote: Quote | Omit<Quote, 'basis'> =
           missing.length === 0
             ? { rows: 0, requests: {} }
@@ -109,24 +113,12 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   }
 }
 
-/** What walks may use while they are planned: they see the warehouse, and report nothing. */
-function planningOf(
-  options: RunOptions,
-  { network, source }: Session,
-  known: Pick<WalkContext, 'pipeline' | 'declared' | 'pipelines' | 'registry' | 'asked' | 'effects' | 'sink'>,
-): Omit<WalkContext, 'ends'> {
-  return {
-    ...known,
-    ...{ network, source, mode: options.walk ?? 'auto', history: false, from: undefined },
-    ...{ requestsPerSpan: requestsPerSpan(source), stop: new AbortController().signal, report: () => undefined },
-  };
+function unused(): never {
+  throw new WalkError('walk: expected a plan that writes no rows', { code: 'planning' });
 }
 
 /** The committed rows, for walks that are planned. */
 function readSink(reader: Reader | undefined, ledger: readonly LedgerEntry[]): SpanSink {
-  const unused = (): never => {
-    throw new WalkError('walk: expected a plan that writes no rows', { code: 'planning' });
-  };
   const query = reader?.query ?? unused;
   return {
     ...{ stage: unused, commit: unused, query, isKept: false, ledger: () => ledger },

@@ -13,13 +13,13 @@ import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type BatchOf, BatchQueue } from './batch-queue.ts';
 import { queryOf, requireGivenKeys } from './lookup-keys.ts';
 import { planSpans } from './lt-windows.ts';
-import { PageQueue } from './page-queue.ts';
 import { splitReachable } from './reachable-blocks.ts';
+import { walkAndRepair } from './read-again.ts';
 import { CHUNK_BLOCKS } from './row-packs.ts';
 import type { RunOptions } from './run.ts';
+import { type EngineContext, runContext } from './run-context.ts';
 import { CONTENT } from './span-loader.ts';
-import { walkAndRepair } from './walk-and-repair.ts';
-import { contentModeOf, type EngineContext, type WalkEvent } from './walk-context.ts';
+import type { WalkEvent } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
 import { ownLoaders } from './workers/loader-pool.ts';
 
@@ -116,6 +116,9 @@ function firstOf(problems: readonly string[]): string {
   return `${problems[0]}${problems.length === 1 ? '' : `, and ${problems.length - 1} more like it`}`;
 }
 
+/** Maximum of requests per span, so that rows come soon. */
+const SPAN_REQUESTS = 20;
+
 /** Everything that a reading needs. */
 interface BatchReading {
   readonly options: BatchOptions;
@@ -192,17 +195,14 @@ function contextOf(
   asked: readonly Span[],
   ends: IndexEnds,
 ): EngineContext {
-  const { network, source } = session;
   const sink = queue.sink(pipeline === own);
-  return {
-    ...{ pipeline, declared: registry.pipeline(pipeline.name), pipelines: [pipeline], registry },
-    ...{ network, source, effects, stop, report, sink, ends, asked, history: false, from: options.from },
-    ...{ mode: options.walk ?? 'auto', requestsPerSpan: 20, pages: new PageQueue(2 * (options.concurrency ?? 8)) },
+  const context = runContext({
+    ...{ options: { ...options, stop, commitEveryMs: 0 }, session, effects, registry, pipelines: [pipeline] },
+    ...{ asked, sink, report, from: options.from, requestsPerSpan: SPAN_REQUESTS },
     // Rows stay in memory until they are handed out, so flushing them would save nothing.
     loaders: ownLoaders({ stage: sink.stage, scratch: unused }, Number.POSITIVE_INFINITY),
-    commitEveryMs: 0,
-    content: contentModeOf(source, options.content),
-  };
+  });
+  return { ...context, pipeline, ends };
 }
 
 /** Lists are compared with rows in a warehouse, and there is none. */

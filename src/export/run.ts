@@ -6,21 +6,14 @@ import { type Span, subtractSpans, totalSize } from '../core/span.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 import { openSession } from '../http/session.ts';
 import { doneFor, doneSpans, type Store } from '../warehouse/index.ts';
-import { requireSliceable, resolveAsked } from './asked-blocks.ts';
-import {
-  bringEach,
-  type CommonRun,
-  choosePipelines,
-  commonRun,
-  type Exporting,
-  type ExportOptions,
-  failureOf,
-  openExportStore,
-  type PipelineTurn,
-} from './exporting.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
+import { choosePipelines, type Exporting, type ExportOptions, failureOf, openExportStore } from './open-export.ts';
+import { requireSliceable, resolveAsked } from './requested-blocks.ts';
+import { type RunContext, runContext } from './run-context.ts';
+import { type RunChain, runPipeline } from './run-pipeline.ts';
 import { RunTally } from './run-tally.ts';
 import { SealedChain } from './sealed-chain.ts';
+import { storeSink } from './store-sink.ts';
 import type { WalkEvent } from './walk-context.ts';
 import { openLoaders } from './workers/loader-pool.ts';
 
@@ -118,7 +111,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const loaders = openLoaders(store, isSmall(stages, pipelines));
     const running = { options, effects, registry, pipelines, session, chain, asked, store, stages, tally, loaders };
     try {
-      const failure = await failureOf(() => bringAll(running, isComing(parts)));
+      const failure = await failureOf(() => runAll(running, isComing(parts)));
       const report = reportOf(running, startedAt);
       options.onEvent?.(report);
       if (failure !== undefined) throw failure.error;
@@ -153,32 +146,35 @@ async function requireAnswer(running: Omit<Reported, 'tally'>, startedAt: number
 }
 
 /** Exports all pipelines, one after the other. Blocks that do not exist yet follow in pieces, as the head passes them. */
-async function bringAll(running: Running, isAwaited: boolean): Promise<void> {
-  const { options, effects, pipelines, asked, session, chain } = running;
+async function runAll(running: Running, isAwaited: boolean): Promise<void> {
+  const { options, effects, registry, pipelines, asked, session, chain, store, tally, loaders } = running;
   const { source } = session;
-  const newest = (): Promise<IndexEnds> => fetchEnds(source);
   const { waitMs, history = false } = options;
-  const common = {
-    ...commonRun(running, { asked, waitMs, history, chain: { ends: chain.ends, newest } }),
-    requireChain: compareOnce(running),
+  const sink = storeSink(store, registry);
+  const opened = { options, session, effects, registry, pipelines, asked, sink, loaders, report: tally.report };
+  const context = runContext({ ...opened, history });
+  await prepare(running, context);
+  const newest = (): Promise<IndexEnds> => fetchEnds(source);
+  const requireSame = compareOnce(running);
+  const runEach = async (each: RunContext, ends: RunChain['ends']): Promise<void> => {
+    for (const pipeline of each.pipelines) {
+      if (each.stop.aborted) return;
+      const from = options.pipelines.includes(pipeline.name) ? options.from : undefined;
+      await runPipeline({ ...each, pipeline, from }, { ends, newest, requireSame });
+    }
   };
-  const { stop } = common;
-  await prepare(running, common);
-  const turnsOf = (own: readonly PipelineDef[]): readonly PipelineTurn[] =>
-    own.map((pipeline) => ({ pipeline, from: options.pipelines.includes(pipeline.name) ? options.from : undefined }));
-  if (!isAwaited) return bringEach(common, turnsOf(pipelines));
+  if (!isAwaited) return runEach(context, chain.ends);
   // Lists that belong to no block are read once, after the last piece.
   const ofBlocks = pipelines.filter(coversBlocks);
-  for await (const { spans, ends } of reachedPieces({ asked, source, effects, stop, waitMs })) {
-    const reached = { asked: spans, waitMs: 0, chain: { ends: async () => ends, newest } };
-    await bringEach({ ...common, pipelines: ofBlocks, ...reached }, turnsOf(ofBlocks));
+  for await (const { spans, ends } of reachedPieces({ asked, source, effects, stop: context.stop, waitMs })) {
+    await runEach({ ...context, pipelines: ofBlocks, asked: spans, waitMs: 0 }, async () => ends);
   }
   const ends = await newest();
-  await bringEach({ ...common, waitMs: 0, chain: { ends: async () => ends, newest } }, turnsOf(pipelines));
+  await runEach({ ...context, waitMs: 0 }, async () => ends);
 }
 
 /** Compares the sealed blocks with the source, unless they are those of this run. */
-function compareOnce({ store, registry, session }: Running): NonNullable<CommonRun['requireChain']> {
+function compareOnce({ store, registry, session }: Running): NonNullable<RunChain['requireSame']> {
   const sealed = new SealedChain(store, registry);
   let compared: Promise<void> | undefined;
   return (ends) => {
@@ -188,15 +184,15 @@ function compareOnce({ store, registry, session }: Running): NonNullable<CommonR
 }
 
 /** Checks keys and reports the stages. @throws {UsageError} */
-async function prepare(running: Running, common: CommonRun): Promise<void> {
+async function prepare(running: Running, context: RunContext): Promise<void> {
   const { options, registry, pipelines, asked, store, stages } = running;
-  await requireKeyColumns(common);
+  await requireKeyColumns(context);
   options.onEvent?.({ event: 'stages', stages });
   if (options.from === undefined) return;
   for (const name of options.pipelines) {
     const others = pipelines.map((each) => each.name).filter((each) => each !== name);
     const coming = others.filter((each) => subtractSpans(asked, doneSpans(store.ledger(), each)).length > 0);
-    await requireGivenKeys({ ...common, pipeline: registry.pipeline(name) }, options.from, coming);
+    await requireGivenKeys({ ...context, pipeline: registry.pipeline(name) }, options.from, coming);
   }
 }
 

@@ -2,8 +2,8 @@ import { coversAll } from '../audit/shard-coverage.ts';
 import { fetchEnds } from '../chain/index-ends.ts';
 import { WalkError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
-import { KnownStates } from './known-states.ts';
 import type { LtWindow } from './lt-windows.ts';
+import { StateCache } from './state-cache.ts';
 import type { WalkContext } from './walk-context.ts';
 
 /**
@@ -26,7 +26,7 @@ export function horizonRanges(context: WalkContext): (span: Span) => Promise<LtW
 }
 
 async function fetchHorizon(
-  { source, pipeline, states = new KnownStates() }: WalkContext,
+  { source, pipeline, states = new StateCache() }: WalkContext,
   seqno: number,
 ): Promise<bigint> {
   const label = `${pipeline.name} ${seqno}`;

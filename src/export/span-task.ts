@@ -8,6 +8,7 @@ import { isHeavy } from './heavy-requests.ts';
 import type { OpenCommit } from './open-commit.ts';
 import { type Failure, type GivingUp, isWrong, PageLoading, type RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
+import type { EngineContext } from './run-context.ts';
 import { CONTENT } from './span-loader.ts';
 import type { SpanTurn } from './span-order.ts';
 import {
@@ -18,7 +19,6 @@ import {
   type ScratchRows,
   type SpanWalk,
 } from './span-walk.ts';
-import type { EngineContext } from './walk-context.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';
 
 /** How often an incomplete block is fetched again, and the delay between these attempts. */

@@ -6,12 +6,9 @@ import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
-import type { ContentMode } from '../proof/content-proof.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../warehouse/index.ts';
-import type { KnownStates } from './known-states.ts';
-import type { PageQueue } from './page-queue.ts';
-import type { LoaderPool } from './workers/loader-port.ts';
+import type { StateCache } from './state-cache.ts';
 
 /** How rows are requested: by masterchain block, by windows of logical time, or whichever takes fewer requests. */
 export type WalkMode = 'masterchain' | 'window' | 'auto';
@@ -89,8 +86,6 @@ export interface SpanSink {
 /** What a walk may use. */
 export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   readonly pipeline: Pipeline;
-  /** The same without a selection. */
-  readonly declared: PipelineDef;
   /** All pipelines of the run. */
   readonly pipelines: readonly PipelineDef[];
   readonly registry: Registry;
@@ -112,30 +107,8 @@ export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   readonly stop: AbortSignal;
   readonly report: (event: WalkEvent) => void;
   /** Shard states that several walks share. Default: each walk asks for its own. */
-  readonly states?: KnownStates | undefined;
+  readonly states?: StateCache | undefined;
 }
-
-/** What the engine uses beside. */
-export interface EngineContext<Pipeline extends PipelineDef = PipelineDef> extends WalkContext<Pipeline> {
-  /** Bounds the pages in memory: those requested, and those being decoded. */
-  readonly pages: PageQueue;
-  readonly loaders: LoaderPool;
-  /** Maximum time that proven rows wait for their commit; 0 commits each span by itself. */
-  readonly commitEveryMs: number;
-  /** How the content of transactions is proven, as far as the source has said by now. */
-  readonly content: () => ContentMode;
-}
-
-/** How the content of transactions is proven: as the user wants, and the source allows. */
-export function contentModeOf(
-  source: Pick<Source, 'hasMadeUpHashes'>,
-  wanted: ContentOption = 'hash',
-): () => ContentMode {
-  return () => (wanted === 'none' ? 'none' : source.hasMadeUpHashes ? 'facts' : 'cells');
-}
-
-/** `hash`: transactions are compared with their hashes. `none`: they are not. */
-export type ContentOption = 'hash' | 'none';
 
 /** Number of the last ledger entry that is known now; 0 if there is none. */
 export function lastSeen({ sink }: Pick<WalkContext, 'sink'>): number {

@@ -2,14 +2,14 @@ import PQueue from 'p-queue';
 import type { Span } from '../core/span.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
-import { LastingFailure, MisfitRecords } from './lasting-failure.ts';
 import { OpenCommit } from './open-commit.ts';
 import type { GivingUp } from './page-loading.ts';
+import { MisfitRecords, RepeatedFailure } from './repeated-failure.ts';
 import { requestMeter } from './request-meter.ts';
+import type { EngineContext } from './run-context.ts';
 import { SpanOrder, type SpanTurn } from './span-order.ts';
 import { runSpan } from './span-task.ts';
 import type { BlockProblem, SpanWalk } from './span-walk.ts';
-import type { EngineContext } from './walk-context.ts';
 import type { Prepare } from './walk-kind.ts';
 import { walkKindOf } from './walk-kinds.ts';
 import { widenedContext } from './widen-entry.ts';
@@ -63,7 +63,7 @@ async function runWalk(
   const meter = requestMeter(context.source);
   const commits = new OpenCommit(context, meter);
   const order = new SpanOrder();
-  const giveUp: GivingUp = { lasting: new LastingFailure(), misfits: new MisfitRecords() };
+  const giveUp: GivingUp = { lasting: new RepeatedFailure(), misfits: new MisfitRecords() };
   // Loaders are taken in order: a span that waits for the one before keeps its own.
   const starts = new PQueue({ concurrency: 1 });
   let failure: { readonly error: unknown } | undefined;

@@ -9,16 +9,22 @@ import {
   type StagedTable,
   spansOf,
 } from '../warehouse/index.ts';
-import type { StagedPart } from './collect-parts.ts';
 import { spanEvent, type WalkContext, type WalkEvent } from './walk-context.ts';
 
 /** The context that reads an entry again. It leaves out only what the run and the entry both leave out, so no column is lost. */
-export function widenedContext<Context extends Pick<WalkContext, 'declared' | 'pipeline'>>(
+export function widenedContext<Context extends Pick<WalkContext, 'registry' | 'pipeline'>>(
   context: Context,
   { without }: LedgerEntry,
 ): Context {
-  const { declared, pipeline } = context;
+  const { registry, pipeline } = context;
+  const declared = registry.pipeline(pipeline.name);
   return { ...context, pipeline: narrowPipeline(declared, commonLeftOut([pipeline.leftOut, without])) };
+}
+
+/** A staged span and the draft of its commit. */
+export interface StagedPart {
+  readonly staged: StagedSpan;
+  readonly draft: CommitDraft;
 }
 
 export interface WidenOptions {

@@ -1,6 +1,6 @@
 import { fetchHead } from '../chain/index-head.ts';
 import { type Span, totalSize } from '../core/span.ts';
-import type { Exporting } from '../export/exporting.ts';
+import type { Exporting } from '../export/open-export.ts';
 import type { SealedChain } from '../export/sealed-chain.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { canPass, isOfKey, Outage } from './outage.ts';

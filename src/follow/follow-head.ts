@@ -10,7 +10,7 @@ import {
   type ExportOptions,
   failureOf,
   openExportStore,
-} from '../export/exporting.ts';
+} from '../export/open-export.ts';
 import type { RunReport } from '../export/run.ts';
 import { RunTally } from '../export/run-tally.ts';
 import { SealedChain } from '../export/sealed-chain.ts';

@@ -1,7 +1,7 @@
 import { formatError, UsageError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { Exporting } from '../export/exporting.ts';
+import type { Exporting } from '../export/open-export.ts';
 import { BackgroundMarts } from '../marts/background-marts.ts';
 import { loadMarts, type MartDef, withInputs } from '../marts/load-marts.ts';
 import { pipelinesBehind } from '../marts/mart-inputs.ts';

@@ -1,7 +1,7 @@
 import { fetchHead, type IndexHead, type MasterBlock } from '../chain/index-head.ts';
 import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
-import type { Exporting } from '../export/exporting.ts';
+import type { Exporting } from '../export/open-export.ts';
 import type { SealedChain } from '../export/sealed-chain.ts';
 import { doneFor, type Store } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';

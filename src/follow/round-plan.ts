@@ -9,7 +9,6 @@ import {
   unionSpans,
 } from '../core/span.ts';
 import { isFinal, type PipelineDef } from '../declare/pipeline.ts';
-import type { PipelineTurn } from '../export/exporting.ts';
 import { doneFor, type ForgottenSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 
 /** Maximum of missing blocks of a round: while it catches up, all pipelines advance together. */
@@ -30,7 +29,10 @@ export interface RoundInput {
   readonly due: ReadonlySet<string>;
 }
 
-type RoundTurn = PipelineTurn & { readonly asked: readonly Span[] };
+interface RoundTurn {
+  readonly pipeline: PipelineDef;
+  readonly asked: readonly Span[];
+}
 
 /** What one round brings in. */
 export interface RoundPlan {

@@ -1,10 +1,12 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
 import { greatest, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
-import { bringIn } from '../export/bring-in.ts';
-import { type CommonRun, commonRun, type Exporting } from '../export/exporting.ts';
-import { KnownStates } from '../export/known-states.ts';
+import type { Exporting } from '../export/open-export.ts';
 import { PageQueue } from '../export/page-queue.ts';
+import { type RunContext, runContext } from '../export/run-context.ts';
+import { runPipeline } from '../export/run-pipeline.ts';
 import type { SealedChain } from '../export/sealed-chain.ts';
+import { StateCache } from '../export/state-cache.ts';
+import { storeSink } from '../export/store-sink.ts';
 import { stillForgotten } from '../warehouse/index.ts';
 import { BlockBackoff } from './block-backoff.ts';
 import type { RoundLoaders } from './round-loaders.ts';
@@ -37,9 +39,9 @@ export interface RoundsOptions {
   readonly loaders?: RoundLoaders | undefined;
 }
 
-/** How the pipelines of a round are brought in. */
-interface Bringing {
-  readonly common: CommonRun;
+/** How the pipelines of a round run. */
+interface RoundRun {
+  readonly context: RunContext;
   readonly ends: IndexEnds;
   /** True if pipelines share comparisons, for which each needs a loader of its own. */
   readonly isSharing: boolean;
@@ -50,7 +52,7 @@ export class Rounds {
   private readonly backoff = new BlockBackoff();
   private readonly options: RoundsOptions;
   private readonly pages: PageQueue;
-  private readonly states = new KnownStates();
+  private readonly states = new StateCache();
 
   constructor(options: RoundsOptions) {
     this.options = options;
@@ -103,13 +105,13 @@ export class Rounds {
     // A state that was wrong is asked for again with the rows that did not agree with it.
     let isWhole = false;
     try {
-      const answer = async (): Promise<IndexEnds> => ends;
-      const common = {
-        ...commonRun({ ...exporting, loaders }, { asked, waitMs: 0, chain: { ends: answer, newest: answer } }),
-        ...{ pages: this.pages, states: this.states },
-      };
-      await this.bringTurns(turns, input, {
-        common,
+      const { registry, session, tally } = exporting;
+      const context = runContext({
+        ...{ options: { ...options, waitMs: 0 }, session, effects, registry, pipelines, asked, loaders },
+        ...{ sink: storeSink(store, registry), report: tally.report, pages: this.pages, states: this.states },
+      });
+      await this.runTurns(turns, input, {
+        context,
         ends,
         isSharing: !(this.options.loaders?.areShared(blocks) ?? true),
       });
@@ -132,32 +134,35 @@ export class Rounds {
    * others that failed, if an earlier pipeline has waited for them in vain, or if the rows that prove theirs are still missing: what is
    * sealed without proof is never read again.
    */
-  private async bringTurns(turns: RoundPlan['turns'], input: RoundInput, { common, ends, isSharing }: Bringing) {
+  private async runTurns(turns: RoundPlan['turns'], input: RoundInput, { context, ends, isSharing }: RoundRun) {
     const late: Span[] = [];
-    const report: CommonRun['report'] = (event) => {
+    const report: RunContext['report'] = (event) => {
       if (event.event === 'problem' && event.code === NOT_INDEXED) late.push({ from: event.from, to: event.to });
-      common.report(event);
+      context.report(event);
     };
     const restOf = ({ pipeline, asked }: RoundPlan['turns'][number]): readonly Span[] => {
       if (isReading(pipeline)) return asked;
-      const ledger = common.sink.ledger();
-      const provers = common.pipelines.filter(({ name }) => pipeline.provenBy.includes(name));
+      const ledger = context.sink.ledger();
+      const provers = context.pipelines.filter(({ name }) => pipeline.provenBy.includes(name));
       const unproven = provers.flatMap((prover) => missingOf({ ...input, ledger }, prover));
       return subtractSpans(asked, unionSpans([...late, ...unproven]));
     };
     for (const group of isSharing ? independentTurns(turns) : turns.map((turn) => [turn])) {
-      const bringing = group.map((turn) => async (compared: () => Promise<void>) => {
+      const running = group.map((turn) => async (compared: () => Promise<void>) => {
         const asked = restOf(turn);
-        if (common.stop.aborted || asked.length === 0) return;
-        await bringIn({ ...common, report, sink: guarded(common.sink, compared), pipeline: turn.pipeline, asked });
+        if (context.stop.aborted || asked.length === 0) return;
+        const sink = guarded(context.sink, compared);
+        const answer = async (): Promise<IndexEnds> => ends;
+        const chain = { ends: answer, newest: answer };
+        await runPipeline({ ...context, report, sink, pipeline: turn.pipeline, asked }, chain);
       });
-      await shareComparisons(bringing, () => this.options.chain.requireSame(common.source, ends));
+      await shareComparisons(running, () => this.options.chain.requireSame(context.source, ends));
     }
   }
 }
 
 /** A sink that compares the chain right before each commit: rows that were fetched before are of the chain that is sealed. */
-function guarded(sink: CommonRun['sink'], compared: () => Promise<void>): CommonRun['sink'] {
+function guarded(sink: RunContext['sink'], compared: () => Promise<void>): RunContext['sink'] {
   return {
     ...sink,
     commit: async (staged, draft) => {

@@ -6,7 +6,7 @@ import { kinds } from '../declare/kind.ts';
 import { narrowTable } from '../declare/left-out.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
-import type { StagedPart } from '../export/collect-parts.ts';
+import type { StagedPart } from '../export/widen-entry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import {

@@ -4,12 +4,12 @@ import { WalkError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { isEphemeral, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { StagedPart } from '../export/collect-parts.ts';
-import { PageQueue } from '../export/page-queue.ts';
+import { readAnew } from '../export/read-again.ts';
+import { type EngineContext, runContext } from '../export/run-context.ts';
 import { storeSink } from '../export/store-sink.ts';
-import { readAnew } from '../export/walk-and-repair.ts';
-import { contentModeOf, type EngineContext, type WalkEvent } from '../export/walk-context.ts';
+import type { WalkEvent } from '../export/walk-context.ts';
 import { walkKindOf } from '../export/walk-kinds.ts';
+import type { StagedPart } from '../export/widen-entry.ts';
 import { ownLoaders } from '../export/workers/loader-pool.ts';
 import type { Source } from '../http/source.ts';
 import { doneSpans, PARTIAL, type Store } from '../warehouse/index.ts';
@@ -51,30 +51,20 @@ async function contextOf(
   { pipeline, entries }: Damage,
   asked: readonly Span[],
 ): Promise<EngineContext> {
-  const { store, source, registry, network, effects, stop, report, concurrency = 8 } = options;
+  const { store, source, registry, network, effects, concurrency, waitMs, stop, report } = options;
   const scope = entries[0]?.scope;
   const sink = storeSink(store, registry);
-  return {
-    ...{
-      pipeline,
-      declared: registry.pipeline(pipeline.name),
-      pipelines: [pipeline],
-      registry,
-      network,
-      source,
-      asked,
-    },
+  const context = runContext({
+    ...{ session: { network, source }, options: { concurrency, waitMs, stop, commitEveryMs: 0 } },
+    ...{ effects, registry, pipelines: [pipeline], asked, report, loaders: ownLoaders(store) },
     // Headers are not proven by rows that may be damaged.
     sink: isMasterchain(pipeline) ? { ...sink, ledger: () => [] } : sink,
-    ...{ effects, stop, report, mode: 'auto', history: false, requestsPerSpan: Number.MAX_SAFE_INTEGER },
-    ends: isAfterFirst(store, pipeline, asked) ? { first: 0, last: 0 } : await fetchEnds(source),
-    pages: new PageQueue(2 * concurrency),
-    loaders: ownLoaders(store),
-    commitEveryMs: 0,
-    content: contentModeOf(source),
+    requestsPerSpan: Number.MAX_SAFE_INTEGER,
     // The scope of an entry with given keys is their query.
     from: scope === PARTIAL ? undefined : scope,
-  };
+  });
+  const ends = isAfterFirst(store, pipeline, asked) ? { first: 0, last: 0 } : await fetchEnds(source);
+  return { ...context, pipeline, ends };
 }
 
 /** True if the walk does not need the ends of the index: rows counted by headers, and headers that follow others. */

@@ -4,7 +4,7 @@ import { parseRange, resolveRange } from '../../src/chain/range.ts';
 import { cutSlice, parseSlice } from '../../src/chain/slice.ts';
 import { formatError } from '../../src/core/errors.ts';
 import { formatSpans, type Span, spanSize, totalSize, unionSpans } from '../../src/core/span.ts';
-import { resolveAsked } from '../../src/export/asked-blocks.ts';
+import { resolveAsked } from '../../src/export/requested-blocks.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.UTC(2026, 4, 1);

@@ -11,10 +11,10 @@ import type { Given } from '../../decode/table-rows.ts';
 import { PARTIAL } from '../../warehouse/index.ts';
 import { closedGate } from '../gate.ts';
 import { inBatches } from '../item-requests.ts';
-import { describeCause, LastingFailure } from '../lasting-failure.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
 import { lookupRequest } from '../lookup-request.ts';
 import { isWrong } from '../page-loading.ts';
+import { describeCause, RepeatedFailure } from '../repeated-failure.ts';
 import type { RowRules } from '../row-rules.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { EntryTerms, Prepare, Reading, Round, SpanWalk } from '../span-walk.ts';
@@ -51,7 +51,7 @@ export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups };
 
 async function* planLookups(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const { from: query, stop } = context;
-  const lasting = new LastingFailure();
+  const lasting = new RepeatedFailure();
   if (query !== undefined) return yield* planGivenKeys(context, lasting, query);
   const size = Math.min(SPAN_BLOCKS, Math.max(1, context.requestsPerSpan));
   for (const whole of missing) {
@@ -66,7 +66,7 @@ async function* planLookups(context: Context, missing: readonly Span[]): AsyncGe
 }
 
 /** The keys of a query by the user, committed lot by lot: a killed run has lost one of them. */
-async function* planGivenKeys(context: Context, lasting: LastingFailure, query: string): AsyncGenerator<Prepare> {
+async function* planGivenKeys(context: Context, lasting: RepeatedFailure, query: string): AsyncGenerator<Prepare> {
   const { walk } = context.pipeline;
   const span = hullOf(context.asked) ?? { from: 0, to: 0 };
   const keys = await findKeys(context, walk, query, span);
@@ -93,7 +93,7 @@ class KeySpan implements SpanWalk<KeyRequest> {
   readonly rows: RowRules;
   readonly onEnd: () => void;
   private readonly context: Context;
-  private readonly lasting: LastingFailure;
+  private readonly lasting: RepeatedFailure;
   private readonly known: FoundKeys | undefined;
   private readonly readAtMs: number;
   private readonly outcomes: Outcome[] = [];
@@ -107,7 +107,7 @@ class KeySpan implements SpanWalk<KeyRequest> {
   private unknown = 0;
   private seen: number | undefined;
 
-  constructor(context: Context, lasting: LastingFailure, span: Span, onEnd: () => void, known?: FoundKeys) {
+  constructor(context: Context, lasting: RepeatedFailure, span: Span, onEnd: () => void, known?: FoundKeys) {
     const { walk, tables } = context.pipeline;
     this.context = context;
     this.lasting = lasting;
@@ -279,7 +279,7 @@ interface Failed {
 /** One line for all keys of a span that could not be read. */
 function reportFailures(
   { pipeline: { name }, report }: Context,
-  lasting: LastingFailure,
+  lasting: RepeatedFailure,
   span: Span,
   { failures, found, left }: Failed,
 ): void {

@@ -9,7 +9,7 @@ import type { PageReport } from './span-loader.ts';
 const KEYS = { unanswered: 3, answered: 20 } as const;
 
 /** Detects an endpoint that fails in the same way for every key, so that a run gives it up. */
-export class LastingFailure {
+export class RepeatedFailure {
   private readonly giveUp = new AbortController();
   private cause: string | undefined;
   /** Successive keys with the same failure. */

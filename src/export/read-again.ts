@@ -2,13 +2,13 @@ import { blockId, type Header, parseHeaders } from '../chain/headers.ts';
 import { TonlakeError } from '../core/errors.ts';
 import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
-import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { collectParts, type StagedPart } from './collect-parts.ts';
+import { type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
+import type { EngineContext } from './run-context.ts';
 import type { BlockProblem } from './span-walk.ts';
-import { type EngineContext, spanEvent } from './walk-context.ts';
+import { type SpanSink, spanEvent } from './walk-context.ts';
 import { type Due, walkDue } from './walk-engine.ts';
-import { joinDrafts, joinParts, replaceWithWider, widenedContext } from './widen-entry.ts';
+import { joinDrafts, joinParts, replaceWithWider, type StagedPart, widenedContext } from './widen-entry.ts';
 
 /** Fetches what is due. If rows contradict outdated headers, reads both again. Reports the problems that remain. */
 export async function walkAndRepair(context: EngineContext, due: Due): Promise<void> {
@@ -29,12 +29,12 @@ export async function walkAndRepair(context: EngineContext, due: Due): Promise<v
 
 /** Contexts of the pipelines with the headers that count these rows. */
 function neededHeaders(context: EngineContext): readonly EngineContext<MasterchainPipeline>[] {
-  const { pipeline, pipelines, registry } = context;
+  const { pipeline, pipelines } = context;
   if (!isMasterchain(pipeline)) return [];
   return pipelines
     .filter(({ name }) => pipeline.needs.includes(name))
     .filter(isMasterchain)
-    .map((needed) => ({ ...context, pipeline: needed, declared: registry.pipeline(needed.name) }));
+    .map((needed) => ({ ...context, pipeline: needed }));
 }
 
 /**
@@ -128,4 +128,35 @@ function describe(headers: readonly Header[]): string {
     })
     .sort()
     .join('\n');
+}
+
+/**
+ * Collects what a walk would commit, so that several spans can replace one entry. The walk sees none of its pipeline's rows as done,
+ * and its commits are not reported. Each span is a part.
+ */
+async function collectParts(
+  context: EngineContext,
+  walk: (collecting: EngineContext) => Promise<unknown>,
+): Promise<readonly StagedPart[]> {
+  const { sink, pipeline, report } = context;
+  const parts: StagedPart[] = [];
+  const ledger: SpanSink['ledger'] = () =>
+    sink
+      .ledger()
+      .filter(
+        (entry) => entry.pipeline !== pipeline.name || entry.verdict === 'quarantined' || entry.scope === PARTIAL,
+      );
+  const commit: SpanSink['commit'] = async (staged, draft) => {
+    parts.push({ staged, draft });
+    return { ...draft, format: 1, number: 0, id: staged.id, tables: staged.tables, committedAt: '' };
+  };
+  await walk({
+    ...context,
+    commitEveryMs: 0,
+    sink: { ...sink, ledger, commit },
+    report: (event) => {
+      if (event.event !== 'span') report(event);
+    },
+  });
+  return parts;
 }

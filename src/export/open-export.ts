@@ -6,7 +6,6 @@ import type { Registry } from '../declare/registry.ts';
 import { type Selection, selectFrom } from '../declare/selection.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { Session, SessionOptions } from '../http/session.ts';
-import type { Source } from '../http/source.ts';
 import {
   type CommitPart,
   covering,
@@ -17,11 +16,9 @@ import {
   spansOf,
 } from '../warehouse/index.ts';
 import { redeclaredPipelines, warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { bringIn, type PipelineRun } from './bring-in.ts';
-import { PageQueue } from './page-queue.ts';
+import { COMMIT_EVERY_MS, type ContentOption } from './run-context.ts';
 import type { RunTally } from './run-tally.ts';
-import { storeSink } from './store-sink.ts';
-import { type ContentOption, contentModeOf, type WalkMode } from './walk-context.ts';
+import type { WalkMode } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
 
@@ -44,11 +41,7 @@ export interface ExportOptions extends Omit<SessionOptions, 'effects' | 'names' 
   readonly stop?: AbortSignal | undefined;
 }
 
-const COMMIT_EVERY_MS = 60_000;
 const MOST_COMMIT_EVERY_MS = 86_400_000;
-/** Maximum time for the requests of a span, so that little is uncommitted if the source is slow. */
-const SPAN_SECONDS = 60;
-const LEAST_SPAN_ASKS = 20;
 
 /** What an export has opened. */
 export interface Exporting {
@@ -61,12 +54,6 @@ export interface Exporting {
   readonly tally: RunTally;
   readonly loaders: LoaderPool;
 }
-
-/** What all pipelines of an export have in common. */
-export type CommonRun = Omit<PipelineRun, 'pipeline'>;
-
-/** A pipeline whose turn it is. */
-export type PipelineTurn = Pick<PipelineRun, 'pipeline'> & Partial<Pick<PipelineRun, 'asked' | 'from'>>;
 
 /**
  * The pipelines of an export, those that others need first; opens nothing.
@@ -139,31 +126,6 @@ async function forgetEmpty(
   await store.commitTogether([{ staged: { id, tables: {} }, draft }]);
 }
 
-/** What the pipelines of an export share, given the blocks and the index. */
-export function commonRun(
-  exporting: Exporting,
-  scope: Pick<CommonRun, 'asked' | 'waitMs' | 'chain'> & { readonly history?: boolean },
-): CommonRun {
-  const { options, effects, registry, pipelines, session, store, tally, loaders } = exporting;
-  const { network, source } = session;
-  const { stop = new AbortController().signal, walk: mode = 'auto', concurrency = 8 } = options;
-  return {
-    ...{ pipelines, registry, network, source, effects, stop, mode, loaders, history: false, ...scope },
-    ...{ warehouse: options.warehouse, report: tally.report, sink: storeSink(store, registry) },
-    ...{ requestsPerSpan: requestsPerSpan(source), pages: new PageQueue(2 * concurrency) },
-    commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS,
-    content: contentModeOf(source, options.content),
-  };
-}
-
-/** Exports pipelines one after the other, until stopped. */
-export async function bringEach(common: CommonRun, turns: readonly PipelineTurn[]): Promise<void> {
-  for (const turn of turns) {
-    if (common.stop.aborted) return;
-    await bringIn({ ...common, ...turn });
-  }
-}
-
 /** The error of some work, so that a report can come before it is thrown. */
 export async function failureOf(work: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
   try {
@@ -172,9 +134,4 @@ export async function failureOf(work: () => Promise<void>): Promise<{ readonly e
   } catch (error) {
     return { error };
   }
-}
-
-/** Maximum of requests per span, at the source's rate. */
-export function requestsPerSpan({ rps }: Source): number {
-  return rps === undefined ? Number.MAX_SAFE_INTEGER : Math.max(LEAST_SPAN_ASKS, Math.round(rps * SPAN_SECONDS));
 }

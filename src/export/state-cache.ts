@@ -9,7 +9,7 @@ const MOST = 64;
  * Shard states that were answered before. They never change, so the pipelines of a round share them, and the state at the end of a round is
  * that before the next. To be cleared when rows do not agree with the chain: a state may be wrong, too.
  */
-export class KnownStates {
+export class StateCache {
   readonly #states = new Map<number, readonly NamedHeader[]>();
 
   has(seqno: number): boolean {

@@ -21,28 +21,30 @@ import {
 } from '../warehouse/index.ts';
 import { queryOf, requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
 import { splitReachable } from './reachable-blocks.ts';
+import { walkAndRepair, widenEntry } from './read-again.ts';
+import type { EngineContext, RunContext } from './run-context.ts';
 import { countPromised } from './store-sink.ts';
-import { walkAndRepair, widenEntry } from './walk-and-repair.ts';
-import type { EngineContext, SpanSink, WalkEvent } from './walk-context.ts';
+import type { SpanSink, WalkEvent } from './walk-context.ts';
 
 /** A run of one pipeline. */
-export interface PipelineRun extends Omit<EngineContext, 'declared' | 'ends'> {
-  readonly warehouse: string;
-  readonly chain: {
-    readonly ends: () => Promise<IndexEnds>;
-    /** For rows that can change: the index as it is before they are read. */
-    readonly newest: () => Promise<IndexEnds>;
-  };
-  readonly waitMs: number | undefined;
+export interface PipelineRun extends RunContext {
+  readonly pipeline: PipelineDef;
+}
+
+/** The index that a run reads. */
+export interface RunChain {
+  readonly ends: () => Promise<IndexEnds>;
+  /** For rows that can change: the index as it is before they are read. */
+  readonly newest: () => Promise<IndexEnds>;
   /** Called before anything is requested for a warehouse that may have sealed blocks. @throws {WalkError} if the source has other ones */
-  readonly requireChain?: ((ends: IndexEnds) => Promise<void>) | undefined;
+  readonly requireSame?: ((ends: IndexEnds) => Promise<void>) | undefined;
 }
 
 /** Attempts against other writers, and against merges, of the same blocks; each time, others have committed some of them. */
 const RIVAL_ATTEMPTS = 20;
 
 /** Exports the missing blocks of one pipeline, and reads again those that were not final; also what other writers were faster with, in part. */
-export async function bringIn(run: PipelineRun): Promise<void> {
+export async function runPipeline(run: PipelineRun, chain: RunChain): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     let isRivalled = false;
     const report: PipelineRun['report'] = (event) => {
@@ -50,7 +52,7 @@ export async function bringIn(run: PipelineRun): Promise<void> {
       run.report(event);
     };
     try {
-      await bringOnce({ ...run, report });
+      await runOnce({ ...run, report }, chain);
     } catch (error) {
       const isOutrun = isSealedMeanwhile(error) || isMergedMeanwhile(error);
       if (!isOutrun || attempt === RIVAL_ATTEMPTS) throw error;
@@ -60,8 +62,8 @@ export async function bringIn(run: PipelineRun): Promise<void> {
   }
 }
 
-async function bringOnce(run: PipelineRun): Promise<void> {
-  const { pipeline, registry, report, asked, sink, stop } = run;
+async function runOnce(run: PipelineRun, chain: RunChain): Promise<void> {
+  const { pipeline, report, sink, stop } = run;
   const partial = sink.ledger().filter((entry) => isPartial(pipeline, entry));
   // Partial entries are read again completely.
   const missing = subtractSpans(missingSpans(run), partial.flatMap(spansOf));
@@ -69,20 +71,20 @@ async function bringOnce(run: PipelineRun): Promise<void> {
   if (missing.length === 0 && !isLive && partial.length === 0) return reportSkipped(run, report);
   await requireSources(run);
   const isFresh = isLive || partial.length > 0 || pipeline.walk.kind === 'lookup';
-  const ends = isFresh ? await run.chain.newest() : await run.chain.ends();
+  const ends = isFresh ? await chain.newest() : await chain.ends();
   const narrower = coversBlocks(pipeline) ? narrowerEntries(sink.ledger(), pipeline, missing) : [];
   const again = outdated(run, ends.last).filter((entry) => !narrower.includes(entry));
   if (missing.length === 0 && again.length === 0 && run.from === undefined) return reportSkipped(run, report);
-  await run.requireChain?.(ends);
+  await chain.requireSame?.(ends);
   const reachable = coversBlocks(pipeline) ? splitReachable(pipeline, missing, ends, run.waitMs, report) : missing;
   await announce(run, reachable);
-  const context: EngineContext = { ...run, declared: registry.pipeline(pipeline.name), ends };
+  const context: EngineContext = { ...run, ends };
   for (const entry of narrower) {
     if (stop.aborted) return;
     await widenEntry(context, entry);
   }
   const rest = subtractSpans(reachable, unionSpans(narrower.flatMap(spansOf)));
-  await walkAndRepair({ ...context, asked }, { missing: rest, again });
+  await walkAndRepair(context, { missing: rest, again });
 }
 
 /** True if a done range may be read again: its rows change, or the user gave the keys. */
@@ -106,7 +108,7 @@ async function announce(run: PipelineRun, missing: readonly Span[]): Promise<voi
   const records = isCounted ? await countPromised(sink.query, missing) : undefined;
   const seqnos = totalSize(missing);
   report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
-  await requireSpace(warehouse, pipeline, records ?? seqnos);
+  if (warehouse !== undefined) await requireSpace(warehouse, pipeline, records ?? seqnos);
 }
 
 /** True for an entry whose rows are known to be wrong, so that it is read again completely. Headers replace such rows block by block. */
