@@ -46,7 +46,13 @@ export { type CheckOptions, type CheckReport, type CheckResult, runChecks } from
 export { type BudgetStatus, budgetStatus } from './rate-limit/budget-status.ts';
 export { type RenderedReport, type RenderOptions, renderReport } from './reports/render-report.ts';
 export type { ReportFormat } from './reports/report-format.ts';
-export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index.ts';
+export {
+  type Sandbox,
+  type SandboxAnswer,
+  type SandboxOptions,
+  type SandboxRequest,
+  startSandbox,
+} from './sandbox/index.ts';
 export type { QueryResult } from './sql/query-result.ts';
 export { type ExportOptions, type ExportReport, exportRows } from './targets/export-rows.ts';
 export type { Finding, FindingKind } from './verify/finding.ts';

@@ -1,14 +1,8 @@
 import { sha256Of } from '../src/core/sha256.ts';
 import { isProving } from '../src/declare/cross-check.ts';
 import type { PipelineDef } from '../src/declare/pipeline.ts';
-import type { Passing, Replied } from './relay.ts';
-
-/** A list, or a map, in the text of an answer. */
-interface ListText {
-  readonly before: string;
-  readonly records: readonly string[];
-  readonly after: string;
-}
+import { joined, type ListText, listIn } from './faults/lists.ts';
+import type { Passing, Replied } from './faults/test-sandbox.ts';
 
 /** An answer that a source may give another form. */
 export interface Answered {
@@ -110,41 +104,26 @@ function isOmissionTold({ walk, tables, crossCheck }: PipelineDef): boolean {
 
 /** Records of other answers that this one does not have. */
 function foreign({ pipeline, honest, others }: Answered): readonly string[] {
-  const own = new Set(listIn(pipeline, honest.body)?.records);
-  return others.flatMap(({ body }) => listIn(pipeline, body)?.records ?? []).filter((record) => !own.has(record));
+  const own = new Set(listOf(pipeline, honest.body)?.records);
+  return others.flatMap(({ body }) => listOf(pipeline, body)?.records ?? []).filter((record) => !own.has(record));
 }
 
 function withRecords(
   { pipeline, honest }: Answered,
   change: (records: readonly string[]) => readonly string[],
 ): Replied | undefined {
-  const list = honest.status === 200 ? listIn(pipeline, honest.body) : undefined;
+  const list = honest.status === 200 ? listOf(pipeline, honest.body) : undefined;
   if (list === undefined) return undefined;
   const changed = change(list.records);
   if (changed === list.records || changed.join() === list.records.join()) return undefined;
-  return { ...honest, body: list.before + changed.join(',') + list.after };
+  return { ...honest, body: joined({ ...list, records: changed }) };
 }
 
 /** The records of an answer; undefined for one without a list. */
-function listIn({ tables: [main] }: PipelineDef, body: string): ListText | undefined {
+function listOf({ tables: [main] }: PipelineDef, body: string): ListText | undefined {
   if (main?.rows.kind !== 'records') return undefined;
   const { shape, path } = main.rows;
   if (shape === 'one') return undefined;
   const name = shape === 'bodies' ? '"bodies":[' : shape === undefined ? `"${path.slice(1)}":[` : body.slice(0, 1);
-  const found = body.indexOf(name);
-  if (found < 0) return undefined;
-  const start = found + name.length;
-  const cuts: number[] = [start - 1];
-  let [depth, quoted, at] = [0, false, start];
-  for (; depth >= 0 && at < body.length; at++) {
-    const char = body[at];
-    if (quoted && char === '\\') at++;
-    else if (char === '"') quoted = !quoted;
-    else if (!quoted && (char === '{' || char === '[')) depth++;
-    else if (!quoted && (char === '}' || char === ']')) depth--;
-    else if (!quoted && char === ',' && depth === 0) cuts.push(at);
-  }
-  const end = at - 1;
-  const records = cuts.map((cut, i) => body.slice(cut + 1, cuts[i + 1] ?? end)).filter((record) => record !== '');
-  return { before: body.slice(0, start), records, after: body.slice(end) };
+  return listIn(body, name);
 }

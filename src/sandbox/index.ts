@@ -1,22 +1,17 @@
-import { createServer } from 'node:http';
 import { UsageError } from '../core/errors.ts';
-import { ADMIN_PATH, administer } from './admin.ts';
+import { answer } from './api/route.ts';
 import { View } from './api/view.ts';
 import { MAX_BLOCKS } from './chain/clock.ts';
-import { Bucket, Chance, Holes } from './chance.ts';
-import { NO_FAULTS, type SandboxFaults } from './faults.ts';
-import { latenessOf } from './lateness.ts';
-import { BASE_PATH, type Service, serve } from './server.ts';
-import { RequestLog } from './stats.ts';
+import { listen, type SandboxAnswer, type SandboxRequest } from './server.ts';
 
-export { ALL_FAULTS, NO_FAULTS, parseFaults, type SandboxFaults } from './faults.ts';
-export { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind, MESSAGE_LIES } from './lies/kinds.ts';
-export type { RequestLog } from './stats.ts';
+export type { SandboxAnswer, SandboxRequest } from './server.ts';
 
 /** Default of `actionLag`, in blocks: actions come at least a second after their block. */
 const ACTION_LAG = 3;
 /** More transactions do not fit between the logical times of two blocks. */
 const MAX_ACTIVITY = 8;
+/** The gateway's answer to requests above the rate. */
+const TOO_MANY: SandboxAnswer = { status: 429, body: '{"ok": false, "result": "Ratelimit exceed", "code": 429}' };
 
 export interface SandboxOptions {
   /** Port on 127.0.0.1; 0, the default, takes a free one. */
@@ -31,17 +26,19 @@ export interface SandboxOptions {
   readonly rps?: number | undefined;
   /** Compress for clients that accept gzip or brotli. Default false. */
   readonly gzip?: boolean | undefined;
-  /** Requests without this key get status 401. */
-  readonly apiKey?: string | undefined;
   /** How many blocks actions are behind the head. Default 3 if the head grows, else 0. */
   readonly actionLag?: number | undefined;
-  readonly faults?: Partial<SandboxFaults> | undefined;
   /** Adds more than 3,000 jetton transfers at one lt to this masterchain block, or the next one with a shard block. Default: none. */
   readonly tieSeqno?: number | undefined;
   /** Multiplier for the number of transactions, normally about 16 per block: 0 to 8. Default 1. */
   readonly activity?: number | undefined;
-  /** Monotonic clock in milliseconds, for growth, rate limit and holes. Default: the real one. */
+  /** Monotonic clock in milliseconds, for growth and rate limit. Default: the real one. */
   readonly nowMs?: () => number;
+  /**
+   * Answers each request instead of the sandbox, to see how a program takes errors and wrong answers. `answer` gives the true answer;
+   * if the promise rejects, the connection is closed without an answer.
+   */
+  readonly intercept?: (request: SandboxRequest, answer: () => SandboxAnswer) => SandboxAnswer | Promise<SandboxAnswer>;
 }
 
 /** A running sandbox network. */
@@ -51,11 +48,8 @@ export interface Sandbox {
   readonly port: number;
   /** Masterchain seqno of the newest block. */
   readonly head: () => number;
-  /** The requests so far; can be reset. */
-  readonly requests: RequestLog;
-  readonly faults: () => SandboxFaults;
-  /** Changes these faults and keeps the others. Changing the faults of holes opens all holes again. */
-  setFaults(faults: Partial<SandboxFaults>): void;
+  /** The answer to a GET, such as `/blocks?mc_seqno=5`, without HTTP, rate limit and `intercept`. */
+  readonly ask: (target: string) => SandboxAnswer;
   /** Ends all connections. */
   close(): Promise<void>;
 }
@@ -65,7 +59,7 @@ export interface Sandbox {
  * @throws {UsageError} when an option is out of range or the port is taken
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { seed = 1, blocks = 10_000, blockMs, activity = 1 } = options;
+  const { seed = 1, blocks = 10_000, blockMs, activity = 1, intercept } = options;
   if (!Number.isInteger(blocks) || blocks < 1 || blocks > MAX_BLOCKS) {
     throw new UsageError(`usage sandbox: expected 1 to ${MAX_BLOCKS} blocks, got ${blocks}`, { code: 'bad-blocks' });
   }
@@ -78,68 +72,42 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const startedAt = nowMs();
   const head = (): number =>
     blockMs === undefined ? blocks : Math.min(MAX_BLOCKS, blocks + Math.floor((nowMs() - startedAt) / blockMs));
-  let faults: SandboxFaults = { ...NO_FAULTS, rps: options.rps ?? 0, gzip: options.gzip ?? false, ...options.faults };
-  const holes = new Holes(seed, startedAt);
-  const setFaults = (change: Partial<SandboxFaults>): void => {
-    faults = { ...faults, ...change };
-    if (['holes', 'holeRate', 'holeAsks', 'holeMs'].some((name) => name in change)) holes.reopen(nowMs());
+  const actionLag = options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG);
+  const view = new View(seed, head, { tieSeqno: options.tieSeqno, activity, actionLag });
+  const bucket = new TokenBucket(options.rps);
+  let requests = 0;
+  const respond = (request: SandboxRequest): SandboxAnswer => {
+    if (!bucket.take(nowMs())) return TOO_MANY;
+    requests += 1;
+    return answer(view, request, requests);
   };
-  const log = new RequestLog();
-  const ageMsOf = (seqno: number): number =>
-    blockMs === undefined ? Number.POSITIVE_INFINITY : nowMs() - startedAt - (seqno - blocks) * blockMs;
-  const isLate = latenessOf(seed, () => faults, ageMsOf);
-  const view = new View(
-    seed,
-    head,
-    (seqno) => holes.isOpen(faults, seqno, nowMs()) || isLate(seqno, 'lateBlocks'),
-    () => faults,
-    {
-      ...{ tieSeqno: options.tieSeqno, activity, isLate },
-      actionLag: options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG),
-    },
+  const listening = await listen(options.port ?? 0, options.gzip ?? false, (request) =>
+    intercept === undefined ? respond(request) : intercept(request, () => respond(request)),
   );
-  const service: Service = {
-    view,
-    faults: () => faults,
-    apiKey: options.apiKey,
-    chance: new Chance(seed),
-    holes,
-    bucket: new Bucket(),
-    log,
-    nowMs,
+  const ask = (target: string): SandboxAnswer => {
+    const { pathname: path, searchParams: query } = new URL(target, 'http://sandbox');
+    return answer(view, { method: 'GET', target, path, query, headers: {}, body: '' }, requests);
   };
-  const server = createServer({ maxHeaderSize: 1 << 20, keepAliveTimeout: 60_000 }, (request, response) => {
-    const path = request.url ?? '/';
-    const work = path.startsWith(`${ADMIN_PATH}/`)
-      ? administer({ faults: () => faults, setFaults, log }, request, response)
-      : serve(service, request, response);
-    work.catch(() => response.destroy());
-  });
-  const port = await listen(server, options.port ?? 0);
-  return {
-    url: `http://127.0.0.1:${port}${BASE_PATH}`,
-    port,
-    head,
-    requests: log,
-    faults: () => faults,
-    setFaults,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { ...listening, head, ask };
 }
 
-function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const hint = 'choose another with --port';
-      reject(new UsageError(`usage sandbox: cannot listen on port ${port}`, { code: 'port-taken', hint, cause }));
-    });
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' ? (address?.port ?? port) : port);
-    });
-  });
+/** Holds the requests of one second. */
+class TokenBucket {
+  readonly #rps: number | undefined;
+  #tokens = 0;
+  #filledAt = Number.NEGATIVE_INFINITY;
+
+  constructor(rps: number | undefined) {
+    this.#rps = rps;
+  }
+
+  /** Takes a token if there is one. */
+  take(nowMs: number): boolean {
+    if (this.#rps === undefined) return true;
+    this.#tokens = Math.min(Math.max(1, this.#rps), this.#tokens + ((nowMs - this.#filledAt) / 1000) * this.#rps);
+    this.#filledAt = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
 }

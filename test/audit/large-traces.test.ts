@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { query } from '../e2e/export.ts';
-import { proxy, withRows } from '../proxy.ts';
+import { withRows } from '../faults/lists.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 
@@ -17,20 +17,20 @@ interface SentTrace {
   readonly trace_info: { readonly transactions: number };
 }
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 4000 });
+  sandbox = await startTestSandbox({ blocks: 4000 });
 });
 afterAll(() => sandbox.close());
 
 /** A source as of a large trace: marked, without transactions and actions. @returns the ids of those that it has sent */
-async function startLimited() {
+function startLimited() {
   const large = new Set<string>();
   const asked: string[] = [];
-  const source = await proxy(sandbox, ({ pathname, search }, answer) => {
-    asked.push(`${pathname}${search}`);
-    if (pathname === '/traces') {
+  sandbox.changeAnswers(({ path, target }, answer) => {
+    asked.push(target);
+    if (path === '/traces') {
       return withRows<SentTrace>(answer, 'traces', (traces) =>
         traces.map((trace) => {
           if (trace.trace_info.transactions < MOST) return trace;
@@ -40,19 +40,19 @@ async function startLimited() {
         }),
       );
     }
-    if (pathname !== '/actions') return undefined;
+    if (path !== '/actions') return undefined;
     return withRows<{ readonly trace_id: string }>(answer, 'actions', (actions) =>
       actions.filter(({ trace_id: id }) => !large.has(id)),
     );
   });
-  return { source, large, asked };
+  return { large, asked };
 }
 
 test('actions of a trace that is too large for the index are neither requested by themselves nor missing', async () => {
-  const { source, large, asked } = await startLimited();
+  const { large, asked } = startLimited();
   const warehouse = join(freshFolder(), 'w');
   const pipelines = ['transactions', 'traces', 'actions'];
-  const report = await run({ pipelines, network: source.baseUrl, range: RANGE, warehouse });
+  const report = await run({ pipelines, network: sandbox.url, range: RANGE, warehouse });
   expect(report.complete).toBe(true);
   expect(large.size).toBeGreaterThan(10);
   const stored =

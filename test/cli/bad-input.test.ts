@@ -4,21 +4,22 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { type Finished, startTonlake, tonlake } from '../cli.ts';
 import { exportRange, firstRequest, type Hashes, hashTables } from '../e2e/export.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** Recognisable in whatever it gets into. */
 const KEY = 'KEY-b1a5f00d-recognisable';
 const RANGE = '1000:1009';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let port: number;
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startTestSandbox();
   port = sandbox.port;
 });
 
@@ -126,16 +127,16 @@ describe('a source that is none', () => {
     const finished = await tonlake([...runArgs(sandbox.url, path), '--range', '1000:1029']);
     expectOneLine(finished, 1, /nothing is listening/);
     await expectNothingLost();
-    sandbox = await startSandbox({ port });
+    sandbox = await startTestSandbox({ port });
     expect(await exportRange(sandbox.url, '1000:1029', path)).toMatchObject({ code: 0, report: { complete: true } });
   });
 });
 
 describe('a key', () => {
-  let locked: Sandbox;
+  let locked: TestSandbox;
 
   beforeAll(async () => {
-    locked = await startSandbox({ apiKey: KEY });
+    locked = await startTestSandbox({ apiKey: KEY });
   });
 
   afterAll(async () => {

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 const warehouse = join(freshFolder(), 'w');
 
 const run = (...words: readonly string[]) =>
   tonlake(['run', ...words, '--network', sandbox.url, '--range', '1000:1003', '--warehouse', warehouse]);
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startTestSandbox();
   expect((await run('transactions')).code).toBe(0);
 });
 afterAll(() => sandbox.close());

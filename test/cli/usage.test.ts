@@ -108,10 +108,6 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['sandbox', '--port', 'x'], says: /expected a port/i },
     { args: ['sandbox', '--port', '0', '--seed', 'x'], says: /whole number/ },
     { args: ['sandbox', '--port', '0', '--blocks', '0'], says: /whole number/ },
-    {
-      args: ['sandbox', '--port', '0', '--faults', 'http42=1'],
-      says: /unknown fault http42; hint: did you mean http429\?/,
-    },
   ])('tonlake $args', async ({ args, says }) => {
     const { code, stdout, stderr } = await tonlake(args, { cwd: freshFolder() });
     expect(stderr).toMatch(/^error: usage[^\n]*\n$/);

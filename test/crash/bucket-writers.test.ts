@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { openWarehouse } from '../../src/index.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { type Running, startTonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import {
   EXTENSIONS,
   MINIO_PROGRAM,
@@ -47,7 +47,7 @@ describe.each(stores)('kill -9 of writers of one bucket in $name', (store) => {
   test.skipIf(isMissing)(
     `${WRITERS} writers, one killed each second: nothing is lost, there twice or left over (TONLAKE_CRASH_SEED=${SEED}; skipped without ${store.name} and TONLAKE_DUCKDB_EXTENSIONS)`,
     async () => {
-      const sandbox = await startSandbox();
+      const sandbox = await startTestSandbox();
       const relay = await startS3Relay(await store.start());
       useS3(relay);
       process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;

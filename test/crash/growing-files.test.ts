@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { chanceOf, expectNoLeftovers } from './scenario.ts';
 
@@ -20,7 +20,7 @@ const SLACK_SECONDS = 8;
 
 describe.each(['w', 'w.duckdb'] as const)('kill -9 while files of several parts grow in %s', (name) => {
   test(`leaves the same rows and no leftovers after ${KILLS} kills, each followed by a rerun (TONLAKE_CRASH_SEED=${SEED})`, async () => {
-    const sandbox = await startSandbox({ faults: SLOW });
+    const sandbox = await startTestSandbox({ faults: SLOW });
     const undisturbed = join(freshFolder(), name);
     const startedAt = performance.now();
     const { code, stderr, report } = await exportRange(sandbox.url, RANGE, undisturbed, PACE);

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openWarehouse } from '../../src/index.ts';
 import { openS3Store } from '../../src/objects/s3-store.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { type Finished, startTonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { EXTENSIONS, S3_PROGRAM, type S3Fault, startS3, startS3Relay, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { chanceOf } from './scenario.ts';
@@ -21,7 +21,7 @@ describe.skipIf(isMissing)(
   'files that are put while they grow (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
   () => {
     test(`${KILLS} kills between parts, then a store that fails: nothing is lost, and nothing is left (TONLAKE_CRASH_SEED=${SEED})`, async () => {
-      const sandbox = await startSandbox({ blocks: 20_000 });
+      const sandbox = await startTestSandbox({ blocks: 20_000 });
       const server = await startS3();
       const relay = await startS3Relay(server);
       useS3(server);

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/index.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { type JobKill, KINDS, killJobAndRerun, runUndisturbed } from './job-scenario.ts';
 import { chanceOf } from './scenario.ts';
 
@@ -8,7 +8,7 @@ const SEED = Number(process.env['TONLAKE_CRASH_SEED'] ?? Date.now() % 1_000_000)
 
 describe('kill -9 of a job', () => {
   test(`leaves the same tables, marts and outputs after ${KILLS} kills, each followed by a rerun (TONLAKE_CRASH_SEED=${SEED})`, async () => {
-    const sandbox = await startSandbox({ blocks: 2000, faults: { slow: 1, slowMs: 25 } });
+    const sandbox = await startTestSandbox({ blocks: 2000, faults: { slow: 1, slowMs: 25 } });
     try {
       const result = await runUndisturbed(sandbox.url);
       const chance = chanceOf(SEED);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { type Running, startTonlake } from '../cli.ts';
 import { type Hashes, hashTables } from '../e2e/export.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import {
   EXTENSIONS,
   MINIO_PROGRAM,
@@ -29,11 +29,11 @@ const stores = [
   { name: 'MinIO', program: MINIO_PROGRAM, start: startMinio },
 ];
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let wanted: Hashes;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startTestSandbox();
   const folder = join(freshFolder(), 'w');
   await finished(startTonlake(['run', '--all', ...place(folder)]));
   wanted = await hashTables(folder);

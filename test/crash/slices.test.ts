@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { EXTENSIONS, S3_PROGRAM, startS3, useS3 } from '../objects/s3-server.ts';
 import { seeded } from '../rate-limit/simulation.ts';
 import { freshFolder } from '../scratch.ts';
@@ -57,7 +57,7 @@ async function exportSlices(
   random: () => number,
   most: number,
 ): Promise<{ readonly wanted: Awaited<ReturnType<typeof hashTables>>; readonly kills: number }> {
-  const sandbox = await startSandbox({ faults: { slow: 1, slowMs: 40 } });
+  const sandbox = await startTestSandbox({ faults: { slow: 1, slowMs: 40 } });
   const calm = join(freshFolder(), 'w');
   expect((await exportRange(sandbox.url, RANGE, calm, ['jetton_transfers'])).code).toBe(0);
   let kills = 0;

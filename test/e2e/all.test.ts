@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry, type RunReport } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf } from '../verify/support.ts';
 import { type Hashes, hashTables, query } from './export.ts';
 
 const registry = await loadRegistry();
 const warehouse = join(freshFolder(), 'w');
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let nowMs = 0;
 let first: RunReport;
 let hashes: Hashes;
@@ -24,7 +24,7 @@ async function runAll(): Promise<RunReport> {
 
 beforeAll(async () => {
   // What is written late, or consumed late, is there: nothing is under way but what crosses the edges of the range.
-  sandbox = await startSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => nowMs });
+  sandbox = await startTestSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => nowMs });
   first = await runAll();
   hashes = await hashTables(warehouse);
 });

@@ -2,15 +2,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
-import { type LieKind, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import type { LieKind } from '../faults/lie-kinds.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, verify } from '../verify/support.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 200 });
+  sandbox = await startTestSandbox({ blocks: 200 });
 });
 afterAll(() => sandbox.close());
 

@@ -1,26 +1,25 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { proxy } from '../proxy.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { query } from './export.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 200 });
+  sandbox = await startTestSandbox({ blocks: 200 });
 });
 afterAll(() => sandbox.close());
 
 test.each(['w', 'w.duckdb'])('a negative credit is a value, and no reason for quarantine (%s)', async (name) => {
-  const { baseUrl } = await proxy(sandbox, (_, answer) => ({
+  sandbox.changeAnswers((_, answer) => ({
     ...answer,
     body: answer.body.replace(/"credit":"\d+"/, '"credit":"-9223372036854775808"'),
   }));
   const warehouse = join(freshFolder(), name);
   const options = {
     pipelines: ['transactions'],
-    network: baseUrl,
+    network: sandbox.url,
     range: '66:68',
     warehouse,
     walk: 'masterchain',
@@ -33,10 +32,10 @@ test.each(['w', 'w.duckdb'])('a negative credit is a value, and no reason for qu
 
 test('null in the place of a list is asked for again', async () => {
   let left = 3;
-  const { baseUrl } = await proxy(sandbox, ({ pathname }, answer) =>
-    pathname === '/transactions' && left-- > 0 ? { ...answer, body: '{"transactions":null}' } : undefined,
+  sandbox.changeAnswers(({ path }, answer) =>
+    path === '/transactions' && left-- > 0 ? { ...answer, body: '{"transactions":null}' } : undefined,
   );
-  const options = { pipelines: ['transactions'], network: baseUrl, range: '60:72', walk: 'window' } as const;
+  const options = { pipelines: ['transactions'], network: sandbox.url, range: '60:72', walk: 'window' } as const;
   expect(await run({ ...options, warehouse: join(freshFolder(), 'w') })).toMatchObject({
     ...{ complete: true, retries: 3 },
   });

@@ -2,10 +2,10 @@ import { vi } from 'vitest';
 import { hashedColumns } from '../../src/audit/content-hash.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { openWarehouse, type RunReport } from '../../src/index.ts';
-import type { Sandbox } from '../../src/sandbox/index.ts';
 import { quoteName } from '../../src/sql/canonical-text.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { type CliOptions, type Finished, tonlake } from '../cli.ts';
+import type { TestSandbox } from '../faults/test-sandbox.ts';
 
 /** Rows of each table, and the sum of their hashes. */
 export type Hashes = Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ export async function exportRange(
 }
 
 /** Waits for the first request since the log of a sandbox was reset; the warehouse is opened before. */
-export async function firstRequest(sandbox: Sandbox): Promise<void> {
+export async function firstRequest(sandbox: TestSandbox): Promise<void> {
   await vi.waitUntil(() => sandbox.requests.stats().requests > 0, { interval: 5, timeout: 200_000 });
 }
 

@@ -10,23 +10,20 @@ import {
   type RunReport,
   run as runHere,
 } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { EVERY, SOME_STATES, walkFolder } from '../own-pipeline.ts';
-import { type Relay, startRelay } from '../relay.ts';
 import { freshFolder } from '../scratch.ts';
 import { killOwner, listAll } from '../warehouse/warehouses.ts';
 
 /** The compiled library, whose runs start a worker. */
 const built = new URL('../../dist/src/index.js', import.meta.url);
 
-let sandbox: Sandbox;
-let relay: Relay;
+let sandbox: TestSandbox;
 let run: (options: RunOptions) => Promise<RunReport>;
 
 beforeAll(async () => {
   // 2026-05-02 begins with block 5000.
-  sandbox = await startSandbox({ blocks: 6000 });
-  relay = await startRelay(sandbox.url);
+  sandbox = await startTestSandbox({ blocks: 6000 });
   ({ run } = await import(built.href));
 });
 
@@ -127,11 +124,11 @@ describe.each(['w', 'w.duckdb'])('a run of many spans into %s', (name) => {
   test('whose source refuses to go on commits what is proven', async () => {
     const path = join(freshFolder(), name);
     const refuse = after(8, () => {
-      relay.answer = () => ({ status: 401, body: '{"error": "API key does not exist"}' });
+      sandbox.answer = () => ({ status: 401, body: '{"error": "API key does not exist"}' });
     });
-    const network = relay.url;
+    const network = sandbox.url;
     await expect(states(path, { network, onEvent: refuse })).rejects.toMatchObject({ name: 'SourceError' });
-    relay.answer = undefined;
+    sandbox.answer = undefined;
     expect(await spans(path)).toEqual([expect.stringMatching(/^1000:/)]);
     expect(await states(path, { network })).toMatchObject({ complete: true });
     expect(await contentOf(path)).toEqual(expected);

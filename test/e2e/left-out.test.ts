@@ -5,10 +5,12 @@ import { realEffects } from '../../src/core/effects.ts';
 import type { Selection } from '../../src/declare/selection.ts';
 import { planRun } from '../../src/export/plan.ts';
 import { buildMarts, loadRegistry, type RunReport, readBatches, readStatus, run, runChecks } from '../../src/index.ts';
-import { MESSAGE_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import { tonlake } from '../cli.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { MESSAGE_LIES } from '../faults/lie-kinds.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, fileOf, ledgerFiles, readEntry, repair, verify } from '../verify/support.ts';
@@ -24,12 +26,12 @@ const FLAGS = [
   ...['--without', 'account_states', '--columns', 'transactions=hash,total_fees,compute_gas_used'],
   ...['--without-column', 'messages.body_boc,messages.decoded'],
 ];
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let narrow: string;
 let full: unknown;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 300 });
+  sandbox = await startTestSandbox({ blocks: 300 });
   narrow = freshWarehouse();
   await exportTo(narrow, '100:119', SELECTION);
   const whole = freshWarehouse();

@@ -6,10 +6,11 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { readBatches } from '../../src/export/read-batches.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
-import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { DEEP_LIES, LIE_KINDS, type LieKind } from '../../src/sandbox/lies/kinds.ts';
 import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { DEEP_LIES, LIE_KINDS, type LieKind } from '../faults/lie-kinds.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -20,7 +21,7 @@ const WHOLE: Span = { from: 60, to: 135 };
 /** The blocks around lies. */
 const rangeOf = (lies: readonly Lied[]): Span => ({ from: 60, to: Math.max(...lies.map(({ seqno }) => seqno)) + 4 });
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 /** By range. */
 const truths = new Map<string, string>();
 /** Hashes of what an honest source says. */
@@ -91,7 +92,7 @@ async function readInMemory(span: Span) {
 }
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ port: 0, blocks: 200 });
+  sandbox = await startTestSandbox({ port: 0, blocks: 200 });
   trueBlocks = (await readInMemory(WHOLE)).blocks;
 });
 

@@ -6,7 +6,6 @@ import type { Span } from '../../src/core/span.ts';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { type RunOptions, run } from '../../src/export/run.ts';
 import { runChecks } from '../../src/index.ts';
-import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import { doneSpans, spansOf } from '../../src/warehouse/ledger/done-spans.ts';
@@ -14,6 +13,8 @@ import { openStore } from '../../src/warehouse/open-store.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import type { StoreOptions } from '../../src/warehouse/store-options.ts';
 import { tonlake } from '../cli.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, ledgerFiles, readEntry, repair, rewrite, verify } from '../verify/support.ts';
 import { query } from './export.ts';
@@ -25,14 +26,14 @@ const SPANS: readonly Span[] = BLOCKS.map((seqno) => ({ from: seqno, to: seqno }
 const PIPELINES = ['transactions', 'traces', 'jetton_transfers'];
 const BAD = 1084;
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let registry: Registry;
 let scattered: string;
 let merged: string;
 let content: unknown;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 4000 });
+  sandbox = await startTestSandbox({ blocks: 4000 });
   registry = await loadRegistry();
   scattered = join(freshFolder(), 'w');
   await bring(scattered, BLOCKS.join(','));

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
-import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf } from '../verify/support.ts';
@@ -19,7 +20,7 @@ const PROVEN = [
   ['nft_transfers', 'nft/transfers', 0.3],
 ] as const;
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 /** A warehouse with the transactions alone, to be copied. */
 let proof: string;
 const truth = new Map<string, unknown>();
@@ -42,7 +43,7 @@ function rowsOf(warehouse: string, pipeline: string): Promise<unknown> {
 }
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 4000 });
+  sandbox = await startTestSandbox({ blocks: 4000 });
   proof = join(freshFolder(), 'w');
   await runInto(proof, ['transactions'], WIDER);
   const warehouse = copyOf(proof);

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { tonlake } from '../cli.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { OWN_ORDERS, pipelineFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
@@ -23,10 +23,10 @@ const DRAFT = [
 const MISTAKE = DRAFT.replace("'/source'", "'/sourse'");
 const RANGE = '1000:1099';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 4000 });
+  sandbox = await startTestSandbox({ blocks: 4000 });
 });
 afterAll(() => sandbox.close());
 

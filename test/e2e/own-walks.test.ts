@@ -5,19 +5,19 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { planRun } from '../../src/export/plan.ts';
 import { readBatches } from '../../src/export/read-batches.ts';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { tonlake } from '../cli.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { EVERY, SOME_STATES, walkFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { query } from './export.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 4000 });
+  sandbox = await startTestSandbox({ blocks: 4000 });
 });
 
 afterAll(() => sandbox.close());

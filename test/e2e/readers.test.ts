@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { startNode, startTonlake, tonlake } from '../cli.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { exportRange, query, readExport } from './export.ts';
 
 const READER = fileURLToPath(new URL('./reader.mjs', import.meta.url));
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startTestSandbox();
 });
 
 afterAll(async () => {

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ALL_FAULTS, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake, tonlake } from '../cli.ts';
+import { ALL_FAULTS, NO_FAULTS } from '../faults/faults.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { exportRange, firstRequest, type Hashes, hashTables, query, readExport } from './export.ts';
 
@@ -11,7 +12,7 @@ const NEVER = 1e9;
 /** Each block is asked for by itself, so that the server's log tells which were. */
 const BY_BLOCK = ['--walk', 'masterchain'];
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 /** What the range holds, from an undisturbed run into a Parquet warehouse. */
 let wanted: Hashes;
 let warehouse: string;
@@ -32,7 +33,7 @@ const countTo = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startTestSandbox();
   warehouse = w();
   const { code, stderr } = await exportRange(sandbox.url, RANGE, warehouse);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -187,7 +188,7 @@ describe('a dry run', () => {
 
 describe('a source that is not ready', () => {
   test('blocks after the head are waited for', async () => {
-    const growing = await startSandbox({ blocks: 1000, blockMs: 40 });
+    const growing = await startTestSandbox({ blocks: 1000, blockMs: 40 });
     try {
       const path = w();
       const { code, report } = await exportRange(growing.url, ':+20', path);

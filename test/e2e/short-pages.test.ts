@@ -1,48 +1,45 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
-import { type Passing, type Relay, type Replied, startRelay } from '../relay.ts';
 import { freshFolder } from '../scratch.ts';
 import { query } from './export.ts';
 
 /** About 4,500 transactions. */
 const RANGE = '1000:1269';
 
-let sandbox: Sandbox;
-let relay: Relay;
+let sandbox: TestSandbox;
 let truth: unknown;
 /** Requests for windows of transactions if nothing is wrong. */
 let windows: number;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 2000 });
-  relay = await startRelay(sandbox.url);
+  sandbox = await startTestSandbox({ blocks: 2000 });
   truth = (await transactionsBy('masterchain')).rows;
   windows = (await transactionsBy('window')).pages.length;
 });
 afterAll(() => sandbox.close());
 
-async function transactionsBy(walk: 'masterchain' | 'window', answer?: Relay['answer']) {
+async function transactionsBy(walk: 'masterchain' | 'window', answer?: TestSandbox['answer']) {
   const warehouse = join(freshFolder(), 'w');
-  relay.answer = answer;
-  relay.requests.length = 0;
+  sandbox.answer = answer;
+  sandbox.requests.targets.length = 0;
   const pipelines = ['transactions'];
   const report = await run({
-    ...{ pipelines, network: relay.url, range: RANGE, warehouse, walk, rps: 1_000_000 },
+    ...{ pipelines, network: sandbox.url, range: RANGE, warehouse, walk, rps: 1_000_000 },
     effects: hurriedEffects(),
   });
   const rows = await query(warehouse, 'SELECT count(*), sum(hash(t)::HUGEINT) FROM transactions t');
   return {
     ...{ report, rows },
-    pages: relay.requests.filter((each) => each.startsWith('/transactions?')),
-    blocks: relay.requests.filter((each) => each.startsWith('/transactionsByMasterchainBlock')),
+    pages: sandbox.requests.targets.filter((each) => each.startsWith('/transactions?')),
+    blocks: sandbox.requests.targets.filter((each) => each.startsWith('/transactionsByMasterchainBlock')),
   };
 }
 
 /** Changes the rows of windows of transactions; counts the windows from 0. */
-function ofWindows(change: (rows: readonly unknown[], at: number) => readonly unknown[]): Relay['answer'] {
+function ofWindows(change: (rows: readonly unknown[], at: number) => readonly unknown[]): TestSandbox['answer'] {
   let at = 0;
   return async (passing) => {
     const answer = await passing.forward();
@@ -56,7 +53,7 @@ function withRows({ status, body }: Replied, change: (rows: readonly unknown[]) 
 }
 
 /** Sends other parameters with a window of transactions. */
-function otherwise(change: (passing: Passing) => void): Relay['answer'] {
+function otherwise(change: (passing: Passing) => void): TestSandbox['answer'] {
   return (passing) => {
     if (passing.path === '/transactions') change(passing);
     return passing.forward();

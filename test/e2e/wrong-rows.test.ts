@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
+import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
-import { type Passing, type Relay, type Replied, startRelay } from '../relay.ts';
 import { chanceOf, ROW_LIES, type RowLie } from '../row-lies.ts';
-import { afterFile, freshFolder } from '../scratch.ts';
+import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { type Hashes, hashTables } from './export.ts';
 
@@ -18,17 +17,15 @@ const registry = await loadRegistry();
 const pipelines = registry.lasting.map((name) => registry.pipeline(name));
 const byPath = new Map(pipelines.map((pipeline) => [pipeline.endpoint.replace(/^\w+ /, ''), pipeline]));
 
-let relay: Relay;
+let sandbox: TestSandbox;
 let truth: Hashes;
 /** Honest answers, by path. */
 const answers = new Map<string, { readonly request: string; readonly replied: Replied }[]>();
 const nameOf = ({ path, query, body }: Passing): string => `${path} ${query} ${body}`;
 
 beforeAll(async () => {
-  const sandbox = await startSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => 0 });
-  afterFile(() => sandbox.close());
-  relay = await startRelay(sandbox.url);
-  relay.answer = async (passing) => {
+  sandbox = await startTestSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => 0 });
+  sandbox.answer = async (passing) => {
     const replied = await passing.forward();
     const known = answers.get(passing.path) ?? [];
     known.push({ request: nameOf(passing), replied });
@@ -52,7 +49,7 @@ async function readAll(warehouse: string): Promise<Outcome> {
   const told = new Set(['problem', 'quarantine', 'unknown-keys', 'refused-keys', 'fewer-rows']);
   try {
     const report = await run({
-      ...{ pipelines: registry.lasting, network: relay.url, range: RANGE, warehouse, registry },
+      ...{ pipelines: registry.lasting, network: sandbox.url, range: RANGE, warehouse, registry },
       ...{ effects: hurriedEffects(), waitMs: 1000, onEvent: (event) => told.has(event.event) && problems.push(event) },
     });
     return { report, problems, error: undefined };
@@ -65,7 +62,7 @@ async function readAll(warehouse: string): Promise<Outcome> {
 function lying(lieOf: (request: string, attempt: number) => RowLie | undefined): Map<string, number> {
   const told = new Map<string, number>();
   const attempts = new Map<string, number>();
-  relay.answer = async (passing) => {
+  sandbox.answer = async (passing) => {
     const request = nameOf(passing);
     const attempt = (attempts.get(request) ?? 0) + 1;
     attempts.set(request, attempt);

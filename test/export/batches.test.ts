@@ -3,17 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WalkMode } from '../../src/export/walk-context.ts';
 import { readBatches, run } from '../../src/index.ts';
-import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
-import { proxy, withRows } from '../proxy.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { withRows } from '../faults/lists.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: Sandbox;
-let quiet: Sandbox;
+let sandbox: TestSandbox;
+let quiet: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 300 });
-  quiet = await startSandbox({ blocks: 6000, activity: 0 });
+  sandbox = await startTestSandbox({ blocks: 300 });
+  quiet = await startTestSandbox({ blocks: 6000, activity: 0 });
 });
 
 afterAll(async () => {
@@ -83,14 +84,14 @@ describe('readBatches of a list', () => {
   });
 
   test('leaves out a block whose rows come twice, and says so', async () => {
-    const { baseUrl } = await proxy(sandbox, (target, answer) =>
-      target.pathname === '/traces' && target.searchParams.get('mc_seqno') === '66'
+    sandbox.changeAnswers((target, answer) =>
+      target.path === '/traces' && target.query.get('mc_seqno') === '66'
         ? withRows(answer, 'traces', (rows) => [...rows, ...rows.slice(0, 1)])
         : undefined,
     );
     const blocks = new Set<number>();
     const reading = (async () => {
-      for await (const { batch } of readBatches({ network: baseUrl, range: '60:72', pipeline: 'traces' })) {
+      for await (const { batch } of readBatches({ network: sandbox.url, range: '60:72', pipeline: 'traces' })) {
         for (const seqno of batch.getChild('mc_seqno_end') ?? []) blocks.add(Number(seqno));
       }
     })();

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Header } from '../../src/chain/headers.ts';
 import { BlockWindows } from '../../src/export/block-windows.ts';
 import { planRun } from '../../src/export/plan.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { hashTables } from '../e2e/export.ts';
-import { type Passed, withRows } from '../proxy.ts';
+import { withRows } from '../faults/lists.ts';
+import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
-import { type Relay, startRelay } from '../relay.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf } from '../verify/support.ts';
 
@@ -16,8 +15,7 @@ const RANGE = '1000:1015';
 const BLOCKS = 16;
 const LISTS = ['traces', 'actions'];
 
-let sandbox: Sandbox;
-let relay: Relay;
+let sandbox: TestSandbox;
 /** A warehouse with the transactions alone, to be copied. */
 let proof: string;
 let truth: Readonly<Record<string, string>>;
@@ -27,7 +25,7 @@ async function runInto(warehouse: string, more: Partial<Parameters<typeof run>[0
   const report = await run({
     ...{
       pipelines: LISTS,
-      network: relay.url,
+      network: sandbox.url,
       range: RANGE,
       warehouse,
       effects: hurriedEffects(),
@@ -39,29 +37,32 @@ async function runInto(warehouse: string, more: Partial<Parameters<typeof run>[0
   return { report, problems, rows: await hashTables(warehouse) };
 }
 
-type Change = (asked: URL, answer: Passed, isWindow: boolean) => Passed | undefined;
+type Change = (asked: Passing, answer: Replied, isWindow: boolean) => Replied | undefined;
 
 /** Changes answers of the lists from now on. @returns their requests: of windows, and of which blocks */
 function counting(change: Change = () => undefined) {
   const asked = { windows: 0, blocks: new Set<string>() };
-  relay.answer = async ({ path, query, forward }) => {
-    const answer = await forward();
+  sandbox.answer = async (passing) => {
+    const { path, query } = passing;
+    const answer = await passing.forward();
     if (!LISTS.includes(path.slice(1))) return answer;
     const isWindow = query.has('start_lt');
     const seqno = query.get('mc_seqno');
     if (isWindow) asked.windows++;
     if (seqno !== null) asked.blocks.add(`${path} ${seqno}`);
-    return change(new URL(`http://relay${path}?${query}`), answer, isWindow) ?? answer;
+    return change(passing, answer, isWindow) ?? answer;
   };
   return asked;
 }
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 4000, activity: 0.5 });
+  sandbox = await startTestSandbox({ blocks: 4000, activity: 0.5 });
   proof = join(freshFolder(), 'w');
-  relay = await startRelay(sandbox.url);
   await runInto(proof, { pipelines: ['transactions'], range: '995:1015' });
   ({ rows: truth } = await runInto(copyOf(proof), { walk: 'masterchain' }));
+});
+afterEach(() => {
+  sandbox.answer = undefined;
 });
 afterAll(() => sandbox.close());
 
@@ -85,7 +86,7 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
   test('are quoted in windows, or block by block where the transactions will not be there', async () => {
     counting();
     const quoted = async (warehouse: string, pipelines: readonly string[]) => {
-      const plan = await planRun({ pipelines, network: relay.url, range: RANGE, warehouse });
+      const plan = await planRun({ pipelines, network: sandbox.url, range: RANGE, warehouse });
       return plan.pipelines.find(({ pipeline }) => pipeline === 'traces')?.requests['/traces'];
     };
     expect(await quoted(proof, ['traces'])).toBeLessThan(BLOCKS / 2);
@@ -96,7 +97,7 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
 
   test('of which a window lacks rows are requested by themselves', async () => {
     const asked = counting((target, answer, isWindow) =>
-      isWindow ? withRows(answer, target.pathname.slice(1), (rows) => rows.slice(1)) : undefined,
+      isWindow ? withRows(answer, target.path.slice(1), (rows) => rows.slice(1)) : undefined,
     );
     const { report, problems, rows } = await runInto(copyOf(proof), { pipelines: ['traces'] });
     expect({ problems, complete: report.complete }).toEqual({ problems: [], complete: true });
@@ -106,9 +107,9 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
   });
 
   test('of which a window has a row in the wrong block are requested by themselves', async () => {
-    const asked = counting(({ pathname }, answer, isWindow) => {
+    const asked = counting(({ path }, answer, isWindow) => {
       if (!isWindow) return undefined;
-      const [wrong, right] = pathname === '/traces' ? ['"1011"', '"1010"'] : ['1009', '1010'];
+      const [wrong, right] = path === '/traces' ? ['"1011"', '"1010"'] : ['1009', '1010'];
       return { ...answer, body: answer.body.replace(`mc_seqno_end":${right}`, `mc_seqno_end":${wrong}`) };
     });
     const { report, problems, rows } = await runInto(copyOf(proof));
@@ -118,7 +119,7 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
 
   test('are sealed though the windows come from a server that does not have them', async () => {
     const asked = counting((target, answer, isWindow) =>
-      isWindow ? withRows(answer, target.pathname.slice(1), () => []) : undefined,
+      isWindow ? withRows(answer, target.path.slice(1), () => []) : undefined,
     );
     const { report, problems, rows } = await runInto(copyOf(proof));
     expect({ problems, complete: report.complete, rows }).toEqual({ problems: [], complete: true, rows: truth });
@@ -127,9 +128,9 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
 
   test('stay open if no server has them', async () => {
     counting((target, answer, isWindow) => {
-      if (target.pathname === '/traces') return undefined;
-      if (target.searchParams.get('mc_seqno') !== null) return NOT_FOUND;
-      return isWindow || target.searchParams.has('trace_id') ? withRows(answer, 'actions', () => []) : undefined;
+      if (target.path === '/traces') return undefined;
+      if (target.query.get('mc_seqno') !== null) return NOT_FOUND;
+      return isWindow || target.query.has('trace_id') ? withRows(answer, 'actions', () => []) : undefined;
     });
     const { report, problems, rows } = await runInto(copyOf(proof));
     expect(report.complete).toBe(false);
@@ -140,9 +141,9 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
 
   test('are compared with the transactions, although others are not indexed or take too long to answer', async () => {
     const lacking = new Set(['1005', '1008']);
-    counting(({ pathname, searchParams }, answer) => {
-      const seqno = searchParams.get('mc_seqno') ?? '';
-      if (pathname !== '/traces' || seqno === '') return undefined;
+    counting(({ path, query }, answer) => {
+      const seqno = query.get('mc_seqno') ?? '';
+      if (path !== '/traces' || seqno === '') return undefined;
       if (seqno === '1010') return NOT_FOUND;
       if (seqno === '1011') return { status: 500, body: '{"error":"context deadline exceeded"}' };
       return lacking.delete(seqno) ? withRows(answer, 'traces', (rows) => rows.slice(1)) : undefined;
@@ -154,7 +155,7 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
       { event: 'problem', pipeline: 'traces', from: 1010, to: 1010, code: 'not-indexed' },
       { event: 'problem', pipeline: 'traces', from: 1011, to: 1011, code: 'server-error' },
     ]);
-    relay.answer = undefined;
+    sandbox.answer = undefined;
     const { rows } = await runInto(warehouse, { pipelines: ['traces'] });
     expect(rows['traces']).toBe(truth['traces']);
   });
@@ -162,9 +163,9 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
   test('are requested again twice each, however often others were', async () => {
     // A block that came twice in a window, once with rows of another; and a list that lacks a row of another block.
     let wrong = 1;
-    counting(({ pathname, searchParams }, answer, isWindow) => {
-      if (pathname !== '/traces') return undefined;
-      const seqno = searchParams.get('mc_seqno');
+    counting(({ path, query }, answer, isWindow) => {
+      if (path !== '/traces') return undefined;
+      const seqno = query.get('mc_seqno');
       if (seqno === '1004' && wrong-- > 0) return { ...answer, body: answer.body.replaceAll('"1004"', '"1003"') };
       if (!isWindow) return undefined;
       return withRows<Record<string, unknown>>(answer, 'traces', (rows) => {
@@ -180,7 +181,7 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
   test('are requested by themselves if windows are never whole, or the source does not know them', async () => {
     const asked = counting((target, answer, isWindow) => {
       if (!isWindow) return undefined;
-      return target.pathname === '/traces' ? unfiltered(answer) : { ...answer, body: answer.body.slice(0, 100) };
+      return target.path === '/traces' ? unfiltered(answer) : { ...answer, body: answer.body.slice(0, 100) };
     });
     const { report, rows } = await runInto(copyOf(proof));
     expect({ complete: report.complete, rows }).toEqual({ complete: true, rows: truth });
@@ -192,7 +193,7 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
   test('with a record that cannot be decoded leave one block open', async () => {
     let broken = '';
     counting((target, answer) => {
-      if (target.pathname !== '/traces') return undefined;
+      if (target.path !== '/traces') return undefined;
       return withRows<Record<string, unknown>>(answer, 'traces', (rows) =>
         rows.map((row) => {
           if (broken === '' && row['mc_seqno_end'] === '1010') broken = String(row['trace_id']);
@@ -207,10 +208,10 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
   });
 });
 
-const NOT_FOUND: Passed = { status: 404, body: '{"error":"masterchain block not found"}' };
+const NOT_FOUND: Replied = { status: 404, body: '{"error":"masterchain block not found"}' };
 
 /** Always a full page, whatever the window is. */
-function unfiltered(answer: Passed): Passed {
+function unfiltered(answer: Replied): Replied {
   return withRows<Record<string, unknown>>(answer, 'traces', ([row]) =>
     Array.from({ length: 200 }, (_, at) => ({ ...row, trace_id: String(at) })),
   );

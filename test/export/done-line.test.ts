@@ -1,24 +1,21 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunEvent, realEffects, run } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { query } from '../e2e/export.ts';
-import { type Relay, startRelay } from '../relay.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: Sandbox;
-let relay: Relay;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay(sandbox.url);
+  sandbox = await startTestSandbox();
 });
 afterAll(() => sandbox.close());
 
 async function go(pipeline: string, warehouse: string) {
   const problems: RunEvent[] = [];
   const report = await run({
-    ...{ pipelines: [pipeline], range: '1000:1019', network: relay.url, warehouse },
+    ...{ pipelines: [pipeline], range: '1000:1019', network: sandbox.url, warehouse },
     effects: { ...realEffects, sleep: async () => undefined },
     onEvent: (event) => event.event === 'problem' && problems.push(event),
   });
@@ -32,7 +29,7 @@ interface Header {
 }
 
 test('rows that a run commits again are counted once in its last line', async () => {
-  relay.answer = async ({ path, query: asked, forward }) => {
+  sandbox.answer = async ({ path, query: asked, forward }) => {
     const answer = await forward();
     if (path !== '/blocks' || !asked.has('start_lt')) return answer;
     const { blocks } = JSON.parse(answer.body) as { readonly blocks: readonly Header[] };
@@ -45,12 +42,12 @@ test('rows that a run commits again are counted once in its last line', async ()
   const warehouse = join(freshFolder(), 'w');
   const commits: Record<string, number> = {};
   const report = await run({
-    ...{ pipelines: ['transactions'], range: '1000:1019', network: relay.url, warehouse },
+    ...{ pipelines: ['transactions'], range: '1000:1019', network: sandbox.url, warehouse },
     onEvent: (event) => {
       if (event.event === 'span')
         commits[event.pipeline] = (commits[event.pipeline] ?? 0) + (event.rows['blocks'] ?? 0);
       // From here on the headers are what they are: those that were committed are read again.
-      if (event.event === 'span' && event.pipeline === 'blocks') relay.answer = undefined;
+      if (event.event === 'span' && event.pipeline === 'blocks') sandbox.answer = undefined;
     },
   });
   expect(report.complete).toBe(true);
@@ -60,7 +57,7 @@ test('rows that a run commits again are counted once in its last line', async ()
 });
 
 test('a pipeline whose need is not done is skipped with a line', async () => {
-  relay.answer = async ({ path, forward }) => {
+  sandbox.answer = async ({ path, forward }) => {
     const answer = await forward();
     if (path !== '/jetton/masters') return answer;
     const parsed = JSON.parse(answer.body) as { readonly jetton_masters: readonly object[] };
@@ -76,6 +73,6 @@ test('a pipeline whose need is not done is skipped with a line', async () => {
       message: 'walk jetton_wallets 1000:1019: skipped, because jetton_masters is not done there',
     },
   ]);
-  relay.answer = undefined;
+  sandbox.answer = undefined;
   expect(await go('jetton_wallets', warehouse)).toMatchObject({ report: { complete: true }, problems: [] });
 });

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { type Passed, proxy, withRows } from '../proxy.ts';
+import { withRows } from '../faults/lists.ts';
+import { type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 60_000, activity: 0.05 });
+  sandbox = await startTestSandbox({ blocks: 60_000, activity: 0.05 });
 });
 afterAll(() => sandbox.close());
 
@@ -27,7 +27,7 @@ async function blocksAt(path: string): Promise<readonly Block[]> {
 }
 
 const STATE = '/masterchainBlockShardState';
-const NOT_FOUND: Passed = { status: 404, body: '{"error":"blocks not found"}' };
+const NOT_FOUND: Replied = { status: 404, body: '{"error":"blocks not found"}' };
 
 async function headers(network: string, range: string, more: { walk?: WalkMode; rps?: number } = {}) {
   const events: RunEvent[] = [];
@@ -57,17 +57,17 @@ describe('where the index begins', () => {
 
   /** An index that begins at a block, whose lists of that block lack a header. */
   const begunAt = (first: number, lost: Block | undefined) =>
-    proxy(sandbox, (target, answer) => {
-      if (target.pathname === '/masterchainInfo') {
+    sandbox.changeAnswers((target, answer) => {
+      if (target.path === '/masterchainInfo') {
         const info: Record<string, unknown> = JSON.parse(answer.body);
         return { ...answer, body: JSON.stringify({ ...info, first: { ...Object(info['first']), seqno: first } }) };
       }
-      const isById = target.searchParams.has('shard');
+      const isById = target.query.has('shard');
       const isLost = (block: Block): boolean =>
         !isById && block.workchain === lost?.workchain && block.shard === lost.shard && block.seqno === lost.seqno;
       const isKept = (block: Block): boolean => block.masterchain_block_ref.seqno >= first;
-      if (target.pathname === STATE) return withRows<Block>(answer, 'blocks', (rows) => rows.filter(isKept));
-      if (target.pathname !== '/blocks') return undefined;
+      if (target.path === STATE) return withRows<Block>(answer, 'blocks', (rows) => rows.filter(isKept));
+      if (target.path !== '/blocks') return undefined;
       return withRows<Block>(answer, 'blocks', (rows) => rows.filter((block) => isKept(block) && !isLost(block)));
     });
 
@@ -76,9 +76,11 @@ describe('where the index begins', () => {
     async (walk) => {
       const { first, newer, older } = await twoOfOneShard();
       const range = `${first}:${first + 8}`;
-      expect((await headers((await begunAt(first, undefined)).baseUrl, range, { walk })).report.complete).toBe(true);
+      begunAt(first, undefined);
+      expect((await headers(sandbox.url, range, { walk })).report.complete).toBe(true);
       for (const lost of [newer, older]) {
-        const { report, problems } = await headers((await begunAt(first, lost)).baseUrl, range, { walk });
+        begunAt(first, lost);
+        const { report, problems } = await headers(sandbox.url, range, { walk });
         expect(report.complete).toBe(false);
         expect(problems).toMatchObject([
           {
@@ -97,13 +99,13 @@ describe('the state of the shards before a span', () => {
   test('that is missing for a while is asked for once more, when the rest is in', async () => {
     let isOver = false;
     let asked = 0;
-    const { baseUrl } = await proxy(sandbox, (target) => {
-      if (target.pathname === '/blocks') isOver = true;
-      if (target.pathname !== STATE || target.searchParams.get('seqno') !== '99') return undefined;
+    sandbox.changeAnswers((target) => {
+      if (target.path === '/blocks') isOver = true;
+      if (target.path !== STATE || target.query.get('seqno') !== '99') return undefined;
       asked++;
       return isOver ? undefined : NOT_FOUND;
     });
-    const { report, problems } = await headers(baseUrl, '100:120');
+    const { report, problems } = await headers(sandbox.url, '100:120');
     expect(problems).toEqual([]);
     expect(report.complete).toBe(true);
     expect(asked).toBeGreaterThan(1);
@@ -112,13 +114,13 @@ describe('the state of the shards before a span', () => {
   test('that stays missing leaves only the block after it open, and is not waited for twice', async () => {
     let afterwards = 0;
     let isOver = false;
-    const { baseUrl } = await proxy(sandbox, (target) => {
-      if (target.pathname === '/blocks') isOver = true;
-      if (target.pathname !== STATE || target.searchParams.get('seqno') !== '99') return undefined;
+    sandbox.changeAnswers((target) => {
+      if (target.path === '/blocks') isOver = true;
+      if (target.path !== STATE || target.query.get('seqno') !== '99') return undefined;
       if (isOver) afterwards++;
       return NOT_FOUND;
     });
-    const { report, problems } = await headers(baseUrl, '100:120');
+    const { report, problems } = await headers(sandbox.url, '100:120');
     expect(report.complete).toBe(false);
     expect(problems).toMatchObject([{ from: 100, to: 100, code: 'not-indexed' }]);
     expect(afterwards).toBe(1);
@@ -126,33 +128,29 @@ describe('the state of the shards before a span', () => {
 
   test.each(['{"blocks":null}', '{"blocks":[]}'])('that comes as %s is asked for again', async (body) => {
     let left = 2;
-    const { baseUrl } = await proxy(sandbox, (target, answer) =>
-      target.pathname === STATE && target.searchParams.get('seqno') === '99' && left-- > 0
-        ? { ...answer, body }
-        : undefined,
+    sandbox.changeAnswers((target, answer) =>
+      target.path === STATE && target.query.get('seqno') === '99' && left-- > 0 ? { ...answer, body } : undefined,
     );
-    expect((await headers(baseUrl, '100:120')).report).toMatchObject({ complete: true, retries: 2 });
+    expect((await headers(sandbox.url, '100:120')).report).toMatchObject({ complete: true, retries: 2 });
   });
 
   test('that is null for good leaves one block open', async () => {
-    const { baseUrl } = await proxy(sandbox, (target, answer) =>
-      target.pathname === STATE && target.searchParams.get('seqno') === '99'
-        ? { ...answer, body: '{"blocks":null}' }
-        : undefined,
+    sandbox.changeAnswers((target, answer) =>
+      target.path === STATE && target.query.get('seqno') === '99' ? { ...answer, body: '{"blocks":null}' } : undefined,
     );
-    const { problems } = await headers(baseUrl, '100:120');
+    const { problems } = await headers(sandbox.url, '100:120');
     expect(problems).toMatchObject([{ from: 100, to: 100, code: 'short-list' }]);
   });
 });
 
 test('a walk that cannot go on plans nothing more', async () => {
   let states = 0;
-  const { baseUrl } = await proxy(sandbox, ({ pathname }) => {
-    if (pathname === STATE) states++;
-    return pathname === '/blocks' ? { status: 403, body: '{"error":"no"}' } : undefined;
+  sandbox.changeAnswers(({ path }) => {
+    if (path === STATE) states++;
+    return path === '/blocks' ? { status: 403, body: '{"error":"no"}' } : undefined;
   });
   // Spans of 60 blocks, each with a state at its end.
-  await expect(headers(baseUrl, '2:50001', { walk: 'masterchain', rps: 1 })).rejects.toMatchObject({
+  await expect(headers(sandbox.url, '2:50001', { walk: 'masterchain', rps: 1 })).rejects.toMatchObject({
     code: 'forbidden',
   });
   expect(states).toBeLessThan(8);

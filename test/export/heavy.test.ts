@@ -1,17 +1,21 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
-import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { testClock } from '../follow/support.ts';
-import { startRelay } from '../relay.ts';
 import { freshFolder } from '../scratch.ts';
 
 const TIMEOUT = { status: 500, body: '{"error":"timeout: context deadline exceeded"}' };
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 900 });
+  sandbox = await startTestSandbox({ blocks: 900 });
+});
+afterEach(() => {
+  sandbox.answer = undefined;
+  sandbox.requests.reset();
 });
 afterAll(() => sandbox.close());
 
@@ -31,15 +35,13 @@ async function runOver(range: string, pipelines: readonly string[], network = sa
 }
 
 /** Requests for rows with this logical time, or for this block, are a timeout. */
-async function startHeavy(path: string, lt: bigint, seqno: number) {
-  const relay = await startRelay(sandbox.url);
-  relay.answer = (passing) => {
+function answerHeavily(path: string, lt: bigint, seqno: number) {
+  sandbox.answer = (passing) => {
     const { query } = passing;
     const [from, to] = [BigInt(query.get('start_lt') ?? 1), BigInt(query.get('end_lt') ?? 0)];
     const isOfBlock = passing.path.endsWith('ByMasterchainBlock') && query.get('seqno') === String(seqno);
     return isOfBlock || (passing.path === path && from <= lt && lt <= to) ? TIMEOUT : passing.forward();
   };
-  return relay;
 }
 
 describe('a source that takes too long for many rows', () => {
@@ -55,20 +57,19 @@ describe('a source that takes too long for many rows', () => {
   });
 
   test('is asked three times for further pages of the list, unless something else is wrong with them', async () => {
-    const relay = await startRelay(sandbox.url);
     const isPage = (each: string) => each.startsWith('/transactions?');
     let busy = 4;
-    relay.answer = (passing) => {
-      const pages = new Set(relay.requests.filter(isPage));
+    sandbox.answer = (passing) => {
+      const pages = new Set(sandbox.requests.targets.filter(isPage));
       // The first half of the first page.
-      const isHalf = relay.requests.at(-1) === [...pages][1];
+      const isHalf = sandbox.requests.targets.at(-1) === [...pages][1];
       return isHalf && busy-- > 0 ? { status: 429, body: '{"result":"Ratelimit exceed"}' } : passing.forward();
     };
     sandbox.setFaults({ heavyRows: 130 });
-    const { report } = await runOver('100:160', ['transactions'], relay.url);
+    const { report } = await runOver('100:160', ['transactions'], sandbox.url);
     sandbox.setFaults(NO_FAULTS);
     expect(report.complete).toBe(true);
-    const pages = relay.requests.filter(isPage);
+    const pages = sandbox.requests.targets.filter(isPage);
     const tries = [...new Set(pages)].map((each) => pages.filter((other) => other === each).length);
     expect(tries[0]).toBe(8);
     expect(tries[1]).toBeGreaterThan(4);
@@ -85,34 +86,32 @@ describe('a source that takes too long for many rows', () => {
       whole.warehouse,
       'select max(lt) from transactions where mc_block_seqno = 118',
     );
-    const relay = await startHeavy(path, BigInt(lt), 118);
-    const { report, problems, warehouse } = await runOver('110:125', [pipeline], relay.url);
+    answerHeavily(path, BigInt(lt), 118);
+    const { report, problems, warehouse } = await runOver('110:125', [pipeline], sandbox.url);
     expect(problems).toEqual([`${pipeline} ${left}:${left} server-error`]);
     expect(report.complete).toBe(false);
-    const relayed = relay.requests.length;
-    relay.answer = undefined;
-    const again = await run({ pipelines: [pipeline], network: relay.url, range: '110:125', warehouse });
+    const relayed = sandbox.requests.targets.length;
+    sandbox.answer = undefined;
+    const again = await run({ pipelines: [pipeline], network: sandbox.url, range: '110:125', warehouse });
     // Only the block that was left out is requested.
     expect({ complete: again.complete, rows: again.spans }).toEqual({ complete: true, rows: 1 });
     expect(relayed).toBeLessThan(200);
   });
 
   test('for each request of a list, however small, ends the run after some of them', async () => {
-    const relay = await startRelay(sandbox.url);
-    relay.answer = (passing) => (passing.path === '/transactions' ? TIMEOUT : passing.forward());
-    await expect(runOver('100:300', ['transactions'], relay.url)).rejects.toMatchObject({ code: 'server-error' });
-    expect(relay.requests.length).toBeLessThan(200);
+    sandbox.answer = (passing) => (passing.path === '/transactions' ? TIMEOUT : passing.forward());
+    await expect(runOver('100:300', ['transactions'], sandbox.url)).rejects.toMatchObject({ code: 'server-error' });
+    expect(sandbox.requests.targets.length).toBeLessThan(200);
   });
 
   test('is not asked for fewer when it answers nothing at all', async () => {
-    const relay = await startRelay(sandbox.url);
     let isDown = false;
-    relay.answer = (passing) => {
+    sandbox.answer = (passing) => {
       isDown ||= passing.path === '/transactions';
       return isDown ? TIMEOUT : passing.forward();
     };
-    await expect(runOver('100:120', ['transactions'], relay.url)).rejects.toMatchObject({ code: 'server-error' });
-    const asked = relay.requests.filter((each) => each.startsWith('/transactions'));
+    await expect(runOver('100:120', ['transactions'], sandbox.url)).rejects.toMatchObject({ code: 'server-error' });
+    const asked = sandbox.requests.targets.filter((each) => each.startsWith('/transactions'));
     expect(asked.length).toBe(8 * new Set(asked).size);
   });
 });

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry, type RunEvent, type RunOptions, realEffects, run } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { query } from '../e2e/export.ts';
-import { type Passing, type Relay, type Replied, startRelay } from '../relay.ts';
+import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const RANGE = '1000:1019';
@@ -12,21 +11,19 @@ const KEYS = ['A', 'B', 'C'].map((letter) => `0:${letter.repeat(64)}`);
 const [PAGED = '', ...OTHERS] = KEYS;
 
 const registry = await loadRegistry();
-let sandbox: Sandbox;
-let relay: Relay;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay(sandbox.url);
+  sandbox = await startTestSandbox();
 });
 afterAll(() => sandbox.close());
 
 /** Runs without waiting between attempts. */
 async function go(pipelines: readonly string[], warehouse: string, more: Partial<RunOptions> = {}) {
   const events: RunEvent[] = [];
-  relay.requests.length = 0;
+  sandbox.requests.targets.length = 0;
   const report = await run({
-    ...{ pipelines, range: RANGE, network: relay.url, warehouse, registry },
+    ...{ pipelines, range: RANGE, network: sandbox.url, warehouse, registry },
     effects: { ...realEffects, sleep: async () => undefined },
     onEvent: (event) => events.push(event),
     ...more,
@@ -63,11 +60,11 @@ describe('a key whose second page fails leaves none of its rows', () => {
     ['for good', { status: 422, body: '{"error":"no such page"}' }, [[PAGED, 'false']]],
   ] as const)('%s', async (_, second, kept) => {
     const warehouse = join(freshFolder(), 'w');
-    relay.answer = vesting(second);
+    sandbox.answer = vesting(second);
     await go(['vesting'], warehouse, { from });
     expect(await query(warehouse, owners)).toEqual(OTHERS.map((owner) => [owner, '1']));
     expect(await query(warehouse, outcomes)).toEqual([...kept, ...OTHERS.map((owner) => [owner, 'true'])]);
-    relay.answer = vesting(rest);
+    sandbox.answer = vesting(rest);
     const { report } = await go(['vesting'], warehouse, { from });
     expect(report.rows['vesting']).toBe(kept.length === 0 ? 1001 : 0);
   });
@@ -77,12 +74,12 @@ describe('an endpoint that fails', () => {
   const PATH = '/estimateFee';
   const left = { status: 500, body: '{"error":"ton-http-api endpoint is not specified"}' };
   const passing = { status: 500, body: '{"error":"timeout: context deadline exceeded"}' };
-  const asked = () => relay.requests.filter((request) => request === PATH).length;
+  const asked = () => sandbox.requests.targets.filter((request) => request === PATH).length;
   let warehouse: string;
   let keys: number;
 
   beforeAll(async () => {
-    relay.answer = undefined;
+    sandbox.answer = undefined;
     warehouse = join(freshFolder(), 'w');
     await go(['transactions'], warehouse);
     const { walk } = registry.pipeline('fee_estimates');
@@ -95,7 +92,7 @@ describe('an endpoint that fails', () => {
     ['by a part that the server lacks', left, 3],
     ['in a way that could pass', passing, 8],
   ])('for every key alike, %s, is given up for the run with one line', async (_, fault, attempts) => {
-    relay.answer = ({ path, forward }) => (path === PATH ? fault : forward());
+    sandbox.answer = ({ path, forward }) => (path === PATH ? fault : forward());
     const { report, problems } = await go(['fee_estimates'], warehouse, { concurrency: 2 });
     expect(asked()).toBeLessThanOrEqual(attempts * 4);
     expect(report.complete).toBe(false);
@@ -107,7 +104,7 @@ describe('an endpoint that fails', () => {
 
   test('for a moment is asked again, as often as ever', async () => {
     const failed = new Map<string, number>();
-    relay.answer = ({ path, body, forward }) => {
+    sandbox.answer = ({ path, body, forward }) => {
       if (path !== PATH) return forward();
       const times = failed.get(body) ?? 0;
       failed.set(body, times + 1);
@@ -121,7 +118,7 @@ describe('an endpoint that fails', () => {
   test('for some keys only is asked for all others', async () => {
     let at = 0;
     const bad = new Set<string>();
-    relay.answer = ({ path, body, forward }) => {
+    sandbox.answer = ({ path, body, forward }) => {
       if (path === PATH && at++ % 4 === 1) bad.add(body);
       return bad.has(body) ? passing : forward();
     };
@@ -136,7 +133,7 @@ describe('an endpoint that fails', () => {
     'by rows of a key that was not requested is asked again (%s)',
     async (pipeline) => {
       let lies = 2;
-      relay.answer = async ({ query: asked, forward }) => {
+      sandbox.answer = async ({ query: asked, forward }) => {
         const answer = await forward();
         const [first = ''] = asked.getAll('address');
         return first === '' || lies-- <= 0 ? answer : { ...answer, body: answer.body.replaceAll(first, PAGED) };
@@ -150,7 +147,7 @@ describe('an endpoint that fails', () => {
   );
 
   test('by rows of a key that was never requested is given up with one line', async () => {
-    relay.answer = async ({ path, forward }) => {
+    sandbox.answer = async ({ path, forward }) => {
       const answer = await forward();
       if (path !== '/multisig/orders') return answer;
       return { ...answer, body: answer.body.replace(/"multisig_address":"0:\w+"/, `"multisig_address":"${PAGED}"`) };

@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Span } from '../../src/core/span.ts';
 import { run } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
-import { type Relay, startRelay } from '../relay.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** One or two blocks, then a hole of one: 60 spans over 149 blocks. */
@@ -18,12 +17,10 @@ const RANGE = SPANS.map(({ from, to }) => `${from}:${to}`).join(',');
 const KEYS = { blocks: 'root_hash', transactions: 'hash', messages: 'msg_hash' } as const;
 const BLOCK = { blocks: 'mc_block_seqno', transactions: 'mc_block_seqno', messages: 'tx_mc_block_seqno' } as const;
 
-let sandbox: Sandbox;
-let relay: Relay;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay(sandbox.url);
+  sandbox = await startTestSandbox();
 });
 afterAll(() => sandbox.close());
 
@@ -35,7 +32,7 @@ const keysOf = (warehouse: string, table: keyof typeof KEYS, where = 'true') =>
 async function bring(range: string, warehouse = join(freshFolder(), 'w'), pipeline = 'transactions') {
   const problems: string[] = [];
   const report = await run({
-    ...{ pipelines: [pipeline], range, network: relay.url, warehouse },
+    ...{ pipelines: [pipeline], range, network: sandbox.url, warehouse },
     onEvent: (event) => event.event === 'problem' && problems.push(event.message),
   });
   return { warehouse, report, problems };
@@ -57,7 +54,7 @@ describe('a range of many spans', () => {
   test('leaves out a block that its source has lost, and no other', async () => {
     const lost = 1005;
     expect(SPANS).toContainEqual({ from: lost, to: lost });
-    relay.answer = async ({ path, forward }) => {
+    sandbox.answer = async ({ path, forward }) => {
       const answer = await forward();
       if (!path.startsWith('/transactions')) return answer;
       const parsed = JSON.parse(answer.body) as {
@@ -67,7 +64,7 @@ describe('a range of many spans', () => {
       return { status: 200, body: JSON.stringify({ ...parsed, transactions }) };
     };
     const { report, problems, warehouse } = await bring(RANGE);
-    relay.answer = undefined;
+    sandbox.answer = undefined;
     expect(report.complete).toBe(false);
     expect(problems.map((problem) => /^\w+ transactions (\d+)/.exec(problem)?.[1])).toEqual([`${lost}`]);
     expect((await bring(RANGE, warehouse)).report).toMatchObject({ complete: true });
@@ -75,7 +72,7 @@ describe('a range of many spans', () => {
 
   test('does not mind what happens in a block between its spans', async () => {
     const between = 1001;
-    relay.answer = async ({ path, forward }) => {
+    sandbox.answer = async ({ path, forward }) => {
       const answer = await forward();
       if (!path.startsWith('/transactions')) return answer;
       const parsed = JSON.parse(answer.body) as {
@@ -85,7 +82,7 @@ describe('a range of many spans', () => {
       return { status: 200, body: JSON.stringify({ ...parsed, transactions }) };
     };
     const { report, problems } = await bring(RANGE);
-    relay.answer = undefined;
+    sandbox.answer = undefined;
     expect([report.complete, problems]).toEqual([true, []]);
   });
 

@@ -3,19 +3,21 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
-import { type LieKind, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import type { LieKind } from '../faults/lie-kinds.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const LIAR = 50;
 const BLOCKS = '1:100';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 200 });
+  sandbox = await startTestSandbox({ blocks: 200 });
 });
 
 afterEach(() => {

@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
-import { type LieKind, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { query } from '../e2e/export.ts';
-import { type Passed, proxy, withRows } from '../proxy.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import type { LieKind } from '../faults/lie-kinds.ts';
+import { withRows } from '../faults/lists.ts';
+import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 400 });
+  sandbox = await startTestSandbox({ blocks: 400 });
 });
 afterEach(() => sandbox.setFaults(NO_FAULTS));
 afterAll(() => sandbox.close());
@@ -41,8 +43,8 @@ describe('a row that a list of one block has twice', () => {
   /** Doubles a row of block 66, so often. */
   const doubling = (path: string, parameter: string, key: string, times: number) => {
     let left = times;
-    return proxy(sandbox, (target, answer) => {
-      if (target.pathname !== path || target.searchParams.get(parameter) !== '66' || left-- <= 0) return undefined;
+    sandbox.changeAnswers((target, answer) => {
+      if (target.path !== path || target.query.get(parameter) !== '66' || left-- <= 0) return undefined;
       return withRows(answer, key, (rows) => [...rows, ...rows.slice(0, 1)]);
     });
   };
@@ -53,15 +55,15 @@ describe('a row that a list of one block has twice', () => {
     ['actions', '/actions', 'mc_seqno', 'actions'],
   ])('is asked for again (%s)', async (pipeline, path, parameter, key) => {
     const truth = await exported(sandbox.url, [pipeline], '60:72');
-    const { baseUrl } = await doubling(path, parameter, key, 1);
-    const { report, problems } = await exported(baseUrl, [pipeline], '60:72');
+    doubling(path, parameter, key, 1);
+    const { report, problems } = await exported(sandbox.url, [pipeline], '60:72');
     expect(problems).toEqual([]);
     expect(report).toMatchObject({ complete: true, rows: truth.report.rows });
   });
 
   test('leaves only its block open, and later pipelines run', async () => {
-    const { baseUrl } = await doubling('/masterchainBlockShardState', 'seqno', 'blocks', Number.POSITIVE_INFINITY);
-    const { report, done, problems } = await exported(baseUrl, ['shard_state', 'traces'], '60:72');
+    doubling('/masterchainBlockShardState', 'seqno', 'blocks', Number.POSITIVE_INFINITY);
+    const { report, done, problems } = await exported(sandbox.url, ['shard_state', 'traces'], '60:72');
     expect(report.complete).toBe(false);
     expect(done).toMatchObject({ shard_state: WITHOUT_66, traces: [{ from: 60, to: 72 }] });
     expect(problems).toMatchObject([
@@ -75,13 +77,13 @@ describe('a row that a list of one block has twice', () => {
   });
 
   test('of two blocks leaves both open', async () => {
-    const { baseUrl } = await proxy(sandbox, (target, answer) => {
-      if (target.pathname !== '/traces' || target.searchParams.get('mc_seqno') !== '67') return undefined;
+    sandbox.changeAnswers((target, answer) => {
+      if (target.path !== '/traces' || target.query.get('mc_seqno') !== '67') return undefined;
       // One of its traces has the id of a trace of block 66.
       return { ...answer, body: answer.body.replace(/"trace_id":"[^"]+"/, `"trace_id":"${idOf66}"`) };
     });
     const idOf66 = await firstTrace(66);
-    const { done } = await exported(baseUrl, ['traces'], '60:72');
+    const { done } = await exported(sandbox.url, ['traces'], '60:72');
     expect(done['traces']).toEqual([
       { from: 60, to: 65 },
       { from: 68, to: 72 },
@@ -96,14 +98,14 @@ describe('a row that a list of one block has twice', () => {
 });
 
 describe('a state of the shards', () => {
-  const isState66 = (target: URL): boolean =>
-    target.pathname === '/masterchainBlockShardState' && target.searchParams.get('seqno') === '66';
+  const isState66 = (target: Passing): boolean =>
+    target.path === '/masterchainBlockShardState' && target.query.get('seqno') === '66';
 
   test.each(['shard_state', 'blocks,shard_state'])('without a shard is never taken for whole (%s)', async (names) => {
-    const { baseUrl } = await proxy(sandbox, (target, answer) =>
+    sandbox.changeAnswers((target, answer) =>
       isState66(target) ? withRows(answer, 'blocks', (rows) => rows.slice(0, -1)) : undefined,
     );
-    const { done, problems } = await exported(baseUrl, names.split(','), '60:72');
+    const { done, problems } = await exported(sandbox.url, names.split(','), '60:72');
     expect(done['shard_state']).toEqual(WITHOUT_66);
     expect(problems).toMatchObject([
       { from: 66, to: 66, code: 'unbalanced', message: expect.stringContaining('expected') },
@@ -111,20 +113,20 @@ describe('a state of the shards', () => {
   });
 
   test('without its masterchain block is never taken for whole', async () => {
-    const { baseUrl } = await proxy(sandbox, (target, answer) =>
+    sandbox.changeAnswers((target, answer) =>
       isState66(target)
         ? withRows<{ workchain: number }>(answer, 'blocks', (rows) => rows.filter(({ workchain }) => workchain === 0))
         : undefined,
     );
-    expect((await exported(baseUrl, ['shard_state'], '60:72')).done['shard_state']).toEqual(WITHOUT_66);
+    expect((await exported(sandbox.url, ['shard_state'], '60:72')).done['shard_state']).toEqual(WITHOUT_66);
   });
 
   test('that lacks a shard once is asked for again', async () => {
     let left = 2;
-    const { baseUrl } = await proxy(sandbox, (target, answer) =>
+    sandbox.changeAnswers((target, answer) =>
       isState66(target) && left-- > 0 ? withRows(answer, 'blocks', (rows) => rows.slice(1)) : undefined,
     );
-    const { report, problems } = await exported(baseUrl, ['shard_state'], '60:72');
+    const { report, problems } = await exported(sandbox.url, ['shard_state'], '60:72');
     expect(problems).toEqual([]);
     expect(report.complete).toBe(true);
   });
@@ -154,16 +156,16 @@ describe('a state of the shards', () => {
       const { blocks }: { blocks: readonly Row[] } = JSON.parse(text);
       if (blocks.some((block) => block.masterchain_block_ref.seqno < first)) break;
     }
-    const { baseUrl } = await proxy(sandbox, (target, answer): Passed | undefined => {
-      if (target.pathname === '/masterchainInfo') {
+    sandbox.changeAnswers((target, answer): Replied | undefined => {
+      if (target.path === '/masterchainInfo') {
         const info: Record<string, unknown> = JSON.parse(answer.body);
         return { ...answer, body: JSON.stringify({ ...info, first: { ...Object(info['first']), seqno: first } }) };
       }
       return withRows<Row>(answer, 'blocks', (rows) => rows.filter((row) => row.masterchain_block_ref.seqno >= first));
     });
-    const alone = await exported(baseUrl, ['shard_state'], `${first}`);
+    const alone = await exported(sandbox.url, ['shard_state'], `${first}`);
     expect(alone.problems).toMatchObject([{ code: 'unbalanced', message: expect.stringContaining('every shard') }]);
-    const proven = await exported(baseUrl, ['blocks', 'shard_state'], `${first}`);
+    const proven = await exported(sandbox.url, ['blocks', 'shard_state'], `${first}`);
     expect(proven.report.complete).toBe(true);
     const [[states] = [], [headers] = []] = await query(
       proven.warehouse,

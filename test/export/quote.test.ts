@@ -4,7 +4,7 @@ import type { Header } from '../../src/chain/headers.ts';
 import { type PipelinePlan, planRun, type RunPlan } from '../../src/export/plan.ts';
 import { planRows } from '../../src/export/row-packs.ts';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A masterchain block with one header, of so many transactions. */
@@ -43,10 +43,10 @@ describe('pages that are planned from headers', () => {
 });
 
 describe('a quote beside the run that follows', () => {
-  let sandbox: Sandbox;
+  let sandbox: TestSandbox;
   const warehouse = join(freshFolder(), 'w');
   beforeAll(async () => {
-    sandbox = await startSandbox({ blocks: 6000, activity: 0.5 });
+    sandbox = await startTestSandbox({ blocks: 6000, activity: 0.5 });
   });
   afterAll(() => sandbox.close());
 

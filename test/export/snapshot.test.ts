@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunEvent, realEffects, run } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { query } from '../e2e/export.ts';
-import { type Passing, type Relay, type Replied, startRelay } from '../relay.ts';
+import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const PAGE = 1000;
@@ -11,12 +10,10 @@ const PAGE = 1000;
 const ROWS = 52_500;
 
 let nowMs = 0;
-let sandbox: Sandbox;
-let relay: Relay;
+let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 1100, blockMs: 1000, nowMs: () => nowMs });
-  relay = await startRelay(sandbox.url);
+  sandbox = await startTestSandbox({ blocks: 1100, blockMs: 1000, nowMs: () => nowMs });
 });
 afterAll(() => sandbox.close());
 
@@ -27,9 +24,9 @@ interface Master {
 const addressOf = (at: number): string => `0:${String(at).padStart(64, '0')}`;
 
 /** `/jetton/masters` with so many rows; some come again in the last page. */
-async function longList(again: readonly Master[]): Promise<(passing: Passing) => Promise<Replied>> {
-  const answer = await fetch(`${sandbox.url}/jetton/masters?limit=1`);
-  const { jetton_masters: masters } = (await answer.json()) as { readonly jetton_masters: readonly Master[] };
+function longList(again: readonly Master[]): (passing: Passing) => Promise<Replied> {
+  const answer = sandbox.ask('/jetton/masters?limit=1').body.toString();
+  const { jetton_masters: masters }: { readonly jetton_masters: readonly Master[] } = JSON.parse(answer);
   const rows = Array.from({ length: ROWS - again.length }, (_, at) => {
     return { ...masters[0], address: addressOf(at), last_transaction_lt: '1000', total_supply: '1' };
   });
@@ -43,14 +40,14 @@ async function longList(again: readonly Master[]): Promise<(passing: Passing) =>
 
 describe('of two readings of a row far apart in a long list', () => {
   test.each(['w', 'w.duckdb'])('the newer is kept, and of equals the later (%s)', async (name) => {
-    relay.answer = await longList([
+    sandbox.answer = longList([
       { address: addressOf(7), last_transaction_lt: '2000', total_supply: '2' },
       { address: addressOf(8), last_transaction_lt: '999', total_supply: '3' },
       { address: addressOf(9), last_transaction_lt: '1000', total_supply: '4' },
     ]);
     const warehouse = join(freshFolder(), name);
     const { complete, rows } = await run({
-      ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url, warehouse },
+      ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: sandbox.url, warehouse },
     });
     expect([complete, rows['jetton_masters']]).toEqual([true, ROWS - 3]);
     const held = await query(warehouse, 'SELECT count(*), count(DISTINCT address) FROM jetton_masters');
@@ -71,8 +68,8 @@ test.each([
   ['always', () => 256],
 ])('a source that answers with fewer rows than it has, %s, is asked for the rest', async (_, mostAt) => {
   const all = Array.from({ length: 700 }, (_row, at) => addressOf(at));
-  const [master] = JSON.parse(await (await fetch(`${sandbox.url}/jetton/masters?limit=1`)).text()).jetton_masters;
-  relay.answer = async ({ path, query: asked, forward }) => {
+  const [master] = JSON.parse(sandbox.ask('/jetton/masters?limit=1').body.toString()).jetton_masters;
+  sandbox.answer = async ({ path, query: asked, forward }) => {
     if (path !== '/jetton/masters') return forward();
     const offset = Number(asked.get('offset') ?? 0);
     const rows = all.slice(offset, offset + mostAt(offset)).map((address) => ({ ...master, address }));
@@ -80,26 +77,26 @@ test.each([
   };
   const warehouse = join(freshFolder(), 'w');
   const { complete, rows } = await run({
-    ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url, warehouse },
+    ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: sandbox.url, warehouse },
   });
   expect([complete, rows['jetton_masters']]).toEqual([true, 700]);
 });
 
 test('a reading with fewer rows than the one it replaces is told', async () => {
-  relay.answer = undefined;
+  sandbox.answer = undefined;
   const warehouse = join(freshFolder(), 'w');
   const read = async (): Promise<readonly RunEvent[]> => {
     const events: RunEvent[] = [];
     nowMs += 1000;
     await run({
-      ...{ pipelines: ['jetton_wallets'], range: '1000:1009', network: relay.url, warehouse },
+      ...{ pipelines: ['jetton_wallets'], range: '1000:1009', network: sandbox.url, warehouse },
       onEvent: (event) => event.event === 'fewer-rows' && events.push(event),
     });
     return events;
   };
   expect(await read()).toEqual([]);
   const [[before] = []] = await query(warehouse, 'SELECT count(*) FROM jetton_wallets');
-  relay.answer = async ({ path, forward }) => {
+  sandbox.answer = async ({ path, forward }) => {
     const answer = await forward();
     if (path !== '/jetton/wallets') return answer;
     const { jetton_wallets: wallets } = JSON.parse(answer.body);
@@ -110,7 +107,7 @@ test('a reading with fewer rows than the one it replaces is told', async () => {
   expect(others).toEqual([]);
   expect(event).toMatchObject({ pipeline: 'jetton_wallets', rows: Number(rows), before: Number(before) });
   expect(Number(rows)).toBeLessThan(Number(before));
-  relay.answer = undefined;
+  sandbox.answer = undefined;
   expect(await read()).toEqual([]);
 });
 
@@ -118,15 +115,15 @@ describe('a list with rows of another parent', () => {
   /** Leaves out the parent of so many requests, as a source does that does not know the parameter, or a cache that does not. */
   async function read(pipeline: string, times: number, from?: string) {
     let lies = 0;
-    relay.answer = async ({ path, query: asked, forward }) => {
+    sandbox.answer = async ({ path, query: asked, forward }) => {
       const isList = asked.has('jetton_address') || asked.has('collection_address');
       if (!isList || lies++ >= times) return forward();
-      const answer = await fetch(`${sandbox.url}${path}?limit=40`);
-      return { status: 200, body: await answer.text() };
+      const answer = sandbox.ask(`${path}?limit=40`);
+      return { status: 200, body: answer.body.toString() };
     };
     const warehouse = join(freshFolder(), 'w');
     const report = await run({
-      ...{ pipelines: [pipeline], range: '1000:1009', network: relay.url, warehouse, from },
+      ...{ pipelines: [pipeline], range: '1000:1009', network: sandbox.url, warehouse, from },
       effects: { ...realEffects, sleep: async () => undefined },
     });
     const listed = `SELECT count(*), count(DISTINCT address) FROM ${pipeline}`;
@@ -148,7 +145,7 @@ describe('a list with rows of another parent', () => {
   });
 
   test('is compared with the parents that the user wrote, in whatever form', async () => {
-    const answer = await (await fetch(`${sandbox.url}/jetton/wallets?limit=1`)).text();
+    const answer = sandbox.ask('/jetton/wallets?limit=1').body.toString();
     const jetton = String(JSON.parse(answer).jetton_wallets[0].jetton).toLowerCase();
     const { complete, rows } = await read('jetton_wallets', 0, `SELECT '${jetton}' AS jetton_address`);
     expect([complete, Number(rows[0]?.[0]) > 0]).toEqual([true, true]);
@@ -156,19 +153,19 @@ describe('a list with rows of another parent', () => {
 });
 
 test('a source that does not know offset is not asked for ever, and its list is not taken for whole', async () => {
-  relay.answer = async ({ path, query: asked, forward }) => {
+  sandbox.answer = async ({ path, query: asked, forward }) => {
     if (path !== '/jetton/masters') return forward();
-    const answer = await fetch(`${sandbox.url}/jetton/masters?limit=${asked.get('limit')}`);
-    return { status: 200, body: await answer.text() };
+    const answer = sandbox.ask(`/jetton/masters?limit=${asked.get('limit')}`);
+    return { status: 200, body: answer.body.toString() };
   };
-  relay.requests.length = 0;
+  sandbox.requests.targets.length = 0;
   const reading = run({
-    ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: relay.url },
+    ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: sandbox.url },
     ...{ warehouse: join(freshFolder(), 'w'), effects: { ...realEffects, sleep: async () => undefined } },
   });
   const message = 'audit jetton_masters: expected other rows than in the pages before, got the same again';
   await expect(reading).rejects.toMatchObject({ code: 'wrong-rows', message });
-  const asked = relay.requests.filter((request) => request.startsWith('/jetton/masters'));
+  const asked = sandbox.requests.targets.filter((request) => request.startsWith('/jetton/masters'));
   expect(asked.length).toBe(1 + 8);
 });
 
@@ -177,17 +174,17 @@ describe('items without a collection', () => {
 
   async function go(warehouse: string) {
     const problems: RunEvent[] = [];
-    relay.requests.length = 0;
+    sandbox.requests.targets.length = 0;
     const report = await run({
-      ...{ pipelines: ['nft_items'], range: '1000:1009', network: relay.url, warehouse },
+      ...{ pipelines: ['nft_items'], range: '1000:1009', network: sandbox.url, warehouse },
       effects: { ...realEffects, sleep: async () => undefined },
       onEvent: (event) => event.event === 'problem' && problems.push(event),
     });
-    return { report, problems, asked: relay.requests.filter((request) => request.startsWith('/nft/items')) };
+    return { report, problems, asked: sandbox.requests.targets.filter((request) => request.startsWith('/nft/items')) };
   }
 
   test('come by a pass without a filter, each item once', async () => {
-    relay.answer = undefined;
+    sandbox.answer = undefined;
     const warehouse = join(freshFolder(), 'w');
     const { report, asked } = await go(warehouse);
     expect(report.complete).toBe(true);
@@ -199,12 +196,12 @@ describe('items without a collection', () => {
   });
 
   test('whose list breaks off are told, and nothing of an earlier reading is lost', async () => {
-    relay.answer = undefined;
+    sandbox.answer = undefined;
     const warehouse = join(freshFolder(), 'w');
     await go(warehouse);
     const whole = await query(warehouse, alone);
     nowMs += 1000;
-    relay.answer = ({ path, query: asked, forward }) =>
+    sandbox.answer = ({ path, query: asked, forward }) =>
       path === '/nft/items' && !asked.has('collection_address') && asked.has('offset')
         ? { status: 500, body: '{"error":"timeout: context deadline exceeded"}' }
         : forward();
@@ -212,7 +209,7 @@ describe('items without a collection', () => {
     expect(broken.problems).toHaveLength(1);
     expect(broken.problems[0]).toMatchObject({ pipeline: 'nft_items', code: 'server-error' });
     expect(await query(warehouse, alone)).toEqual(whole);
-    relay.answer = undefined;
+    sandbox.answer = undefined;
     const mended = await go(warehouse);
     expect([mended.report.complete, mended.problems]).toEqual([true, []]);
     expect(await query(warehouse, 'SELECT count(DISTINCT _read_at) FROM nft_items')).toEqual([['1']]);

@@ -16,10 +16,11 @@ import {
   type RunReport,
   run as runHere,
 } from '../../src/index.ts';
-import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import type { FileStage } from '../../src/warehouse/index.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { Stager } from '../../src/warehouse/staging/stager.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** Several spans, one after the other and side by side. */
@@ -29,9 +30,9 @@ const RANGE = '1000:1009,1060:1064,5030:5139';
 const built = new URL('../../dist/src/index.js', import.meta.url);
 
 describe('a run', () => {
-  let sandbox: Sandbox;
+  let sandbox: TestSandbox;
   beforeAll(async () => {
-    sandbox = await startSandbox({ blocks: 1200 });
+    sandbox = await startTestSandbox({ blocks: 1200 });
     return () => sandbox.close();
   });
 
@@ -74,11 +75,11 @@ describe('a run', () => {
 });
 
 describe('a run gives the same rows', () => {
-  let sandbox: Sandbox;
+  let sandbox: TestSandbox;
   let run: (options: RunOptions) => Promise<RunReport>;
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ blocks: 6000 });
+    sandbox = await startTestSandbox({ blocks: 6000 });
     ({ run } = await import(built.href));
     return () => sandbox.close();
   });
@@ -116,7 +117,7 @@ describe('a run gives the same rows', () => {
     ['window', 'out-message-missing'],
     ['masterchain', 'bounce-missing'],
   ] as const)('and seals no block that lacks a message, with a worker, by the walk %s', async (walk, kind) => {
-    const lying = await startSandbox({ blocks: 200 });
+    const lying = await startTestSandbox({ blocks: 200 });
     try {
       lying.setFaults({ lies: [{ seqno: 68, kind }] });
       const options = { pipelines: ['transactions'], network: lying.url, range: '60:172', walk };

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { hashTables } from '../e2e/export.ts';
-import { startRelay } from '../relay.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
@@ -49,17 +48,16 @@ test.skipIf(!canMount()).each([
   const { path: disk, unmount } = mountDisk(100);
   onTestFinished(unmount);
   const { effects, sandbox } = await startGrowing(60);
-  const relay = await startRelay(sandbox.url);
   const warehouse = join(disk, name);
   const ballast = join(disk, 'ballast');
   let isFull = false;
   let waits = 0;
-  const options = { pipelines: ['transactions'], network: relay.url, warehouse, effects };
+  const options = { pipelines: ['transactions'], network: sandbox.url, warehouse, effects };
   const { events, report } = await followUntil(
     (event) => {
       if (event.event === 'lag' && event.block > HEAD && !isFull) {
         // After the check for free space, before the rows are written.
-        relay.answer = (passing) => {
+        sandbox.answer = (passing) => {
           if (moment.test(`${passing.path}?${passing.query}`) && !isFull) {
             isFull = true;
             fill(ballast);

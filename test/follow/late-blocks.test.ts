@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import type { FollowEvent } from '../../src/follow/follow-event.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { hashTables, query } from '../e2e/export.ts';
-import { startRelay } from '../relay.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
@@ -42,22 +41,21 @@ test('what comes late leaves holes, which are told once and sealed later, while 
 
 test('lists are followed with the headers of their blocks, which tell their age, and that the chain is another one', async () => {
   const { effects, sandbox } = await startGrowing(1_000, { activity: 0.1 });
-  const other = await startSandbox({ seed: 2, blocks: HEAD + 500 });
-  const relay = await startRelay(sandbox.url);
+  const other = await startTestSandbox({ seed: 2, blocks: HEAD + 500 });
   const warehouse = join(freshFolder(), 'w');
   const lags: FollowEvent[] = [];
   const following = followUntil(
     (event) => {
       if (event.event === 'lag') lags.push(event);
       if (reaches(HEAD + 1)(event)) {
-        relay.answer = async ({ path, query: asked }) => {
+        sandbox.answer = async ({ path, query: asked }) => {
           const answer = await fetch(`${other.url}${path}?${asked}`);
           return { status: answer.status, body: await answer.text() };
         };
       }
       return event.event === 'waiting';
     },
-    { pipelines: ['jetton_transfers'], network: relay.url, warehouse, effects, lagMs: 10_000, from: '-4:' },
+    { pipelines: ['jetton_transfers'], network: sandbox.url, warehouse, effects, lagMs: 10_000, from: '-4:' },
   );
   await expect(following).rejects.toMatchObject({ code: 'other-chain' });
   await other.close();

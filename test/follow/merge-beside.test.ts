@@ -8,7 +8,6 @@ import { mergeGroup } from '../../src/warehouse/compaction/compact.ts';
 import { stageMerge } from '../../src/warehouse/compaction/stage-merge.ts';
 import type { Store } from '../../src/warehouse/index.ts';
 import { query } from '../e2e/export.ts';
-import { startRelay } from '../relay.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
@@ -24,10 +23,9 @@ test('rows that are merged while they are read again are read once more, and fol
   );
   const { walk } = registry.pipeline(LIST);
   const { effects, sandbox } = await startGrowing(1_000, { activity: 0.1 });
-  const relay = await startRelay(sandbox.url);
   let store: Store | undefined;
   let merged = 0;
-  relay.answer = async (passing) => {
+  sandbox.answer = async (passing) => {
     const own = store?.ledger().filter(({ pipeline }) => pipeline === LIST) ?? [];
     const [due, next] = own.filter((entry) => !isFinal(walk, entry));
     const isDue = due !== undefined && due.span.to <= sandbox.head() - LOOK_BACK;
@@ -44,7 +42,7 @@ test('rows that are merged while they are read again are read once more, and fol
   const { report, events } = await followUntil((event) => merged > 0 && reaches(HEAD + 60)(event), {
     ...{
       pipelines: ['transactions', LIST],
-      network: relay.url,
+      network: sandbox.url,
       warehouse,
       effects,
       registry,

@@ -2,31 +2,29 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { openWarehouse } from '../../src/index.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
-import { type Relay, startRelay } from '../relay.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
 /** A network that can be replaced by another one under the same address, as a testnet is that starts anew. */
 async function startReplaceable() {
   const { effects, sandbox } = await startGrowing(1_000);
-  const other = await startSandbox({ seed: 2, blocks: HEAD + 500 });
+  const other = await startTestSandbox({ seed: 2, blocks: HEAD + 500 });
   onTestFinished(() => other.close());
-  const relay = await startRelay(sandbox.url);
   const replace = (): void => {
-    relay.answer = async ({ path, query }) => {
+    sandbox.answer = async ({ path, query }) => {
       const answer = await fetch(`${other.url}${path}?${query}`);
       return { status: answer.status, body: await answer.text() };
     };
   };
   const warehouse = join(freshFolder(), 'w');
-  const options = { pipelines: ['transactions'], network: relay.url, warehouse, effects, lagMs: 10_000 };
-  return { relay, replace, options };
+  const options = { pipelines: ['transactions'], network: sandbox.url, warehouse, effects, lagMs: 10_000 };
+  return { sandbox, replace, options };
 }
 
 /** Other hashes for masterchain blocks from one on: the chains part there. */
-function forkFrom(relay: Relay, seqno: number): void {
-  relay.answer = async (passing) => {
+function forkFrom(sandbox: TestSandbox, seqno: number): void {
+  sandbox.answer = async (passing) => {
     const { status, body } = await passing.forward();
     const asked = Number(passing.query.get('seqno') ?? 0);
     const isForked = passing.path === '/blocks' && asked >= seqno;
@@ -45,11 +43,11 @@ async function commitsOf(warehouse: string): Promise<number> {
 
 describe('another chain under the same address', () => {
   test('is refused at the start, with the first block that differs, and nothing is written', async () => {
-    const { replace, relay, options } = await startReplaceable();
+    const { replace, sandbox, options } = await startReplaceable();
     await run({ ...options, range: `${HEAD - 40}:${HEAD - 20}` });
     await run({ ...options, range: `${HEAD - 10}:${HEAD}` });
     const commits = await commitsOf(options.warehouse);
-    forkFrom(relay, HEAD - 25);
+    forkFrom(sandbox, HEAD - 25);
     const following = followUntil(() => false, options);
     await expect(following).rejects.toMatchObject({
       code: 'other-chain',
@@ -66,13 +64,13 @@ describe('another chain under the same address', () => {
   });
 
   test('is refused when it comes between the headers and the rows of a round', async () => {
-    const { replace, relay, options } = await startReplaceable();
+    const { replace, sandbox, options } = await startReplaceable();
     let commits = 0;
     const following = followUntil(
       (event) => {
         if (event.event === 'span') commits++;
         if (event.event === 'lag' && event.block > HEAD) {
-          relay.answer = (passing) => {
+          sandbox.answer = (passing) => {
             if (passing.path !== '/transactions') return passing.forward();
             replace();
             return passing.forward();
@@ -87,7 +85,7 @@ describe('another chain under the same address', () => {
   });
 
   test('is refused when it comes between the rows of two lists, of which neither is written', async () => {
-    const { replace, relay, options } = await startReplaceable();
+    const { replace, sandbox, options } = await startReplaceable();
     const spans: string[] = [];
     let before = 0;
     const following = followUntil(
@@ -95,7 +93,7 @@ describe('another chain under the same address', () => {
         if (event.event === 'span') spans.push(event.pipeline);
         if (event.event === 'lag' && event.block > HEAD && before === 0) {
           before = spans.length;
-          relay.answer = (passing) => {
+          sandbox.answer = (passing) => {
             if (passing.path === '/nft/transfers') replace();
             return passing.forward();
           };
@@ -109,12 +107,12 @@ describe('another chain under the same address', () => {
   });
 
   test('with a lower head writes nothing: until the head passes what is sealed, the chains cannot be told apart', async () => {
-    const { relay, options } = await startReplaceable();
+    const { sandbox, options } = await startReplaceable();
     await run({ ...options, range: `${HEAD - 5}:${HEAD}` });
     const commits = await commitsOf(options.warehouse);
-    const low = await startSandbox({ seed: 2, blocks: 50 });
+    const low = await startTestSandbox({ seed: 2, blocks: 50 });
     onTestFinished(() => low.close());
-    relay.answer = async ({ path, query }) => {
+    sandbox.answer = async ({ path, query }) => {
       const answer = await fetch(`${low.url}${path}?${query}`);
       return { status: answer.status, body: await answer.text() };
     };
@@ -125,9 +123,9 @@ describe('another chain under the same address', () => {
   });
 
   test('is the same chain again after a restored index has caught up', async () => {
-    const { relay, options } = await startReplaceable();
+    const { sandbox, options } = await startReplaceable();
     const isBack = { now: false };
-    relay.answer = async (passing) => {
+    sandbox.answer = async (passing) => {
       const { status, body } = await passing.forward();
       if (!isBack.now || passing.path !== '/masterchainInfo') return { status, body };
       const old = await fetch(`${options.network}/blocks?workchain=-1&seqno=${HEAD - 60}`);
@@ -152,16 +150,16 @@ describe('another chain under the same address', () => {
 });
 
 test('a run that continues a warehouse compares one sealed block with the source, and refuses another chain', async () => {
-  const { replace, relay, options } = await startReplaceable();
-  const comparisons = () => relay.requests.filter((each) => /^\/blocks\?.*limit=1$/.test(each)).length;
+  const { replace, sandbox, options } = await startReplaceable();
+  const comparisons = () => sandbox.requests.targets.filter((each) => /^\/blocks\?.*limit=1$/.test(each)).length;
   const runOver = (range: string, pipelines = options.pipelines) => run({ ...options, pipelines, range });
   await runOver(`${HEAD - 40}:${HEAD - 30}`);
   expect(comparisons()).toBe(0);
   await runOver(`${HEAD - 40}:${HEAD - 25}`);
   expect(comparisons()).toBe(1);
-  const before = relay.requests.length;
+  const before = sandbox.requests.targets.length;
   await runOver(`${HEAD - 40}:${HEAD - 25}`);
-  expect(relay.requests.slice(before).filter((each) => each.startsWith('/blocks'))).toEqual([]);
+  expect(sandbox.requests.targets.slice(before).filter((each) => each.startsWith('/blocks'))).toEqual([]);
   const commits = await commitsOf(options.warehouse);
   replace();
   for (const [range, pipeline] of [

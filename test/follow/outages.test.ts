@@ -3,27 +3,25 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import type { FollowEvent } from '../../src/follow/follow-event.ts';
-import type { SandboxOptions } from '../../src/sandbox/index.ts';
-import { type Passing, type Replied, startRelay } from '../relay.ts';
+import type { Passing, Replied, TestSandboxOptions } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
-/** A network behind a relay, and the options to follow it from its head on. */
-async function startFollowed(most: number, sandboxOptions: SandboxOptions = {}) {
+/** A growing network, and the options to follow it from its head on. */
+async function startFollowed(most: number, sandboxOptions: TestSandboxOptions = {}) {
   const { effects, sandbox } = await startGrowing(most, sandboxOptions);
-  const relay = await startRelay(sandbox.url);
   const warehouse = join(freshFolder(), 'w');
-  const options = { pipelines: ['blocks'], network: relay.url, warehouse, effects, lagMs: 10_000, from: '-2:' };
+  const options = { pipelines: ['blocks'], network: sandbox.url, warehouse, effects, lagMs: 10_000, from: '-2:' };
   /** Answers so while some time passes, once the head has moved. */
   const whilePassing = (ms: number, answer: (passing: Passing) => Replied | Promise<Replied>) => {
     let until: number | undefined;
     return (event: FollowEvent): void => {
       if (event.event !== 'lag' || event.block <= HEAD || until !== undefined) return;
       until = effects.elapsed() + ms;
-      relay.answer = (passing) => (effects.elapsed() < (until ?? 0) ? answer(passing) : passing.forward());
+      sandbox.answer = (passing) => (effects.elapsed() < (until ?? 0) ? answer(passing) : passing.forward());
     };
   };
-  return { effects, relay, options, whilePassing };
+  return { effects, sandbox, options, whilePassing };
 }
 
 const troubles = (events: readonly FollowEvent[]) =>
@@ -34,12 +32,12 @@ describe('a source', () => {
     ['is down for an hour', 3_600_000, 502, 'gateway-error'],
     ['answers 429 for ten minutes', 600_000, 429, 'rate-limited'],
   ])('that %s is asked now and then, and caught up with', async (_, ms, status, code) => {
-    const { effects, relay, options, whilePassing } = await startFollowed(60);
+    const { effects, sandbox, options, whilePassing } = await startFollowed(60);
     const fail = whilePassing(ms, () => ({ status, body: '' }));
     let failed = 0;
     const { events, report } = await followUntil((event) => {
       fail(event);
-      if (event.event === 'resumed') failed = relay.requests.length;
+      if (event.event === 'resumed') failed = sandbox.requests.targets.length;
       return reaches(HEAD + 60)(event);
     }, options);
     expect(report.complete).toBe(true);
@@ -95,12 +93,12 @@ describe('a source', () => {
   });
 
   test('that refuses the key is followed again with the key that replaces it in its file', async () => {
-    const { relay, options } = await startFollowed(100);
+    const { sandbox, options } = await startFollowed(100);
     const file = join(freshFolder(), 'key');
     writeFileSync(file, 'key-one\n');
     let accepted = 'key-one';
     const seen = new Set<unknown>();
-    relay.answer = (passing) => {
+    sandbox.answer = (passing) => {
       const key = passing.headers['x-api-key'];
       seen.add(key);
       return key === accepted ? passing.forward() : { status: 401, body: '{"error":"API key does not exist"}' };
@@ -123,8 +121,8 @@ describe('a source', () => {
   });
 
   test('that does not answer at the start ends it in one line', async () => {
-    const { relay, options } = await startFollowed(10);
-    relay.answer = () => ({ status: 502, body: '' });
+    const { sandbox, options } = await startFollowed(10);
+    sandbox.answer = () => ({ status: 502, body: '' });
     await expect(followUntil(() => false, options)).rejects.toMatchObject({ code: 'gateway-error' });
   });
 });

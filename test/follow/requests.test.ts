@@ -1,17 +1,15 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startRelay } from '../relay.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
 test('a round asks for each shard state once, for all pipelines, and not for that of the last round', async () => {
   const { effects, sandbox } = await startGrowing(90, { activity: 0.1 });
-  const relay = await startRelay(sandbox.url);
   const pipelines = ['transactions', 'jetton_transfers', 'jetton_burns'];
-  const options = { pipelines, network: relay.url, warehouse: join(freshFolder(), 'w'), effects };
+  const options = { pipelines, network: sandbox.url, warehouse: join(freshFolder(), 'w'), effects };
   const { lags, report } = await followUntil(reaches(HEAD + 90), { ...options, lagMs: 10_000, from: '-2:' });
   expect(report.complete).toBe(true);
-  const states = relay.requests.filter((each) => each.startsWith('/masterchainBlockShardState'));
+  const states = sandbox.requests.targets.filter((each) => each.startsWith('/masterchainBlockShardState'));
   expect(new Set(states).size).toBe(states.length);
   // The state before the first block, and that of the last block of each round.
   expect(states.length).toBe(1 + lags.length);
@@ -20,14 +18,13 @@ test('a round asks for each shard state once, for all pipelines, and not for tha
 
 test('lists that do not read each other share the comparisons of the chain in a round', async () => {
   const { effects, sandbox } = await startGrowing(1_000, { activity: 0.1 });
-  const relay = await startRelay(sandbox.url);
   const pipelines = ['transactions', 'jetton_transfers', 'jetton_burns', 'nft_transfers', 'traces'];
-  const options = { pipelines, network: relay.url, warehouse: join(freshFolder(), 'w'), effects };
+  const options = { pipelines, network: sandbox.url, warehouse: join(freshFolder(), 'w'), effects };
   const counted: number[] = [];
   const { report } = await followUntil(
     (event) => {
       if (event.event === 'lag')
-        counted.push(relay.requests.filter((each) => /^\/blocks\?.*limit=1$/.test(each)).length);
+        counted.push(sandbox.requests.targets.filter((each) => /^\/blocks\?.*limit=1$/.test(each)).length);
       return reaches(HEAD + 50)(event);
     },
     { ...options, lagMs: 10_000, from: '-2:' },
@@ -39,9 +36,8 @@ test('lists that do not read each other share the comparisons of the chain in a 
 
 test('a shard state that does not agree with the headers is asked for again, and the blocks are sealed', async () => {
   const { effects, sandbox } = await startGrowing(90, { activity: 0.1 });
-  const relay = await startRelay(sandbox.url);
   let lies = 1;
-  relay.answer = async (passing) => {
+  sandbox.answer = async (passing) => {
     const { status, body } = await passing.forward();
     const seqno = Number(passing.query.get('seqno') ?? 0);
     if (passing.path !== '/masterchainBlockShardState' || seqno <= HEAD || lies === 0) return { status, body };
@@ -54,7 +50,7 @@ test('a shard state that does not agree with the headers is asked for again, and
     const others = wrong.filter((each: { workchain: number }) => each.workchain !== -1);
     return { status, body: JSON.stringify({ blocks: [...own, ...others] }) };
   };
-  const options = { pipelines: ['transactions', 'jetton_transfers'], network: relay.url, effects };
+  const options = { pipelines: ['transactions', 'jetton_transfers'], network: sandbox.url, effects };
   const warehouse = join(freshFolder(), 'w');
   const { report } = await followUntil(
     (event) => event.event === 'lag' && event.block >= HEAD + 80 && event.holes === 0,

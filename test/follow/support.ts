@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
 import type { FollowEvent, LagEvent } from '../../src/follow/follow-event.ts';
 import { type FollowHeadOptions, followHead } from '../../src/follow/follow-head.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
+import { startTestSandbox, type TestSandbox, type TestSandboxOptions } from '../faults/test-sandbox.ts';
 
 /** Head of the network when a test begins. */
 export const HEAD = 1000;
@@ -49,12 +49,12 @@ export function testClock(start = Date.UTC(2026, 4, 1)): TestClock {
 /** A network whose head grows while somebody waits, by `most` blocks in all. @param back how far it is set back */
 export async function startGrowing(
   most: number,
-  options: SandboxOptions = {},
+  options: TestSandboxOptions = {},
   back = { ms: 0 },
-): Promise<{ readonly effects: TestClock; readonly sandbox: Sandbox }> {
+): Promise<{ readonly effects: TestClock; readonly sandbox: TestSandbox }> {
   const effects = testClock();
   const nowMs = (): number => Math.min(effects.elapsed() - back.ms, most * BLOCK_MS);
-  const sandbox = await startSandbox({ blocks: HEAD, blockMs: BLOCK_MS, ...options, nowMs });
+  const sandbox = await startTestSandbox({ blocks: HEAD, blockMs: BLOCK_MS, ...options, nowMs });
   onTestFinished(() => sandbox.close());
   return { effects, sandbox };
 }

@@ -3,11 +3,11 @@ import { readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import { loadExtension } from '../../src/sql/httpfs.ts';
 import { ledgerIn, openPlace, remoteAccess } from '../../src/warehouse/bucket-store/bucket-place.ts';
 import { tonlake } from '../cli.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import {
   EXTENSIONS,
   S3_PROGRAM,
@@ -292,7 +292,7 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
   });
 
   test('tonlake run --publish iceberg and tonlake publish iceberg take an address', async () => {
-    const sandbox = await startSandbox();
+    const sandbox = await startTestSandbox();
     afterFile(() => sandbox.close());
     const place = ['--warehouse', path, '--network', sandbox.url];
     const run = ['run', 'transactions', ...place, '--range', '1000:1001', '--publish', 'iceberg'];

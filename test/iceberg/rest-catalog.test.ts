@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { text } from '../../src/declare/column.ts';
 import { table } from '../../src/declare/table.ts';
 import { catalogPlace } from '../../src/iceberg/rest/catalog-place.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 import { compact } from '../warehouse/compacting.ts';
 import { changedItems, clockAt, commitItems, freshPath, listAll, openTestStore } from '../warehouse/warehouses.ts';
@@ -327,7 +327,7 @@ test('the catalog of these tests refuses what the specification does', async () 
 describe('tonlake publish iceberg --catalog', () => {
   test('publishes to a namespace, or to that of the network', async () => {
     const { path } = await begin();
-    const sandbox = await startSandbox();
+    const sandbox = await startTestSandbox();
     afterFile(() => sandbox.close());
     const place = ['--warehouse', join(freshFolder(), 'w'), '--network', sandbox.url];
     expect((await tonlake(['run', 'blocks', ...place, '--range', '1000:1001'])).code).toBe(0);

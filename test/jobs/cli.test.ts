@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake, tonlake } from '../cli.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freePort } from '../free-port.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -171,7 +171,7 @@ test('a day that the index has not passed is not taken', async () => {
 });
 
 test('Ctrl-C ends a job after the span in hand, and the same command goes on', async () => {
-  const sandbox = await startSandbox({ blocks: 2000, faults: { slow: 1, slowMs: 100 } });
+  const sandbox = await startTestSandbox({ blocks: 2000, faults: { slow: 1, slowMs: 100 } });
   const cwd = folderWith({ 'slow.yaml': JOB.replace('sandbox', sandbox.url).replace('[blocks]', '[transactions]') });
   // Always due at the same time, so that the second run is the first one, also across midnight.
   const args = ['job', 'run', 'slow.yaml', '--at', '2026-05-04T03:15:00Z'];

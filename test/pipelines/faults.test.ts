@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
-import { ALL_FAULTS, type SandboxFaults, startSandbox } from '../../src/sandbox/index.ts';
 import { type Hashes, hashTables } from '../e2e/export.ts';
+import { ALL_FAULTS, type Faults } from '../faults/faults.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();
 
-async function exportAll(name: string, faults: Partial<SandboxFaults> = {}): Promise<Hashes> {
-  const sandbox = await startSandbox({ faults });
+async function exportAll(name: string, faults: Partial<Faults> = {}): Promise<Hashes> {
+  const sandbox = await startTestSandbox({ faults });
   const warehouse = join(freshFolder(), name);
   const troubles: RunEvent[] = [];
   try {

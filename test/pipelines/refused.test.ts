@@ -1,11 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const RANGE = '1000:1019';
@@ -16,34 +14,20 @@ const SHARED = ['multisig_wallets', 'token_metadata', 'token_info'];
 
 const registry = await loadRegistry();
 const names = registry.toRun(registry.lasting).map(({ name }) => name);
-let sandbox: Sandbox;
-let proxy: Server;
 let network: string;
 let damage: Damage | undefined;
 let warehouse: string;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  const sandbox = await startTestSandbox();
   warehouse = join(freshFolder(), 'w');
-  const { origin } = new URL(sandbox.url);
-  proxy = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { method = 'GET', url = '' } = request;
-    const headers = { 'content-type': 'application/json', 'x-hashes': 'made-up' };
-    const body = method === 'POST' ? { body: Buffer.concat(chunks) } : {};
-    const answer = await fetch(`${origin}${url}`, { method, headers, ...body });
-    const parsed: unknown = await answer.json();
-    if (damage?.paths.includes(url.replace(/^\/api\/v3|\?.*/g, '')) === true) damage.apply(parsed);
-    response.writeHead(answer.status, headers).end(JSON.stringify(parsed));
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  network = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/api/v3`;
-});
-
-afterAll(async () => {
-  proxy.close();
-  await sandbox.close();
+  network = sandbox.url;
+  sandbox.answer = async ({ path, forward }) => {
+    const answer = await forward();
+    const parsed: unknown = JSON.parse(answer.body);
+    if (damage?.paths.includes(path) === true) damage.apply(parsed);
+    return { ...answer, body: JSON.stringify(parsed) };
+  };
 });
 
 async function go(pipelines: readonly string[], into: string) {

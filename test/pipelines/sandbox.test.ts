@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry, type RunEvent, type RunOptions, type RunReport, run } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { endpointsMarkdown } from '../../tools/reference-docs.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const RANGE = '5000:5039';
@@ -11,7 +11,7 @@ const RANGE = '5000:5039';
 const MAY_BE_EMPTY = ['nft_transfers', 'dns_records'];
 
 const registry = await loadRegistry();
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let warehouse: string;
 /** Paths of all requests. */
 const askedPaths = new Set<string>();
@@ -28,7 +28,7 @@ async function go(pipelines: readonly string[], more: Partial<RunOptions> = {}) 
 }
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startTestSandbox();
   warehouse = join(freshFolder(), 'w');
 });
 afterAll(() => sandbox.close());
@@ -197,7 +197,7 @@ describe('a lookup', () => {
 describe('what may still change', () => {
   test('is read again once the head has moved, in place of the older reading', async () => {
     let nowMs = 0;
-    const growing = await startSandbox({ blocks: 1045, blockMs: 1000, actionLag: 10, nowMs: () => nowMs });
+    const growing = await startTestSandbox({ blocks: 1045, blockMs: 1000, actionLag: 10, nowMs: () => nowMs });
     try {
       const path = join(freshFolder(), 'w');
       const options = { network: growing.url, warehouse: path, range: '1030:1045' };

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const TIE = 1010;
 const RANGE = '1006:1016';
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let wanted: string | undefined;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 1100, tieSeqno: TIE });
+  sandbox = await startTestSandbox({ blocks: 1100, tieSeqno: TIE });
 });
 afterAll(() => sandbox.close());
 

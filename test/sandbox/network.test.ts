@@ -1,15 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { NO_FAULTS, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../src/sandbox/index.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { startTestSandbox, type TestSandbox, type TestSandboxOptions } from '../faults/test-sandbox.ts';
 import { ask, askTransactions, transactionsOf } from './support.ts';
 
-const running: Sandbox[] = [];
-async function start(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox(options);
+const running: TestSandbox[] = [];
+async function start(options: TestSandboxOptions = {}): Promise<TestSandbox> {
+  const sandbox = await startTestSandbox(options);
   running.push(sandbox);
   return sandbox;
 }
 /** Sandboxes of one seed share what was generated; after two other seeds it is generated again. */
-async function startAnew(options: SandboxOptions): Promise<Sandbox> {
+async function startAnew(options: TestSandboxOptions): Promise<TestSandbox> {
   for (const seed of [101, 102]) await start({ seed });
   return start(options);
 }
@@ -47,7 +49,7 @@ describe('a sandbox network', () => {
     const lies = [{ kind: 'transactions-empty', seqno: 300 } as const];
     const [honest, liar, short] = await Promise.all([start(), start({ faults: { lies } }), start({ blocks: 299 })]);
     const path = '/transactions?mc_seqno=300&limit=1000';
-    const count = async (sandbox: Sandbox): Promise<number> =>
+    const count = async (sandbox: TestSandbox): Promise<number> =>
       JSON.parse((await ask(sandbox, path)).body).transactions?.length ?? 0;
     expect([await count(liar), await count(short)]).toEqual([0, 0]);
     expect(await count(honest)).toBeGreaterThan(0);
@@ -122,7 +124,7 @@ describe('a sandbox network', () => {
   });
 
   it('compresses for clients that ask for it', async () => {
-    const sandbox = await start({ gzip: true });
+    const sandbox = await startSandbox({ gzip: true });
     const path = '/transactionsByMasterchainBlock?seqno=60&limit=1000';
     const plain = await ask(sandbox, path, { 'accept-encoding': 'identity' });
     expect(plain.headers.get('content-encoding')).toBeNull();
@@ -131,6 +133,7 @@ describe('a sandbox network', () => {
       expect(given.headers.get('content-encoding')).toBe(encoding);
       expect(given.body).toBe(plain.body);
     }
+    await sandbox.close();
   });
 
   it('counts what was asked, by path and status, and how fast', async () => {
@@ -143,15 +146,13 @@ describe('a sandbox network', () => {
       maxPerSecond: 4,
     });
     expect(sandbox.requests.entries().at(-1)).toEqual({ method: 'GET', path: 'nosuch', query: '', status: 500 });
-    const admin = sandbox.url.replace('/api/v3', '/admin');
-    expect(await (await fetch(`${admin}/stats`)).json()).toMatchObject({ requests: 4 });
-    await fetch(`${admin}/reset`, { method: 'POST' });
+    sandbox.requests.reset();
     expect(sandbox.requests.stats()).toMatchObject({ requests: 0, paths: {} });
   });
 
   it('refuses a number of blocks that its arithmetic does not hold, and a port that is taken', async () => {
-    await expect(startSandbox({ blocks: 0 })).rejects.toThrow('expected 1 to 10000000 blocks, got 0');
+    await expect(startTestSandbox({ blocks: 0 })).rejects.toThrow('expected 1 to 10000000 blocks, got 0');
     const { port } = await start();
-    await expect(startSandbox({ port })).rejects.toThrow(`cannot listen on port ${port}`);
+    await expect(startTestSandbox({ port })).rejects.toThrow(`cannot listen on port ${port}`);
   });
 });

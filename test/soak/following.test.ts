@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import type { LagEvent } from '../../src/follow/follow-event.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake } from '../cli.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { EXTENSIONS, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -36,7 +36,7 @@ const FAULTS = {
 test(
   `following a head for ${MINUTES} minutes, ${SPEED} times as fast as time, keeps the promised lag, its memory, and every row`,
   async () => {
-    const sandbox = await startSandbox({ blocks: 1000, blockMs: 400 / SPEED, faults: FAULTS });
+    const sandbox = await startTestSandbox({ blocks: 1000, blockMs: 400 / SPEED, faults: FAULTS });
     onTestFinished(() => sandbox.close());
     const { warehouse, folder, env } = await choosePlace();
     const place = ['--network', sandbox.url, '-w', warehouse];

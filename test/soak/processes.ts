@@ -2,43 +2,29 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Priority } from '../../src/rate-limit/priority.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { afterFile } from '../scratch.ts';
 
-const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 const CLIENT = fileURLToPath(new URL('client.mjs', import.meta.url));
 
 export interface Limited {
   readonly url: string;
   /** Answers since the start. */
-  counts(): Promise<{ readonly accepted: number; readonly refused: number }>;
-  end(): void;
+  counts(): { readonly accepted: number; readonly refused: number };
+  end(): Promise<void>;
 }
 
-/** A sandbox in a process of its own, limited to so many requests per second. */
+/** A sandbox that is limited to so many requests per second. */
 export async function startLimited(rps: number): Promise<Limited> {
-  const child = start([CLI, 'sandbox', '--port', '0', '--rps', String(rps)], {});
-  const url = await new Promise<string>((resolve, reject) => {
-    let text = '';
-    child.stdout?.on('data', (chunk) => {
-      text += String(chunk);
-      const [, found] = /sandbox at (\S+),/.exec(text) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-    child.once('exit', (code) => reject(new Error(`the sandbox ended with ${code}`)));
-  });
-  const admin = url.replace(/\/api\/v3$/, '/admin');
+  const sandbox = await startTestSandbox({ rps });
   return {
-    url,
-    counts: async () => {
-      // The sandbox is ours: its statistics are counts by path and status.
-      const { paths } = (await (await fetch(`${admin}/stats`)).json()) as {
-        paths: Record<string, Record<string, number>>;
-      };
-      const all = Object.values(paths).flatMap((statuses) => Object.entries(statuses));
+    url: sandbox.url,
+    counts: () => {
+      const all = Object.values(sandbox.requests.stats().paths).flatMap((statuses) => Object.entries(statuses));
       const sum = (status: string): number => all.reduce((total, [name, n]) => total + (name === status ? n : 0), 0);
       return { accepted: sum('200'), refused: sum('429') };
     },
-    end: () => child.kill('SIGKILL'),
+    end: () => sandbox.close(),
   };
 }
 
@@ -72,7 +58,7 @@ export function startClient({
 
 /** Waits until so many answers have come. */
 export async function untilAnswered(server: Limited, answers: number): Promise<void> {
-  while ((await server.counts()).accepted < answers) await delay(50);
+  while (server.counts().accepted < answers) await delay(50);
 }
 
 export interface Measured {
@@ -84,10 +70,10 @@ export interface Measured {
 
 /** What a server answers within a time from now on. */
 export async function measure(server: Limited, limit: number, ms: number): Promise<Measured> {
-  const before = await server.counts();
+  const before = server.counts();
   const from = performance.now();
   await delay(ms);
-  const after = await server.counts();
+  const after = server.counts();
   const seconds = (performance.now() - from) / 1000;
   const accepted = after.accepted - before.accepted;
   return { used: accepted / (limit * seconds), accepted, refused: after.refused - before.refused };

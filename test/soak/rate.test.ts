@@ -59,7 +59,7 @@ async function play(one: Case): Promise<Row> {
   } catch (cause) {
     throw new Error(`limit ${limit}, ${mode}, ${processes} processes`, { cause });
   } finally {
-    server.end();
+    await server.end();
   }
 }
 

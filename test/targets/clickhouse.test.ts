@@ -1,8 +1,9 @@
+import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exportRows } from '../../src/targets/export-rows.ts';
 import { type Running, startTonlake, tonlake } from '../cli.ts';
+import { serve } from '../http/server.ts';
 import { exportSandbox, texts } from '../marts/support.ts';
-import { startRelay } from '../relay.ts';
 import { askClickhouse, CLICKHOUSE_PASSWORD, forwardTo, startClickhouse } from './clickhouse-server.ts';
 import { HARD_ROWS, hasPython } from './support.ts';
 
@@ -149,23 +150,24 @@ describe.skipIf(why !== '')(`ClickHouse${why}`, () => {
   ])('a kill $at leaves whole days, and a repeated export exactly its days', async ({ statement, time, isDone }) => {
     const as = `killed_${statement.source.length}_${time}`;
     const args = ['--warehouse', path, '--as', as];
-    const relay = await startRelay(new URL(url).origin);
     let running: Running | undefined;
     let left = time;
-    relay.answer = async ({ query, body, headers }) => {
+    const relay = await serve(async (request, response) => {
+      const { url: target = '', headers } = request;
+      const query = new URL(target, url).searchParams;
+      const body = await text(request);
       const sql = `${query.get('query') ?? ''}${body}`;
       const isPlace = statement.test(sql.replaceAll(/\s+/g, ' ')) && --left === 0;
       if (isPlace && !isDone) running?.kill('SIGKILL');
       const forwarded = isPlace && !isDone ? undefined : await forwardTo(url, query, body, headers);
       if (isPlace) running?.kill('SIGKILL');
-      return forwarded ?? { status: 500, body: '' };
-    };
+      response.writeHead(forwarded?.status ?? 500).end(forwarded?.body);
+    });
     const counts = () => ask(`SELECT block_date, count(), uniqExact(hash) FROM ${as} GROUP BY 1 ORDER BY 1`);
     const own = await texts(path, 'SELECT block_date, count(*), count(*) FROM transactions GROUP BY 1 ORDER BY 1');
-    running = startTonlake(
-      ['export', 'transactions', '--to', `${relay.url}default`.replace('//', '//lake@'), ...args],
-      { env },
-    );
+    running = startTonlake(['export', 'transactions', '--to', `http://lake@127.0.0.1:${relay.port}/default`, ...args], {
+      env,
+    });
     expect((await running.finished).signal).toBe('SIGKILL');
     expect(own).toEqual(expect.arrayContaining([...(await counts())]));
     // A row that was added to a day since is gone after the repeat; a table with rows that is not recorded would be refused.

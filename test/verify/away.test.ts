@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { openWarehouse } from '../../src/index.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import type { VerifyEvent } from '../../src/verify/verify.ts';
 import { query } from '../e2e/export.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, dropFile, fileOf, repair, rewrite } from './support.ts';
@@ -30,9 +30,9 @@ const TABLES = [
 const PIPELINES = TABLES.filter((name) => name !== 'messages');
 const WITHOUT_SOME = 'SELECT * EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE rowid NOT IN (2, 3)';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 /** Closed before the tests, so that nobody listens on its port. */
-let gone: Sandbox;
+let gone: TestSandbox;
 const warehouses: Record<'parquet' | 'duckdb', string> = { parquet: '', duckdb: '' };
 
 async function exportInto(path: string): Promise<void> {
@@ -40,14 +40,14 @@ async function exportInto(path: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  gone = await startSandbox({ blocks: 4000 });
+  gone = await startTestSandbox({ blocks: 4000 });
   warehouses.parquet = join(freshFolder(), 'w');
   warehouses.duckdb = join(freshFolder(), 'w.duckdb');
   await exportInto(warehouses.parquet);
   await exportInto(warehouses.duckdb);
   await buildMarts(warehouses.parquet, { names: ['transactions_daily'] });
   await gone.close();
-  sandbox = await startSandbox({ blocks: 4000, port: gone.port });
+  sandbox = await startTestSandbox({ blocks: 4000, port: gone.port });
   await sandbox.close();
 });
 afterAll(() => sandbox.close());
@@ -100,7 +100,7 @@ async function expectKept(path: string, isRepaired: boolean): Promise<void> {
   expect(told.length).toBeGreaterThan(0);
   expect(await stateOf(path)).toEqual(before);
   if (!isRepaired) return;
-  sandbox = await startSandbox({ blocks: 4000, port: gone.port });
+  sandbox = await startTestSandbox({ blocks: 4000, port: gone.port });
   try {
     const { report, findings } = await repair(sandbox, path);
     expect(findings.slice(0, told.length)).toEqual(told);

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { formatSpans, intersectSpans, spanSize } from '../../src/core/span.ts';
 import { run } from '../../src/export/run.ts';
-import { NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { query } from '../e2e/export.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, repair, verify } from './support.ts';
@@ -13,7 +14,7 @@ const LISTS = ['traces', 'actions'];
 const RANGE = '1000:1029';
 const LIE = { omits: [{ path: 'traces', rate: 0.05, lasting: true }] };
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 /** A warehouse with missing traces, which nothing could prove when they were exported. */
 let lied: string;
 /** A copy of it. */
@@ -22,7 +23,7 @@ let warehouse: string;
 let traces: readonly (readonly string[])[];
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 4000 });
+  sandbox = await startTestSandbox({ blocks: 4000 });
   const truth = join(freshFolder(), 'truth');
   await run({ pipelines: ['traces'], network: sandbox.url, range: RANGE, warehouse: truth });
   traces = await query(truth, 'SELECT trace_id, mc_seqno_end FROM traces');

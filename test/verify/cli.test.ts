@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { addVerify } from '../../src/cli/commands/verify-command.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { copyOf, dropFile, exportWarehouse, fileOf } from './support.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let sound: string;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startTestSandbox();
   sound = await exportWarehouse(sandbox);
 });
 

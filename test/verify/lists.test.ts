@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shortSpans, subtractSpans } from '../../src/core/span.ts';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
-import { proxy, withRows } from '../proxy.ts';
+import { withRows } from '../faults/lists.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, fileOf, repair, rewrite, verify } from './support.ts';
 
 const LISTS = ['message_links', 'traces', 'actions', 'jetton_transfers', 'jetton_burns'];
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let warehouse: string;
 let sound: unknown;
 
 beforeAll(async () => {
   // Far behind the head, so that nothing is written late.
-  sandbox = await startSandbox({ blocks: 4000 });
+  sandbox = await startTestSandbox({ blocks: 4000 });
   warehouse = `${freshFolder()}/w`;
   await run({ pipelines: LISTS, network: sandbox.url, range: '1000:1059', warehouse });
   await run({ pipelines: ['transactions'], network: sandbox.url, range: '1000:1059', warehouse });
@@ -97,7 +97,7 @@ test.each([
 
 test('links that were read while their messages were in transit are not final, and read again by the next run', async () => {
   let nowMs = 0;
-  const growing = await startSandbox({ blocks: 1060, blockMs: 400, nowMs: () => nowMs });
+  const growing = await startTestSandbox({ blocks: 1060, blockMs: 400, nowMs: () => nowMs });
   const path = `${freshFolder()}/w`;
   const bring = (pipeline: string, range: string) =>
     run({ pipelines: [pipeline], network: growing.url, range, warehouse: path });
@@ -121,8 +121,8 @@ test('links that were read while their messages were in transit are not final, a
 
 test('links of a source that has not heard of their receivers are asked for again, and never sealed so', async () => {
   let late = 0;
-  const stale = await proxy(sandbox, ({ pathname }, answer) =>
-    pathname === '/messages'
+  sandbox.changeAnswers(({ path }, answer) =>
+    path === '/messages'
       ? withRows<Readonly<Record<string, unknown>>>(answer, 'messages', (rows) =>
           rows.map(({ in_msg_tx_hash: receiver, ...row }) =>
             late < 10 && receiver !== undefined && row['out_msg_tx_hash'] !== undefined && ++late
@@ -134,7 +134,7 @@ test('links of a source that has not heard of their receivers are asked for agai
   );
   const path = `${freshFolder()}/w`;
   const pipelines = ['transactions', 'message_links'];
-  const bring = () => run({ pipelines, network: stale.baseUrl, range: '1000:1029', warehouse: path });
+  const bring = () => run({ pipelines, network: sandbox.url, range: '1000:1029', warehouse: path });
   const first = await bring();
   expect(late).toBe(10);
   if (!first.complete) await bring();

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isMasterchain } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, ledgerFiles, readEntry, repair } from './support.ts';
 
@@ -17,14 +17,14 @@ const { lasting, pipelines } = await loadRegistry();
 const LISTS = pipelines.filter((pipeline) => lasting.includes(pipeline.name) && !isMasterchain(pipeline));
 const NAMES = LISTS.map(({ name }) => name);
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 const parquet = join(freshFolder(), 'w');
 const duckdb = join(freshFolder(), 'w.duckdb');
 let sound: unknown;
 
 beforeAll(async () => {
   // Far behind the head, so that nothing is written late.
-  sandbox = await startSandbox({ blocks: 4000 });
+  sandbox = await startTestSandbox({ blocks: 4000 });
   for (const warehouse of [parquet, duckdb]) {
     const report = await run({ pipelines: lasting, network: sandbox.url, range: RANGE, warehouse });
     const tables = LISTS.flatMap((pipeline) => pipeline.tables.map(({ name }) => name));

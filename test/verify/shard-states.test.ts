@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { formatFinding } from '../../src/verify/finding.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, fileOf, repair, rewrite, verify } from './support.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let alone: string;
 let headed: string;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 4000 });
+  sandbox = await startTestSandbox({ blocks: 4000 });
   const options = { network: sandbox.url, range: '1000:1039' };
   alone = `${freshFolder()}/w`;
   await run({ pipelines: ['shard_state'], warehouse: alone, ...options });

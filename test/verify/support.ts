@@ -4,7 +4,6 @@ import { type ContentHash, contentHash } from '../../src/audit/content-hash.ts';
 import { formatSpans } from '../../src/core/span.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
-import type { Sandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type Damage, planRepair, type RepairPlan } from '../../src/verify/plan-repair.ts';
@@ -13,10 +12,11 @@ import { inspectWarehouse, type VerifyOptions, type VerifyReport, verifyWarehous
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
+import type { TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A warehouse of 1080:1159, in three commits for each pipeline. */
-export async function exportWarehouse(sandbox: Sandbox, name = 'w'): Promise<string> {
+export async function exportWarehouse(sandbox: TestSandbox, name = 'w'): Promise<string> {
   const warehouse = join(freshFolder(), name);
   for (const range of ['1080:1094', '1095:1139', '1140:1159']) {
     await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse });
@@ -168,7 +168,7 @@ export interface Repaired {
 }
 
 export async function repair(
-  sandbox: Sandbox,
+  sandbox: TestSandbox,
   warehouse: string,
   options: Partial<RepairOptions> = {},
 ): Promise<Repaired> {

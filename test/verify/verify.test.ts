@@ -6,12 +6,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
-import { DEEP_LIES, NO_FAULTS, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import { type Finding, formatFinding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { nextSteps } from '../../src/verify/show-findings.ts';
+import { NO_FAULTS } from '../faults/faults.ts';
+import { DEEP_LIES } from '../faults/lie-kinds.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { list, number, readParquet, readStruct } from '../parquet/thrift-reader.ts';
 import { freshFolder } from '../scratch.ts';
 import { DAMAGES, type Damaged, FILE_DAMAGES, flip, LOST_MESSAGES, loseMessage, workOnMessages } from './damages.ts';
@@ -29,12 +31,12 @@ import {
   verify,
 } from './support.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let sound: string;
 let wanted: unknown;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await startTestSandbox();
   sound = await exportWarehouse(sandbox);
   wanted = await contentOf(sound);
 });
@@ -354,7 +356,7 @@ describe('what a source does', () => {
     expect((await verify(path)).kinds).toEqual(['file-missing']);
     nobody.close();
     await once(nobody, 'close');
-    sandbox = await startSandbox({ port });
+    sandbox = await startTestSandbox({ port });
     expect((await repair(sandbox, path)).report).toMatchObject({ proven: true });
     expect(await contentOf(path)).toEqual(wanted);
   });

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isSentObject, parseSent, type SentObject } from '../../src/api/client/exact-json.ts';
 import { loadRegistry, realEffects, run, type WatchEvent, type WatchOptions, watch } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openStore } from '../../src/warehouse/open-store.ts';
 import type { EphemeralPipeline } from '../../src/watch/poll.ts';
 import { Saver } from '../../src/watch/save-sightings.ts';
 import { objectsIn, Sightings } from '../../src/watch/sightings.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
+import { withRows } from '../faults/lists.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { serve } from '../http/server.ts';
-import { proxy, withRows } from '../proxy.ts';
 import { type Answer, ask, askJson } from '../sandbox/support.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -22,12 +22,12 @@ interface SentTrace {
 const BLOCK_MS = 400;
 /** Accounts that take part in what happens next, the busiest first. */
 let accounts: readonly string[];
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let nowMs = 0;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 300, blockMs: BLOCK_MS, nowMs: () => nowMs });
-  const future = await startSandbox({ blocks: 330 });
+  sandbox = await startTestSandbox({ blocks: 300, blockMs: BLOCK_MS, nowMs: () => nowMs });
+  const future = await startTestSandbox({ blocks: 330 });
   const { transactions } = await askJson(future, '/transactions?limit=1000&sort=desc');
   await future.close();
   const seen = new Map<string, number>();
@@ -152,8 +152,8 @@ describe.each(['w', 'w.duckdb'])('a watch that stores into %s', (name) => {
 test('transactions of a trace that the index calls too large are not called dropped', async () => {
   const warehouse = join(freshFolder(), 'w');
   const large = new Set<unknown>();
-  const source = await proxy(sandbox, ({ pathname }, answer) =>
-    pathname === '/traces'
+  sandbox.changeAnswers(({ path }, answer) =>
+    path === '/traces'
       ? withRows<SentTrace>(answer, 'traces', (traces) =>
           traces.map((trace) => {
             large.add(trace.trace_id);
@@ -163,7 +163,7 @@ test('transactions of a trace that the index calls too large are not called drop
         )
       : undefined,
   );
-  const { report } = await look(warehouse, { polls: 14, network: source.baseUrl });
+  const { report } = await look(warehouse, { polls: 14, network: sandbox.url });
   expect(report.settled).toBeGreaterThan(5);
   expect(large.size).toBe(report.settled);
   const outcomes = (table: string) => query(warehouse, `SELECT DISTINCT outcome FROM ${table} ORDER BY ALL`);

@@ -10,17 +10,15 @@ interface SandboxFlags extends ContextFlags {
   readonly rps?: number;
   readonly activity: number;
   readonly gzip?: boolean;
-  readonly faults?: string;
 }
 
 const HELP = `
 The sandbox imitates the API over blocks generated from the seed. It listens on 127.0.0.1 only.
-Enable faults at the start, or while it is running: curl -X POST 'http://127.0.0.1:8081/admin/faults?http429=0.05'
 
 Examples:
   tonlake sandbox --port 8081
   tonlake sandbox --port 8081 --blocks 1000 --block-ms 400
-  tonlake sandbox --faults http429=0.05,cutBody=0.02,gzip
+  tonlake sandbox --rps 10 --gzip
   tonlake run --network http://127.0.0.1:8081/api/v3 --range 1000:1999`;
 
 /** `tonlake sandbox`: serves a generated network until it is interrupted. */
@@ -40,13 +38,11 @@ export function addSandbox(program: Command): void {
     )
     .option('--rps <n>', 'respond with 429 above this many requests per second', parsePositive)
     .option('--gzip', 'compress responses for clients that accept it')
-    .option('--faults <list>', 'faults to enable, separated by commas')
     .addHelpText('after', HELP)
     .action(
       inContext(async (context: Context<SandboxFlags>) => {
-        const { parseFaults, startSandbox } = await import('../../sandbox/index.ts');
-        const { flags } = context;
-        const sandbox = await startSandbox({ ...flags, faults: parseFaults(flags.faults ?? '') });
+        const { startSandbox } = await import('../../sandbox/index.ts');
+        const sandbox = await startSandbox(context.flags);
         context.write(`sandbox at ${sandbox.url}, blocks 1 to ${sandbox.head()}; press Ctrl-C to stop\n`);
         await context.untilInterrupted();
         await sandbox.close();

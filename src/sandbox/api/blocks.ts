@@ -1,18 +1,16 @@
 import { FIRST_SEQNO } from '../chain/clock.ts';
 import { must } from '../chain/mix.ts';
-import type { BlockRow } from '../chain/model.ts';
+import { type BlockRow, includedBy } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { includedBy } from '../lies/tampered-chain.ts';
-import { breakText, isOfHeader } from './broken.ts';
 import { demand, type Params, within } from './params.ts';
 import type { Reply } from './reply.ts';
 import { slotBounds, slotsIn, sorted } from './scan.ts';
 import type { View } from './view.ts';
 
-/** `/masterchainInfo`; `lag` is how many blocks `last` is behind the head. */
-export function masterchainInfo(view: View, lag: number): string {
+/** `/masterchainInfo` */
+export function masterchainInfo(view: View): string {
   const text = (seqno: number): string => view.blocks.text(must(view.chain.blocksOf(seqno)[0], 'masterchain block'));
-  return `{"last":${text(Math.max(FIRST_SEQNO, view.head() - lag))},"first":${text(FIRST_SEQNO)}}`;
+  return `{"last":${text(view.head())},"first":${text(FIRST_SEQNO)}}`;
 }
 
 /** `/masterchainBlockShards` */
@@ -20,8 +18,8 @@ export function masterchainBlockShards(reply: Reply): string {
   const { view, params } = reply;
   const seqno = params.requiredSeqno('seqno');
   const { limit, offset } = params.page();
-  const blocks = ordered(reply, view.isIndexed(seqno) ? view.told.blocksOf(seqno) : []);
-  const rows = view.cutBlocks(blocks.slice(offset, offset + limit));
+  const blocks = ordered(reply, view.isIndexed(seqno) ? view.chain.blocksOf(seqno) : []);
+  const rows = blocks.slice(offset, offset + limit);
   demand(rows.length > 0, 'blocks not found', 404);
   return listText(view, rows);
 }
@@ -29,9 +27,8 @@ export function masterchainBlockShards(reply: Reply): string {
 /** `/masterchainBlockShardState`: by workchain, signed shard id, seqno. */
 export function masterchainBlockShardState({ view, params }: Reply): string {
   const seqno = params.requiredSeqno('seqno');
-  const state = view.isIndexed(seqno) ? view.told.stateOf(seqno) : undefined;
-  demand(state !== undefined, 'blocks not found', 404);
-  const rows = [...state].sort((a, b) => {
+  demand(view.isIndexed(seqno), 'blocks not found', 404);
+  const rows = [...view.chain.stateOf(seqno)].sort((a, b) => {
     const [x, y] = [signedShard(a), signedShard(b)];
     return a.plan.name.workchain - b.plan.name.workchain || (x < y ? -1 : x > y ? 1 : 0);
   });
@@ -59,17 +56,17 @@ export function blocks(reply: Reply): string {
   if (named.length > 0) {
     const [row] = named;
     const same = named.every((other) => other !== undefined && other.plan === row?.plan && other.epoch === row.epoch);
-    if (row !== undefined && same && isIndexed(view, row)) found.push(...view.told.shownBlock(row).filter(keep));
+    if (row !== undefined && same && isIndexed(view, row)) found.push(...[row].filter(keep));
   } else if (mcSeqno !== undefined) {
-    if (view.isIndexed(mcSeqno)) found.push(...view.told.blocksOf(mcSeqno).filter(keep));
+    if (view.isIndexed(mcSeqno)) found.push(...view.chain.blocksOf(mcSeqno).filter(keep));
   } else {
     for (const slot of slotsIn(slotBounds(view, params), step)) {
       // Blocks of the same second are ties, so a second is read completely before the page ends.
       if (found.length >= wanted && view.chain.secondEnds(slot, step)) break;
-      found.push(...view.told.blocksMadeIn(slot).filter((row) => isIndexed(view, row) && keep(row)));
+      found.push(...view.chain.blocksMadeIn(slot).filter((row) => isIndexed(view, row) && keep(row)));
     }
   }
-  return listText(view, view.cutBlocks(ordered(reply, found).slice(offset, wanted)));
+  return listText(view, ordered(reply, found).slice(offset, wanted));
 }
 
 function isIndexed(view: View, row: BlockRow): boolean {
@@ -83,17 +80,7 @@ function ordered({ view, params, shuffle }: Reply, rows: readonly BlockRow[]): r
 }
 
 function listText(view: View, rows: readonly BlockRow[]): string {
-  const broken = view.faults().broken.filter(isOfHeader);
-  view.requireLight(rows.length);
-  const texts = rows.map((row) => {
-    const text = view.blocks.text(row);
-    const flaw = broken.find(({ seqno, index }) => {
-      const flawed = seqno === includedBy(row) ? view.chain.blocksOf(seqno)[index] : undefined;
-      return flawed?.plan === row.plan && flawed.epoch === row.epoch;
-    });
-    return flaw === undefined ? text : breakText(text, flaw.kind);
-  });
-  return `{"blocks":[${texts.join(',')}]}`;
+  return `{"blocks":[${rows.map((row) => view.blocks.text(row)).join(',')}]}`;
 }
 
 function blockFilter(view: View, params: Params): (row: BlockRow) => boolean {

@@ -1,3 +1,6 @@
+import { mixOf } from '../chain/mix.ts';
+import { jsonText } from '../page/json.ts';
+import type { SandboxAnswer, SandboxRequest } from '../server.ts';
 import {
   accountStates,
   addressBook,
@@ -15,7 +18,7 @@ import { adjacentTransactions, transactionsByMessage } from './lookups.ts';
 import { messages } from './messages.ts';
 import { nftCollections, nftItems } from './nfts.ts';
 import { jettonBurns, jettonTransfers, nftTransfers } from './orders.ts';
-import { ApiError, type Params } from './params.ts';
+import { ApiError, Params } from './params.ts';
 import { pendingActions, pendingTraces, pendingTransactions } from './pending.ts';
 import { Reply } from './reply.ts';
 import { nftSales } from './sales.ts';
@@ -23,17 +26,6 @@ import { jettonMasters, jettonWallets } from './tokens.ts';
 import { traces } from './traces.ts';
 import { transactions, transactionsByMasterchainBlock } from './transactions.ts';
 import type { View } from './view.ts';
-
-/** What differs between requests. */
-interface Occasion {
-  /** Decides the order of ties. */
-  readonly shuffle: number;
-  /** How many blocks the head of `/masterchainInfo` is behind. */
-  readonly lag: number;
-  /** The body of a POST. */
-  readonly body: string;
-  readonly contentType: string | undefined;
-}
 
 type Endpoint = (reply: Reply) => string | Buffer;
 type Call = (view: View, body: Readonly<Record<string, unknown>>) => string;
@@ -83,16 +75,29 @@ const CALLS: Readonly<Record<string, Call>> = {
   decode: decodePosted,
 };
 
-/** The body of a response. @throws {ApiError} for an error response */
-export function answer(view: View, method: string, path: string, params: Params, occasion: Occasion): string | Buffer {
+/** Answers a request. @param count number of the request, which decides the order of ties */
+export function answer(view: View, request: SandboxRequest, count: number): SandboxAnswer {
+  try {
+    return { status: 200, body: bodyOf(view, request, mixOf(view.chain.seed, count, 77)) };
+  } catch (error) {
+    if (error instanceof ApiError) return { status: error.status, body: `{"error":${jsonText(error.message)}}` };
+    const message = error instanceof Error ? error.message : String(error);
+    return { status: 500, body: `{"error":${jsonText(`internal server error: ${message}`)}}` };
+  }
+}
+
+/** @throws {ApiError} for an error response */
+function bodyOf(view: View, request: SandboxRequest, shuffle: number): string | Buffer {
+  const { method, query, headers, body } = request;
+  const path = request.path.slice(1);
   const call = Object.hasOwn(CALLS, path) ? CALLS[path] : undefined;
-  if (method === 'POST' && call !== undefined) return call(view, jsonBody(occasion.body, occasion.contentType));
+  if (method === 'POST' && call !== undefined) return call(view, jsonBody(body, headers['content-type']));
   const reads = method === 'GET' || method === 'HEAD';
-  if (path === 'masterchainInfo' && reads) return masterchainInfo(view, occasion.lag);
+  if (path === 'masterchainInfo' && reads) return masterchainInfo(view);
   const endpoint = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
   if (endpoint === undefined && path !== 'masterchainInfo') {
     throw new ApiError(500, `internal server error: Cannot ${method} ${path}`);
   }
   if (endpoint === undefined || !reads) throw new ApiError(500, 'internal server error: Method Not Allowed');
-  return endpoint(new Reply(view, params, occasion.shuffle));
+  return endpoint(new Reply(view, new Params(query, headers), shuffle));
 }

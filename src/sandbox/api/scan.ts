@@ -92,7 +92,7 @@ export function slotBounds(view: View, params: Params): SlotRange {
   const window = windowBounds(view, params);
   const lt = params.lt('lt');
   const seqno = params.int32('seqno');
-  const named = seqno === undefined ? undefined : view.told.slotsOfSeqno(seqno);
+  const named = seqno === undefined ? undefined : view.chain.slotsOfSeqno(seqno);
   return {
     first: Math.max(window.first, slotOfLt(lt ?? 0), named?.first ?? -1),
     last: Math.min(window.last, slotOfLt(lt ?? Number.MAX_SAFE_INTEGER), named?.last ?? Number.MAX_SAFE_INTEGER),

@@ -1,7 +1,6 @@
 import { EPOCH_BLOCKS, epochOf } from '../chain/clock.ts';
-import { masterchainSeqno, nowOf, type TransactionRow } from '../chain/model.ts';
+import { blockRefOf, masterchainSeqno, nowOf, type TransactionRow } from '../chain/model.ts';
 import type { PageWriter } from '../page/writer.ts';
-import { breakText, isOfHeader } from './broken.ts';
 import { type Params, within } from './params.ts';
 import type { Reply } from './reply.ts';
 import { slotBounds, slotsIn } from './scan.ts';
@@ -15,7 +14,7 @@ export function transactionsByMasterchainBlock(reply: Reply): Buffer {
   const seqno = params.requiredSeqno('seqno');
   view.requireTransactions(seqno);
   const { limit, offset } = params.page();
-  const rows = directed(view.listedIn(seqno), params.sort() ?? -1);
+  const rows = directed(view.chain.includedIn(seqno), params.sort() ?? -1);
   return pageOf(reply, rows.slice(offset, offset + limit));
 }
 
@@ -25,15 +24,14 @@ export function transactions(reply: Reply): Buffer {
   const mcSeqno = params.int32('mc_seqno');
   const hashes = params.hashes('hash');
   const byLt = params.lt('lt') !== undefined;
-  const keep = transactionFilter(view, params);
+  const keep = transactionFilter(params);
   if (mcSeqno !== undefined) view.requireTransactions(mcSeqno);
   const { limit, offset } = params.page();
   const sort = params.sort() ?? -1;
   if (hashes.length > 0) {
     const keys = new Map<string, TransactionRow>();
     for (const hash of hashes) {
-      const known = view.chain.transactionByHash(hash);
-      const row = known && view.told.shown(known);
+      const row = view.chain.transactionByHash(hash);
       const wrong = mcSeqno !== undefined && row !== undefined && masterchainSeqno(row) !== mcSeqno;
       if (row !== undefined && !wrong && view.isVisible(row) && keep(row)) keys.set(hash.toString('base64'), row);
     }
@@ -43,7 +41,7 @@ export function transactions(reply: Reply): Buffer {
   const rows =
     mcSeqno === undefined
       ? scan(view, params, keep, byLt)
-      : directed(view.listedIn(mcSeqno).filter(keep), sort, byLt).slice(offset, offset + limit);
+      : directed(view.chain.includedIn(mcSeqno).filter(keep), sort, byLt).slice(offset, offset + limit);
   return pageOf(reply, rows);
 }
 
@@ -51,18 +49,18 @@ export function transactions(reply: Reply): Buffer {
 function scan(view: View, params: Params, keep: Keep, byLt: boolean): readonly TransactionRow[] {
   const { limit, offset } = params.page();
   const sort = params.sort() ?? -1;
-  const plain = isUnfiltered(params) && view.told.isPlain;
+  const plain = isUnfiltered(params);
   const found: TransactionRow[] = [];
   let skip = offset;
   for (const slot of slotsIn(slotBounds(view, params), sort, accountPlaces(view, params.addresses('account')))) {
-    if (plain && skip > 0 && view.isWhole(slot + 1) && view.isWhole(slot + 2)) {
+    if (plain && skip > 0 && view.isIndexed(slot + 1) && view.isIndexed(slot + 2)) {
       const count = view.chain.countMadeIn(slot);
       if (count <= skip) {
         skip -= count;
         continue;
       }
     }
-    const rows = view.told.madeIn(slot).filter((row) => keep(row) && view.isVisible(row));
+    const rows = view.chain.madeIn(slot).filter((row) => keep(row) && view.isVisible(row));
     found.push(...directed(rows, sort, byLt).slice(skip));
     skip = Math.max(0, skip - rows.length);
     if (found.length >= limit) break;
@@ -96,7 +94,7 @@ function accountPlaces(view: View, addresses: readonly string[]): ((slot: number
   };
 }
 
-function transactionFilter(view: View, params: Params): Keep {
+function transactionFilter(params: Params): Keep {
   const workchain = params.int32('workchain');
   const shard = params.shard('shard');
   const seqno = params.int32('seqno');
@@ -109,7 +107,7 @@ function transactionFilter(view: View, params: Params): Keep {
     if (accounts.size > 0 && !accounts.has(row.account)) return false;
     if (lt !== undefined && row.lt !== lt) return false;
     if (inBlock) {
-      const ref = view.told.refOf(row);
+      const ref = blockRefOf(row);
       if (workchain !== undefined && ref.workchain !== workchain) return false;
       if (shard !== undefined && ref.shard !== shard) return false;
       if (seqno !== undefined && ref.seqno !== seqno) return false;
@@ -125,19 +123,10 @@ function directed(rows: readonly TransactionRow[], sort: 1 | -1, byLt = false): 
   return [...rows].sort((a, b) => b.lt - a.lt || (a.account < b.account ? -1 : 1));
 }
 
-function pageOf(reply: Reply, all: readonly TransactionRow[]): Buffer {
-  const { view } = reply;
-  const broken = view.faults().broken.filter((one) => !isOfHeader(one));
-  const rows = view.cutTransactions(all).map((row) => {
+function pageOf(reply: Reply, rows: readonly TransactionRow[]): Buffer {
+  const writers = rows.map((row) => {
     reply.meetTransaction(row);
-    const seqno = broken.length > 0 ? masterchainSeqno(row) : -1;
-    const flaw = broken.find((one) => one.seqno === seqno && sameRow(view.chain.includedIn(seqno)[one.index], row));
-    if (flaw !== undefined) return breakText(view.transactionText(row), flaw.kind);
-    return (page: PageWriter) => view.writeTransaction(page, row);
+    return (page: PageWriter) => reply.view.writeTransaction(page, row);
   });
-  return reply.list('transactions', rows, false);
-}
-
-function sameRow(a: TransactionRow | undefined, b: TransactionRow): boolean {
-  return a?.transaction === b.transaction && a.epoch === b.epoch;
+  return reply.list('transactions', writers, false);
 }

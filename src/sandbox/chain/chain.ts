@@ -202,16 +202,6 @@ export class Chain {
     return [own, ...shards.map((plan) => ({ plan, epoch }))];
   }
 
-  /** The previous block of the same shard; undefined after a split or merge. */
-  blockBefore({ plan, epoch }: BlockRow): BlockRow | undefined {
-    const [prev] = plan.prev;
-    if (prev === undefined || prev.shard !== plan.name.shard) return undefined;
-    const at = this.epoch.shards.blocks.find(
-      ({ name }) => name.shard === prev.shard && (prev.seqno - name.seqno) % name.step === 0,
-    );
-    return at && { plan: at, epoch: epoch + Math.floor((prev.seqno - at.name.seqno) / at.name.step) };
-  }
-
   /** Whether the second of a slot differs from that of the previous slot in the direction of `step`. */
   secondEnds(slot: number, step: 1 | -1): boolean {
     return utimeOf(slot) !== utimeOf(slot - step);

@@ -1,6 +1,6 @@
 import type { Account } from './accounts.ts';
 import type { Body } from './bodies.ts';
-import { EPOCH_BLOCKS, EXTREME_EPOCH, seqnoOf, utimeOf } from './clock.ts';
+import { EPOCH_BLOCKS, EXTREME_EPOCH, epochOf, seqnoOf, slotOfLt, utimeOf } from './clock.ts';
 import type { BlockPlan } from './shards.ts';
 
 export type Status = 'uninit' | 'frozen' | 'active' | 'nonexist';
@@ -150,17 +150,6 @@ export interface TransactionRow {
   readonly epoch: number;
   readonly lt: number;
   readonly account: string;
-  /** What a lie shows instead of the truth. */
-  readonly shown?: ShownTransaction;
-}
-
-/** What a lie changes in a transaction besides its lt. */
-export interface ShownTransaction {
-  /** Masterchain block that lists it. */
-  readonly seqno?: number;
-  readonly block?: BlockRef;
-  /** Changes the JSON of the record. */
-  readonly edit?: (text: string) => string;
 }
 
 /** A message in the epoch of its sender, or of its receiver if it comes from outside. */
@@ -176,27 +165,22 @@ export interface MessageRow {
 export interface BlockRow {
   readonly plan: BlockPlan;
   readonly epoch: number;
-  /** What a lie shows instead of the truth. */
-  readonly shown?: ShownBlock;
-}
-
-/** What a lie changes in a header. */
-export interface ShownBlock {
-  readonly utime?: number;
-  readonly shard?: string;
-  readonly seqno?: number;
-  readonly startLt?: number;
-  readonly endLt?: number;
-  readonly count?: number;
-  readonly masterchainSeqno?: number;
-  readonly prev?: readonly BlockRef[];
-  /** Distinguishes a made-up block from its original. */
-  readonly copy?: number;
 }
 
 /** Seqno of the masterchain block that includes a transaction. */
-export function masterchainSeqno({ shown, template, transaction, epoch }: TransactionRow): number {
-  return shown?.seqno ?? seqnoIn(template, transaction, epoch);
+export function masterchainSeqno({ template, transaction, epoch }: TransactionRow): number {
+  return seqnoIn(template, transaction, epoch);
+}
+
+/** Seqno of the masterchain block that includes a block. */
+export function includedBy({ plan, epoch }: BlockRow): number {
+  return seqnoOf(epoch * EPOCH_BLOCKS + plan.included);
+}
+
+/** The block of a transaction. */
+export function blockRefOf({ transaction, lt }: TransactionRow): BlockRef {
+  const { workchain, shard, seqno, step } = transaction.block.name;
+  return { workchain, shard, seqno: seqno + step * epochOf(slotOfLt(lt)) };
 }
 
 /** Unix seconds of a transaction. */

@@ -1,15 +1,19 @@
 import type { Chain } from '../chain/chain.ts';
 import { EPOCH_BLOCKS, ltOf, MASTERCHAIN_LT, SHARD_LT, seqnoOf, utimeOf } from '../chain/clock.ts';
 import { mixOf } from '../chain/mix.ts';
-import type { BlockRow, ShownBlock } from '../chain/model.ts';
+import { type BlockRow, includedBy } from '../chain/model.ts';
 import { type BlockName, type BlockPlan, MASTERCHAIN_SHARD } from '../chain/shards.ts';
 import { HASH_KIND, type HashKind } from '../chain/tag.ts';
 
-/** Added to the id of a made-up block. */
-const COPY_ID = 0x800000;
-
-/** Properties of a block that a lie can change, and its time. */
-export type BlockFacts = Required<Omit<ShownBlock, 'prev' | 'copy'>> & { readonly utime: number };
+/** Properties of a block by which it is listed. */
+interface BlockFacts {
+  readonly shard: string;
+  readonly seqno: number;
+  readonly utime: number;
+  readonly startLt: number;
+  readonly endLt: number;
+  readonly count: number;
+}
 
 function seqnoAt(name: BlockName, epoch: number): number {
   return name.seqno + name.step * epoch;
@@ -35,8 +39,6 @@ export class BlockPages {
       startLt: ltOf(slot) + startOf(plan),
       endLt: ltOf(slot) + end,
       count,
-      masterchainSeqno: seqnoOf(epoch * EPOCH_BLOCKS + plan.included),
-      ...row.shown,
     };
   }
 
@@ -55,17 +57,14 @@ export class BlockPages {
 
   /** The JSON of a block. */
   text(row: BlockRow): string {
-    const { plan, epoch, shown } = row;
+    const { plan, epoch } = row;
     const facts = this.facts(row);
     const { workchain } = plan.name;
-    const hash = (kind: HashKind): string =>
-      this.#chain.codec.hash(0, kind, plan.id + (shown?.copy ?? 0) * COPY_ID, epoch);
+    const hash = (kind: HashKind): string => this.#chain.codec.hash(0, kind, plan.id, epoch);
     const made = seqnoOf(epoch * EPOCH_BLOCKS + plan.slot);
     const key = workchain === -1 && plan.slot === 0;
     const prevKey = plan.slot === 0 ? made - EPOCH_BLOCKS : made - plan.slot;
-    const prev =
-      shown?.prev?.map((name) => nameText(name.workchain, name.shard, name.seqno)) ??
-      plan.prev.map((name) => nameText(name.workchain, name.shard, seqnoAt(name, epoch)));
+    const prev = plan.prev.map((name) => nameText(name.workchain, name.shard, seqnoAt(name, epoch)));
     return (
       `{"workchain":${workchain},"shard":"${facts.shard}","seqno":${facts.seqno}` +
       `,"root_hash":"${hash(HASH_KIND.blockRoot)}","file_hash":"${hash(HASH_KIND.blockFile)}"` +
@@ -77,7 +76,7 @@ export class BlockPages {
       `,"min_ref_mc_seqno":${Math.max(0, made - 5)},"prev_key_block_seqno":${Math.max(0, prevKey)},"vert_seqno":1` +
       `,"master_ref_seqno":${workchain === -1 ? 0 : made - 1},"rand_seed":"${hash(HASH_KIND.blockRand)}"` +
       `,"created_by":"${hash(HASH_KIND.blockCreator)}","tx_count":${facts.count}` +
-      `,"masterchain_block_ref":${nameText(-1, MASTERCHAIN_SHARD, facts.masterchainSeqno)},"prev_blocks":[${prev.join(',')}]}`
+      `,"masterchain_block_ref":${nameText(-1, MASTERCHAIN_SHARD, includedBy(row))},"prev_blocks":[${prev.join(',')}]}`
     );
   }
 }

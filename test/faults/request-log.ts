@@ -1,5 +1,7 @@
+import type { SandboxRequest } from '../../src/sandbox/index.ts';
+
 /** A request and the status of its response. */
-export interface RequestEntry {
+interface RequestEntry {
   readonly method: string;
   /** Path below the base path, without query. */
   readonly path: string;
@@ -8,7 +10,7 @@ export interface RequestEntry {
   readonly status: number;
 }
 
-export interface SandboxStats {
+interface RequestStats {
   readonly requests: number;
   /** Counts by path, then by status. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -18,11 +20,10 @@ export interface SandboxStats {
   readonly maxConcurrent: number;
 }
 
-/** Maximum number of entries; further requests are only counted. */
-const KEPT_ENTRIES = 100_000;
-
 /** The requests since the start or the last reset. */
 export class RequestLog {
+  /** Path and query of each, in the order of their arrival: `/blocks?mc_seqno=5`. */
+  readonly targets: string[] = [];
   #entries: RequestEntry[] = [];
   #paths = new Map<string, Map<string, number>>();
   #times: number[] = [];
@@ -32,7 +33,8 @@ export class RequestLog {
   #concurrent = 0;
   #maxConcurrent = 0;
 
-  begin(nowMs: number): void {
+  begin({ target }: SandboxRequest, nowMs: number): void {
+    this.targets.push(target);
     this.#requests += 1;
     this.#concurrent += 1;
     this.#maxConcurrent = Math.max(this.#maxConcurrent, this.#concurrent);
@@ -45,9 +47,10 @@ export class RequestLog {
     }
   }
 
-  end(entry: RequestEntry): void {
+  end({ method, path: name, target }: SandboxRequest, status: number): void {
     this.#concurrent -= 1;
-    if (this.#entries.length < KEPT_ENTRIES) this.#entries.push(entry);
+    const entry = { method, path: name.slice(1), query: target.slice(name.length), status };
+    this.#entries.push(entry);
     const statuses = this.#paths.get(entry.path) ?? new Map<string, number>();
     const key = entry.status === 0 ? 'dropped' : String(entry.status);
     statuses.set(key, (statuses.get(key) ?? 0) + 1);
@@ -59,7 +62,7 @@ export class RequestLog {
     return this.#entries;
   }
 
-  stats(): SandboxStats {
+  stats(): RequestStats {
     return {
       requests: this.#requests,
       paths: Object.fromEntries([...this.#paths].map(([path, statuses]) => [path, Object.fromEntries(statuses)])),
@@ -69,6 +72,7 @@ export class RequestLog {
   }
 
   reset(): void {
+    this.targets.length = 0;
     this.#entries = [];
     this.#paths = new Map();
     this.#times = [];

@@ -1,25 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  DEEP_LIES,
-  LIE_KINDS,
-  LIES,
-  type Lie,
-  type LieKind,
-  MESSAGE_LIES,
-  NO_FAULTS,
-  type Sandbox,
-  startSandbox,
-} from '../../src/sandbox/index.ts';
-import { ask, type Block, nameOf, type Transaction } from './support.ts';
+import { ask, type Block, nameOf, type Transaction } from '../sandbox/support.ts';
+import { NO_FAULTS } from './faults.ts';
+import { DEEP_LIES, LIE_KINDS, LIES, type Lie, type LieKind, MESSAGE_LIES } from './lie-kinds.ts';
+import { startTestSandbox, type TestSandbox } from './test-sandbox.ts';
 
 let N = 300;
 type Row = Block | Transaction;
 type Listing = readonly string[];
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 let truth: Readonly<Record<string, Listing>>;
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 400 });
+  sandbox = await startTestSandbox({ blocks: 400 });
   N = await suitable();
   truth = await readAll();
 });

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ALL_FAULTS, NO_FAULTS, parseFaults, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { ask, askBlocks, transactionsOf } from './support.ts';
+import { ask, askBlocks, transactionsOf } from '../sandbox/support.ts';
+import { ALL_FAULTS, NO_FAULTS } from './faults.ts';
+import { startTestSandbox, type TestSandbox } from './test-sandbox.ts';
 
-let sandbox: Sandbox;
+let sandbox: TestSandbox;
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 1200 });
+  sandbox = await startTestSandbox({ blocks: 1200 });
 });
 afterEach(() => sandbox.setFaults(NO_FAULTS));
 afterAll(() => sandbox.close());
@@ -63,7 +64,7 @@ describe('a fault', () => {
 
   it('comes at the same requests when everything is asked again in the same order', async () => {
     const statuses = async (): Promise<number[]> => {
-      const twin = await startSandbox({ seed: 5, faults: { http500Timeout: 0.3 } });
+      const twin = await startTestSandbox({ seed: 5, faults: { http500Timeout: 0.3 } });
       const given: number[] = [];
       for (let seqno = 1; seqno <= 40; seqno += 1) given.push((await ask(twin, `/blocks?mc_seqno=${seqno}`)).status);
       await twin.close();
@@ -106,7 +107,7 @@ describe('a fault', () => {
 
   it('holes close after a while', async () => {
     let now = 0;
-    const other = await startSandbox({
+    const other = await startTestSandbox({
       blocks: 100,
       nowMs: () => now,
       faults: { holes: [50], holeAsks: 99, holeMs: 1000 },
@@ -119,7 +120,10 @@ describe('a fault', () => {
 
   it('late blocks, rows and shards come a while after their block, which a growing head has named before', async () => {
     let now = 0;
-    const other = await startSandbox({ ...{ blocks: 60, blockMs: 400, nowMs: () => now }, faults: { lateMs: 3000 } });
+    const other = await startTestSandbox({
+      ...{ blocks: 60, blockMs: 400, nowMs: () => now },
+      faults: { lateMs: 3000 },
+    });
     now = 400;
     const countOf = async (seqno: number) => (await transactionsOf(other, seqno)).length;
     const headersOf = async (seqno: number) => (await askBlocks(other, `mc_seqno=${seqno}`)).length;
@@ -173,7 +177,13 @@ describe('a fault', () => {
 
   it('broken makes one record unreadable in the way it is told', async () => {
     const clean = await transactionsOf(sandbox, 60);
-    sandbox.setFaults(parseFaults('broken=60:1:lt;60:2:now;60:3:overflow'));
+    sandbox.setFaults({
+      broken: [
+        { seqno: 60, index: 1, kind: 'lt' },
+        { seqno: 60, index: 2, kind: 'now' },
+        { seqno: 60, index: 3, kind: 'overflow' },
+      ],
+    });
     const rows = await transactionsOf(sandbox, 60);
     expect(rows[1]?.lt).toBe('12x');
     expect(rows[2]?.now).toBe(String(clean[2]?.now));
@@ -199,43 +209,5 @@ describe('all faults together', () => {
       }
     }
     expect(failures).toBeGreaterThan(2);
-  });
-});
-
-describe('the switches', () => {
-  it('are read from one line', () => {
-    expect(parseFaults('http429=0.1, holes=1005;1010,gzip')).toEqual({ http429: 0.1, holes: [1005, 1010], gzip: true });
-    expect(parseFaults('all,slowMs=5')).toEqual({ ...ALL_FAULTS, slowMs: 5 });
-    expect(parseFaults('shortBlocks')).toEqual({ shortBlocks: ALL_FAULTS.shortBlocks });
-    expect(parseFaults('lies=7:mc-header-missing')).toEqual({ lies: [{ seqno: 7, kind: 'mc-header-missing' }] });
-  });
-
-  it('that do not exist are refused with the nearest that does', () => {
-    expect(() => parseFaults('htp429=1')).toThrow('unknown fault htp429');
-    expect(() => parseFaults('htp429=1')).toThrow(
-      expect.objectContaining({ hint: expect.stringContaining('did you mean http429?') }),
-    );
-    expect(() => parseFaults('http429=often')).toThrow('expected a number for http429, got often');
-    expect(() => parseFaults('broken=5:0:hash')).toThrow('expected one of lt, now, overflow');
-  });
-
-  it('are set and read over HTTP, by query, by body, all at once', async () => {
-    const admin = `${sandbox.url.replace('/api/v3', '/admin')}/faults`;
-    const post = async (query: string, body?: string): Promise<unknown> => {
-      const response = await fetch(admin + query, body === undefined ? { method: 'POST' } : { method: 'POST', body });
-      return response.json();
-    };
-    expect(await post('?http429=0.05&gzip=1')).toMatchObject({ http429: 0.05, gzip: true });
-    expect(await post('', '{"holes":[3,4],"broken":[{"seqno":5,"index":0,"kind":"now"}]}')).toMatchObject({
-      holes: [3, 4],
-      broken: [{ seqno: 5, index: 0, kind: 'now' }],
-      http429: 0.05,
-    });
-    expect(await post('?all=1')).toEqual(ALL_FAULTS);
-    expect(await post('?all=0')).toEqual(NO_FAULTS);
-    expect(await (await fetch(admin)).json()).toEqual(NO_FAULTS);
-    expect(await post('?nosuch=1')).toEqual({
-      error: `usage faults: unknown fault nosuch; hint: there are: ${['all', ...Object.keys(NO_FAULTS)].join(', ')}`,
-    });
   });
 });
