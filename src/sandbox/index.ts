@@ -30,6 +30,8 @@ export interface SandboxOptions {
   readonly actionLag?: number | undefined;
   /** Adds more than 3,000 jetton transfers at one lt to this masterchain block, or the next one with a shard block. Default: none. */
   readonly tieSeqno?: number | undefined;
+  /** Time between two masterchain blocks, in milliseconds; how fast the head grows is `blockMs`. Default 400. */
+  readonly blockTimeMs?: number | undefined;
   /** Multiplier for the number of transactions, normally about 16 per block: 0 to 8. Default 1. */
   readonly activity?: number | undefined;
   /** Monotonic clock in milliseconds, for growth and rate limit. Default: the real one. */
@@ -59,7 +61,7 @@ export interface Sandbox {
  * @throws {UsageError} when an option is out of range or the port is taken
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { seed = 1, blocks = 10_000, blockMs, activity = 1, intercept } = options;
+  const { seed = 1, blocks = 10_000, blockMs, blockTimeMs = 400, activity = 1, intercept } = options;
   if (!Number.isInteger(blocks) || blocks < 1 || blocks > MAX_BLOCKS) {
     throw new UsageError(`usage sandbox: expected 1 to ${MAX_BLOCKS} blocks, got ${blocks}`, { code: 'bad-blocks' });
   }
@@ -68,12 +70,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       code: 'bad-activity',
     });
   }
+  if (!Number.isInteger(blockTimeMs) || blockTimeMs < 1) {
+    throw new UsageError(`usage sandbox: expected a block time in whole milliseconds, got ${blockTimeMs}`, {
+      code: 'bad-block-time',
+    });
+  }
   const nowMs = options.nowMs ?? (() => performance.now());
   const startedAt = nowMs();
   const head = (): number =>
     blockMs === undefined ? blocks : Math.min(MAX_BLOCKS, blocks + Math.floor((nowMs() - startedAt) / blockMs));
   const actionLag = options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG);
-  const view = new View(seed, head, { tieSeqno: options.tieSeqno, activity, actionLag });
+  const view = new View(seed, head, { tieSeqno: options.tieSeqno, activity, blockTimeMs, actionLag });
   const bucket = new TokenBucket(options.rps);
   let requests = 0;
   const respond = (request: SandboxRequest): SandboxAnswer => {

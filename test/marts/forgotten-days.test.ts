@@ -7,14 +7,14 @@ import { freshFolder } from '../scratch.ts';
 import { copyOf, sqlFolder, texts } from './support.ts';
 
 const PIPELINES = ['transactions', 'actions', 'jetton_transfers'];
-/** Midnights stand between blocks 4999 and 5000, and between 220999 and 221000. */
-const BLOCKS = '4990:5009,220990:221009';
+/** Midnights stand between blocks 9 and 10, and between 441 and 442. */
+const BLOCKS = '1:19,432:451';
 const DAYS = ['2026-05-01', '2026-05-02', '2026-05-03'];
 
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 222_000 });
+  sandbox = await startSandbox({ blocks: 460, blockTimeMs: 200_000 });
 });
 
 afterAll(() => sandbox.close());
@@ -35,7 +35,7 @@ describe.each(['w', 'w.duckdb'])('when the rows of a day are forgotten in %s', (
     await buildMarts(source);
     before = await rowsOf(source, 'transactions_daily');
     gone = await copyOf(source);
-    await forgetRange({ warehouse: gone, pipelines: ['transactions', 'blocks', 'actions'], range: '1:4999' });
+    await forgetRange({ warehouse: gone, pipelines: ['transactions', 'blocks', 'actions'], range: '1:9' });
   });
 
   test('marts by the day keep its rows, and tell that', async () => {
@@ -60,7 +60,7 @@ describe.each(['w', 'w.duckdb'])('when the rows of a day are forgotten in %s', (
     const own = await copyOf(source);
     await buildMarts(own, { names: ['counts'], folder: await sqlFolder({ 'counts.sql': sql('') }) });
     const counted = await texts(own, 'select block_date, tx_count from counts order by all');
-    await forgetRange({ warehouse: own, pipelines: ['transactions', 'blocks'], range: '1:4999' });
+    await forgetRange({ warehouse: own, pipelines: ['transactions', 'blocks'], range: '1:9' });
     const changed = await sqlFolder({ 'counts.sql': sql(', sum(total_fees)::DECIMAL(38, 0) AS fees') });
     const [build] = await buildMarts(own, { names: ['counts'], folder: changed });
     expect(build).toMatchObject({ days: DAYS.slice(1), kept: [DAYS[0]] });
@@ -71,7 +71,7 @@ describe.each(['w', 'w.duckdb'])('when the rows of a day are forgotten in %s', (
   test('marts without days are built from what is held, and say so', async () => {
     const path = await copyOf(gone);
     const builds = await buildMarts(path, { names: ['accounts', 'latest_balances'] });
-    expect(buildOf(builds, 'accounts')?.reason).toMatch(/^transactions forgotten 4990:4999; built from what is held$/);
+    expect(buildOf(builds, 'accounts')?.reason).toMatch(/^transactions forgotten 1:9; built from what is held$/);
     expect(await texts(path, 'select sum(tx_count) from accounts')).toEqual(
       await texts(path, 'select count(*) from transactions'),
     );
@@ -88,14 +88,14 @@ describe.each(['w', 'w.duckdb'])('when the rows of a day are forgotten in %s', (
     const { checks } = await runChecks(path);
     expect(checks.filter(({ status }) => status === 'failed')).toEqual([]);
     expect(checks.find((check) => check.name === 'transactions_daily_sums')?.status).toBe('passed');
-    await bring(path, '5010', ['transactions']);
+    await bring(path, '20', ['transactions']);
     const stale = await runChecks(path, { names: ['transactions_daily_sums'] });
     expect(stale.checks[0]).toMatchObject({ status: 'failed', offenders: 1 });
   });
 
   test('a day that is exported again is built again', async () => {
     const path = await copyOf(gone);
-    await bring(path, '4990:4999');
+    await bring(path, '1:9');
     const builds = await buildMarts(path);
     expect(buildOf(builds, 'transactions_daily')).toMatchObject({ days: DAYS.slice(0, 2), kept: [] });
     expect(await rowsOf(path, 'transactions_daily')).toEqual(before);
@@ -103,11 +103,11 @@ describe.each(['w', 'w.duckdb'])('when the rows of a day are forgotten in %s', (
 
   test('days stay when nothing is left to build from', async () => {
     const path = await copyOf(gone);
-    await forgetRange({ warehouse: path, pipelines: ['transactions', 'blocks'], range: '1:300000' });
+    await forgetRange({ warehouse: path, pipelines: ['transactions', 'blocks'], range: '1:460' });
     const builds = await buildMarts(path);
     const build = buildOf(builds, 'transactions_daily');
     expect(build).toMatchObject({ status: 'empty', kept: DAYS, rows: 3 });
-    expect(build?.reason).toMatch(/^transactions forgotten 4990:5009,220990:221009$/);
+    expect(build?.reason).toMatch(/^transactions forgotten 1:19,432:451$/);
     expect(await rowsOf(path, 'transactions_daily')).toEqual(before);
   });
 });

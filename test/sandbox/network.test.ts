@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { startTestSandbox, type TestSandbox, type TestSandboxOptions } from '../faults/test-sandbox.ts';
-import { ask, askTransactions, transactionsOf } from './support.ts';
+import { ask, askBlocks, askTransactions, transactionsOf } from './support.ts';
 
 const running: TestSandbox[] = [];
 async function start(options: TestSandboxOptions = {}): Promise<TestSandbox> {
@@ -28,6 +28,27 @@ describe('a sandbox network', () => {
     const midnight = Date.UTC(2026, 4, 2) / 1000;
     expect(Number(first.gen_utime)).toBeLessThan(midnight);
     expect(Number(last.gen_utime)).toBeGreaterThan(midnight);
+  });
+
+  it('has as many blocks a day as its block time says, with the same transactions', async () => {
+    const [slow, usual] = await Promise.all([start({ blocks: 450, blockTimeMs: 200_000 }), start({ blocks: 450 })]);
+    const dayOf = async (seqno: number): Promise<string> => {
+      const [block] = await askBlocks(slow, `workchain=-1&seqno=${seqno}`);
+      return new Date(Number(block?.gen_utime) * 1000).toISOString().slice(0, 10);
+    };
+    expect(await Promise.all([9, 10, 441, 442].map(dayOf))).toEqual([
+      '2026-05-01',
+      '2026-05-02',
+      '2026-05-02',
+      '2026-05-03',
+    ]);
+    const midnight = Date.UTC(2026, 4, 3) / 1000;
+    const rows = await askTransactions(slow, `start_utime=${midnight}&end_utime=${midnight}&sort=asc`);
+    expect(rows.map(({ now }) => now)).toEqual(rows.map(() => midnight));
+    const hashes = async (sandbox: TestSandbox) => (await transactionsOf(sandbox, 442)).map(({ hash }) => hash);
+    expect(await hashes(slow)).toEqual(await hashes(usual));
+    expect(rows.length).toBeGreaterThan(0);
+    await expect(startSandbox({ blockTimeMs: 0.5 })).rejects.toThrow('expected a block time in whole milliseconds');
   });
 
   it('gives the same bytes for the same seed, and others for another', async () => {

@@ -10,14 +10,14 @@ import { freshFolder } from '../scratch.ts';
 import { verify } from './support.ts';
 
 const PIPELINES = ['transactions', 'blocks', 'traces', 'actions', 'message_links', 'account_latest'];
-/** Midnights stand between blocks 4999 and 5000, between 220999 and 221000, and so on. */
-const BLOCKS = '4990:5009,220990:221009';
+/** Midnights stand between blocks 9 and 10, between 441 and 442, and so on. */
+const BLOCKS = '1:19,432:451';
 const FAR = Date.UTC(2099, 0, 1);
 
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ blocks: 438_000 });
+  sandbox = await startSandbox({ blocks: 900, blockTimeMs: 200_000 });
 });
 
 afterAll(() => sandbox.close());
@@ -51,19 +51,19 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
   const sinceMidnight = (path: string) =>
     query(
       path,
-      `select count(*), count(distinct mc_block_seqno), sum(total_fees), sum(lt), (select count(*) from traces where mc_seqno_end >= 5000),
-        (select count(*) from blocks where mc_block_seqno >= 5000), (select count(*) from message_links)
-        from transactions where mc_block_seqno >= 5000`,
+      `select count(*), count(distinct mc_block_seqno), sum(total_fees), sum(lt), (select count(*) from traces where mc_seqno_end >= 10),
+        (select count(*) from blocks where mc_block_seqno >= 10), (select count(*) from message_links)
+        from transactions where mc_block_seqno >= 10`,
     );
 
   test('are removed by whole days, from all pipelines at once, and the rest is proven', async () => {
     const path = copy();
     const report = await retain(path);
-    expect(report).toMatchObject({ event: 'forgotten', firstDay: '2026-05-02', upTo: 4999 });
-    const span = [{ from: 4990, to: 4999 }];
+    expect(report).toMatchObject({ event: 'forgotten', firstDay: '2026-05-02', upTo: 9 });
+    const span = [{ from: 1, to: 9 }];
     expect(report.spans).toEqual({ transactions: span, blocks: span, traces: span, actions: span });
     expect(report.rows['transactions']).toBeGreaterThan(100);
-    expect(await query(path, 'select count(*) from transactions where mc_block_seqno < 5000')).toEqual([['0']]);
+    expect(await query(path, 'select count(*) from transactions where mc_block_seqno < 10')).toEqual([['0']]);
     expect(await query(path, 'select min(block_date) from blocks where workchain = -1')).toEqual([['2026-05-02']]);
     expect(await sinceMidnight(path)).toEqual(await sinceMidnight(source));
     const { report: verified, kinds } = await verify(path, { deep: true });
@@ -80,30 +80,26 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
   test('stay if they cannot be separated from newer ones or belong to no block, and are removed later', async () => {
     const path = copy();
     const report = await retain(path);
-    expect(report.retained).toEqual([
-      { pipeline: 'message_links', why: 'crossing', spans: [{ from: 4990, to: 5009 }] },
-    ]);
+    expect(report.retained).toEqual([{ pipeline: 'message_links', why: 'crossing', spans: [{ from: 1, to: 19 }] }]);
     expect(report.withoutBlocks).toEqual(['account_latest']);
-    await bring(path, '436995:437004');
+    await bring(path, '869:878');
     const later = await retain(path);
-    expect(later).toMatchObject({ firstDay: '2026-05-03', upTo: 220_999 });
+    expect(later).toMatchObject({ firstDay: '2026-05-03', upTo: 441 });
     expect(later.spans).toMatchObject({
-      message_links: [{ from: 4990, to: 5009 }],
+      message_links: [{ from: 1, to: 19 }],
       transactions: [
-        { from: 5000, to: 5009 },
-        { from: 220_990, to: 220_999 },
+        { from: 10, to: 19 },
+        { from: 432, to: 441 },
       ],
     });
-    expect(later.retained).toEqual([
-      { pipeline: 'message_links', why: 'crossing', spans: [{ from: 220_990, to: 221_009 }] },
-    ]);
+    expect(later.retained).toEqual([{ pipeline: 'message_links', why: 'crossing', spans: [{ from: 432, to: 451 }] }]);
     expect((await verify(path, { deep: true })).kinds).toEqual([]);
   });
 
   test('are counted from the newest block or from the clock, whichever is earlier', async () => {
     const path = copy();
     const counts = await retain(path, { isDry: true, now: Date.UTC(2026, 4, 3, 1) });
-    expect(counts).toMatchObject({ event: 'planned', firstDay: '2026-05-02', upTo: 4999 });
+    expect(counts).toMatchObject({ event: 'planned', firstDay: '2026-05-02', upTo: 9 });
     const behind = await retain(path, { now: Date.UTC(2026, 4, 2, 23) });
     expect(behind).toMatchObject({ event: 'planned', firstDay: '2026-05-01', upTo: undefined, spans: {} });
     expect(await hashTables(path)).toEqual(before);
@@ -112,13 +108,11 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
 
   test('stay from `keepFrom` on, and if other rows need them', async () => {
     const path = copy();
-    expect((await retain(path, { isDry: true, keepFrom: 4995 })).spans['transactions']).toEqual([
-      { from: 4990, to: 4994 },
-    ]);
-    expect((await retain(path, { isDry: true, keepFrom: 1000 })).spans).toEqual({});
+    expect((await retain(path, { isDry: true, keepFrom: 5 })).spans['transactions']).toEqual([{ from: 1, to: 4 }]);
+    expect((await retain(path, { isDry: true, keepFrom: 1 })).spans).toEqual({});
     const alone = await retain(path, { pipelines: ['blocks', 'actions'] });
     expect(alone.retained).toEqual([
-      { pipeline: 'blocks', why: 'needed', by: ['transactions'], spans: [{ from: 4990, to: 4999 }] },
+      { pipeline: 'blocks', why: 'needed', by: ['transactions'], spans: [{ from: 1, to: 9 }] },
     ]);
     expect(Object.keys(alone.spans)).toEqual(['actions']);
   });
@@ -128,7 +122,7 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
       const path = copy();
       const catalog = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
       try {
-        const count = () => catalog.query('SELECT count(*), sum(lt) FROM transactions WHERE mc_block_seqno < 5000');
+        const count = () => catalog.query('SELECT count(*), sum(lt) FROM transactions WHERE mc_block_seqno < 10');
         const had = (await count()).rows;
         await retain(path);
         expect((await count()).rows).toEqual(had);

@@ -1,17 +1,9 @@
 import { type Account, addressOf } from '../chain/accounts.ts';
 import type { Chain } from '../chain/chain.ts';
-import { utimeOf } from '../chain/clock.ts';
 import { remembered } from '../chain/mix.ts';
-import { nowOf, type Template, type Transaction } from '../chain/model.ts';
+import type { Template, Transaction } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import {
-  endSeqno,
-  endSlot,
-  memberEpoch,
-  type TraceIndex,
-  type TracePlan,
-  type TraceRow,
-} from '../chain/trace-index.ts';
+import { endSeqno, memberEpoch, type TraceIndex, type TracePlan, type TraceRow } from '../chain/trace-index.ts';
 import { type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { type ActionPlan, planActions } from './plans.ts';
 import { RAW_FIELDS } from './raw.ts';
@@ -86,7 +78,7 @@ export class Actions {
     const traceId = this.hashOf(trace, trace.plan.root);
     const rows = plan.members.map((member) => this.#chain.row(template, member, memberEpoch(trace, member)));
     const lts = rows.map(({ lt }) => lt);
-    const times = rows.map(nowOf);
+    const times = rows.map(({ now }) => now);
     return {
       trace,
       plan,
@@ -117,7 +109,7 @@ export class Actions {
       start_utime: row.startUtime,
       end_utime: row.endUtime,
       trace_end_lt: String(trace.endLt),
-      trace_end_utime: utimeOf(endSlot(trace)),
+      trace_end_utime: trace.endUtime,
       trace_mc_seqno_end: around.endSeqno ?? endSeqno(trace),
       transactions: hashes,
       success: plan.success,

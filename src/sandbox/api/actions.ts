@@ -1,7 +1,6 @@
 import type { ActionRow } from '../actions/actions.ts';
 import { supportedTypes } from '../actions/sets.ts';
-import { utimeOf } from '../chain/clock.ts';
-import { endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
+import { memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { demand, type Params } from './params.ts';
 import type { Reply } from './reply.ts';
 import { scanSlots } from './scan.ts';
@@ -43,7 +42,7 @@ export function actions(reply: Reply): Buffer {
   const rows = scanSlots<ActionRow>(reply, {
     rowsIn: (slot) => rowsOf(view.traces.endLtIn(slot)),
     direct: direct && rowsOf(direct),
-    keyOf: ({ trace }) => (byTime ? utimeOf(endSlot(trace)) : trace.endLt),
+    keyOf: ({ trace }) => (byTime ? trace.endUtime : trace.endLt),
     tieOf: (row) => `${row.traceId} ${byTime ? row.endUtime : row.endLt} ${row.actionId}`,
     byTime,
   });

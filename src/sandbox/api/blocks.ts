@@ -92,6 +92,6 @@ function blockFilter(view: View, params: Params): (row: BlockRow) => boolean {
     if (workchain !== undefined && row.plan.name.workchain !== workchain) return false;
     const facts = view.blocks.facts(row);
     if (shard !== undefined && facts.shard !== shard) return false;
-    return (seqno === undefined || facts.seqno === seqno) && within(bounds, facts.startLt, () => facts.utime);
+    return (seqno === undefined || facts.seqno === seqno) && within(bounds, facts.startLt, facts.utime);
   };
 }

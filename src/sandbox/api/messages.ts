@@ -1,6 +1,6 @@
 import { addressOf } from '../chain/accounts.ts';
-import { EPOCH_BLOCKS, FIRST_SEQNO, slotOf, utimeOf } from '../chain/clock.ts';
-import { type MessageRow, slotWithin, startOf } from '../chain/model.ts';
+import { EPOCH_BLOCKS, FIRST_SEQNO, slotOf } from '../chain/clock.ts';
+import type { MessageRow } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 import type { PageWriter } from '../page/writer.ts';
 import { ApiError, type Params, within } from './params.ts';
@@ -125,9 +125,7 @@ function messageFilter(view: View, params: Params): Keep {
     if (bodyHash !== undefined && body.hash !== bodyHash) return false;
     if (!matches(source, row, 'source') || !matches(destination, row, 'destination')) return false;
     if (from === undefined) return !bounds.byLt && !bounds.byTime;
-    return within(bounds, row.createdLt, () =>
-      utimeOf(startOf(row.template, row.epoch) + slotWithin(row.template, from)),
-    );
+    return within(bounds, row.createdLt, row.createdAt);
   };
 }
 

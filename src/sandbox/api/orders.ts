@@ -1,7 +1,7 @@
 import { type Account, addressOf } from '../chain/accounts.ts';
 import type { TokenFacts } from '../chain/bodies.ts';
 import { must } from '../chain/mix.ts';
-import { nowOf, type TransactionRow } from '../chain/model.ts';
+import type { TransactionRow } from '../chain/model.ts';
 import type { JsonRecord } from '../page/json.ts';
 import { within } from './params.ts';
 import type { Reply } from './reply.ts';
@@ -74,7 +74,7 @@ function happened(view: View, row: TransactionRow): JsonRecord {
   return {
     transaction_hash: view.transactionHash(row),
     transaction_lt: String(row.lt),
-    transaction_now: nowOf(row),
+    transaction_now: row.now,
     transaction_aborted: row.transaction.outcome.kind !== 'ok',
   };
 }
@@ -107,7 +107,7 @@ function tokenFilter({ view, params }: Reply, names: Names): Keep {
     account === undefined ? '' : addressOf(account, 0, view.chain.codec);
   const bounds = params.bounds();
   return (row, order) => {
-    if (!within(bounds, row.lt, () => nowOf(row)) || !view.isVisible(row)) return false;
+    if (!within(bounds, row.lt, row.now) || !view.isVisible(row)) return false;
     if (wallets.size > 0 && !wallets.has(row.account)) return false;
     if (parent !== undefined && address(row.transaction.account.parent) !== parent) return false;
     if (owners.size === 0) return true;
@@ -122,7 +122,7 @@ function listed(reply: Reply, key: string, name: string, keep: Keep, write: Writ
   const { byTime } = params.bounds();
   const rows = scanSlots<TransactionRow>(reply, {
     rowsIn: (slot) => view.chain.ordersIn(slot, name).filter((row) => keep(row, orderOf(row))),
-    keyOf: (row) => (byTime ? nowOf(row) : row.lt),
+    keyOf: (row) => (byTime ? row.now : row.lt),
     byTime,
   });
   const records = rows.map((row) => write(row, orderOf(row)));

@@ -25,10 +25,8 @@ export interface Bounds {
   readonly byLt: boolean;
 }
 
-export function within({ startLt, endLt, startUtime, endUtime }: Bounds, lt: number, utimeOf: () => number): boolean {
-  if (lt < startLt || lt > endLt) return false;
-  const utime = utimeOf();
-  return utime >= startUtime && utime <= endUtime;
+export function within({ startLt, endLt, startUtime, endUtime }: Bounds, lt: number, utime: number): boolean {
+  return lt >= startLt && lt <= endLt && utime >= startUtime && utime <= endUtime;
 }
 
 /** Whether a filter has an address; an empty filter has all. */

@@ -1,4 +1,4 @@
-import { slotOf, slotOfLt, slotsOfUtime } from '../chain/clock.ts';
+import { slotOf, slotOfLt } from '../chain/clock.ts';
 import { Rng } from '../chain/mix.ts';
 import { ApiError, type Params } from './params.ts';
 import type { Reply } from './reply.ts';
@@ -102,7 +102,7 @@ export function slotBounds(view: View, params: Params): SlotRange {
 /** The slots that the bounds of lt and time allow, at least `least`. */
 export function windowBounds(view: View, params: Params, least = -1): SlotRange {
   const { startLt, endLt, startUtime, endUtime } = params.bounds();
-  const time = slotsOfUtime(startUtime, endUtime);
+  const time = view.chain.clock.slotsOfUtime(startUtime, endUtime);
   return {
     first: Math.max(least, time.first, slotOfLt(startLt)),
     last: Math.min(slotOf(view.head()), time.last, slotOfLt(endLt)),

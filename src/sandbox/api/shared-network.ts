@@ -25,16 +25,17 @@ export class SharedNetwork {
   }
 
   formsOf(template: Template): TransactionForms {
-    return remembered(this.#forms, template, () => new TransactionForms(template, this.chain.codec));
+    return remembered(this.#forms, template, () => new TransactionForms(template, this.chain.codec, this.chain.clock));
   }
 }
 
 const kept = new Map<string, SharedNetwork>();
 
 /** A network, as it was made before, if it is one of the last that were asked for. */
-export function sharedNetwork(seed: number, { tieSeqno, activity = 1 }: ChainOptions): SharedNetwork {
-  const key = `${seed} ${tieSeqno} ${activity}`;
-  const network = kept.get(key) ?? new SharedNetwork(seed, { tieSeqno, activity });
+export function sharedNetwork(seed: number, options: ChainOptions): SharedNetwork {
+  const { tieSeqno, activity, blockTimeMs } = options;
+  const key = `${seed} ${tieSeqno} ${activity} ${blockTimeMs}`;
+  const network = kept.get(key) ?? new SharedNetwork(seed, { tieSeqno, activity, blockTimeMs });
   // The least recently asked for comes first.
   kept.delete(key);
   kept.set(key, network);

@@ -1,8 +1,7 @@
 import { supportedTypes } from '../actions/sets.ts';
-import { utimeOf } from '../chain/clock.ts';
-import { type Message, masterchainSeqno, nowOf, type Transaction, type TransactionRow } from '../chain/model.ts';
+import { type Message, masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
-import { endSeqno, endSlot, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
+import { endSeqno, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { demand, type Params, within } from './params.ts';
 import type { Reply } from './reply.ts';
@@ -23,7 +22,7 @@ export function traces(reply: Reply): Buffer {
   const rows = scanSlots<TraceRow>(reply, {
     rowsIn: (slot) => view.traces.endLtIn(slot).filter(keep),
     direct: direct?.filter((trace) => keep(trace) && (mcSeqno === undefined || endSeqno(trace) === mcSeqno)),
-    keyOf: (trace) => (byTime ? utimeOf(endSlot(trace)) : trace.endLt),
+    keyOf: (trace) => (byTime ? trace.endUtime : trace.endLt),
     tieOf: (trace) => view.actions.hashOf(trace, trace.plan.root),
     byTime,
   });
@@ -62,7 +61,7 @@ export function traceFilter(view: View, params: Params): (trace: TraceRow) => bo
   const bounds = params.bounds();
   const known = account === undefined ? undefined : view.chain.accountOf(account);
   return (trace) => {
-    if (!within(bounds, trace.endLt, () => utimeOf(endSlot(trace))) || !view.isComplete(trace)) return false;
+    if (!within(bounds, trace.endLt, trace.endUtime) || !view.isComplete(trace)) return false;
     if (account === undefined) return true;
     return trace.plan.members.some(
       (member) =>
@@ -107,9 +106,9 @@ export function traceText(
     mc_seqno_start: String(Math.min(masterchainSeqno(first), unfinished?.endSeqno ?? Number.MAX_SAFE_INTEGER)),
     mc_seqno_end: String(unfinished?.endSeqno ?? endSeqno(trace)),
     start_lt: String(first.lt),
-    start_utime: nowOf(first),
+    start_utime: first.now,
     end_lt: String(trace.endLt),
-    end_utime: utimeOf(endSlot(trace)),
+    end_utime: trace.endUtime,
     trace_info: {
       trace_state: unfinished === undefined ? 'complete' : 'pending',
       messages: members.reduce((sum, member) => sum + member.outgoing.length, root.incoming === undefined ? 0 : 1),

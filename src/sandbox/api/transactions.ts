@@ -1,5 +1,5 @@
 import { EPOCH_BLOCKS, epochOf } from '../chain/clock.ts';
-import { blockRefOf, masterchainSeqno, nowOf, type TransactionRow } from '../chain/model.ts';
+import { blockRefOf, masterchainSeqno, type TransactionRow } from '../chain/model.ts';
 import type { PageWriter } from '../page/writer.ts';
 import { type Params, within } from './params.ts';
 import type { Reply } from './reply.ts';
@@ -112,7 +112,7 @@ function transactionFilter(params: Params): Keep {
       if (shard !== undefined && ref.shard !== shard) return false;
       if (seqno !== undefined && ref.seqno !== seqno) return false;
     }
-    return within(bounds, row.lt, () => nowOf(row));
+    return within(bounds, row.lt, row.now);
   };
 }
 

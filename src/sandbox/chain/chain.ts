@@ -1,7 +1,17 @@
 import { groupBy } from '../../core/group-by.ts';
 import { type Account, addressOf } from './accounts.ts';
 import type { Body } from './bodies.ts';
-import { EPOCH_BLOCKS, epochOf, FIRST_SEQNO, GIANT_PERIOD, GIANT_SEQNO, ltOf, slotOf, utimeOf } from './clock.ts';
+import {
+  type Clock,
+  clockOf,
+  EPOCH_BLOCKS,
+  epochOf,
+  FIRST_SEQNO,
+  GIANT_PERIOD,
+  GIANT_SEQNO,
+  ltOf,
+  slotOf,
+} from './clock.ts';
 import { type Epoch, makeEpoch } from './epoch.ts';
 import { makeGiant, makeTies } from './giant.ts';
 import { must } from './mix.ts';
@@ -17,7 +27,9 @@ export interface ChainOptions {
   /** A masterchain block with more than 3,000 jetton transfers at one lt. */
   readonly tieSeqno?: number | undefined;
   /** Multiplier for the number of transactions. */
-  readonly activity?: number | undefined;
+  readonly activity: number;
+  /** Time between two masterchain blocks. */
+  readonly blockTimeMs: number;
 }
 
 /** Slots whose rows are kept, so that paging through one block does not sort it again. */
@@ -42,6 +54,7 @@ interface Acting {
 export class Chain {
   readonly seed: number;
   readonly codec: TagCodec;
+  readonly clock: Clock;
   readonly epoch: Epoch;
   readonly #ordinary: Grouped;
   readonly #included: ReadonlyMap<number, readonly BlockPlan[]>;
@@ -52,10 +65,11 @@ export class Chain {
   readonly #tieSeqno: number | undefined;
   #registry: Registry | undefined;
 
-  constructor(seed: number, { tieSeqno, activity = 1 }: ChainOptions) {
+  constructor(seed: number, { tieSeqno, activity, blockTimeMs }: ChainOptions) {
     this.seed = seed;
     this.#tieSeqno = tieSeqno;
     this.codec = new TagCodec(seed);
+    this.clock = clockOf(blockTimeMs);
     this.epoch = makeEpoch(seed, activity);
     this.#ordinary = this.#grouped(this.epoch);
     this.#included = groupBy(this.epoch.shards.blocks, ({ included }) => included);
@@ -157,8 +171,10 @@ export class Chain {
   }
 
   row(template: Template, transaction: Transaction, epoch: number): TransactionRow {
-    const lt = ltOf(startOf(template, epoch)) + transaction.lt;
-    return { template, transaction, epoch, lt, account: addressOf(transaction.account, epoch, this.codec) };
+    const start = startOf(template, epoch);
+    const lt = ltOf(start) + transaction.lt;
+    const now = this.clock.utimeOf(start + slotWithin(template, transaction));
+    return { template, transaction, epoch, lt, now, account: addressOf(transaction.account, epoch, this.codec) };
   }
 
   /** Messages whose sender runs in a slot, and inbound externals whose receiver does. */
@@ -180,8 +196,10 @@ export class Chain {
   }
 
   #messageRow(template: Template, message: Message, epoch: number): MessageRow {
-    const lt = message.from && ltOf(startOf(template, epoch)) + createdLt(message, message.from);
-    return { template, message, epoch, createdLt: lt ?? -1 };
+    const { from } = message;
+    if (from === undefined) return { template, message, epoch, createdLt: -1, createdAt: -1 };
+    const { lt, now } = this.row(template, from, epoch);
+    return { template, message, epoch, createdLt: lt - from.lt + createdLt(message, from), createdAt: now };
   }
 
   /** Blocks that a masterchain block includes, itself first. */
@@ -204,7 +222,7 @@ export class Chain {
 
   /** Whether the second of a slot differs from that of the previous slot in the direction of `step`. */
   secondEnds(slot: number, step: 1 | -1): boolean {
-    return utimeOf(slot) !== utimeOf(slot - step);
+    return this.clock.utimeOf(slot) !== this.clock.utimeOf(slot - step);
   }
 
   /** The slots in which blocks of any shard can have a seqno. */

@@ -20,7 +20,7 @@ export const GIANT_SEQNO = 777;
 export const GIANT_PERIOD = 5000;
 
 const FIRST_LT = 66_000_000_000_000;
-/** Seqno 5000 is made in the first second of 2026-05-02 UTC. */
+/** With blocks of 400 ms, seqno 5000 is made in the first second of 2026-05-02 UTC. */
 const FIRST_UTIME = Date.UTC(2026, 4, 2) / 1000 - 2000;
 
 /** Slot of a masterchain block, counted from 0 over all epochs. */
@@ -32,9 +32,20 @@ export function seqnoOf(slot: number): number {
   return slot + FIRST_SEQNO;
 }
 
-/** Time of a slot in Unix seconds; a slot takes 400 ms. */
-export function utimeOf(slot: number): number {
-  return FIRST_UTIME + Math.floor(((slot + FIRST_SEQNO) * 2) / 5);
+/** Times of slots, in Unix seconds. */
+export interface Clock {
+  readonly utimeOf: (slot: number) => number;
+  /** Slots whose time is from `from` to `to`, inclusive. */
+  readonly slotsOfUtime: (from: number, to: number) => { readonly first: number; readonly last: number };
+}
+
+/** @param blockTimeMs time between two masterchain blocks */
+export function clockOf(blockTimeMs: number): Clock {
+  const slotAt = (utime: number): number => Math.ceil(((utime - FIRST_UTIME) * 1000) / blockTimeMs) - FIRST_SEQNO;
+  return {
+    utimeOf: (slot) => FIRST_UTIME + Math.floor(((slot + FIRST_SEQNO) * blockTimeMs) / 1000),
+    slotsOfUtime: (from, to) => ({ first: slotAt(from), last: slotAt(to + 1) - 1 }),
+  };
 }
 
 /** First logical time of a slot. */
@@ -45,14 +56,6 @@ export function ltOf(slot: number): number {
 /** Slot of a logical time; can be before the first block or after the head. */
 export function slotOfLt(lt: number): number {
   return Math.floor((lt - FIRST_LT) / LT_STEP);
-}
-
-/** Slots whose time is from `from` to `to`, inclusive. */
-export function slotsOfUtime(from: number, to: number): { readonly first: number; readonly last: number } {
-  return {
-    first: Math.ceil(((from - FIRST_UTIME) * 5) / 2) - FIRST_SEQNO,
-    last: Math.ceil(((to + 1 - FIRST_UTIME) * 5) / 2) - 1 - FIRST_SEQNO,
-  };
 }
 
 /** Epoch of a slot. */

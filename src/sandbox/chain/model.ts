@@ -1,6 +1,6 @@
 import type { Account } from './accounts.ts';
 import type { Body } from './bodies.ts';
-import { EPOCH_BLOCKS, EXTREME_EPOCH, epochOf, seqnoOf, slotOfLt, utimeOf } from './clock.ts';
+import { EPOCH_BLOCKS, EXTREME_EPOCH, epochOf, seqnoOf, slotOfLt } from './clock.ts';
 import type { BlockPlan } from './shards.ts';
 
 export type Status = 'uninit' | 'frozen' | 'active' | 'nonexist';
@@ -149,6 +149,8 @@ export interface TransactionRow {
   readonly transaction: Transaction;
   readonly epoch: number;
   readonly lt: number;
+  /** Unix seconds. */
+  readonly now: number;
   readonly account: string;
 }
 
@@ -159,6 +161,8 @@ export interface MessageRow {
   readonly epoch: number;
   /** -1 for messages from outside, which have none. */
   readonly createdLt: number;
+  /** Unix seconds; -1 for messages from outside. */
+  readonly createdAt: number;
 }
 
 /** A block in a certain epoch. */
@@ -181,9 +185,4 @@ export function includedBy({ plan, epoch }: BlockRow): number {
 export function blockRefOf({ transaction, lt }: TransactionRow): BlockRef {
   const { workchain, shard, seqno, step } = transaction.block.name;
   return { workchain, shard, seqno: seqno + step * epochOf(slotOfLt(lt)) };
-}
-
-/** Unix seconds of a transaction. */
-export function nowOf({ template, transaction, epoch }: TransactionRow): number {
-  return utimeOf(startOf(template, epoch) + slotWithin(template, transaction));
 }

@@ -20,6 +20,8 @@ export interface TraceRow {
   readonly plan: TracePlan;
   readonly epoch: number;
   readonly endLt: number;
+  /** Unix seconds. */
+  readonly endUtime: number;
 }
 
 interface Index {
@@ -66,7 +68,7 @@ export class TraceIndex {
       const since = slot - phase;
       for (const plan of this.#index(template)[by].get(((since % period) + period) % period) ?? []) {
         const epoch = (since - endOf(plan)) / period;
-        if (epoch >= 0 && (family !== 2 || epoch === 0)) found.push(rowOf(plan, epoch));
+        if (epoch >= 0 && (family !== 2 || epoch === 0)) found.push(this.#row(plan, epoch));
       }
     }
     return found;
@@ -77,12 +79,13 @@ export class TraceIndex {
     const root = transaction.root ?? transaction;
     const plan = this.#index(template).byRoot.get(root);
     const epoch = own - transaction.cycle + root.cycle;
-    return plan === undefined || epoch < 0 ? undefined : rowOf(plan, epoch);
+    return plan === undefined || epoch < 0 ? undefined : this.#row(plan, epoch);
   }
-}
 
-function rowOf(plan: TracePlan, epoch: number): TraceRow {
-  return { plan, epoch, endLt: ltOf(startOf(plan.template, epoch)) + plan.endLt };
+  #row(plan: TracePlan, epoch: number): TraceRow {
+    const endLt = ltOf(startOf(plan.template, epoch)) + plan.endLt;
+    return { plan, epoch, endLt, endUtime: this.#chain.clock.utimeOf(slotOfLt(endLt)) };
+  }
 }
 
 /** Epoch of a member of a trace. */
@@ -111,11 +114,6 @@ function planOf(template: Template, root: Transaction, list: readonly Transactio
     endLt: Math.max(...list.map(ltOfMember)),
     endIncluded: Math.max(...list.map((one) => includedWithin(template, one) + shift(one))),
   };
-}
-
-/** Slot of the end of a trace, which decides its time. */
-export function endSlot(trace: TraceRow): number {
-  return slotOfLt(trace.endLt);
 }
 
 /** Seqno of the last masterchain block that includes a member of a trace. */

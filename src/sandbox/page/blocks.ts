@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/chain.ts';
-import { EPOCH_BLOCKS, ltOf, MASTERCHAIN_LT, SHARD_LT, seqnoOf, utimeOf } from '../chain/clock.ts';
+import { EPOCH_BLOCKS, ltOf, MASTERCHAIN_LT, SHARD_LT, seqnoOf } from '../chain/clock.ts';
 import { mixOf } from '../chain/mix.ts';
 import { type BlockRow, includedBy } from '../chain/model.ts';
 import { type BlockName, type BlockPlan, MASTERCHAIN_SHARD } from '../chain/shards.ts';
@@ -35,7 +35,7 @@ export class BlockPages {
     return {
       shard: plan.name.shard,
       seqno: seqnoAt(plan.name, epoch),
-      utime: utimeOf(slot),
+      utime: this.#chain.clock.utimeOf(slot),
       startLt: ltOf(slot) + startOf(plan),
       endLt: ltOf(slot) + end,
       count,

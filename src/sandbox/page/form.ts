@@ -1,5 +1,5 @@
 import { type Account, addressOf } from '../chain/accounts.ts';
-import { EPOCH_BLOCKS, EXTREME_EPOCH, ltOf, seqnoOf, utimeOf } from '../chain/clock.ts';
+import { type Clock, EPOCH_BLOCKS, EXTREME_EPOCH, ltOf, seqnoOf } from '../chain/clock.ts';
 import type { Template } from '../chain/model.ts';
 import type { BlockName } from '../chain/shards.ts';
 import type { HashKind, TagCodec } from '../chain/tag.ts';
@@ -34,10 +34,12 @@ export function json(
 export class Gaps {
   readonly #template: Template;
   readonly #codec: TagCodec;
+  readonly #clock: Clock;
 
-  constructor(template: Template, codec: TagCodec) {
+  constructor(template: Template, codec: TagCodec, clock: Clock) {
     this.#template = template;
     this.#codec = codec;
+    this.#clock = clock;
   }
 
   #slotAt(epoch: number): number {
@@ -56,7 +58,7 @@ export class Gaps {
   }
 
   utime(slot: number, back = 0): GappedText {
-    return [(to, epoch) => to.uint(utimeOf(this.#slotAt(epoch - back) + slot))];
+    return [(to, epoch) => to.uint(this.#clock.utimeOf(this.#slotAt(epoch - back) + slot))];
   }
 
   /** The masterchain seqno of a slot, at least 0. */

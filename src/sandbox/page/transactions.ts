@@ -1,6 +1,6 @@
 import type { Account } from '../chain/accounts.ts';
 import type { Body } from '../chain/bodies.ts';
-import { EPOCH_BLOCKS } from '../chain/clock.ts';
+import { type Clock, EPOCH_BLOCKS } from '../chain/clock.ts';
 import { remembered } from '../chain/mix.ts';
 import type { Bounce, Extra, Message, Template, Transaction } from '../chain/model.ts';
 import { actionFee, createdLt } from '../chain/settle.ts';
@@ -22,10 +22,10 @@ export class TransactionForms {
   readonly #gaps: Gaps;
   readonly #forms = new Map<number, Form>();
 
-  constructor(template: Template, codec: TagCodec) {
+  constructor(template: Template, codec: TagCodec, clock: Clock) {
     this.#template = template;
     this.#codec = codec;
-    this.#gaps = new Gaps(template, codec);
+    this.#gaps = new Gaps(template, codec, clock);
   }
 
   /** The form of a transaction; it differs in the first epoch, whose past is not indexed. */
