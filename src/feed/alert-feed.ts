@@ -9,12 +9,11 @@ import { messageOf } from './alert-message.ts';
 import { alertRows, type Before, newestTimes } from './alert-rows.ts';
 import { type Cursor, formatCursor, parseCursor, spansText } from './cursor.ts';
 import { startAt } from './cursor-start.ts';
-import type { DeliveryTarget } from './delivery-target.ts';
+import type { DeliveryTarget, Sender } from './delivery-target.ts';
 import type { Feed, FeedSource } from './feed.ts';
 import { FeedFile } from './feed-file.ts';
 import { nextStep, readLedger } from './follow.ts';
 import type { FeedView } from './read-rows.ts';
-import type { RetryingSender } from './retrying-sender.ts';
 import { SentLog } from './sent-log.ts';
 
 /** How far an alert has read. */
@@ -83,7 +82,7 @@ export class AlertFeed implements Feed {
     await this.#put({ ...state, digest, before: { spans, times: await newestTimes(view, this.#alert.followed) } });
   }
 
-  async deliver(source: FeedSource, sender: RetryingSender): Promise<void> {
+  async deliver(source: FeedSource, sender: Sender): Promise<void> {
     for (;;) {
       const { bodies, state } = await source.use((view) => this.#next(view));
       for (const { id, head, row } of bodies ?? []) {
@@ -91,7 +90,7 @@ export class AlertFeed implements Feed {
         if (before === 'sent') continue;
         if (before === undefined) await this.#log.note(id, 'try');
         const again = before === 'try' ? ',"again":true' : '';
-        await sender.send(this.#target, `${head}${again},"row":${row}}\n`);
+        await sender(this.#target, `${head}${again},"row":${row}}\n`);
         await this.#log.note(id, 'sent');
       }
       await this.#put(state);

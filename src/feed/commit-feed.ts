@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import type { LedgerEntry } from '../warehouse/index.ts';
 import { commitLine } from './commit-line.ts';
-import type { DeliveryTarget } from './delivery-target.ts';
+import type { DeliveryTarget, Sender } from './delivery-target.ts';
 import type { Feed, FeedSource } from './feed.ts';
 import { FeedFile } from './feed-file.ts';
 import type { FeedView } from './read-rows.ts';
 import { requireSameLedger } from './require-same-ledger.ts';
-import type { RetryingSender } from './retrying-sender.ts';
 
 /** The last commit that a target took. */
 const positionSchema = z.strictObject({ number: z.int().nonnegative(), id: z.string().nullable() });
@@ -39,13 +38,13 @@ export class CommitFeed implements Feed {
     if (view !== undefined) await this.#newerThan(view, this.#position, 1);
   }
 
-  async deliver(source: FeedSource, sender: RetryingSender): Promise<void> {
+  async deliver(source: FeedSource, sender: Sender): Promise<void> {
     for (;;) {
       const position = this.#position ?? START;
       const entries = await source.use((view) => this.#newerThan(view, position, MOST_ENTRIES));
       if (entries.length === 0) return;
       for (const entry of entries) {
-        await sender.send(this.#target, commitLine(entry));
+        await sender(this.#target, commitLine(entry));
         await this.#put({ number: entry.number, id: entry.id });
       }
     }

@@ -1,11 +1,10 @@
 import type { Effects } from '../core/effects.ts';
-import { type DeliveryError, formatError } from '../core/errors.ts';
+import { formatError } from '../core/errors.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
 import type { Store } from '../warehouse/index.ts';
-import type { Send } from './delivery-target.ts';
+import { openSender, type Send } from './delivery-target.ts';
 import type { Feed, FeedSource } from './feed.ts';
-import { RetryingSender } from './retrying-sender.ts';
 
 /** A target takes nothing. Told when it begins, and every five minutes while it lasts. */
 export interface DeliveryFailedEvent {
@@ -101,7 +100,7 @@ export class Deliveries {
 
   async #run(feed: Feed, state: State, source: FeedSource): Promise<void> {
     const { effects, send } = this.#options;
-    const sender = new RetryingSender({
+    const sender = openSender({
       ...{ effects, send, ending: this.#ending.signal, stop: this.#stop.signal },
       onFailure: (error) => this.#failed(feed, state, error),
       onTaken: () => this.#taken(feed, state),
@@ -118,7 +117,7 @@ export class Deliveries {
     }
   }
 
-  #failed({ name }: Feed, state: State, error: DeliveryError | unknown): void {
+  #failed({ name }: Feed, state: State, error: unknown): void {
     const { effects, onEvent } = this.#options;
     const now = effects.monotonic();
     if (state.failedAt !== undefined && now - state.toldAt < TELL_MS) return;

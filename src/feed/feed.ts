@@ -1,5 +1,5 @@
+import type { Sender } from './delivery-target.ts';
 import type { FeedView } from './read-rows.ts';
-import type { RetryingSender } from './retrying-sender.ts';
 
 /** Gives access to a warehouse for a while: some cannot be written meanwhile, so nothing is sent then. */
 export interface FeedSource {
@@ -18,5 +18,5 @@ export interface Feed {
    */
   begin(view: FeedView | undefined): Promise<void>;
   /** Sends what was committed since the last time. @throws {DeliveryError} what was not taken is sent the next time */
-  deliver(source: FeedSource, sender: RetryingSender): Promise<void>;
+  deliver(source: FeedSource, sender: Sender): Promise<void>;
 }

@@ -3,10 +3,9 @@ import { DeliveryError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { lockFeeds } from './deliveries.ts';
-import type { Send } from './delivery-target.ts';
+import { openSender, type Send } from './delivery-target.ts';
 import type { Feed } from './feed.ts';
 import { ReaderSource, unless } from './reader-source.ts';
-import { RetryingSender } from './retrying-sender.ts';
 
 export interface SendAroundOptions {
   readonly warehouse: string;
@@ -36,7 +35,7 @@ export async function sendAround(
   const locks = await lockFeeds(feeds, options);
   const onTaken = (): void => undefined;
   const never = new AbortController().signal;
-  const sender = new RetryingSender({
+  const sender = openSender({
     ...{ effects, send, ending: never, stop: never, attempts: ATTEMPTS, onFailure: onTaken, onTaken },
   });
   const deliver = async (): Promise<void> => {

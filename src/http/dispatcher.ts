@@ -1,26 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import * as tls from 'node:tls';
-import type { Dispatcher, Pool, ProxyAgent } from 'undici';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Environment } from '../core/environment.ts';
 import { UsageError } from '../core/errors.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-const load = createRequire(import.meta.url);
-
-/** One file of undici: all of it, with fetch, caches and web sockets, takes as much CPU time to load as Node to start. */
-function openPool(origin: string, options: Pool.Options): Pool {
-  return new (load('undici/lib/dispatcher/pool.js') as typeof Pool)(origin, options);
-}
-
 /** A direct connection, or one through a proxy. */
 export interface Route {
   readonly dispatcher: Dispatcher;
-  readonly origin: string;
-  /** Prefix of the path of every request. */
-  readonly prefix: string;
-  readonly headers: Readonly<Record<string, string>>;
   /** Host and port of the proxy, without its password. */
   readonly proxy: string | undefined;
 }
@@ -42,7 +30,6 @@ export interface RouteOptions {
 /** Opens keep-alive connections to a source, through a proxy if the environment sets one. */
 export function openRoute(options: RouteOptions): Route {
   const url = new URL(options.baseUrl);
-  const path = url.pathname.replace(/\/$/, '');
   const proxy = resolveProxy(url, options.env);
   const trust = (options.caFile ?? '') === '' ? {} : { ca: readAuthorities(options.caFile ?? '', options.env) };
   const connect = { timeout: Math.min(CONNECT_TIMEOUT_MS, options.timeoutMs), ...trust };
@@ -53,20 +40,14 @@ export function openRoute(options: RouteOptions): Route {
     keepAliveTimeout: 10_000,
     maxResponseSize: options.maxBytes,
   };
-  if (proxy === undefined) {
-    const dispatcher = openPool(url.origin, { ...limits, connect });
-    return { dispatcher, origin: url.origin, prefix: path, headers: {}, proxy: undefined };
-  }
-  if (url.protocol === 'https:') {
-    // Needs all of undici, which adds the method for tunnels to its dispatchers.
-    const { ProxyAgent: Tunnel } = load('undici') as { readonly ProxyAgent: typeof ProxyAgent };
-    const dispatcher = new Tunnel({ ...limits, uri: proxy.href, requestTls: connect, proxyTls: connect });
-    return { dispatcher, origin: url.origin, prefix: path, headers: {}, proxy: proxy.host };
-  }
-  // Plain HTTP is not tunneled: many proxies allow tunnels to port 443 only.
-  const dispatcher = openPool(proxy.origin, { ...limits, connect });
-  const headers = { host: url.host, ...proxyAuthorization(proxy) };
-  return { dispatcher, origin: proxy.origin, prefix: `${url.origin}${path}`, headers, proxy: proxy.host };
+  if (proxy === undefined) return { dispatcher: new Pool(url.origin, { ...limits, connect }), proxy };
+  const dispatcher = new ProxyAgent({
+    ...{ ...limits, uri: proxy.href, requestTls: connect, proxyTls: connect },
+    // Plain HTTP is not tunneled: many proxies allow tunnels to port 443 only.
+    proxyTunnel: false,
+    factory: (origin, given) => new Pool(origin, { ...limits, ...given }),
+  });
+  return { dispatcher, proxy: proxy.host };
 }
 
 /**
@@ -102,12 +83,6 @@ function bypassesProxy(url: URL, list: string): boolean {
       if (only !== undefined && only !== port) return false;
       return host === suffix || host.endsWith(`.${suffix}`);
     });
-}
-
-function proxyAuthorization(proxy: URL): Readonly<Record<string, string>> {
-  if (proxy.username === '') return {};
-  const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  return { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` };
 }
 
 /** The `ca` option of TLS replaces the built-in list, so include everything that was trusted before. */

@@ -28,7 +28,7 @@ export class Exchange {
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.#route = openRoute(options);
-    this.#headers = { ...headersOf(options), ...this.#route.headers };
+    this.#headers = headersOf(options);
   }
 
   /** True if a response said that the hashes of the network are not those of cells. */
@@ -50,11 +50,12 @@ export class Exchange {
     target: string,
     signal: AbortSignal,
   ): Promise<{ readonly reply: Reply; readonly wireBytes: number }> {
+    const url = new URL(this.#options.baseUrl);
     try {
       const response = await requestWhole({
         dispatcher: this.#route.dispatcher,
-        origin: this.#route.origin,
-        path: `${this.#route.prefix}${target}`,
+        origin: url.origin,
+        path: `${url.pathname.replace(/\/$/, '')}${target}`,
         method: request.method ?? 'GET',
         headers: request.body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
         body: request.body ?? null,

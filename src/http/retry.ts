@@ -25,6 +25,8 @@ export interface RetryOptions {
   readonly waitMs: number;
   readonly effects: Effects;
   readonly signal: AbortSignal;
+  /** When aborted, the last failed attempt is final: nobody waits for another one. */
+  readonly ending?: AbortSignal | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
@@ -65,7 +67,7 @@ export function planPause(
  * program.
  */
 export async function retry<T>(attempt: (tried: number) => Promise<T>, options: RetryOptions): Promise<T> {
-  const { effects, signal } = options;
+  const { effects, signal, ending = signal } = options;
   const startedAt = effects.monotonic();
   let failures = 0;
   let polls = 0;
@@ -76,7 +78,7 @@ export async function retry<T>(attempt: (tried: number) => Promise<T>, options: 
       return await attempt(tried);
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof TonlakeError) || !error.retryable) throw error;
+      if (!(error instanceof TonlakeError) || !error.retryable || ending.aborted) throw error;
       const now = effects.monotonic();
       const pause: Pause = (error instanceof RetryableFailure ? error.fault.pause : undefined) ?? { kind: 'backoff' };
       if (pause.kind === 'poll') {
@@ -90,9 +92,9 @@ export async function retry<T>(attempt: (tried: number) => Promise<T>, options: 
       if (sleepMs === undefined)
         throw giveUp(error, pause, tried, pause.kind === 'poll' ? tally.missingForMs : now - startedAt);
       options.onRetry?.({ attempt: tried, sleepMs, error });
-      await effects.sleep(sleepMs, signal).catch((reason: unknown) => {
+      await effects.sleep(sleepMs, ending).catch((reason: unknown) => {
         signal.throwIfAborted();
-        throw reason;
+        throw ending.aborted ? error : reason;
       });
     }
   }

@@ -49,6 +49,8 @@ const schema = z.object({
   at: z.number(),
   /** The next start. */
   due: z.number(),
+  /** The last starts, of a second. */
+  starts: z.array(z.number()),
   /** End of the pause after a 429. */
   heldUntil: z.number(),
   /** Wall clock of the last 429. */
@@ -72,7 +74,7 @@ export type Limit = Readonly<z.infer<typeof schema>>;
 
 /** A limit that nobody has used. */
 export function freshLimit(network: string): Limit {
-  return { version: LIMIT_VERSION, network, at: 0, due: 0, heldUntil: 0, holders: {} };
+  return { version: LIMIT_VERSION, network, at: 0, due: 0, starts: [], heldUntil: 0, holders: {} };
 }
 
 /**

@@ -7,8 +7,13 @@ import { PRIORITIES } from './priority.ts';
  * each start when it is due, because a late one would come too close to the next.
  */
 const AHEAD_MS = 200;
-/** A start that is later by at most this does not delay the next one: as much as {@link FILL} spares, less 7 ms for the way. */
-const CATCH_UP_MS = 8;
+/** At most `ceil(rps)` starts are given within it; longer than a second because requests can take different times to arrive. */
+const WINDOW_MS = 1010;
+/** A start that is later by at most this does not delay the following ones. */
+const CATCH_UP_MS = 250;
+/** Of so many starts at most, the times are kept. A faster rate catches up only what {@link FILL} spares of the window. */
+const MOST_KEPT = 200;
+const SPARE_MS = 5;
 /** A process that is silent for longer has no share any more. */
 const SILENT_MS = 3000;
 /** Waiting requests count for so long after they were announced, and are announced anew while others share the limit. */
@@ -50,7 +55,8 @@ export function rateAt({ fixed, auto, holders }: Limit, now: number): number {
 export function take(before: Limit, now: number, id: string, caller: Caller, waiting: number): readonly [Limit, Taken] {
   let limit = seat(before, now, id, caller, waiting);
   const own = limit.holders[id] ?? { ...caller, waiting, seenAt: now, servedAt: 0, due: 0 };
-  const gap = gapMs(rateAt(limit, now));
+  const rate = rateAt(limit, now);
+  const gap = gapMs(rate);
   const aheadMs = gap <= AHEAD_MS ? AHEAD_MS : 0;
   const others = Object.entries(limit.holders).filter(
     ([other, { waiting: n, seenAt, due }]) =>
@@ -65,7 +71,7 @@ export function take(before: Limit, now: number, id: string, caller: Caller, wai
   const starts: number[] = [];
   let { due, servedAt } = own;
   for (;;) {
-    const free = Math.max(limit.due, limit.heldUntil, due);
+    const free = Math.max(limit.due, limit.heldUntil, due, endOfWindow(limit.starts, rate));
     const askAt = isHigher ? free + HIGHER_MS : free - aheadMs + delayMs;
     if (starts.length === Math.min(waiting, most) || askAt > now) {
       const holder = { ...own, waiting: waiting - starts.length, servedAt, due };
@@ -80,8 +86,10 @@ export function take(before: Limit, now: number, id: string, caller: Caller, wai
     }
     const at = Math.max(now, free);
     const auto = limit.auto === undefined ? undefined : recordStart(limit.auto, at);
-    limit = { ...limit, auto, due: afterStart(limit.due, at, gap) };
-    due = typeof caller.rps === 'number' ? afterStart(due, at, gapMs(caller.rps)) : 0;
+    const isKept = rate <= MOST_KEPT;
+    const next = isKept && at - limit.due <= CATCH_UP_MS ? limit.due + gap : Math.max(limit.due, at - SPARE_MS) + gap;
+    limit = { ...limit, auto, due: next, starts: isKept ? [...limit.starts, at].slice(-Math.ceil(rate)) : [] };
+    if (typeof caller.rps === 'number' && caller.rps < rate) due = Math.max(due, at - SPARE_MS) + gapMs(caller.rps);
     servedAt = at;
     starts.push(at);
   }
@@ -162,6 +170,7 @@ function restartClock(limit: Limit, now: number): Limit {
     at: now,
     due: now + Math.min(gap, Math.max(0, limit.due - limit.at)),
     heldUntil: now + Math.max(0, limit.heldUntil - limit.at),
+    starts: [],
     fixed: limit.fixed && { ...limit.fixed, slowedAt: now, slowedTo: now },
     auto: limit.auto && startAdaptive(now, { found: limit.auto.found, rps: limit.auto.rps }),
     holders: {},
@@ -176,9 +185,10 @@ function rank(priority: Holder['priority']): number {
   return PRIORITIES.indexOf(priority);
 }
 
-/** The earliest start after one at `at`, which was due at `due`. */
-function afterStart(due: number, at: number, gap: number): number {
-  return Math.max(due, at - CATCH_UP_MS) + gap;
+/** The earliest time at which one more start leaves no second with more than the rate, rounded up. */
+function endOfWindow(starts: readonly number[], rate: number): number {
+  const oldest = rate <= MOST_KEPT ? starts.at(-Math.ceil(rate)) : undefined;
+  return oldest === undefined ? 0 : oldest + WINDOW_MS;
 }
 
 /** Time between two starts at a rate, in milliseconds. */

@@ -7,9 +7,9 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import type { Alert } from '../../src/feed/alert.ts';
 import { AlertFeed } from '../../src/feed/alert-feed.ts';
 import { messageOf } from '../../src/feed/alert-message.ts';
+import { openSender } from '../../src/feed/delivery-target.ts';
 import { loadAlerts } from '../../src/feed/load-alerts.ts';
 import { ReaderSource } from '../../src/feed/reader-source.ts';
-import { RetryingSender } from '../../src/feed/retrying-sender.ts';
 import { forgetRange, openWarehouse, run } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { freshFolder } from '../scratch.ts';
@@ -167,11 +167,11 @@ class Telling {
     const [target] = alert?.targets ?? [];
     if (alert === undefined || target === undefined) throw new Error('expected an alert');
     const never = new AbortController().signal;
-    const sender = new RetryingSender({
+    const sender = openSender({
       ...{ effects: realEffects, ending: never, stop: never, attempts: 1 },
       ...{ onFailure: () => undefined, onTaken: () => undefined },
       send: async (_, body) => {
-        if (refuses) throw new DeliveryError('away', { code: 'not-taken' });
+        if (refuses) throw new DeliveryError('away', { code: 'not-taken', retryable: true });
         this.told.push(JSON.parse(body));
         if (this.told.length === dieAt) throw new Error('killed');
       },

@@ -26,7 +26,7 @@ function receiver(refuses: (attempt: number) => boolean = () => false) {
   const lines: Line[] = [];
   let attempt = 0;
   const send: Send = async (_target, body) => {
-    if (refuses(++attempt)) throw new DeliveryError('it is full', { code: 'not-taken' });
+    if (refuses(++attempt)) throw new DeliveryError('it is full', { code: 'not-taken', retryable: true });
     expect(body.endsWith('}\n')).toBe(true);
     lines.push(JSON.parse(body));
   };
@@ -45,7 +45,7 @@ function quickClock() {
     waits.push(ms);
     now += ms;
   };
-  return { ...realEffects, waits, sleep, monotonic: () => now };
+  return { ...realEffects, waits, sleep, monotonic: () => now, random: () => 1 };
 }
 
 interface Sending {
@@ -83,10 +83,10 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a line for each commit of a %s 
     await sending.end();
     // What was committed before it began is not told.
     expect(first.numbers()).toEqual([2, 3, 4, 5]);
-    expect(effects.waits).toEqual([1000, 2000]);
+    expect(effects.waits).toEqual([500, 1000]);
     expect(events).toEqual([
       { event: 'delivery-failed', to: 'on-commit cat', message: 'it is full' },
-      { event: 'delivery-resumed', to: 'on-commit cat', seconds: 3 },
+      { event: 'delivery-resumed', to: 'on-commit cat', seconds: 1.5 },
     ]);
     const entry = await commitItems(store, 50, 59);
     await commitItems(store, 60, 69);
@@ -151,7 +151,7 @@ describe('a target', () => {
     const store = await openTestStore(freshPath('parquet'));
     const first = receiver();
     const env = { HOOK: 'https://example.org/1' };
-    const away: Send = () => Promise.reject(new DeliveryError('away', { code: 'not-taken' }));
+    const away: Send = () => Promise.reject(new DeliveryError('away', { code: 'not-taken', retryable: true }));
     const one = await openSending(store, away, { targets: ['env:HOOK', 'https://example.org/1'], env });
     await commitItems(store, 0, 9);
     one.committed(store, 'sandbox');

@@ -187,10 +187,10 @@ describe('several processes', () => {
 
 describe('the limit that is kept', () => {
   test('goes on where it was: no burst after all processes have ended', () => {
-    const [asked, { starts }] = take(freshLimit(''), 100, 'a', callerOf(10), 2);
+    const [asked, { starts }] = take(freshLimit(''), 1000, 'a', callerOf(10), 2);
     const kept = parseLimit(JSON.stringify(leave(asked, 'a')), 'there');
     expect(kept).toEqual(leave(asked, 'a'));
-    const next = takeOne(kept ?? freshLimit(''), 150, 10, 'b')[1];
+    const next = takeOne(kept ?? freshLimit(''), 1050, 10, 'b')[1];
     expect(next - (starts.at(-1) ?? 0)).toBeGreaterThan(93);
   });
 
