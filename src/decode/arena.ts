@@ -24,27 +24,11 @@ export class Arena {
     return piece;
   }
 
-  words(count: number): Uint32Array {
-    const { buffer, byteOffset } = this.take(count * 4);
-    return new Uint32Array(buffer, byteOffset, count);
-  }
-
-  ints(count: number): Int32Array {
-    const { buffer, byteOffset } = this.take(count * 4);
-    return new Int32Array(buffer, byteOffset, count);
-  }
-
   /** Releases all pieces. */
   reset(): void {
     this.free.push(...this.taken);
     this.taken.length = 0;
     this.used = 0;
-  }
-
-  /** Releases all pieces, and returns their memory to the system. */
-  drop(): void {
-    this.reset();
-    this.free.length = 0;
   }
 
   /** Total size in bytes. */

@@ -1,6 +1,6 @@
 import { openLoaders, ownLoaders } from '../export/workers/loader-pool.ts';
 import type { LoaderPool } from '../export/workers/loader-port.ts';
-import { dropEncodingMemory } from '../parquet/row-group.ts';
+import { dropEncodingMemory } from '../parquet/encoder.ts';
 import { returnFreedMemory } from '../sql/freed-memory.ts';
 import type { Store } from '../warehouse/index.ts';
 

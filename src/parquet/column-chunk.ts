@@ -1,9 +1,7 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds } from '../declare/kind.ts';
-import type { Arena } from '../decode/arena.ts';
 import type { Vector } from '../decode/batch.ts';
-import { BloomFilterWriter } from './bloom-filter.ts';
-import { ColumnDictionary, type EncodedPage, encodePages } from './column-pages.ts';
+import { encodeFilter } from './bloom-filter.ts';
 import {
   decodeColumn,
   decodeIndices,
@@ -14,12 +12,11 @@ import {
   splitLevels,
   unpack,
 } from './decode-column.ts';
-import { encodeIndices } from './dictionary-indices.ts';
+import { ChunkEncoder } from './encoder.ts';
 import { codecs, encodings } from './encodings.ts';
 import type { ColumnChunk } from './file-footer.ts';
 import { encodeDataHeader, encodeDictionaryHeader } from './page-header.ts';
 import type { IndexedPage } from './page-index.ts';
-import { encodeLevels } from './plain-values.ts';
 import { type Bounds, mergeBounds } from './statistics.ts';
 import { truncateBounds } from './truncated-bounds.ts';
 import type { Compress, Decompress } from './zstd.ts';
@@ -41,7 +38,8 @@ type NewPage = Pick<IndexedPage, 'nulls' | 'bounds'> & { readonly rows: number }
 export class ColumnChunkWriter {
   readonly #column: ColumnDef;
   readonly #compress: Compress;
-  readonly #dictionary: ColumnDictionary;
+  readonly #encoder: ChunkEncoder;
+  readonly #hasFilter: boolean;
   readonly #parts: Uint8Array[] = [];
   readonly #pages: IndexedPage[] = [];
   /** Number of data pages by encoding. */
@@ -51,33 +49,29 @@ export class ColumnChunkWriter {
   #bytes = 0;
   #rawBytes = 0;
   #bounds: Bounds | undefined;
-  readonly #bloomFilter: BloomFilterWriter | undefined;
 
   constructor(column: ColumnDef, compress: Compress) {
     this.#column = column;
     this.#compress = compress;
-    this.#dictionary = new ColumnDictionary(column);
     const { physical } = kinds[column.kind];
-    const hasFilter = column.bloomFilter === true && physical !== 'bool';
-    this.#bloomFilter = hasFilter ? new BloomFilterWriter(physical) : undefined;
+    this.#hasFilter = column.bloomFilter === true && physical !== 'bool';
+    this.#encoder = new ChunkEncoder(physical, { isFinal: true, hasFilter: this.#hasFilter });
   }
 
   /**
-   * Adds the rows of a batch. The memory of arena and vector may be reused afterwards.
+   * Adds the rows of a batch, whose memory may be reused afterwards.
    *
    * @returns their size in PLAIN encoding, in bytes
    */
-  add(vector: Vector, rows: number, arena: Arena): number {
-    const { pages, plainBytes } = encodePages(vector, rows, this.#dictionary, arena);
-    let levelBytes = 0;
-    for (const page of pages) {
-      const levels = encodeLevels(vector, page, arena);
-      levelBytes += levels.length;
-      this.#addPage(page, levels, arena);
-      // The values of a dictionary are added once, at the end.
-      if (page.encoding === encodings.plain) this.#bloomFilter?.add(page.data, page.to - page.from - page.nulls);
+  add(vector: Vector, rows: number): number {
+    const { physical } = kinds[this.#column.kind];
+    const { pages, plainBytes } = this.#encoder.encode(vector, rows);
+    for (const { raw, encoding, bounds: exact, ...page } of pages) {
+      const bounds = exact && truncateBounds(physical, exact, LONGEST_BOUND);
+      this.#bounds = mergeBounds(physical, this.#bounds, bounds);
+      this.#writePage(raw, { ...page, bounds }, encoding);
     }
-    return plainBytes + levelBytes;
+    return plainBytes;
   }
 
   /**
@@ -86,29 +80,29 @@ export class ColumnChunkWriter {
    *
    * @returns about their size in PLAIN encoding, in bytes
    */
-  addStored(file: Uint8Array, stored: ColumnChunk, decompress: Decompress, arena: Arena): number {
+  addStored(file: Uint8Array, stored: ColumnChunk, decompress: Decompress): number {
     const hasDictionary = stored.encodings.has(encodings.dictionary);
     const positions = hasDictionary ? this.#mergeDictionary(file, stored, decompress) : undefined;
     if (hasDictionary && positions === undefined) {
-      return this.add(decodeColumn(this.#column, file, stored, decompress), stored.rows, arena);
+      return this.add(decodeColumn(this.#column, file, stored, decompress), stored.rows);
     }
     const isSame = positions?.every((position, entry) => position === entry) === true;
     for (const [at, place] of stored.pages.entries()) {
-      arena.reset();
       const rows = (stored.pages[at + 1]?.firstRow ?? stored.rows) - place.firstRow;
       const page = readPage(file, place.offset);
       const own = { ...place, rows };
       if (encodingOf(page) === encodings.plain) {
-        this.#bloomFilter?.add(splitLevels(unpack(page, decompress)).values, rows - place.nulls);
+        if (this.#hasFilter)
+          this.#encoder.addToFilter(splitLevels(unpack(page, decompress)).values, rows - place.nulls);
         this.#copyPage(file, own, page, encodings.plain);
       } else if (isSame) {
         this.#copyPage(file, own, page, encodings.dictionary);
       } else {
         const { levels, values } = splitLevels(unpack(page, decompress));
         const present = rows - place.nulls;
-        const moved = decodeIndices({ values, present }).map((entry) => positions?.[entry] ?? 0);
-        const data = encodeIndices(moved, 0, present, this.#dictionary.bits, arena);
-        this.#writePage(join(levels, data, arena), own, encodings.dictionary);
+        const entries = decodeIndices({ values, present }).subarray(0, present);
+        const moved = entries.map((entry) => positions?.[entry] ?? 0);
+        this.#writePage(Buffer.concat([levels, this.#encoder.packPositions(moved)]), own, encodings.dictionary);
       }
     }
     const { physical } = kinds[this.#column.kind];
@@ -122,13 +116,14 @@ export class ColumnChunkWriter {
   #mergeDictionary(file: Uint8Array, { offset }: ColumnChunk, decompress: Decompress): Int32Array | undefined {
     const page = readPage(file, offset);
     const count = entriesOf(page);
-    return this.#dictionary.merge(unpack(page, decompress), count)?.slice(0, count);
+    return this.#encoder.merge(unpack(page, decompress), count);
   }
 
   /** The pages for writing at `offset`. The last call. */
-  finish(offset: number, arena: Arena): FinishedChunk {
-    const dictionary = this.#encodeDictionary(arena);
-    this.#dictionary.release();
+  finish(offset: number): FinishedChunk {
+    const dictionary = this.#encodeDictionary();
+    const bloomFilter = this.#hasFilter ? encodeFilter(this.#encoder) : undefined;
+    this.drop();
     const dataOffset = offset + dictionary.bytes;
     const chunk: ColumnChunk = {
       offset,
@@ -142,14 +137,12 @@ export class ColumnChunkWriter {
       bounds: this.#bounds,
       pages: this.#pages.map((page) => ({ ...page, offset: page.offset + dataOffset })),
     };
-    return { chunk, parts: [...dictionary.parts, ...this.#parts], bloomFilter: this.#bloomFilter?.encode() };
+    return { chunk, parts: [...dictionary.parts, ...this.#parts], bloomFilter };
   }
 
-  #addPage({ from, to, nulls, encoding, data, bounds }: EncodedPage, levels: Uint8Array, arena: Arena): void {
-    const { physical } = kinds[this.#column.kind];
-    const kept = bounds && truncateBounds(physical, bounds, LONGEST_BOUND);
-    this.#bounds = mergeBounds(physical, this.#bounds, kept);
-    this.#writePage(join(levels, data, arena), { rows: to - from, nulls, bounds: kept }, encoding);
+  /** Returns its memory, if the file is abandoned. */
+  drop(): void {
+    this.#encoder.drop();
   }
 
   #writePage(raw: Uint8Array, page: NewPage, encoding: number): void {
@@ -174,27 +167,19 @@ export class ColumnChunkWriter {
     this.#nulls += nulls;
   }
 
-  #encodeDictionary(arena: Arena): {
+  #encodeDictionary(): {
     readonly parts: readonly Uint8Array[];
     readonly bytes: number;
     readonly rawBytes: number;
   } {
     if (!this.#encodings.has(encodings.dictionary)) return { parts: [], bytes: 0, rawBytes: 0 };
-    const raw = this.#dictionary.encode(arena);
-    this.#bloomFilter?.add(raw, this.#dictionary.size);
+    const { values: raw, count } = this.#encoder.closeDictionary();
     const page = this.#compress(raw);
-    const header = encodeDictionaryHeader(this.#dictionary.size, page.length, raw.length);
+    const header = encodeDictionaryHeader(count, page.length, raw.length);
     return {
       parts: [header, page],
       bytes: header.length + page.length,
       rawBytes: header.length + raw.length,
     };
   }
-}
-
-function join(levels: Uint8Array, data: Uint8Array, arena: Arena): Uint8Array {
-  const joined = arena.take(levels.length + data.length);
-  joined.set(levels);
-  joined.set(data, levels.length);
-  return joined;
 }

@@ -2,10 +2,8 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Physical } from '../declare/kind.ts';
 import { makeVector, type Vector } from '../decode/batch.ts';
 import { copyBytes } from '../decode/bytes.ts';
-import { type ByteValues, lengthAt } from './byte-values.ts';
 import { encodings } from './encodings.ts';
 import { pageKinds } from './page-header.ts';
-import { isSet } from './plain-values.ts';
 import { type Fields, numberOf, structOf, ThriftReader } from './read-thrift.ts';
 import type { Decompress } from './zstd.ts';
 
@@ -264,13 +262,6 @@ function decodeBytes(
   return { offsets, values: Buffer.concat([...parts, new Uint8Array(SLACK)]) };
 }
 
-/** Values of PLAIN encoding. */
-export function decodeEntries(plain: Uint8Array, count: number): ByteValues {
-  const offsets = new Int32Array(count + 1);
-  const all = new Uint8Array((count + 7) >> 3).fill(0xff);
-  return { count, offsets, bytes: gather(plain, startsOf(plain, count), { from: 0, to: count }, all, offsets) };
-}
-
 /** Copies the values at some positions of PLAIN encoding, one for each row that is not null. */
 function gather(
   source: Uint8Array,
@@ -293,7 +284,7 @@ function gather(
   for (let row = from; row < to; row++) {
     if (!isSet(validity, row)) continue;
     const start = (positions[at++] as number) + 4;
-    const [own, length] = [(offsets[row] as number) - base, lengthAt(offsets, row)];
+    const [own, length] = [(offsets[row] as number) - base, (offsets[row + 1] as number) - (offsets[row] as number)];
     if (start + length + SLACK > source.length) out.set(source.subarray(start, start + length), own);
     else copyBytes(out, target, own, source, view, start, length);
   }
@@ -310,6 +301,10 @@ function startsOf(values: Uint8Array, most: number): Int32Array {
     at += 4 + view.getUint32(at, true);
   }
   return starts;
+}
+
+function isSet(bits: Uint8Array, row: number): boolean {
+  return (((bits[row >> 3] as number) >> (row & 7)) & 1) === 1;
 }
 
 /** False for positions in a dictionary. */

@@ -135,6 +135,8 @@ export class FileWriter {
 
   /** Closes the file without a footer, so that it is unreadable. */
   abandon(): void {
+    this.#open?.drop();
+    this.#open = undefined;
     if (!this.#isClosed) closeSync(this.#file);
     this.#isClosed = true;
   }

@@ -1,24 +1,12 @@
 import { kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
-import { Arena } from '../decode/arena.ts';
-import type { Batch, Vector } from '../decode/batch.ts';
-import { byteValues, encodeDeltaLength, plainSize } from './byte-values.ts';
+import type { Batch } from '../decode/batch.ts';
 import { ColumnChunkWriter } from './column-chunk.ts';
-import { dropFreeDictionaries } from './column-pages.ts';
-import { codecs, encodings } from './encodings.ts';
+import { ChunkEncoder } from './encoder.ts';
+import { codecs } from './encodings.ts';
 import type { ColumnChunk, Place, RowGroup } from './file-footer.ts';
 import { encodeDataHeader } from './page-header.ts';
-import { encodeBits, encodeLevels, encodeNumbers } from './plain-values.ts';
 import type { Compress, Decompress } from './zstd.ts';
-
-/** Memory of the current column; shared by all files, because writing is synchronous. */
-const arena = new Arena();
-
-/** Returns the memory that encoding keeps for the next row group: after a large file, when only small ones follow. */
-export function dropEncodingMemory(): void {
-  arena.drop();
-  dropFreeDictionaries();
-}
 
 /** A row group for writing. */
 export interface EncodedGroup {
@@ -84,9 +72,7 @@ export class RowGroupWriter {
     let at = 0;
     for (const vector of vectors) {
       if (!this.#columns.has(vector.column.name)) continue;
-      // Compressed pages have their own memory.
-      arena.reset();
-      this.#plainBytes += this.#chunks[at++]?.add(vector, rows, arena) ?? 0;
+      this.#plainBytes += this.#chunks[at++]?.add(vector, rows) ?? 0;
     }
     this.#rows += rows;
     this.#isSorted &&= isSorted;
@@ -95,8 +81,7 @@ export class RowGroupWriter {
   /** Adds a row group of another file of the same columns. */
   addStored({ file, group }: StoredGroup, isSorted: boolean, decompress: Decompress): void {
     for (const [at, chunk] of this.#chunks.entries()) {
-      arena.reset();
-      this.#plainBytes += chunk.addStored(file, group.chunks[at] as ColumnChunk, decompress, arena);
+      this.#plainBytes += chunk.addStored(file, group.chunks[at] as ColumnChunk, decompress);
     }
     this.#rows += group.rows;
     this.#isSorted &&= isSorted && group.sortedBy.length > 0;
@@ -109,8 +94,7 @@ export class RowGroupWriter {
     const parts: Uint8Array[] = [];
     let offset = start;
     for (const writer of this.#chunks) {
-      arena.reset();
-      const finished = writer.finish(offset, arena);
+      const finished = writer.finish(offset);
       chunks.push(finished.chunk);
       filters.push(finished.bloomFilter);
       parts.push(...finished.parts);
@@ -118,12 +102,14 @@ export class RowGroupWriter {
     }
     return { group: { rows: this.#rows, chunks, sortedBy: this.#isSorted ? this.#sort : [] }, parts, filters };
   }
+
+  /** Returns its memory, if the file is abandoned. */
+  drop(): void {
+    for (const chunk of this.#chunks) chunk.drop();
+  }
 }
 
-/**
- * A batch as a row group about as laid out in memory: one page per column, without dictionaries, bounds and compression. Valid until
- * the next call.
- */
+/** A batch as a row group for DuckDB to read once: one page per column, without dictionaries, bounds and compression. */
 export function encodeSimpleGroup(
   { rows, vectors }: Batch,
   columns: ReadonlySet<string>,
@@ -133,49 +119,30 @@ export function encodeSimpleGroup(
   const parts: Uint8Array[] = [];
   let offset = start;
   let plainBytes = 0;
-  arena.reset();
   for (const vector of vectors) {
     if (!columns.has(vector.column.name)) continue;
-    const { nullCount: nulls } = vector;
-    const levels = encodeLevels(vector, { from: 0, to: rows, nulls }, arena);
-    const { encoding, data, plainBytes: own } = encodeSimple(vector, rows, arena);
-    const size = data.reduce((sum, part) => sum + part.length, levels.length);
-    const header = encodeDataHeader(rows, size, size, encoding);
-    const bytes = header.length + size;
-    parts.push(header, levels, ...data);
-    const encodings = new Map([[encoding, 1]]);
-    const sizes = { rows, bytes, rawBytes: bytes, nulls };
-    chunks.push({ offset, dataOffset: offset, encodings, codec: codecs.none, ...sizes, bounds: undefined, pages: [] });
-    offset += bytes;
-    plainBytes += levels.length + own;
+    const { nullCount: nulls, column } = vector;
+    const encoder = new ChunkEncoder(kinds[column.kind].physical, { isFinal: false, hasFilter: false });
+    const { pages, plainBytes: own } = encoder.encode(vector, rows);
+    for (const { raw, encoding } of pages) {
+      const header = encodeDataHeader(rows, raw.length, raw.length, encoding);
+      const bytes = header.length + raw.length;
+      parts.push(header, raw.slice());
+      const sizes = { rows, bytes, rawBytes: bytes, nulls };
+      const encodings = new Map([[encoding, 1]]);
+      chunks.push({
+        offset,
+        dataOffset: offset,
+        encodings,
+        codec: codecs.none,
+        ...sizes,
+        bounds: undefined,
+        pages: [],
+      });
+      offset += bytes;
+    }
+    encoder.drop();
+    plainBytes += own;
   }
   return { group: { rows, chunks, sortedBy: [] }, parts, filters: [], plainBytes };
-}
-
-/** A column chunk in its fastest form: one page without levels, dictionary, bounds or compression. */
-interface EncodedColumn {
-  /** Encoding of `data`. */
-  readonly encoding: number;
-  /** The data page after its levels. */
-  readonly data: readonly Uint8Array[];
-  /** Size in PLAIN encoding, in bytes. */
-  readonly plainBytes: number;
-}
-
-/** The result is in memory of the arena or the vector. */
-function encodeSimple(vector: Vector, rows: number, arena: Arena): EncodedColumn {
-  const { physical } = kinds[vector.column.kind];
-  if (physical === 'utf8' || physical === 'binary') {
-    const values = byteValues(vector, rows, arena);
-    return {
-      encoding: encodings.deltaLength,
-      data: encodeDeltaLength(values, arena),
-      plainBytes: plainSize(values),
-    };
-  }
-  const values =
-    physical === 'bool'
-      ? encodeBits(vector, { from: 0, to: rows, nulls: vector.nullCount }, arena)
-      : encodeNumbers(physical, vector, rows, arena);
-  return { encoding: encodings.plain, data: [values], plainBytes: values.length };
 }

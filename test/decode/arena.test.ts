@@ -22,3 +22,16 @@ test('pieces are aligned and do not overlap until they are released', () => {
     { numRuns: 20 },
   );
 });
+
+test('an arena takes no more memory than its largest round needs', () => {
+  const arena = new Arena();
+  let peak = 0;
+  for (let round = 0; round < 200; round++) {
+    arena.reset();
+    // Large pieces of changing size among small ones.
+    for (let at = 0; at < 24; at++) arena.take(at % 4 === 0 ? (1 << 20) + ((at + round * 7) % 24) * 100_000 : 50_000);
+    peak = Math.max(peak, arena.byteSize);
+  }
+  // A round has at most 6 blocks of 4 MB and 2 of 1 MB.
+  expect(peak).toBeLessThan(2 * 26 * 2 ** 20);
+});

@@ -132,6 +132,20 @@ test('DuckDB finds the filters, and leaves out what is not there for all but abo
   }
 });
 
+test('the reference has the known hashes of known texts', () => {
+  const known = { '': 0xef46db3751d8e999n, a: 0xd24ec4f1a98c6e5bn, abc: 0x44bc2cf5ad770999n };
+  for (const [value, hash] of Object.entries(known))
+    expect([value, specified(Buffer.from(value))]).toEqual([value, hash]);
+});
+
+test('values of every length are in the filter, also where its page is not aligned', () => {
+  const [row = []] = fc.sample(anyRow, { numRuns: 1, seed: 3 });
+  const name = names.indexOf('name');
+  const texts = Array.from({ length: 200 }, (_, length) => 'hash'.repeat(50).slice(0, length));
+  const file = readParquet(write([texts.map((value) => row.with(name, value))]));
+  expect(texts.filter((value) => mayHold(file, 'name', value) !== true)).toEqual([]);
+});
+
 test('a dictionary that did not pay any more has its values in the filter, too', () => {
   const [row = []] = fc.sample(anyRow, { numRuns: 1, seed: 3 });
   const name = names.indexOf('name');

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TableDef } from '../../src/declare/table.ts';
-import { ByteDictionary } from '../../src/parquet/dictionary.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
 import { decodeGroups, readFooter } from '../../src/parquet/read-footer.ts';
 import { type Compress, loadZstd, openWasm } from '../../src/parquet/zstd.ts';
@@ -215,19 +214,6 @@ test('lengths of every size survive', async () => {
   const path = await writeBatches(everything, [rows]);
   const { rows: found } = await database.query(`SELECT length("name") FROM ${readFiles([path])}`);
   expect(found.map(([size]) => Number(size))).toEqual(sizes);
-});
-
-test('values that are chosen to collide cost a dictionary, not the time', () => {
-  // Texts that differ where the hash does not look.
-  const texts = Array.from(
-    { length: 40_000 },
-    (_, at) => `${'a'.repeat(8)}${String(at).padStart(8, '0')}${'b'.repeat(40)}`,
-  );
-  const distinct = texts.slice(0, 15_000);
-  const repeated = [...distinct, ...distinct, ...distinct];
-  const offsets = Int32Array.from({ length: repeated.length + 1 }, (_, at) => at * 56);
-  const values = { count: repeated.length, offsets, bytes: Buffer.from(repeated.join('')) };
-  expect(new ByteDictionary().add(values)).toBe(undefined);
 });
 
 test('values survive the sorted transcoding to compressed Parquet', async () => {

@@ -61,3 +61,9 @@ export function push(block: Block, bytes: usize): usize {
   block.size += bytes;
   return at;
 }
+
+/** Returns the memory of a block, and the block. */
+export function dropBlock(block: Block): void {
+  if (block.room > 0) release(block.at, block.room);
+  release(changetype<usize>(block), offsetof<Block>());
+}

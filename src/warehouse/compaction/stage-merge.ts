@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Span } from '../../core/span.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { hashFile, statIfAny } from '../../files/disk.ts';
-import { dropEncodingMemory } from '../../parquet/row-group.ts';
+import { dropEncodingMemory } from '../../parquet/encoder.ts';
 import { Database } from '../../sql/database.ts';
 import { datePlace } from '../file-layout.ts';
 import { schemaOf } from '../relations/table-schema.ts';

@@ -1,4 +1,6 @@
-// AssemblyScript: the hashes of Parquet's Bloom filters, in 64-bit numbers.
+/** Bloom filters of Parquet: split blocks, xxHash64. */
+
+import { Block, push } from '../kernel/memory';
 
 const P1: u64 = 0x9e3779b185ebca87;
 const P2: u64 = 0xc2b2ae3d27d4eb4f;
@@ -6,29 +8,44 @@ const P3: u64 = 0x165667b19e3779f9;
 const P4: u64 = 0x85ebca77c2b2ae63;
 const P5: u64 = 0x27d4eb2f165667c5;
 
-/** First byte of the memory that the caller may use. */
-export function start(): usize {
-  return __heap_base;
-}
+const BLOCK_BYTES: u64 = 32;
+
+/** Constants of the format. */
+const salts = memory.data<u32>([
+  0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
+]);
 
 /**
- * xxHash64 with seed 0 of `count` values in PLAIN encoding.
+ * Adds the xxHash64 with seed 0 of `count` values in PLAIN encoding.
  *
  * @param width bytes of a value; 0 if each is preceded by its length
- * @param out gets the high and the low half of each hash
  */
-export function hashValues(values: usize, count: i32, width: i32, out: usize): void {
+export function addHashes(hashes: Block, values: usize, count: u32, width: u32): void {
   let at = values;
-  for (let i = 0; i < count; i++) {
+  let to = push(hashes, (<usize>count) << 3);
+  for (let i: u32 = 0; i < count; i++) {
     let length: usize = width;
     if (width == 0) {
       length = load<u32>(at);
       at += 4;
     }
-    const hash = hashOf(at, length);
-    store<u32>(out + ((<usize>i) << 3), <u32>(hash >> 32));
-    store<u32>(out + ((<usize>i) << 3), <u32>hash, 4);
+    store<u64>(to, hashOf(at, length));
+    to += 8;
     at += length;
+  }
+}
+
+/** Sets the bits of all hashes in a filter of `bytes` zeros, a power of two. */
+export function fillFilter(hashes: Block, filter: usize, bytes: usize): void {
+  const blocks = <u64>bytes / BLOCK_BYTES;
+  for (let at: usize = 0; at < hashes.size; at += 8) {
+    const hash = load<u64>(hashes.at + at);
+    // The high half selects the block.
+    const block = filter + <usize>((((hash >> 32) * blocks) >> 32) * BLOCK_BYTES);
+    for (let word: usize = 0; word < 32; word += 4) {
+      const bit: u32 = 1 << ((<u32>hash * load<u32>(salts + word)) >> 27);
+      store<u32>(block + word, load<u32>(block + word) | bit);
+    }
   }
 }
 
