@@ -4,6 +4,7 @@ import { WRONG_ROWS } from '../audit/page-audit.ts';
 import { parseAnswer } from '../chain/index-ends.ts';
 import { AuditError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
+import type { Answer } from '../http/request.ts';
 import { fixedGiven, fixedQuery, PAGE_ROWS, pathOf } from './page-request.ts';
 import type { PageReport } from './span-loader.ts';
 import type { WalkContext } from './walk-context.ts';
@@ -54,6 +55,7 @@ export function nextItems(
 export async function fetchVerified(
   { source, pipeline, report }: WalkContext,
   accounts: readonly string[],
+  signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const verified = new Set<string>();
   const { crossCheck } = pipeline;
@@ -66,13 +68,14 @@ export async function fetchVerified(
   for (const batch of batches) {
     const query = [...batch.map((account) => ['address', account] as const), ['limit', String(PAGE_ROWS)] as const];
     const label = `${pipeline.name} by ${way.list}`;
-    const rows = await source.fetch({ path: way.path, query, label }, (answer) => {
+    const accept = (answer: Answer): z.infer<typeof listed> => {
       const found = listed.parse(parseAnswer(answers, answer)[way.list] ?? []);
       const stranger = found.find(({ address }) => !batch.includes(address.toUpperCase()));
       if (stranger === undefined) return found;
       const message = `audit ${label}: expected contracts that were requested, got ${stranger.address}`;
       throw new AuditError(message, { code: WRONG_ROWS, retryable: true });
-    });
+    };
+    const rows = await source.fetch({ path: way.path, query, label }, accept, { signal });
     for (const { address } of rows) verified.add(address.toUpperCase());
   }
   return verified;

@@ -123,7 +123,7 @@ export class ListProof {
         for (const { item, lt } of open) asked.add(`${item} ${lt}`);
         const isLast = open.length === 0 || round > ROUNDS;
         const found = isLast ? 0 : await rows.fetch(itemRequests(this.context, open));
-        if (found === 0) return await this.certain(faults);
+        if (found === 0) return await this.certain(faults, rows.signal);
       } finally {
         await own.discard();
       }
@@ -131,9 +131,9 @@ export class ListProof {
   }
 
   /** Drops doubtful faults: asks the index whether it has verified the contracts that no row names. */
-  private async certain(faults: readonly Fault[]): Promise<readonly Fault[]> {
+  private async certain(faults: readonly Fault[], signal: AbortSignal): Promise<readonly Fault[]> {
     const unknown = faults.filter(({ kind }) => kind === 'unverified').map(({ item }) => item);
-    const verified = await fetchVerified(this.context, [...new Set(unknown)]);
+    const verified = await fetchVerified(this.context, [...new Set(unknown)], signal);
     return faults.filter(({ kind, item }) => (kind === 'unverified' ? verified.has(item) : kind !== 'unsure'));
   }
 

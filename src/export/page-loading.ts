@@ -45,6 +45,8 @@ export class PageLoading {
   distrust: DecodeError | undefined;
   /** What made the source unusable. */
   fatal: { readonly error: unknown } | undefined;
+  /** Aborted by that, or when the run is stopped. */
+  readonly over: AbortSignal;
 
   private readonly context: EngineContext;
   private readonly walk: SpanWalk;
@@ -52,6 +54,7 @@ export class PageLoading {
   private readonly flush: () => Promise<void>;
   private readonly heavy: HeavyRequests;
   private readonly lasting: RepeatedFailure;
+  private readonly failed = new AbortController();
   private readonly misfits: MisfitRecords;
 
   /** @param flush moves the rows so far out of memory */
@@ -69,10 +72,16 @@ export class PageLoading {
     this.walk = walk;
     this.loader = loader;
     this.heavy = new HeavyRequests(context, walk);
+    this.over = AbortSignal.any([context.stop, this.failed.signal]);
   }
 
   get isOver(): boolean {
-    return this.fatal !== undefined || this.context.stop.aborted;
+    return this.over.aborted;
+  }
+
+  private fail(error: unknown): void {
+    this.fatal ??= { error };
+    this.failed.abort(error);
   }
 
   /** Sends all requests that the walk plans. */
@@ -83,7 +92,7 @@ export class PageLoading {
         if (this.isOver) return;
       }
     } catch (error) {
-      if (!isLocalFailure(error) || this.walk.unit !== 'span') this.fatal ??= { error };
+      if (!isLocalFailure(error) || this.walk.unit !== 'span') this.fail(error);
       else this.failure ??= error;
     }
   }
@@ -103,7 +112,7 @@ export class PageLoading {
         },
         (error: unknown) => {
           running.delete(work);
-          this.fatal ??= { error };
+          this.fail(error);
         },
       );
       running.add(work);
@@ -213,13 +222,13 @@ export class PageLoading {
     const isReplaced = unit === undefined && this.walk.unit === 'block';
     if (isWrong(error) && !isReplaced) this.lasting.noteFailure(error);
     if (this.lasting.signal.aborted) {
-      this.fatal ??= { error };
+      this.fail(error);
       return [];
     }
     const parts = await this.heavy.partsOf(request, error);
     if (parts !== undefined && parts.length > 0) return parts;
-    if (!(error instanceof TonlakeError)) this.fatal ??= { error };
-    else if ((parts === undefined && !isLocalFailure(error)) || this.walk.unit === 'reading') this.fatal ??= { error };
+    if (!(error instanceof TonlakeError)) this.fail(error);
+    else if ((parts === undefined && !isLocalFailure(error)) || this.walk.unit === 'reading') this.fail(error);
     else if (unit !== undefined) {
       this.failures.set(unit, { http: request.http, error });
       await this.loader.drop(unit);

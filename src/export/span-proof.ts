@@ -26,7 +26,7 @@ export interface LinkProof {
   /** Checks the list of a block before it is loaded. @throws a retryable error if it is incomplete */
   see(seqno: number, answer: Answer): void;
   /** Masterchain blocks of the span without proof. */
-  audit(rows: Pick<ProvableRows, 'links'>): Promise<readonly BadBlock[]>;
+  audit(rows: Pick<ProvableRows, 'links' | 'signal'>): Promise<readonly BadBlock[]>;
 }
 
 /**
@@ -37,10 +37,10 @@ export function linkProof({ span, ends, source, pipeline }: LinkProofOptions): L
   const states = new StatesWithin({ span, ends, source, pipeline });
 
   /** Blocks of the span that only the first blocks of the index refer to. */
-  const unlisted = async ({ older }: LinkGaps): Promise<LinkGaps['missing']> => {
+  const unlisted = async ({ older }: LinkGaps, signal: AbortSignal): Promise<LinkGaps['missing']> => {
     const found: MissingBlock[] = [];
     for (const { id } of older) {
-      const header = await findBlock(source, id, pipeline);
+      const header = await findBlock(source, id, pipeline, signal);
       if (header !== undefined && header.mcSeqno >= span.from) found.push({ id, seenFrom: header.mcSeqno });
     }
     return found;
@@ -51,10 +51,11 @@ export function linkProof({ span, ends, source, pipeline }: LinkProofOptions): L
       requireMasterBlock(parseHeaders(body, request), seqno, pipeline);
     },
     async audit(rows) {
+      states.signal = rows.signal;
       for (;;) {
         const { contradicted, ...gaps } = await rows.links({ ...ends, within: states.known });
         const bad = new Map(contradicted.map(({ mcSeqno, reason }) => [mcSeqno, reason]));
-        await blame({ ...gaps, missing: [...gaps.missing, ...(await unlisted(gaps))] }, states, bad);
+        await blame({ ...gaps, missing: [...gaps.missing, ...(await unlisted(gaps, rows.signal))] }, states, bad);
         if (await states.fetchBefore(bad)) continue;
         // Only now: chains that end right below a hole are explained by the state there.
         for (const { id, mcSeqno } of gaps.stray) bad.set(mcSeqno, `expected linked blocks only, got ${id}`);
@@ -71,6 +72,7 @@ const NO_STATE: ReadonlySet<string> = new Set(['not-indexed', 'short-list']);
 /** States of the shards at blocks of a span, fetched when they are needed. */
 class StatesWithin {
   readonly span: Span;
+  signal = new AbortController().signal;
   private readonly options: LinkProofOptions;
   /** By masterchain block; undefined if the source does not have one. */
   private readonly states = new Map<number, ShardState | undefined>();
@@ -106,14 +108,16 @@ class StatesWithin {
   }
 
   private async fetch(seqno: number): Promise<ShardState | undefined> {
+    const { signal } = this;
     const { source, pipeline, ends, span } = this.options;
+    if (signal.aborted) return undefined;
     try {
-      const newest = await fetchShardState(source, seqno, pipeline);
+      const newest = await fetchShardState(source, seqno, pipeline, { signal });
       // At the beginning of the index, a state may name older blocks.
       const own = newest.filter(({ mcSeqno }) => ends.before !== undefined || mcSeqno >= span.from);
       return { seqno, ids: own.map(({ id }) => id) };
     } catch (error) {
-      if (error instanceof SourceError && NO_STATE.has(error.code)) return undefined;
+      if (signal.aborted || (error instanceof SourceError && NO_STATE.has(error.code))) return undefined;
       throw error;
     }
   }
@@ -164,7 +168,12 @@ function masterSeqnoOf(id: string): number | undefined {
   return id.startsWith('-1:') ? Number(id.split(':')[2]) : undefined;
 }
 
-async function findBlock(source: Source, id: string, pipeline: string): Promise<NamedHeader | undefined> {
+async function findBlock(
+  source: Source,
+  id: string,
+  pipeline: string,
+  signal: AbortSignal,
+): Promise<NamedHeader | undefined> {
   const [workchain = '', shard = '', seqno = ''] = id.split(':');
   const hex = BigInt.asUintN(64, BigInt(shard)).toString(16).toUpperCase();
   const query = [
@@ -173,7 +182,9 @@ async function findBlock(source: Source, id: string, pipeline: string): Promise<
     ['seqno', seqno],
     ['limit', '10'],
   ] as const;
-  return source.fetch({ path: '/blocks', query, label: `${pipeline} ${id}` }, ({ body, request }) =>
-    parseHeaders(body, request).find((header) => header.id === id),
+  return source.fetch(
+    { path: '/blocks', query, label: `${pipeline} ${id}` },
+    ({ body, request }) => parseHeaders(body, request).find((header) => header.id === id),
+    { signal },
   );
 }

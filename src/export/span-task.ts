@@ -1,5 +1,5 @@
 import type { BadBlock } from '../audit/reconcile.ts';
-import { AuditError, DecodeError, type TonlakeError } from '../core/errors.ts';
+import { AuditError, DecodeError, SourceError, type TonlakeError } from '../core/errors.ts';
 import { type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
 import { nameRequest } from '../http/request.ts';
 import type { NewestRule, Stage, StagedSpan } from '../warehouse/index.ts';
@@ -113,6 +113,7 @@ class SpanTask {
     this.loader = loader;
     this.loading = new PageLoading(context, walk, loader, () => this.flush(), run);
     this.rows = {
+      signal: this.loading.over,
       links: (ends) => loader.links(ends),
       stage: (part) => this.stageScratch(part),
       fetch: (requests) => this.loading.fetchRound({ requests, count: requests.length }),
@@ -123,12 +124,23 @@ class SpanTask {
     try {
       await this.loading.fetchPlanned();
       if (this.loading.distrust !== undefined) throw this.loading.distrust;
-      const found = await this.settle();
+      const found = await this.settleWhatCame();
       if (found !== 'halve') reportProgress(this.context, blocksOf(this.walk));
       if (this.loading.fatal !== undefined) throw this.loading.fatal.error;
       return found;
     } finally {
       await this.aside?.discard();
+    }
+  }
+
+  /** After a failure or a stop, what cannot be proven without requests stays missing. */
+  private async settleWhatCame(): Promise<readonly BlockProblem[] | 'halve'> {
+    try {
+      return await this.settle();
+    } catch (error) {
+      const { over } = this.loading;
+      if (over.aborted && (error === over.reason || error instanceof SourceError)) return [];
+      throw error;
     }
   }
 

@@ -41,6 +41,8 @@ export interface EntryTerms {
 export interface ProvableRows extends Pick<SpanLoaderPort, 'links'> {
   /** Writes the rows of a part to files for a query. They stay in memory, too. */
   stage(part: Span): Promise<ScratchRows>;
+  /** Aborted after a failure that ends the run, or a stop: nothing more can be requested, and only what came can be proven. */
+  readonly signal: AbortSignal;
   /** Requests more pages. @returns the number of new rows */
   fetch(requests: readonly WalkRequest[]): Promise<number>;
 }

@@ -143,6 +143,20 @@ describe('the state of the shards before a span', () => {
   });
 });
 
+test('a failure that ends the run is told, though the proof of what came before would fail in another way', async () => {
+  let windows = 0;
+  const states: string[] = [];
+  sandbox.changeAnswers(({ path, query }) => {
+    if (path === '/blocks' && query.has('start_lt') && ++windows > 2) return { status: 403, body: '{"error":"no"}' };
+    const seqno = query.get('seqno') ?? '';
+    if (path !== STATE || ['99', '2099'].includes(seqno)) return undefined;
+    states.push(seqno);
+    return { status: 500, body: '{"error":"no state"}' };
+  });
+  await expect(headers(sandbox.url, '100:2099')).rejects.toMatchObject({ code: 'forbidden' });
+  expect(states).toEqual([]);
+});
+
 test('a walk that cannot go on plans nothing more', async () => {
   let states = 0;
   sandbox.changeAnswers(({ path }) => {
