@@ -1,3 +1,4 @@
+import { TransformStream } from 'node:stream/web';
 import type { RecordBatch } from 'apache-arrow';
 import type { Header } from '../chain/headers.ts';
 import { type Span, unionSpans } from '../core/span.ts';
@@ -13,17 +14,12 @@ export interface BatchOf {
   readonly batch: RecordBatch;
 }
 
-/** Hands the batches of committed spans to a consumer, one span at a time: the walk waits until all are taken. */
+/** Hands the batches of committed spans to a consumer, one span at a time: the walk waits until it asks for more. */
 export class BatchQueue {
   private readonly staged = new Map<string, BatchOf[]>();
   private readonly known = new Map<number, readonly Header[]>();
-  private waiting: BatchOf[] = [];
-  private wake: (() => void) | undefined;
-  private drained: (() => void) | undefined;
-  /** Two spans may be committed at once: the second waits until the first is taken. */
-  private turn: Promise<void> = Promise.resolve();
-  private over: { readonly failure: { readonly error: unknown } | undefined } | undefined;
-  private isClosed = false;
+  private readonly stream = new TransformStream<BatchOf, BatchOf>();
+  private readonly writer = this.stream.writable.getWriter();
   private count = 0;
   private readonly now: () => number;
   private readonly query: Query;
@@ -34,12 +30,25 @@ export class BatchQueue {
     this.query = query;
   }
 
+  /** All batches, to be read once; ends with the walk, or with its error. */
+  async *batches(walking: Promise<void>): AsyncGenerator<BatchOf> {
+    const { writer } = this;
+    // A consumer that stops ends the stream first.
+    walking
+      .then(
+        () => writer.close(),
+        (error: unknown) => writer.abort(error),
+      )
+      .catch(() => undefined);
+    yield* this.stream.readable;
+  }
+
   /** A sink for the consumer, or for headers that only prove other rows. */
   sink(isHandedOut: boolean): SpanSink {
     return {
       stage: () => this.stage(isHandedOut),
       commit: async (staged, draft) => {
-        await this.give(this.staged.get(staged.id) ?? []);
+        await Promise.all((this.staged.get(staged.id) ?? []).map((batch) => this.writer.write(batch)));
         this.staged.delete(staged.id);
         const committedAt = new Date(this.now()).toISOString();
         return { format: 1, number: this.count, id: staged.id, tables: staged.tables, committedAt, ...draft };
@@ -52,36 +61,10 @@ export class BatchQueue {
     };
   }
 
-  /** The next batch; undefined at the end. @throws the error of the walk */
-  async take(): Promise<BatchOf | undefined> {
-    for (;;) {
-      const next = this.waiting.shift();
-      if (next !== undefined) return next;
-      this.drained?.();
-      if (this.over?.failure !== undefined) throw this.over.failure.error;
-      if (this.over !== undefined) return undefined;
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-    }
-  }
-
   /** The blocks of a span with known headers. */
   spansOf({ from, to }: Span): readonly Span[] {
     const seqnos = [...this.known.keys()].filter((seqno) => seqno >= from && seqno <= to);
     return unionSpans(seqnos.map((seqno) => ({ from: seqno, to: seqno })));
-  }
-
-  end(failure: { readonly error: unknown } | undefined): void {
-    this.over = { failure };
-    this.wake?.();
-  }
-
-  /** Called when the consumer stops. */
-  close(): void {
-    this.isClosed = true;
-    this.waiting = [];
-    this.drained?.();
   }
 
   private stage(isHandedOut: boolean): Stage {
@@ -107,20 +90,6 @@ export class BatchQueue {
         this.staged.delete(id);
       },
     };
-  }
-
-  private give(batches: readonly BatchOf[]): Promise<void> {
-    this.turn = this.turn.then(() => this.handOut(batches));
-    return this.turn;
-  }
-
-  private async handOut(batches: readonly BatchOf[]): Promise<void> {
-    if (this.isClosed || batches.length === 0) return;
-    this.waiting.push(...batches);
-    this.wake?.();
-    await new Promise<void>((resolve) => {
-      this.drained = resolve;
-    });
   }
 
   /** Forgets the headers before the span, which is never followed by an earlier one. */

@@ -97,15 +97,10 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
       hint: 'the batches have all rows; onEvent reports the blocks whose content is not proven',
     });
   })();
-  walking.then(
-    () => queue.end(undefined),
-    (error: unknown) => queue.end({ error }),
-  );
   try {
-    for (let next = await queue.take(); next !== undefined; next = await queue.take()) yield next;
+    yield* queue.batches(walking);
   } finally {
     stop.abort();
-    queue.close();
     await walking.catch(() => undefined);
     database.close();
     await session.close();

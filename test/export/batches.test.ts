@@ -132,6 +132,18 @@ describe('readBatches', () => {
     for (const ms of [0, 20]) expect(await hashesOf(sandbox.url, range, ms, 'masterchain')).toEqual(rows);
   });
 
+  test('asks for nothing more when the consumer stops', async () => {
+    const range = '2:181';
+    sandbox.requests.reset();
+    for await (const { batch } of readBatches({ network: sandbox.url, range, walk: 'masterchain' })) {
+      expect(batch.numRows).toBeGreaterThan(0);
+      break;
+    }
+    // Two spans of twenty blocks are under way while the rows of the first are taken.
+    const lists = sandbox.requests.entries().filter(({ path }) => path === 'transactions');
+    expect(lists.length).toBeLessThan(120);
+  });
+
   test('goes on beyond the blocks whose headers are read at once', async () => {
     const range = '2:5600';
     const hashes = await hashesOf(quiet.url, range);
