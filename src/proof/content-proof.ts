@@ -17,6 +17,8 @@ export interface ProofColumn {
   readonly values: Uint8Array;
   /** Bytes of each row; 0 for bits, and for texts and bytes. */
   readonly width: number;
+  /** If columns share values and offsets: its position among the offsets of a row, and their number; those after the last column are ends. */
+  readonly place?: { readonly at: number; readonly of: number };
 }
 
 /** Rows of a table, by column. */
@@ -127,8 +129,8 @@ interface Chunk {
 }
 
 const ALIGNMENT = 16;
-/** Numbers that describe a column: rows, addresses of validity, offsets and values, width, and first bit. */
-const DESCRIPTION = 6;
+/** Numbers that describe a column: rows, addresses of validity, offsets and values, width, first bit, and bytes between offsets. */
+const DESCRIPTION = 7;
 
 /** Columns in the order of their names in `proof-columns.ts`. */
 interface Columns {
@@ -138,9 +140,10 @@ interface Columns {
 
 function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Columns, chunk: Chunk): void {
   const { from, to, messageFrom, messageTo, isHashed } = chunk;
+  const bounds: Bounds = new Map();
   const slices = [
-    ...columns.transactions.map((column) => sliceOf(column, from, to)),
-    ...columns.messages.map((column) => sliceOf(column, messageFrom, messageTo)),
+    ...columns.transactions.map((column) => sliceOf(column, from, to, bounds)),
+    ...columns.messages.map((column) => sliceOf(column, messageFrom, messageTo, bounds)),
   ];
   const [count, messages] = [to - from, messageTo - messageFrom];
   const currencies = count * 2 + messages;
@@ -150,20 +153,26 @@ function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Column
     at = (at + bytes + ALIGNMENT) & -ALIGNMENT;
     return placed;
   };
-  const places = slices.map((slice) => slice && PARTS.map((part) => place(slice[part].length)));
+  // Columns that share values share their place.
+  const placed = new Map<Uint8Array | Int32Array, { readonly bytes: Uint8Array; readonly address: number }>();
+  const placeOf = ({ bytes, of }: Piece): number => {
+    const { address } = placed.get(of) ?? { address: place(bytes.length) };
+    placed.set(of, { bytes, address });
+    return address;
+  };
+  const places = slices.map((slice) => slice && PARTS.map((part) => placeOf(slice[part])));
   const parents = place(messages * 4);
   const work = (at + 64) & ~63;
   const memory = memoryOf(prover, work + prover.workBytes(count, messages, currencies) + 128);
   const bytes = new Uint8Array(memory);
   const description = new Uint32Array(memory, prover.columnsAt(), slices.length * DESCRIPTION).fill(0);
+  for (const piece of placed.values()) bytes.set(piece.bytes, piece.address);
   for (const [index, slice] of slices.entries()) {
     if (slice === undefined) continue;
     const [validity = 0, offsets = 0, values = 0] = places[index] ?? [];
-    for (const [part, address] of [validity, offsets, values].entries()) {
-      bytes.set(slice[PARTS[part] as Part], address);
-    }
+    const { at, of } = slice.place;
     // Offsets are positions in all values of the column, of which only some are placed.
-    const numbers = [slice.rows, validity, offsets, values - slice.first, slice.width, slice.shift];
+    const numbers = [slice.rows, validity, offsets + 4 * at, values - slice.first, slice.width, slice.shift, 4 * of];
     description.set(numbers, index * DESCRIPTION);
   }
   const own = new Int32Array(memory, parents, messages);
@@ -172,39 +181,60 @@ function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Column
 }
 
 const PARTS = ['validity', 'offsets', 'values'] as const;
-type Part = (typeof PARTS)[number];
+
+/** Bytes to be placed, and the array that they are a part of. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly of: Uint8Array | Int32Array;
+}
 
 /** Some rows of a column, as bytes. */
 interface Slice {
   readonly rows: number;
-  readonly validity: Uint8Array;
-  readonly offsets: Uint8Array;
-  readonly values: Uint8Array;
+  readonly validity: Piece;
+  readonly offsets: Piece;
+  readonly values: Piece;
   readonly width: number;
   /** Position of the first row among the bits of its byte. */
   readonly shift: number;
   /** Position of the first value among those of the column. */
   readonly first: number;
+  readonly place: { readonly at: number; readonly of: number };
 }
 
-const NOTHING = new Uint8Array();
+const ALONE = { at: 0, of: 1 } as const;
+const NOTHING: Piece = { bytes: new Uint8Array(), of: new Uint8Array() };
 
-function sliceOf(column: ProofColumn | undefined, from: number, to: number): Slice | undefined {
+/** First and last position in the values of a slice, by the offsets, which columns may share. */
+type Bounds = Map<Int32Array, readonly [first: number, last: number]>;
+
+function sliceOf(column: ProofColumn | undefined, from: number, to: number, bounds: Bounds): Slice | undefined {
   const end = Math.min(to, column?.rows ?? 0);
   if (column === undefined || end <= from) return undefined;
-  const { offsets, values, width } = column;
-  const bits = (of: Uint8Array): Uint8Array => of.subarray(from >> 3, (end + 7) >> 3);
-  const shared = { rows: end - from, validity: bits(column.validity), width, shift: from & 7 };
+  const { offsets, values, width, place = ALONE } = column;
+  const bits = (of: Uint8Array): Piece => ({ bytes: of.subarray(from >> 3, (end + 7) >> 3), of });
+  const shared = { rows: end - from, validity: bits(column.validity), width, shift: from & 7, place };
   if (offsets !== undefined) {
-    const first = offsets[from] as number;
-    const own = offsets.subarray(from, end + 1);
+    const own = offsets.subarray(from * place.of, end * place.of + (place.of === 1 ? 1 : 0));
+    const [first, last] = bounds.get(offsets) ?? boundsOf(own, place.of);
+    bounds.set(offsets, [first, last]);
     return {
       ...shared,
-      offsets: new Uint8Array(own.buffer, own.byteOffset, own.byteLength),
-      values: values.subarray(first, offsets[end] as number),
+      offsets: { bytes: new Uint8Array(own.buffer, own.byteOffset, own.byteLength), of: offsets },
+      values: { bytes: values.subarray(first, last), of: values },
       first,
     };
   }
-  const own = width === 0 ? bits(values) : values.subarray(from * width, end * width);
+  const own = width === 0 ? bits(values) : { bytes: values.subarray(from * width, end * width), of: values };
   return { ...shared, offsets: NOTHING, values: own, first: 0 };
+}
+
+/** The bounds of a slice. Rows that share values may be in any order. */
+function boundsOf(offsets: Int32Array, of: number): readonly [first: number, last: number] {
+  let [first, last] = [offsets[0] as number, offsets[offsets.length - 1] as number];
+  for (let at = 0; of > 1 && at < offsets.length; at += of) {
+    first = Math.min(first, offsets[at] as number);
+    last = Math.max(last, offsets[at + of - 1] as number);
+  }
+  return [first, last];
 }

@@ -2,7 +2,7 @@ import type * as duckdb from '@duckdb/node-api';
 import { StoreError } from '../core/errors.ts';
 import { quoteText } from './canonical-text.ts';
 import { type Confinement, confiningStatements, requireQuery } from './confined-sql.ts';
-import { duckdbApi } from './duckdb-api.ts';
+import { duckdbApi, vectorMemory } from './duckdb-api.ts';
 import type { Query, Stream } from './query-result.ts';
 import { remoteFailure } from './remote-failure.ts';
 
@@ -19,6 +19,17 @@ const INTERRUPT_MS = 10;
 
 /** The name of an attached file, whatever its file name. */
 const ATTACHED = 'warehouse';
+
+/** Rows in DuckDB's memory, which is valid until the next ones are read. */
+export interface RawRows {
+  readonly count: number;
+  /** Null if no row is null; else one bit per row, least significant first. */
+  validity(column: number): Uint8Array | null;
+  /** Values of a fixed width, in bytes. */
+  values(column: number, width: number): Uint8Array;
+  /** A value of a column of blobs that are not null. */
+  blob(column: number, row: number): Uint8Array;
+}
 
 /** A DuckDB instance with one connection. */
 export class Database {
@@ -137,6 +148,30 @@ export class Database {
       },
     });
   };
+
+  /** Runs a query and hands over its rows as they are in memory: much faster than values in JavaScript. */
+  readRaw(sql: string, use: (rows: RawRows) => void): Promise<void> {
+    return this.#guarded(async () => {
+      const memory = vectorMemory();
+      const result = await answered(() => this.#connection.stream(sql));
+      for (;;) {
+        const chunk = await answered(() => result.fetchChunk());
+        if (chunk === null || chunk.rowCount === 0) return;
+        const count = chunk.rowCount;
+        const vectorOf = (column: number): object => memory.data_chunk_get_vector(chunk.chunk, column);
+        use({
+          count,
+          validity: (column) => memory.vector_get_validity(vectorOf(column), 8 * Math.ceil(count / 64)),
+          values: (column, width) => memory.vector_get_data(vectorOf(column), count * width),
+          blob: (column, row) => {
+            const vector = chunk.getColumnVector(column);
+            const { DuckDBBlobVector } = duckdbApi();
+            return (vector instanceof DuckDBBlobVector ? vector.getItemBytes(row) : null) ?? new Uint8Array();
+          },
+        });
+      }
+    });
+  }
 
   /** The tables that a statement names; none if DuckDB cannot parse it. */
   tablesIn(statement: string): readonly string[] {

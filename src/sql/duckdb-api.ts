@@ -12,3 +12,18 @@ export function duckdbApi(): typeof duckdb {
   loaded ??= load('@duckdb/node-api') as typeof duckdb;
   return loaded;
 }
+
+/** What DuckDB's bindings tell of the memory of a vector. Its API package loads the same ones, and keeps this memory to itself. */
+interface VectorMemory {
+  data_chunk_get_vector(chunk: duckdb.DuckDBDataChunk['chunk'], column: number): object;
+  vector_get_data(vector: object, bytes: number): Uint8Array;
+  /** One bit per row, least significant first; null if no row is null. */
+  vector_get_validity(vector: object, bytes: number): Uint8Array | null;
+}
+
+let memory: VectorMemory | undefined;
+
+export function vectorMemory(): VectorMemory {
+  memory ??= createRequire(load.resolve('@duckdb/node-api'))('@duckdb/node-bindings') as VectorMemory;
+  return memory;
+}

@@ -48,55 +48,47 @@ async function chunksOf({ database }: DamagedStore): Promise<readonly Span[]> {
 async function auditChunk(warehouse: DamagedStore, scope: ContentScope, span: Span): Promise<readonly BadRow[]> {
   const transactions = await readRows(warehouse, scope.transactions, [...transactionColumns, 'mc_block_seqno'], span);
   const messages = await readRows(warehouse, scope.messages, [...messageColumns, 'tx_hash'], span);
-  const rowOf = new Map<string, number>();
-  for (let row = 0; row < transactions.rows.count; row++) rowOf.set(transactions.rows.text('hash', row), row);
-  const parentOf = (row: readonly unknown[]): number => rowOf.get(String(row[messages.at('tx_hash')])) ?? -1;
+  const hashes = transactions.texts('hash');
+  const rowOf = new Map(hashes.map((hash, row) => [hash, row]));
+  const parentOf = messages.texts('tx_hash').map((hash) => rowOf.get(hash) ?? -1);
   // Messages of no transaction are found elsewhere.
-  const own = messages.lots
-    .map((row) => ({ row, parent: parentOf(row) }))
-    .filter(({ parent }) => parent >= 0)
-    .sort((a, b) => a.parent - b.parent);
-  for (const { row } of own) messages.rows.add(row);
-  const parents = Int32Array.from(own, ({ parent }) => parent);
+  const order = Uint32Array.from(parentOf.keys())
+    .filter((row) => (parentOf[row] as number) >= 0)
+    .sort((a, b) => (parentOf[a] as number) - (parentOf[b] as number) || a - b);
+  const parents = Int32Array.from(order, (row) => parentOf[row] as number);
   const rows = {
-    transactions: transactions.rows.table,
-    messages: messages.rows.table,
+    transactions: transactions.table(),
+    messages: messages.table(order),
     parents,
-    messageCount: own.length,
+    messageCount: order.length,
   };
-  const seqnos = transactions.lots.map((row) => Number(row[transactions.at('mc_block_seqno')]));
+  const seqnos = transactions.integers('mc_block_seqno');
   const { verdicts: found, wrongOpcodes } = proveContent(rows, 0, seqnos.length, scope.isHashed);
   const bad: BadRow[] = [];
   for (const [row, seqno] of seqnos.entries()) {
     const verdict = verdicts[found[row] ?? 0] ?? 'undecided';
     if (verdict === 'agrees' || uncheckedReasons[verdict] !== undefined) continue;
     const got = verdict === 'contradicted' ? 'other content' : `other content (${verdict})`;
-    bad.push([seqno, `content with hash ${transactions.rows.text('hash', row)}`, got]);
+    bad.push([seqno, `content with hash ${hashes[row]}`, got]);
   }
   for (const { row } of wrongOpcodes) {
-    const seqno = seqnos[parents[row] as number] as number;
-    bad.push([seqno, `the opcode in the body of a message of ${messages.rows.text('tx_hash', row)}`, 'another']);
+    const parent = parents[row] as number;
+    bad.push([seqnos[parent] as number, `the opcode in the body of a message of ${hashes[parent]}`, 'another']);
   }
   return bad;
 }
 
-interface ReadRows {
-  readonly rows: StoredRows;
-  readonly lots: readonly (readonly unknown[])[];
-  /** Position of a column in the rows. */
-  at(name: string): number;
-}
-
-/** Rows of a table in some blocks. Those of transactions are added, those of messages are still to be sorted. */
+/** Rows of a table in some blocks. */
 async function readRows(
   { database }: DamagedStore,
   table: TableDef,
   wanted: readonly string[],
   { from, to }: Span,
-): Promise<ReadRows> {
+): Promise<StoredRows> {
   const rows = new StoredRows(table, wanted);
-  const sql = `SELECT ${rows.names.map(quoteName).join(', ')} FROM ${inRuns(table)} WHERE mc BETWEEN ${from} AND ${to}`;
-  const { rows: lots } = await database.query(sql);
-  if (table.plays === 'counted') for (const row of lots) rows.add(row);
-  return { rows, lots, at: (name) => rows.names.indexOf(name) };
+  const columns = rows.columns(quoteName).join(', ');
+  await database.readRaw(`SELECT ${columns} FROM ${inRuns(table)} WHERE mc BETWEEN ${from} AND ${to}`, (read) =>
+    rows.add(read),
+  );
+  return rows;
 }

@@ -1,16 +1,18 @@
 // Columns in Arrow's memory layout, as the caller placed them in memory.
 
 // A column: number of rows (those after them are null), addresses of validity, offsets (0 if rows have a fixed width) and values, bytes per
-// row (0 for bits), and the position of the first row among the bits of a byte. A column that is not there has 0 rows.
+// row (0 for bits), the position of the first row among the bits of a byte, and the bytes from the offset of a row to that of the next; the
+// offset after that of a row is its end. A column that is not there has 0 rows.
 const ROWS: usize = 0;
 const VALIDITY: usize = 4;
 const OFFSETS: usize = 8;
 const VALUES: usize = 12;
 const WIDTH: usize = 16;
 const SHIFT: usize = 20;
-const COLUMN: usize = 24;
+const STEP: usize = 24;
+const COLUMN: usize = 28;
 
-const columns: usize = memory.data(24 * 128, 16);
+const columns: usize = memory.data(28 * 128, 16);
 
 /** Where the caller describes the columns, in the order of the constants that name them. */
 export function columnsAt(): usize {
@@ -65,16 +67,19 @@ export function takeLarge(): bool {
   return was;
 }
 
+function offsetAt(column: usize, row: u32): usize {
+  return <usize>load<u32>(column, OFFSETS) + <usize>row * <usize>load<u32>(column, STEP);
+}
 /** Address of a text or of bytes. */
 export function bytesAt(name: u32, row: u32): usize {
   const column = columnAt(name);
-  return <usize>load<u32>(column, VALUES) + <usize>load<u32>(<usize>load<u32>(column, OFFSETS) + ((<usize>row) << 2));
+  return <usize>load<u32>(column, VALUES) + <usize>load<u32>(offsetAt(column, row));
 }
 /** Length of a text or of bytes; 0 for null. */
 export function lengthAt(name: u32, row: u32): u32 {
   if (!has(name, row)) return 0;
-  const offsets = <usize>load<u32>(columnAt(name), OFFSETS) + ((<usize>row) << 2);
-  return load<u32>(offsets, 4) - load<u32>(offsets);
+  const offset = offsetAt(columnAt(name), row);
+  return load<u32>(offset, 4) - load<u32>(offset);
 }
 
 /** Character of a text; 0 after its end. */
