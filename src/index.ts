@@ -24,9 +24,6 @@ export type { ColumnDef } from './declare/column.ts';
 export type { PipelineDef } from './declare/pipeline.ts';
 export { loadRegistry, type Registry } from './declare/registry.ts';
 export type { TableDef } from './declare/table.ts';
-export { explainRow } from './explain/explain-row.ts';
-export type { ComparedField, Explanation, RowExplanation, RowProof, SourceRecord } from './explain/explanation.ts';
-export { readSourceRecord, type SourceRecordOptions } from './explain/source-record.ts';
 export type { BatchOf } from './export/batch-queue.ts';
 export { type PipelinePlan, planRun, type RunPlan } from './export/plan.ts';
 export { type BatchOptions, readBatches } from './export/read-batches.ts';
@@ -53,6 +50,8 @@ export {
   type SandboxRequest,
   startSandbox,
 } from './sandbox/index.ts';
+export { explainRow } from './show/explain-row.ts';
+export type { Explanation, RowExplanation, RowProof } from './show/explanation.ts';
 export type { QueryResult } from './sql/query-result.ts';
 export { type ExportOptions, type ExportReport, exportRows } from './targets/export-rows.ts';
 export type { Finding, FindingKind } from './verify/finding.ts';

@@ -35,7 +35,7 @@ const ALLOWED: readonly { readonly file: RegExp; readonly text: RegExp; readonly
   { file: /^export\/walks\//, text: /^transactions$/, why: 'a proof, as ledgers have it' },
   { file: /^verify\//, text: /^messages$/, why: 'a kind of finding' },
   {
-    file: /^(declare\/(roles|cross-check)|explain\/row-proof)\.ts$/,
+    file: /^(declare\/(roles|cross-check)|show\/row-proof)\.ts$/,
     text: /^transactions$/,
     why: 'a column: how many a trace has',
   },

@@ -1,11 +1,12 @@
-// Compiles the sources to dist, which the command line, its workers and the pipelines run from, bundles the page of tonlake ui, and
-// compiles its WebAssembly.
+// Compiles the sources to dist, which the command line, its workers and the pipelines run from, bundles the page of tonlake ui and the
+// library that draws charts, and compiles the WebAssembly.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { buildWasm } from './build-wasm.mjs';
 import { bundlePage } from './bundle-page.mjs';
+import { bundleLibrary } from './bundle-library.mjs';
 
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
@@ -21,6 +22,7 @@ for (const name of readdirSync('.').includes('dist') ? readdirSync('dist') : [])
   if (!KEPT.includes(name)) rmSync(join('dist', name), { recursive: true, force: true });
 }
 compile('.');
+await bundleLibrary('dist/src/reports/html/plot-library.js');
 await buildWasm();
 await bundlePage(() => compile('ui'));
 chmodSync('dist/src/cli.js', 0o755);

@@ -29,6 +29,6 @@ export async function bundlePage(check) {
   });
   for (const name of ['index.html', 'icon.svg']) copyFileSync(`ui/${name}`, `${OUT}/${name}`);
   const own = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'));
-  const other = ['src/ui/ui-types.ts', 'ui/index.html', 'ui/icon.svg', 'ui/tsconfig.json', 'package-lock.json'];
+  const other = ['src/ui/ui-types.ts', 'src/show/shown-thing.ts', 'ui/index.html', 'ui/icon.svg', 'ui/tsconfig.json', 'package-lock.json'];
   noteInputs(NOTE, [...own, ...other, 'tools/bundle-page.mjs']);
 }

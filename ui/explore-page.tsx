@@ -1,13 +1,12 @@
-import { useContext, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
-import type { ExplainedRow, FoundPlace, FoundRows, FoundValue, TraceNode } from '../src/ui/ui-types.ts';
+import type { FoundPlace, ShownThing, ThingSection, TraceNode } from '../src/show/shown-thing.ts';
+import type { ExplainedRow, FoundRows } from '../src/ui/ui-types.ts';
 import { BalanceChart } from './balance-chart.tsx';
 import { CopyButton } from './cell-panel.tsx';
 import { Failed } from './notes.tsx';
 import { navigate, queryLink } from './router.ts';
 import { type GistPart, gistOf, shortened } from './row-gist.ts';
-import { SessionContext } from './session-context.ts';
-import { SourceFields } from './source-fields.tsx';
 import { useAnswer } from './use-answer.ts';
 
 /** The address of what is known of a value. */
@@ -19,7 +18,7 @@ export function exploreLink(value: string): string {
 export function ExplorePage({ path }: { readonly path: string }) {
   const sought = decodeURIComponent(/^\/explore\/([^/]+)/.exec(path)?.[1] ?? '');
   const [text, setText] = useState(sought);
-  const { value: found, error } = useAnswer<FoundValue>(
+  const { value: found, error } = useAnswer<ShownThing>(
     sought === '' ? undefined : `/api/explore?${new URLSearchParams({ q: sought })}`,
   );
   return (
@@ -49,8 +48,8 @@ export function ExplorePage({ path }: { readonly path: string }) {
   );
 }
 
-function Found({ found: { kind, value, friendly, places, trace } }: { readonly found: FoundValue }) {
-  if (places.length === 0)
+function Found({ found: { kind, value, friendly, sections, places, trace } }: { readonly found: ShownThing }) {
+  if (places.length === 0 && sections.length === 0)
     return (
       <p class="note">
         No table has the {kind} <code>{value}</code>. It may lie in blocks that are not exported.
@@ -67,6 +66,9 @@ function Found({ found: { kind, value, friendly, places, trace } }: { readonly f
           </>
         )}
       </p>
+      {sections.map((section) => (
+        <Facts key={section.title} section={section} />
+      ))}
       {kind === 'address' && <BalanceChart account={value} />}
       {trace.length > 0 && (
         <section>
@@ -88,8 +90,71 @@ function Found({ found: { kind, value, friendly, places, trace } }: { readonly f
   );
 }
 
+/** One row as a list of facts, several as a table. */
+function Facts({ section: { title, columns, rows } }: { readonly section: ThingSection }) {
+  const [only = [], ...others] = rows;
+  return (
+    <section>
+      <h2>{title}</h2>
+      {others.length === 0 ? (
+        <dl class="values">
+          {columns.map((column, at) => (
+            <Fact key={column} column={column} cell={only[at] ?? null} />
+          ))}
+        </dl>
+      ) : (
+        <div class="scroll" tabIndex={0}>
+          <table class="facts">
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <th key={column}>{column}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row, at) => (
+                <tr key={`${at}`}>
+                  {row.map((cell, place) => (
+                    <td key={columns[place]} class="mono">
+                      <Value cell={cell} isShort />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Fact({ column, cell }: { readonly column: string; readonly cell: string | null }) {
+  if (cell === null) return null;
+  return (
+    <div>
+      <dt>{column}</dt>
+      <dd class="mono">
+        <Value cell={cell} />
+      </dd>
+    </div>
+  );
+}
+
+/** An address or hash leads to what is known of it. */
+function Value({ cell, isShort = false }: { readonly cell: string | null; readonly isShort?: boolean }) {
+  if (cell === null) return null;
+  if (!LINKED.test(cell)) return <>{cell}</>;
+  return (
+    <a href={exploreLink(cell)} title={cell}>
+      {isShort ? shortened(cell) : cell}
+    </a>
+  );
+}
+
 function Node({ node, value }: { readonly node: TraceNode; readonly value: string }) {
-  const { hash, account, ton, opcode, isAborted, children } = node;
+  const { hash, account, ton, opcode, fees, exit, isAborted, children } = node;
   return (
     <li>
       <div class={hash === value ? 'own' : undefined}>
@@ -101,6 +166,8 @@ function Node({ node, value }: { readonly node: TraceNode; readonly value: strin
         </a>
         {ton !== null && <span class="figure"> {ton} TON</span>}
         {opcode !== null && <span class="tag"> {opcode}</span>}
+        <span class="soft"> fees {fees}</span>
+        {exit !== null && <span class="state quarantined"> exit code {exit}</span>}
         {isAborted && <span class="state quarantined"> aborted</span>}
       </div>
       {children.length > 0 && (
@@ -162,6 +229,7 @@ interface FoundRowProps {
   readonly isOpen: boolean;
 }
 
+/** An address or a hash. */
 const LINKED = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=)$/;
 
 function FoundRow({ table, found: { columns, rows, key }, at, sought, gist, isOpen: isFirstOpen }: FoundRowProps) {
@@ -206,7 +274,7 @@ function FoundRow({ table, found: { columns, rows, key }, at, sought, gist, isOp
                 <div key={column}>
                   <dt>{column}</dt>
                   <dd class="mono">
-                    {value !== null && LINKED.test(value) ? <a href={exploreLink(value)}>{value}</a> : value}
+                    <Value cell={value} />
                   </dd>
                 </div>
               ))}
@@ -222,39 +290,22 @@ interface OriginProps {
   readonly words: readonly string[];
 }
 
-/** Where a row is from: what tonlake show says. The source is asked only on demand. */
+/** Where a row is from: what tonlake show says. */
 function Origin({ table, words }: OriginProps) {
-  const { mayAskSource } = useContext(SessionContext);
-  const [asked, setAsked] = useState<'origin' | 'source'>();
-  const query = new URLSearchParams({
-    table,
-    key: words.join('\n'),
-    ...(asked === 'source' ? { source: 'true' } : {}),
-  });
-  const { value: origin, error } = useAnswer<ExplainedRow>(asked === undefined ? undefined : `/api/explain?${query}`, {
-    isKept: true,
-  });
-  const isBusy =
-    asked !== undefined &&
-    error === undefined &&
-    (origin === undefined || (asked === 'source' && origin.source === null));
+  const [isAsked, setAsked] = useState(false);
+  const query = new URLSearchParams({ table, key: words.join('\n') });
+  const { value: origin, error } = useAnswer<ExplainedRow>(isAsked ? `/api/explain?${query}` : undefined);
+  const isBusy = isAsked && error === undefined;
   return (
     <>
       {error !== undefined && <Failed error={error} />}
-      {origin !== undefined && (
+      {origin !== undefined ? (
         <pre class="code" tabIndex={0}>
           {factsOf(origin.text)}
         </pre>
-      )}
-      {origin?.source != null && <SourceFields source={origin.source} />}
-      {origin === undefined && (
-        <button type="button" disabled={isBusy} onClick={() => setAsked('origin')}>
+      ) : (
+        <button type="button" disabled={isBusy} onClick={() => setAsked(true)}>
           {isBusy ? 'Reading…' : 'Where is this row from?'}
-        </button>
-      )}
-      {mayAskSource && origin !== undefined && origin.source === null && (
-        <button type="button" disabled={isBusy} onClick={() => setAsked('source')}>
-          {isBusy ? 'Asking…' : 'Compare with the source'}
         </button>
       )}
     </>

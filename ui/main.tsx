@@ -9,7 +9,6 @@ import { OverviewPage } from './overview-page.tsx';
 import { QueryPage } from './query-page.tsx';
 import { ReportsPage } from './reports-page.tsx';
 import { usePath } from './router.ts';
-import { SessionContext } from './session-context.ts';
 import { TablesPage } from './tables-page.tsx';
 import { useAnswer } from './use-answer.ts';
 
@@ -56,11 +55,7 @@ function App() {
       </nav>
       <main id="content" tabIndex={-1}>
         {error !== undefined && <Failed error={error} />}
-        {session !== undefined && (
-          <SessionContext.Provider value={session}>
-            <Page path={current.path} location={path} session={session} />
-          </SessionContext.Provider>
-        )}
+        {session !== undefined && <Page path={current.path} location={path} session={session} />}
       </main>
     </div>
   );

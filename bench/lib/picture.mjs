@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as Plot from '@observablehq/plot';
-import { Window } from 'happy-dom';
+import { parseHTML } from 'linkedom/worker';
 import { root } from './process.mjs';
 
 /** @returns the picture's path as docs/ sees it */
 export function drawGrowth(points) {
-  const { document } = new Window();
+  const { document } = parseHTML('<!doctype html><html><body></body></html>');
   const chart = (label, y, at) =>
     Plot.plot({
       document,

@@ -2,9 +2,9 @@ import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
-import type { Read } from './find-value.ts';
 import type { BalanceHistory } from './ui-types.ts';
 
 /** Points of a chart; of more balances, some between are left out. */
@@ -12,7 +12,7 @@ const MAX_POINTS = 1_000;
 
 /** The balances of an account after its transactions; null if no table of the warehouse has them. */
 export async function readBalances(
-  read: Read,
+  read: (sql: string) => Promise<QueryResult>,
   registry: Registry,
   ledger: readonly LedgerEntry[],
   account: string,

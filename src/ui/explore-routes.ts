@@ -1,22 +1,17 @@
 import type { Hono } from 'hono';
 import * as z from 'zod';
-import { realEffects } from '../core/effects.ts';
-import { UsageError } from '../core/errors.ts';
 import type { ColumnDef } from '../declare/column.ts';
-import type { Registry } from '../declare/registry.ts';
-import { describeExplanation } from '../explain/describe-row.ts';
-import { explainRowIn } from '../explain/explain-row.ts';
-import type { Explanation } from '../explain/explanation.ts';
+import { describeExplanation } from '../show/describe-row.ts';
+import { explainRowIn } from '../show/explain-row.ts';
+import { showThing } from '../show/show-thing.ts';
+import { requireThing } from '../show/thing.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { textOf } from '../sql/row-text.ts';
 import { readBalances } from './balance-history.ts';
-import { findValue, parseSought, type Read } from './find-value.ts';
 import type { Opened, OwnReader } from './own-reader.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { cellsOf } from './table-routes.ts';
-import { readTraceTree } from './trace-tree.ts';
-import type { UiEnvironment, UiOptions } from './ui-options.ts';
-import type { ExplainedRow, FoundColumn, FoundRows, FoundValue } from './ui-types.ts';
+import type { UiEnvironment } from './ui-options.ts';
+import type { ExplainedRow, FoundColumn, FoundRows } from './ui-types.ts';
 import { valid } from './valid-request.ts';
 
 /** Rows that are shown of a table. */
@@ -24,32 +19,18 @@ const MAX_ROWS = 50;
 
 const soughtSchema = z.strictObject({ q: z.string().min(1).max(200) });
 const rowsSchema = z.strictObject({ q: z.string().min(1).max(200), table: z.string(), column: z.string() });
-const keySchema = z.strictObject({
-  table: z.string(),
-  key: z.string().max(2000),
-  source: z.literal('true').optional(),
-});
+const keySchema = z.strictObject({ table: z.string(), key: z.string().max(2000) });
 
 /** Finds rows by hash, address or block, and says where they are from. */
-export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns, options: UiOptions): void {
+export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns): void {
   app.get('/api/explore', valid('query', soughtSchema), async (c) => {
-    const sought = parseSought(c.req.valid('query').q);
-    if (sought === undefined) throw notSought();
+    const thing = requireThing(c.req.valid('query').q);
     const { registry, ledger } = await own.use(heldBy);
-    const found = await runs.withQueries(
-      c.req.raw.signal,
-      async (read): Promise<FoundValue> => ({
-        ...sought,
-        friendly: sought.kind === 'address' ? await friendlyForm(read, sought.value) : null,
-        places: await findValue(read, registry, ledger, sought),
-        trace: sought.kind === 'hash' ? await readTraceTree(read, sought.value) : [],
-      }),
-    );
-    return c.json(found);
+    return c.json(await runs.withQueries(c.req.raw.signal, (read) => showThing(read, registry, ledger, thing)));
   });
   app.get('/api/explore/balances', valid('query', soughtSchema), async (c) => {
-    const sought = parseSought(c.req.valid('query').q);
-    if (sought?.kind !== 'address') throw notSought();
+    const sought = requireThing(c.req.valid('query').q);
+    if (sought.kind !== 'address') return c.notFound();
     const { registry, ledger } = await own.use(heldBy);
     return c.json(
       await runs.withQueries(c.req.raw.signal, (read) => readBalances(read, registry, ledger, sought.value)),
@@ -57,10 +38,10 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs:
   });
   app.get('/api/explore/rows', valid('query', rowsSchema), async (c) => {
     const { q, table: name, column } = c.req.valid('query');
-    const sought = parseSought(q);
+    const sought = requireThing(q);
     const { registry } = await own.use(async (opened) => opened);
     const table = registry.table(name);
-    if (sought === undefined || !table.columns.some((each) => each.name === column)) throw notSought();
+    if (!table.columns.some((each) => each.name === column)) return c.notFound();
     const key = table.key.map((each) => table.columns.findIndex((of) => of.name === each));
     const columns = table.columns.map((each) => quoteName(each.name));
     const value = sought.kind === 'block' ? sought.value : quoteText(sought.value);
@@ -79,15 +60,10 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs:
   });
   // The text of tonlake show.
   app.get('/api/explain', valid('query', keySchema), async (c) => {
-    const { table, key, source } = c.req.valid('query');
+    const { table, key } = c.req.valid('query');
     const words = key.split('\n');
-    const { explanation, registry } = await own.use(async (opened) => ({
-      explanation: await explainRowIn(opened.reader, opened.registry, table, words),
-      registry: opened.registry,
-    }));
-    const text = describeExplanation(explanation, words);
-    const record = source === undefined ? null : await askSource(explanation, registry, options);
-    const explained: ExplainedRow = { text, source: record };
+    const explanation = await own.use(({ reader, registry }) => explainRowIn(reader, registry, table, words));
+    const explained: ExplainedRow = { text: describeExplanation(explanation, words) };
     return c.json(explained);
   });
 }
@@ -110,44 +86,4 @@ function saidBy(column: ColumnDef | undefined): FoundColumn['says'] {
 
 async function heldBy({ reader, registry }: Opened) {
   return { registry, ledger: await reader.ledger() };
-}
-
-/** The user-friendly form of a raw address; null for one that has none. */
-async function friendlyForm(read: Read, address: string): Promise<string | null> {
-  const { rows } = await read(`SELECT friendly_address(${quoteText(address)})`);
-  return textOf(rows[0]?.[0]) ?? null;
-}
-
-/** The record of the first row as the source sends it now. @throws {UsageError} `no-source` */
-async function askSource(
-  explanation: Explanation,
-  registry: Registry,
-  { network, mayAskSource }: UiOptions,
-): Promise<ExplainedRow['source']> {
-  if (!mayAskSource) {
-    throw new UsageError('usage: expected leave to ask the source, got none', {
-      code: 'no-source',
-      hint: 'start tonlake ui with --allow-source',
-    });
-  }
-  const [row] = explanation.rows;
-  if (row === undefined) return null;
-  const { readSourceRecord } = await import('../explain/source-record.ts');
-  const options = { registry, network, effects: realEffects, waitMs: 0, onRetry: () => undefined };
-  const { request, fields } = await readSourceRecord(explanation, row, options);
-  return {
-    request,
-    fields:
-      fields?.map(({ column, pointer, state, stored, sent, isDecoration, where }) => ({
-        ...{ name: column ?? pointer, state, stored, sent },
-        note: isDecoration ? 'computed by the server on each read' : (where ?? null),
-      })) ?? null,
-  };
-}
-
-function notSought(): UsageError {
-  return new UsageError('usage: expected an address, a hash or the seqno of a block', {
-    code: 'bad-request',
-    hint: 'addresses raw or user-friendly, hashes hex or base64',
-  });
 }

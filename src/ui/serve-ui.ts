@@ -47,7 +47,7 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
   addCoverageRoutes(app, own, status);
   addTableRoutes(app, own, runs);
   addQueryRoutes(app, runs, options);
-  addExploreRoutes(app, own, runs, options);
+  addExploreRoutes(app, own, runs);
   addJobRoutes(app, { warehouse: options.warehouse, own, status, files });
   addReportRoutes(app, files, options);
   addEventRoute(app, own, options.warehouse);
@@ -81,9 +81,9 @@ function listen(app: Hono<UiEnvironment>, port: number): Promise<ReturnType<type
 }
 
 async function sessionOf(options: UiOptions, own: OwnReader): Promise<Session> {
-  const { version, seconds, memoryMb, allowFiles, mayAskSource } = options;
+  const { version, seconds, memoryMb, allowFiles } = options;
   return own.use(async ({ reader }) => ({
-    ...{ version, seconds, memoryMb, allowFiles, mayAskSource, maxRows: MAX_ROWS },
+    ...{ version, seconds, memoryMb, allowFiles, maxRows: MAX_ROWS },
     ...{ warehouse: reader.path, network: reader.network, store: reader.kind },
   }));
 }

@@ -15,8 +15,6 @@ export interface UiOptions {
   readonly memoryMb: number;
   /** True if queries may read any file. */
   readonly allowFiles: boolean;
-  /** True if Explore may ask the source for a record, when its reader wants it. */
-  readonly mayAskSource: boolean;
   /** Folder with saved queries, `NAME.sql`. */
   readonly queriesFolder: string;
   /** A job file, or a folder of job files; undefined for the usual folders, if there is one. */

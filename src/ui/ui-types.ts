@@ -10,8 +10,6 @@ export interface Session {
   readonly memoryMb: number;
   readonly maxRows: number;
   readonly allowFiles: boolean;
-  /** True if rows may be compared with what the source sends now. */
-  readonly mayAskSource: boolean;
 }
 
 export interface ResultColumn {
@@ -316,38 +314,6 @@ export interface CellDetail {
   readonly fill: string | null;
 }
 
-/** A column that has a value. */
-export interface FoundPlace {
-  readonly table: string;
-  readonly column: string;
-  readonly doc: string;
-  readonly count: number;
-  /** True if the column alone is the key of the table. */
-  readonly isKey: boolean;
-}
-
-/** A transaction of a trace, with the message that it received. */
-export interface TraceNode {
-  readonly hash: string;
-  readonly account: string;
-  readonly lt: string;
-  readonly isAborted: boolean;
-  readonly ton: string | null;
-  readonly opcode: string | null;
-  readonly children: readonly TraceNode[];
-}
-
-export interface FoundValue {
-  readonly kind: 'address' | 'hash' | 'block';
-  /** As tables hold it. */
-  readonly value: string;
-  /** Of an address. */
-  readonly friendly: string | null;
-  readonly places: readonly FoundPlace[];
-  /** Roots of the trace of a hash. */
-  readonly trace: readonly TraceNode[];
-}
-
 /** Balances of an account over time. */
 export interface BalanceHistory {
   readonly table: string;
@@ -356,23 +322,9 @@ export interface BalanceHistory {
   readonly points: readonly { readonly time: string; readonly ton: string }[];
 }
 
-/** Where a row is from, and what the source sends for it now. */
+/** Where a row is from. */
 export interface ExplainedRow {
   readonly text: string;
-  /** Null if the source was not asked. */
-  readonly source: {
-    readonly request: string;
-    /** Null if no record has the key. */
-    readonly fields:
-      | readonly {
-          readonly name: string;
-          readonly state: string;
-          readonly stored: Cell;
-          readonly sent: Cell;
-          readonly note: string | null;
-        }[]
-      | null;
-  } | null;
 }
 
 export interface FoundRows extends Pick<ResultRows, 'rows'> {

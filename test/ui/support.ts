@@ -46,7 +46,7 @@ export async function addRuns(
 
 export async function serveWarehouse(warehouse: string, more: Partial<UiOptions> = {}): Promise<UiServer> {
   return serveUi({
-    ...{ warehouse, port: 0, seconds: 60, memoryMb: 512, allowFiles: false, mayAskSource: false, version: 'test' },
+    ...{ warehouse, port: 0, seconds: 60, memoryMb: 512, allowFiles: false, version: 'test' },
     ...{ queriesFolder: join(freshFolder(), 'queries'), jobsPath: undefined },
     ...more,
   });

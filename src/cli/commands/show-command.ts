@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { MartError, TonlakeError, UsageError } from '../../core/errors.ts';
 import type { Registry } from '../../declare/registry.ts';
-import type { Explanation, SourceRecord } from '../../explain/explanation.ts';
 import { type CommonOptions, pipelinesOption, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import type { Declared } from '../describe-name.ts';
@@ -9,40 +8,42 @@ import { fitTerminal } from '../fit-terminal.ts';
 
 interface ShowFlags extends CommonOptions {
   readonly files?: boolean;
+  readonly why?: boolean;
   readonly live?: boolean;
   readonly json?: boolean;
 }
 
 const HELP = `
-Without arguments: the tables and marts. With a table: its columns, or its Parquet files (--files), one path per line, for Spark, Polars,
-ClickHouse or pandas. With the key of a row: the row, and where it is from: ledger entry, file, requests and proof.
+An address (raw or user-friendly) shows the account: balance, status, contract, jettons, NFTs, last transactions. A hash (hex, base64 or
+base64url) shows the transaction, message or block, and its trace as a tree. A seqno shows the masterchain block, @NAME the account of a
+domain. --why adds where its row is from: ledger entry, file, proof. --live asks the source instead of the warehouse.
 
-A key is given as values in the order of the key columns, or as column=value for any column. Addresses can be raw or user-friendly, hashes
-base64 or hex, shards and opcodes hex. With --live, the record is requested from the source and read without the decoder that made the
-row. Each field is equal, differs, is missing (the source no longer sends it), or is not stored (no column has it, or its column was left
-out).
+A table shows its columns, or its Parquet files (--files), one path per line, for Spark, Polars, ClickHouse or pandas. A table with the key
+of a row shows that row, and where it is from. A key is given as values in the order of the key columns, or as column=value for any column.
+Without arguments: the tables and marts.
 
-Exit code 1 if no row has the key, if its file or the proof is damaged, or if a field of chain data differs from the source. Rows
-of changing lists, and fields that the server computes on each read, may differ.
+Exit code 1 if nothing is found, or if the file or the proof of a row is damaged.
 
 Examples:
   tonlake show
-  tonlake show messages
+  tonlake show EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs
+  tonlake show 7ltaAgIdIqIm6EOHiX6cmAiVYKhc7kvyjIvCLEcLL/g= --why
+  tonlake show 47670000 --live
+  tonlake show @alice --json
   tonlake show transactions --files --network sandbox
-  tonlake show transactions 7ltaAgIdIqIm6EOHiX6cmAiVYKhc7kvyjIvCLEcLL/g=
-  tonlake show messages tx_hash=ee5b5a02... direction=in --live
-  tonlake show jetton_masters EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs --json`;
+  tonlake show messages tx_hash=ee5b5a02... direction=in`;
 
-/** `tonlake show`: tables and marts, their columns and files, and rows with their origin. */
+/** `tonlake show`: things on the chain, tables and marts with their columns and files, and rows with their origin. */
 export function addShow(program: Command): void {
   withPlace(program.command('show'))
-    .summary('show tables, columns, files, a row and where it is from')
-    .description('list tables and marts; show the columns or files of one, or a row and how it was proven')
-    .argument('[table]', 'name of a table, mart or view; _commits for the ledger')
-    .argument('[key...]', 'values of its key columns, or column=value')
+    .summary('show an account, transaction, block, table or row')
+    .description('show what a warehouse knows of an account, transaction, block, table or row, and where it is from')
+    .argument('[thing]', 'address, hash, seqno, @name, or name of a table, mart or view; _commits for the ledger')
+    .argument('[key...]', 'of a table: values of its key columns, or column=value')
     .addOption(pipelinesOption())
+    .option('--why', 'add where the row of a thing is from, and how it was proven')
     .option('--files', 'list the Parquet files of a table or mart')
-    .option('--live', 'compare a row with the record that the source sends now')
+    .option('--live', 'show what the source sends for a thing now')
     .option('--json', 'print a JSON object')
     // Masterchain addresses and base64url hashes may begin with a hyphen.
     .allowUnknownOption()
@@ -53,7 +54,10 @@ export function addShow(program: Command): void {
 async function show(context: Context<ShowFlags>, name: string | undefined, key: readonly string[]): Promise<void> {
   const { flags, isJson } = context;
   await refuseOptions([...(name === undefined ? [] : [name]), ...key]);
-  requireTogether(name, key, flags);
+  const { parseThing } = await import('../../show/thing.ts');
+  const isThing = name !== undefined && key.length === 0 && (name.startsWith('@') || parseThing(name) !== undefined);
+  requireTogether(isThing, name, key, flags);
+  if (name !== undefined && isThing) return flags.live === true ? showLive(context, name) : showOne(context, name);
   if (name !== undefined && key.length > 0) return showRow(context, name, key);
   if (name !== undefined && flags.files === true) return showFiles(context, name);
   const { describeName } = await import('../describe-name.ts');
@@ -63,24 +67,74 @@ async function show(context: Context<ShowFlags>, name: string | undefined, key: 
 
 /** @throws {UsageError} `bad-option` for a word that is neither an option nor a value of a key */
 async function refuseOptions(words: readonly string[]): Promise<void> {
-  const { base64Hash } = await import('../../core/address.ts');
-  const wrong = words.find((word) => /^-\D/.test(word) && base64Hash(word) === undefined);
+  const { canonicalText } = await import('../../core/address.ts');
+  const wrong = words.find((word) => /^-\D/.test(word) && canonicalText(word) === word);
   if (wrong === undefined) return;
   throw new UsageError(`usage: unknown option '${wrong}'`, { code: 'bad-option', hint: 'see --help' });
 }
 
 /** @throws {UsageError} `bad-option` for an option that says nothing about what is shown */
-function requireTogether(name: string | undefined, key: readonly string[], { files, live }: ShowFlags): void {
-  if (files === true && (name === undefined || key.length > 0)) {
+function requireTogether(
+  isThing: boolean,
+  name: string | undefined,
+  key: readonly string[],
+  { files, live, why }: ShowFlags,
+): void {
+  if (files === true && (name === undefined || key.length > 0 || isThing)) {
     throw new UsageError('usage: expected a table alone with --files', {
       ...{ code: 'bad-option', hint: 'tonlake show transactions --files' },
     });
   }
-  if (live === true && key.length === 0) {
-    throw new UsageError('usage: expected the key of a row with --live', {
-      ...{ code: 'bad-option', hint: 'tonlake show transactions HASH --live' },
-    });
+  const option = live === true ? '--live' : '--why';
+  if (isThing || (live !== true && why !== true)) return;
+  throw new UsageError(`usage: expected an address, hash, seqno or @name with ${option}`, {
+    ...{ code: 'bad-option', hint: `tonlake show HASH ${option}; a row of a table always says where it is from` },
+  });
+}
+
+async function showOne(context: Context<ShowFlags>, word: string): Promise<void> {
+  const [{ openReader }, { showThing, thingOf }, { describeThing }, { keyOf }] = await Promise.all([
+    import('../../warehouse/index.ts'),
+    import('../../show/show-thing.ts'),
+    import('../../show/describe-thing.ts'),
+    import('../../show/thing-key.ts'),
+  ]);
+  const registry = await context.registry();
+  const reader = await openReader(await context.warehouse(), registry.tables, { isPinned: true });
+  try {
+    (await context.networkCheck())(reader);
+    const ledger = await reader.ledger();
+    const thing = await thingOf(reader.query, ledger, word);
+    const shown = await context.line.during('searching', () => showThing(reader.query, registry, ledger, thing));
+    const text = describeThing(shown);
+    const of = context.flags.why === true ? keyOf(registry, shown) : undefined;
+    if (of === undefined) return context.write(context.isJson ? `${JSON.stringify(shown)}\n` : text);
+    const [{ explainRowIn }, { isSound }, { describeExplanation }] = await explaining();
+    const why = await explainRowIn(reader, registry, of.table, of.key);
+    const origin = context.isJson ? '' : describeExplanation(why, of.key);
+    context.write(context.isJson ? `${JSON.stringify({ ...shown, why })}\n` : `${text}\n${origin}`);
+    if (!isSound(why)) process.exitCode = 1;
+  } finally {
+    await reader.close();
   }
+}
+
+const explaining = () =>
+  Promise.all([
+    import('../../show/explain-row.ts'),
+    import('../../show/explanation.ts'),
+    import('../../show/describe-row.ts'),
+  ]);
+
+async function showLive(context: Context<ShowFlags>, word: string): Promise<void> {
+  const [{ readLive }, { requireThing }] = await Promise.all([
+    import('../../api/client/live-record.ts'),
+    import('../../show/thing.ts'),
+  ]);
+  const { network } = await context.place();
+  const { request, text } = await readLive(requireThing(word), { network, onRetry: context.tellRetry });
+  context.line.tell(request);
+  context.write(text);
 }
 
 /** The loaded pipelines, and what a warehouse has besides; one that was named must be there. */
@@ -96,29 +150,11 @@ async function declaredFor(context: Context<ShowFlags>): Promise<Declared> {
 }
 
 async function showRow(context: Context<ShowFlags>, table: string, key: readonly string[]): Promise<void> {
-  const [{ explainRow }, { isSound }, { describeExplanation }] = await Promise.all([
-    import('../../explain/explain-row.ts'),
-    import('../../explain/explanation.ts'),
-    import('../../explain/describe-row.ts'),
-  ]);
+  const [{ explainRow }, { isSound }, { describeExplanation }] = await explaining();
   const registry = await context.registry();
   const explanation = await explainRow(await context.warehouse(), table, key, { registry });
-  const records = context.flags.live === true ? await readRecords(context, explanation, registry) : [];
-  context.print({ ...explanation, records }, () => describeExplanation(explanation, key, records));
-  if (!isSound(explanation, records)) process.exitCode = 1;
-}
-
-async function readRecords(
-  { flags: { network }, effects, tellRetry: onRetry }: Context<ShowFlags>,
-  explanation: Explanation,
-  registry: Registry,
-): Promise<readonly SourceRecord[]> {
-  const { readSourceRecord } = await import('../../explain/source-record.ts');
-  const records: SourceRecord[] = [];
-  for (const row of explanation.rows) {
-    records.push(await readSourceRecord(explanation, row, { registry, network, effects, waitMs: 0, onRetry }));
-  }
-  return records;
+  context.write(context.isJson ? `${JSON.stringify(explanation)}\n` : describeExplanation(explanation, key));
+  if (!isSound(explanation)) process.exitCode = 1;
 }
 
 async function showFiles(context: Context<ShowFlags>, table: string): Promise<void> {

@@ -8,7 +8,6 @@ interface UiFlags extends CommonOptions {
   readonly seconds: number;
   readonly memory: number;
   readonly allowFiles?: boolean;
-  readonly allowSource?: boolean;
   readonly queries: string;
   readonly jobs?: string;
 }
@@ -32,7 +31,6 @@ export function addUi(program: Command): void {
     .option('--seconds <n>', 'time limit of a query', parseCount, 60)
     .option('--memory <MB>', 'memory limit of a query; it spills to temporary files', parseCount, 1024)
     .option('--allow-files', 'let queries read files outside of the warehouse')
-    .option('--allow-source', 'let Explore compare a row with what the source sends now, when you click it')
     .option('--queries <folder>', 'folder with saved queries, NAME.sql', 'queries')
     .option('--jobs <path>', 'job file or folder of job files (default: jobs, or pipelines/jobs)')
     .addHelpText('after', HELP)
@@ -49,7 +47,6 @@ async function serve(context: Context<UiFlags>): Promise<void> {
   const server = await serveUi({
     ...{ warehouse, network: flags.network, port: flags.port, version: readVersion() },
     ...{ seconds: flags.seconds, memoryMb: flags.memory, allowFiles: flags.allowFiles === true },
-    mayAskSource: flags.allowSource === true,
     ...{ queriesFolder: flags.queries, jobsPath: flags.jobs },
   });
   context.write(`${server.url}\npress Ctrl-C to stop\n`);

@@ -20,14 +20,10 @@ export async function htmlPage(report: Report): Promise<string> {
   const [{ default: MarkdownIt }, plotter] = await Promise.all([import('markdown-it'), openPlotter()]);
   // No HTML, and no images, which would cause requests.
   const markdown = new MarkdownIt({ html: false }).disable('image');
-  try {
-    const parts = report.def.parts.map((part) =>
-      part.kind === 'prose' ? trusted(markdown.render(part.text)) : htmlDirective(report, part, plotter),
-    );
-    return page(report, parts).text;
-  } finally {
-    await plotter.close();
-  }
+  const parts = report.def.parts.map((part) =>
+    part.kind === 'prose' ? trusted(markdown.render(part.text)) : htmlDirective(report, part, plotter),
+  );
+  return page(report, parts).text;
 }
 
 function htmlDirective(report: Report, directive: Directive, plotter: Plotter): Html {

@@ -1,8 +1,8 @@
 import type * as PlotModule from '@observablehq/plot';
-import type { Window } from 'happy-dom';
 import { visible } from '../../sql/text-table.ts';
 import { DAY_MS, numberLabel, shorten, shortNumber, timeLabel, timeStep } from './axis.ts';
 import type { ChartDirective, Point, Points } from './chart-points.ts';
+import type { DrawingDocument } from './plot-library.ts';
 
 /** Colours defined by the page, light and dark; further series share one more. */
 export const SERIES_COLORS = 8;
@@ -16,17 +16,13 @@ const LETTER = 7;
 export interface Plotter {
   /** @returns SVG of the given width in pixels */
   draw(points: Points, directive: ChartDirective, width: number): string;
-  close(): Promise<void>;
 }
 
 /** Loads the plotting library; it is large, so only HTML reports load it. */
 export async function openPlotter(): Promise<Plotter> {
-  const [Plot, { Window: PageWindow }] = await Promise.all([import('@observablehq/plot'), import('happy-dom')]);
-  const window = new PageWindow();
-  return {
-    draw: (points, directive, width) => draw(Plot, window, points, directive, width),
-    close: () => window.happyDOM.close(),
-  };
+  const { Plot, openDocument } = await import('./plot-library.ts');
+  const document = openDocument();
+  return { draw: (points, directive, width) => draw(Plot, document, points, directive, width) };
 }
 
 export function seriesColor(at: number): string {
@@ -35,7 +31,7 @@ export function seriesColor(at: number): string {
 
 function draw(
   Plot: typeof PlotModule,
-  window: Window,
+  document: DrawingDocument,
   points: Points,
   directive: ChartDirective,
   width: number,
@@ -47,7 +43,7 @@ function draw(
     ? { marginLeft: bandMargin(points, width), marginRight: 24 }
     : { marginLeft: valueMargin(points, directive), marginRight: 16 };
   const svg = Plot.plot({
-    document: window.document,
+    document,
     width,
     height: directive.def.height ?? (isAcross ? 54 + 22 * bandSize(points) : width < 500 ? 220 : 270),
     marginTop: isAcross ? 8 : 26,
@@ -59,13 +55,12 @@ function draw(
     opacity: { type: 'identity' },
     marks: marksOf(Plot, points, directive),
   });
-  window.document.body.replaceChildren(svg);
-  return finish(window, points);
+  document.body.replaceChildren(svg);
+  return finish(document, points);
 }
 
 /** Replaces the row numbers in the titles of marks by exact values. Texts from the chain are only in titles, never in attributes. */
-function finish(window: Window, { points, value }: Points): string {
-  const { body } = window.document;
+function finish({ body }: DrawingDocument, { points, value }: Points): string {
   for (const title of body.querySelectorAll('title')) {
     const point = points[Number(title.textContent)];
     const mark = title.parentElement;

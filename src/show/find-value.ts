@@ -1,37 +1,19 @@
-import { base64Hash, rawAddress } from '../core/address.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import type { Registry } from '../declare/registry.ts';
-import { givenColumns } from '../explain/row-key.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
-import type { FoundPlace, FoundValue } from './ui-types.ts';
+import { givenColumns } from './row-key.ts';
+import type { FoundPlace, Thing } from './shown-thing.ts';
 
-export type Read = (sql: string) => Promise<QueryResult>;
-
-/** What a text names, and how tables hold it. */
-export interface SoughtValue {
-  readonly kind: FoundValue['kind'];
-  readonly value: string;
-}
-
-/** An address in any form, a hash as hex or base64, or the seqno of a masterchain block; undefined for any other text. */
-export function parseSought(text: string): SoughtValue | undefined {
-  const word = text.trim();
-  const address = rawAddress(word);
-  if (address !== undefined) return { kind: 'address', value: address };
-  const hash = base64Hash(word);
-  if (hash !== undefined) return { kind: 'hash', value: hash };
-  const digits = word.replaceAll(/[_,](?=\d{3}\b)/g, '');
-  return /^\d{1,10}$/.test(digits) ? { kind: 'block', value: digits } : undefined;
-}
+type Read = (sql: string) => Promise<QueryResult>;
 
 /** The rows that have a value, by table and column; the tables that it is the key of come first. */
 export async function findValue(
   read: Read,
   registry: Registry,
   ledger: readonly LedgerEntry[],
-  { kind, value }: SoughtValue,
+  { kind, value }: Thing,
 ): Promise<readonly FoundPlace[]> {
   const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
   const places: FoundPlace[] = [];
@@ -52,7 +34,7 @@ export async function findValue(
   return places.sort((a, b) => Number(b.isKey) - Number(a.isKey));
 }
 
-function mayHold({ name, kind }: ColumnDef, sought: SoughtValue['kind']): boolean {
+function mayHold({ name, kind }: ColumnDef, sought: Thing['kind']): boolean {
   switch (sought) {
     case 'address':
       return kind === 'raw-address';

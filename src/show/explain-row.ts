@@ -12,7 +12,6 @@ import { findGaps } from '../warehouse/query/open-warehouse.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { pastOf } from './entry-past.ts';
 import type { ExplainedTable, Explanation, RowExplanation } from './explanation.ts';
-import { nameRecordRequest } from './record-request.ts';
 import { readFileFacts } from './row-file.ts';
 import { givenColumns, keyCondition, parseRowKey } from './row-key.ts';
 import { readRowProof } from './row-proof.ts';
@@ -77,7 +76,6 @@ export async function explainRowIn(
     const reading = givenText(table, values);
     rows.push({
       ...{ values, entry, block },
-      request: pipeline === undefined ? undefined : nameRecordRequest(pipeline, table, { values, block }),
       past: pastOf(history, entry, name, block),
       file:
         owner?.file === undefined ? undefined : await readFileFacts(reader, owner.file, String(path), Number(position)),

@@ -3,21 +3,17 @@ import { counted, formatBytes, formatCount } from '../core/format.ts';
 import { shortSpans } from '../core/span.ts';
 import { visible } from '../sql/text-table.ts';
 import { spansOf } from '../warehouse/index.ts';
-import type { EarlierEntry, Explanation, RowExplanation, RowFileFacts, SourceRecord } from './explanation.ts';
+import type { EarlierEntry, Explanation, RowExplanation, RowFileFacts } from './explanation.ts';
 
 /** Longest value that is shown whole. */
 const SHOWN = 100;
 
 /**
- * An explanation as text for a terminal; `records` are those of the rows, if the source was asked.
+ * An explanation as text for a terminal.
  *
  * @throws {StoreError} `no-row`
  */
-export function describeExplanation(
-  explanation: Explanation,
-  key: readonly string[],
-  records: readonly SourceRecord[] = [],
-): string {
+export function describeExplanation(explanation: Explanation, key: readonly string[]): string {
   const { table, rows, isCut, reasons } = explanation;
   if (rows.length === 0) {
     throw new StoreError(`store: ${table}: expected a row with the key ${visible(key.join(' '))}, got none`, {
@@ -25,15 +21,11 @@ export function describeExplanation(
     });
   }
   const more = isCut ? `\nmore rows match: give more of the key to see others\n` : '';
-  const texts = rows.map((row, at) => {
-    const record = records[at];
-    return describeRow(table, row, record);
-  });
-  return `${texts.join('\n')}${more}`;
+  return `${rows.map((row) => describeRow(table, row)).join('\n')}${more}`;
 }
 
-function describeRow(table: string, row: RowExplanation, record: SourceRecord | undefined): string {
-  const { entry, values, block, past, file, proof, newerReading, request } = row;
+function describeRow(table: string, row: RowExplanation): string {
+  const { entry, values, block, past, file, proof, newerReading } = row;
   const { number, pipeline, requests, retries, committedAt } = entry;
   const of = entry.mart === undefined ? `, blocks ${shortSpans(spansOf(entry))}` : '';
   const readAt = values['_read_at'];
@@ -41,7 +33,6 @@ function describeRow(table: string, row: RowExplanation, record: SourceRecord | 
     ['entry', `${number} of ${pipeline}${of}`],
     block === undefined ? undefined : ['block', `masterchain block ${block}`],
     ['read', readText(requests, retries, readAt)],
-    request === undefined || record !== undefined ? undefined : ['request', `${request} reads its record now (--live)`],
     [
       'committed',
       committedAt + (past.mergedFrom.length === 0 ? '' : `; merged by compact from ${earlierText(past.mergedFrom)}`),
@@ -58,8 +49,7 @@ function describeRow(table: string, row: RowExplanation, record: SourceRecord | 
       : ['evidence', `${proof.evidence.holds ? '' : 'DOES NOT HOLD: '}${proof.evidence.text}`],
   ];
   const lines = facts.flatMap((fact) => (fact === undefined ? [] : [`  ${fact[0].padEnd(10)} ${visible(fact[1])}`]));
-  const compared = record === undefined ? '' : describeRecord(record);
-  return `${table}\n${record?.fields === undefined ? `${valueLines(values)}\n` : ''}${lines.join('\n')}\n${compared}`;
+  return `${table}\n${valueLines(values)}\n${lines.join('\n')}\n`;
 }
 
 function valueLines(values: RowExplanation['values']): string {
@@ -92,23 +82,6 @@ function checksumText({ checksum }: RowFileFacts): string {
     case 'unknown':
       return 'the ledger has no checksum of the file';
   }
-}
-
-/** A row beside the record that the source sends now. */
-function describeRecord({ request, fields, searched }: SourceRecord): string {
-  if (fields === undefined) return `  source     ${request}: none of ${formatCount(searched)} records has this key\n`;
-  const names = fields.map(({ column, pointer }) => column ?? pointer);
-  const width = Math.max(...names.map((name) => name.length));
-  const lines = fields.map(({ state, stored, sent, isDecoration, where }, at) => {
-    const note = isDecoration ? ' (computed by the server on each read)' : '';
-    const values =
-      state === 'differs'
-        ? `row ${short(stored)}, source ${short(sent)}${note}`
-        : short(state === 'missing' ? stored : sent);
-    const reason = where === undefined ? '' : ` (${where})`;
-    return `    ${state.padEnd(10)}  ${(names[at] ?? '').padEnd(width)}  ${values}${reason}`;
-  });
-  return `  source     ${visible(request)}\n${lines.join('\n')}\n`;
 }
 
 function short(value: string | null): string {

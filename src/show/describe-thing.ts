@@ -1,0 +1,78 @@
+import { StoreError } from '../core/errors.ts';
+import { alignColumns, formatCount } from '../core/format.ts';
+import { visible } from '../sql/text-table.ts';
+import type { ShownThing, ThingSection, TraceNode } from './shown-thing.ts';
+
+/** Longest value in a table; hashes and addresses fit. */
+const MOST_LETTERS = 68;
+/** Rows of a section, and transactions of a trace, that text shows; JSON and the page have more. */
+const MOST_LINES = 40;
+
+/** A thing as text for a terminal. @throws {StoreError} `no-row` if the warehouse knows nothing of it */
+export function describeThing({ kind, value, friendly, sections, trace, places }: ShownThing): string {
+  const name = { address: 'account', hash: 'hash', block: 'block' }[kind];
+  if (sections.length === 0 && places.length === 0) {
+    throw new StoreError(`store: expected the ${name} ${value}, the warehouse has nothing of it`, {
+      code: 'no-row',
+      hint: 'tonlake status shows which blocks it has; --live asks the source',
+    });
+  }
+  const head = `${name} ${value}\n${friendly === null ? '' : `        ${friendly}\n`}`;
+  const tree = trace.length === 0 ? [] : [`trace\n${describeTree(trace, value)}`];
+  const found = places.map(({ table, column, count }) => `${table}.${column} ${formatCount(count)}`).join(', ');
+  const rows = places.length === 0 ? [] : [`rows: ${found}`];
+  return `${[head.trimEnd(), ...sections.map(describeSection), ...tree, ...rows].join('\n\n')}\n`;
+}
+
+function describeSection({ title, columns, rows }: ThingSection): string {
+  const [only, ...others] = rows;
+  const cells = rows.slice(0, MOST_LINES).map((row) => row.map((cell) => short(cell ?? '')));
+  const lines =
+    only !== undefined && others.length === 0
+      ? alignColumns(columns.flatMap((column, at) => (only[at] == null ? [] : [[column, short(only[at])]])))
+      : alignColumns([columns, ...cells]);
+  return `${title}\n${firstOf(
+    lines.map((line) => `  ${line.trimEnd()}`),
+    rows.length - cells.length,
+  )}`;
+}
+
+/** The first lines of a tree, and that of the thing itself. */
+function describeTree(trace: readonly TraceNode[], value: string): string {
+  const lines = treeLines(trace, value, '');
+  const shown = lines.filter((line, at) => at < MOST_LINES || line.endsWith(OWN));
+  return firstOf(shown, lines.length - shown.length);
+}
+
+function firstOf(lines: readonly string[], left: number): string {
+  return [...lines, ...(left === 0 ? [] : [`  and ${formatCount(left)} more; see --json`])].join('\n');
+}
+
+function treeLines(nodes: readonly TraceNode[], own: string, indent: string): readonly string[] {
+  return nodes.flatMap((node, at) => {
+    const isLast = at === nodes.length - 1;
+    const below = treeLines(node.children, own, `${indent}${isLast ? '   ' : '│  '}`);
+    return [`  ${indent}${isLast ? '└─' : '├─'} ${describeNode(node, node.hash === own)}`, ...below];
+  });
+}
+
+/** Marks the transaction that was asked for. */
+const OWN = '<-';
+
+function describeNode({ hash, account, ton, opcode, fees, exit, isAborted }: TraceNode, isOwn: boolean): string {
+  const parts = [
+    `${hash.slice(0, 8)}…`,
+    account.replace(/(?<=:.{4}).*(?=.{4}$)/, '…'),
+    ...(opcode === null ? [] : [opcode]),
+    ...(ton === null ? [] : [`${ton} TON`]),
+    `fees ${fees}`,
+    ...(exit === null ? [] : [`exit code ${exit}`]),
+    ...(isAborted ? ['aborted'] : []),
+    ...(isOwn ? [OWN] : []),
+  ];
+  return visible(parts.join('  '));
+}
+
+function short(value: string): string {
+  return visible(value.length <= MOST_LETTERS ? value : `${value.slice(0, MOST_LETTERS - 1)}…`);
+}

@@ -1,0 +1,87 @@
+import { StoreError, UsageError } from '../core/errors.ts';
+import { coversBlocks } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
+import { quoteText } from '../sql/canonical-text.ts';
+import type { QueryResult } from '../sql/query-result.ts';
+import { textOf } from '../sql/row-text.ts';
+import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { findValue } from './find-value.ts';
+import { loadSections } from './sections.ts';
+import type { ShownThing, Thing, ThingSection } from './shown-thing.ts';
+import { parseThing, requireThing } from './thing.ts';
+import { readTraceTree } from './trace-tree.ts';
+
+type Read = (sql: string) => Promise<QueryResult>;
+
+/** What a warehouse knows of a thing; no section and no place if nothing. */
+export async function showThing(
+  read: Read,
+  registry: Registry,
+  ledger: readonly LedgerEntry[],
+  thing: Thing,
+): Promise<ShownThing> {
+  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+  const literal = thing.kind === 'block' ? thing.value : quoteText(thing.value);
+  const sections: ThingSection[] = [];
+  for (const { title, needs, sql } of await loadSections(thing.kind)) {
+    if (!needs.every((table) => held.has(table))) continue;
+    const { columns, rows } = await read(sql.replaceAll('$thing', () => literal));
+    if (rows.length === 0) continue;
+    sections.push({
+      title,
+      columns: columns.map(({ name }) => name),
+      rows: rows.map((row) => row.map((value) => textOf(value) ?? null)),
+    });
+  }
+  if (thing.kind === 'block') sections.push(...commitsOf(registry, ledger, Number(thing.value)));
+  return {
+    ...thing,
+    friendly: thing.kind === 'address' ? await friendlyForm(read, thing.value) : null,
+    sections,
+    trace: thing.kind === 'hash' ? await readTraceTree(read, registry, thing.value) : [],
+    places: await findValue(read, registry, ledger, thing),
+  };
+}
+
+/** What is proven of a block: the verdicts of the commits that have it. */
+function commitsOf(registry: Registry, ledger: readonly LedgerEntry[], seqno: number): readonly ThingSection[] {
+  const walked = new Set(registry.pipelines.filter(coversBlocks).map(({ name }) => name));
+  const entries = ledger.filter(
+    (entry) => walked.has(entry.pipeline) && spansOf(entry).some(({ from, to }) => from <= seqno && seqno <= to),
+  );
+  if (entries.length === 0) return [];
+  const rows = entries.map(({ pipeline, verdict, proof, number, committedAt }) => [
+    ...[pipeline, proof === 'none' ? 'unproven' : verdict === 'sealed' ? 'proven' : verdict],
+    ...[String(number), committedAt],
+  ]);
+  return [{ title: 'commits', columns: ['pipeline', 'state', 'entry', 'committed'], rows }];
+}
+
+/**
+ * The thing that a word names: an address, a hash, a seqno, or `@name`, a domain that the warehouse has.
+ *
+ * @throws {UsageError} `bad-request`; {StoreError} `no-row` for a name that no domain has
+ */
+export async function thingOf(read: Read, ledger: readonly LedgerEntry[], word: string): Promise<Thing> {
+  if (!word.startsWith('@')) return requireThing(word);
+  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+  const name = word.slice(1).toLowerCase();
+  for (const { needs, sql } of await loadSections('name')) {
+    const lacking = needs.find((table) => !held.has(table));
+    if (lacking !== undefined) {
+      throw new UsageError(`usage: expected a warehouse with ${lacking} to find ${word}, got one without`, {
+        ...{ code: 'bad-request', hint: `tonlake run ${lacking} exports them` },
+      });
+    }
+    const { rows } = await read(sql.replaceAll('$thing', () => quoteText(name)));
+    const thing = parseThing(textOf(rows[0]?.[0]) ?? '');
+    if (thing !== undefined) return thing;
+  }
+  throw new StoreError(`store: expected a domain ${name}, ${name}.ton or ${name}.t.me, got none`, { code: 'no-row' });
+}
+
+/** The user-friendly form of a raw address; null for one that has none. */
+async function friendlyForm(read: Read, address: string): Promise<string | null> {
+  const { rows } = await read(`SELECT friendly_address(${quoteText(address)})`);
+  return textOf(rows[0]?.[0]) ?? null;
+}
