@@ -283,7 +283,9 @@ test('only the command line reads the arguments of the process', () => {
 });
 
 test('files stay short', () => {
-  const lengths = files.map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }));
+  const texts = files.map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+  const written = texts.filter(({ text }) => !text.startsWith('// Generated from '));
+  const lengths = written.map(({ file, text }) => ({ file, lines: text.split('\n').length }));
   expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
   const sorted = lengths.map(({ lines }) => lines).sort((a, b) => a - b);
   expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(120);

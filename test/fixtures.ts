@@ -22,11 +22,6 @@ export function sharedFixtures(endpoints: readonly string[]): readonly Fixture[]
   });
 }
 
-/** A file of `../shared/api`. */
-export function readSharedApi(name: string): unknown {
-  return JSON.parse(readFileSync(new URL(`api/${name}`, shared), 'utf8'));
-}
-
 /** One recorded answer that is kept in the repository. */
 export interface GoldenCase {
   readonly name: string;

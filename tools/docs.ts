@@ -8,6 +8,7 @@ import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';
 import { projectSchema } from '../src/project/project-file.ts';
+import { factsModule } from './facts.ts';
 import { projectMarkdown } from './project-docs.ts';
 import { tonViews } from '../src/sql/ton-views.ts';
 import { martsMarkdown, sqlMarkdown, tonMarkdown } from './sql-docs.ts';
@@ -38,6 +39,7 @@ function nameOf(command: Command): string {
 
 const registry = await loadRegistry();
 const made: Readonly<Record<string, string>> = {
+  'src/api/facts.ts': factsModule(),
   'docs/tables.md': tablesMarkdown(registry),
   'docs/proof.md': proofMarkdown(registry),
   'docs/endpoints.md': endpointsMarkdown(registry),

@@ -1,5 +1,5 @@
 import type { KindName } from '../declare/kind.ts';
-import { variants } from './enums.ts';
+import { variants } from './facts.ts';
 import { type Field, fieldKinds, parseField } from './field.ts';
 import { fieldsOf } from './records.ts';
 

@@ -1,5 +1,5 @@
 import type { KindName } from '../declare/kind.ts';
-import type { enums, variants } from './enums.ts';
+import type { enums, variants } from './facts.ts';
 
 interface FieldKindShape {
   /** JSON type; `wide` is an integer of up to 64 bits. */
@@ -60,26 +60,12 @@ export const fieldKinds = defineKinds({
 
 export type FieldKind = keyof typeof fieldKinds;
 
-/** The fields of a record, each as text for `parseField`. */
-export type Fields = Readonly<Record<string, string>>;
-
 /**
- * Declares records. A field is a kind, the name of a record, `enum:NAME`, or `by:FIELD:MAP` for a record that depends on another
+ * The fields of a record as texts: a kind, the name of a record, `enum:NAME`, or `by:FIELD:MAP` for a record that depends on another
  * field. It is followed by `[]` for a list or `{}` for a map, then by `|null` if the value may be null, or `?` if the field may be
  * missing.
  */
-export function defineRecords<const T extends Readonly<Record<string, Fields>>>(records: T): T {
-  return records;
-}
-
-/** Several fields of one type, in the order of the server. */
-export function each<const Type extends string, const Names extends readonly string[]>(
-  type: Type,
-  ...names: Names
-): Readonly<Record<Names[number], Type>> {
-  // The names are the keys.
-  return Object.fromEntries(names.map((name) => [name, type])) as Readonly<Record<Names[number], Type>>;
-}
+export type Fields = Readonly<Record<string, string>>;
 
 /** A parsed field. */
 export interface Field {

@@ -1,29 +1,5 @@
-import type { variants } from './enums.ts';
+import { records, variants } from './facts.ts';
 import type { Fields, Named } from './field.ts';
-import { accountRecords } from './records/account-records.ts';
-import { actionDetails } from './records/action-details.ts';
-import { actionRecords } from './records/action-records.ts';
-import { chainRecords } from './records/chain-records.ts';
-import { cocoonDetails } from './records/cocoon-details.ts';
-import { financeDetails } from './records/finance-details.ts';
-import { multisigRecords } from './records/multisig-records.ts';
-import { rawActionRecords } from './records/raw-action-records.ts';
-import { serviceRecords } from './records/service-records.ts';
-import { tokenRecords } from './records/token-records.ts';
-
-/** Every record of the API. */
-export const records = {
-  ...chainRecords,
-  ...accountRecords,
-  ...tokenRecords,
-  ...multisigRecords,
-  ...serviceRecords,
-  ...actionRecords,
-  ...actionDetails,
-  ...financeDetails,
-  ...cocoonDetails,
-  ...rawActionRecords,
-};
 
 type Records = typeof records;
 export type RecordName = keyof Records;
@@ -53,3 +29,6 @@ export function fieldsOf(name: string): Fields | undefined {
 export function isRecordName(name: string): name is RecordName {
   return Object.hasOwn(records, name);
 }
+
+/** Known types of actions, in alphabetical order. */
+export const actionTypes: readonly string[] = Object.keys(variants.action_details_by_type).sort();

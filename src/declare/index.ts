@@ -1,6 +1,6 @@
 /** What a pipeline file may import: `import { pipeline, table, ... } from 'tonlake/pipeline'`. */
 
-export { actionTypes } from '../api/enums.ts';
+export { actionTypes } from '../api/records.ts';
 export type { Span } from '../core/span.ts';
 export {
   type BlockProblem,

@@ -4,7 +4,7 @@ import { endpointByPath, endpointNames, endpointOf } from '../../src/api/endpoin
 import type { Parameter } from '../../src/api/parameter.ts';
 import { formatError, UsageError } from '../../src/core/errors.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { hasShared, readShared } from './shared.ts';
+import { readFacts } from '../facts.ts';
 
 interface DescribedParameter {
   readonly name: string;
@@ -138,12 +138,10 @@ describe('the endpoints', () => {
   });
 });
 
-describe.runIf(hasShared)('the description of the API', () => {
-  const described = hasShared
-    ? readShared<readonly DescribedEndpoint[]>('api/endpoints.json').filter(
-        ({ in_seed, path }) => in_seed || path === '/nft/sales' || path === '/decode',
-      )
-    : [];
+describe('the description of the API', () => {
+  const described = readFacts<readonly DescribedEndpoint[]>('endpoints').filter(
+    ({ in_seed, path }) => in_seed || path === '/nft/sales' || path === '/decode',
+  );
 
   test('has the same endpoints', () => {
     expect(endpoints.map(keyOf).sort()).toEqual(described.map(keyOf).sort());

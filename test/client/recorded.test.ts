@@ -3,7 +3,7 @@ import { cellsOf, columnsOf, rowsOf } from '../../src/api/client/answer-rows.ts'
 import { parseAnswer, parseSent, writeSent } from '../../src/api/client/exact-json.ts';
 import { readAnswer } from '../../src/api/client/read-answer.ts';
 import { endpointNames, endpointOf } from '../../src/api/endpoints.ts';
-import { variants } from '../../src/api/enums.ts';
+import { variants } from '../../src/api/facts.ts';
 import { type Field, fieldKinds, parseField } from '../../src/api/field.ts';
 import { fieldsOf } from '../../src/api/records.ts';
 import { hasShared, recordedAnswers } from './shared.ts';

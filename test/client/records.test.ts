@@ -1,36 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { enums, variants } from '../../src/api/enums.ts';
+import { enums, records, variants } from '../../src/api/facts.ts';
 import { fieldKinds, parseField } from '../../src/api/field.ts';
 import { recordsIn } from '../../src/api/field-path.ts';
-import { fieldsOf, isRecordName, records } from '../../src/api/records.ts';
+import { fieldsOf, isRecordName } from '../../src/api/records.ts';
+import { factsModule, parseFacts } from '../../tools/facts.ts';
+import { readFacts } from '../facts.ts';
 import { hasShared, readShared } from './shared.ts';
-
-interface DescribedField {
-  readonly name: string;
-  readonly json: string;
-  readonly semantic?: string;
-  readonly nullable: boolean;
-  readonly omitted_when_null: boolean;
-  readonly record?: string;
-  readonly record_by?: { readonly field: string; readonly map: string };
-  readonly enum_name?: string;
-  readonly note?: string;
-}
-
-interface Description {
-  readonly semantics: Readonly<Record<string, { readonly json: string }>>;
-  readonly enums: Readonly<Record<string, readonly string[]>>;
-  readonly records: Readonly<Record<string, { readonly fields: readonly DescribedField[] }>>;
-  readonly action_details_by_type: Variants;
-  readonly parsed_body_by_type: Variants;
-  readonly nft_sale_details_by_type: Variants;
-}
-type Variants = Readonly<
-  Record<string, string | { readonly record: string; readonly record_when?: Readonly<Record<string, string>> }>
->;
-
-/** Records that no endpoint of the client answers with. */
-const LEFT_OUT = ['BalanceChangesResult', 'GatewayError', 'IndexError'];
 
 describe('the records', () => {
   const fields = Object.entries(records).flatMap(([record, texts]) =>
@@ -50,21 +26,31 @@ describe('the records', () => {
   });
 });
 
-describe.runIf(hasShared)('the description of the API', () => {
-  const description = hasShared ? readShared<Description>('api/records.json') : undefined;
-  const described = Object.entries(description?.records ?? {}).filter(([name]) => !LEFT_OUT.includes(name));
+describe('the facts', () => {
+  const text = readFileSync(new URL('../../api/records.json', import.meta.url), 'utf8');
 
-  test('has the same records', () => {
-    expect(Object.keys(records).sort()).toEqual(described.map(([name]) => name).sort());
+  test('are what the records are generated from: kinds, lists, maps, enumerations, and records that depend on a field', () => {
+    expect(factsModule()).toBe(readFileSync(new URL('../../src/api/facts.ts', import.meta.url), 'utf8'));
+    expect(records.Block).toMatchObject({ gen_utime: 'unix-seconds-string', prev_blocks: 'BlockId[]|null' });
+    expect(records.Trace).toMatchObject({ transactions: 'Transaction{}?', warning: 'text?' });
+    expect(records.AccountState).toMatchObject({ account_status: 'enum:account_status|null' });
+    expect(records.Action).toMatchObject({ type: 'enum:action_type', details: 'by:type:action_details_by_type' });
+    expect(variants.action_details_by_type.jetton_swap).toBe('ActionDetailsJettonSwap|ActionDetailsToncoJettonSwap');
   });
 
-  test.each(described)('has the same fields in the same order for %s', (name, { fields }) => {
-    expect(Object.entries(fieldsOf(name) ?? {})).toEqual(fields.map((field) => [field.name, textOf(name, field)]));
+  test('are refused in another form: an unknown kind, a field without a name, an enumeration that is no list', () => {
+    const wrong = (from: string, to: string) => () => parseFacts(text.replace(from, to));
+    expect(wrong('"semantic": "hex-shard"', '"semantic": "hex-shrd"')).toThrow(/semantic/);
+    expect(wrong('"name": "workchain"', '"nme": "workchain"')).toThrow(/name/);
+    expect(() => parseFacts(JSON.stringify({ ...JSON.parse(text), enums: { finality: 'pending' } }))).toThrow(/enums/);
   });
 
-  test('has the same kinds of fields', () => {
+  test('have the same kinds of fields', () => {
     const JSON_FORMS: Readonly<Record<string, string>> = { int: 'integer', bool: 'boolean' };
-    const kinds = Object.entries(description?.semantics ?? {}).filter(([kind]) => kind !== 'enum');
+    const { semantics } = readFacts<{ readonly semantics: Readonly<Record<string, { readonly json: string }>> }>(
+      'records',
+    );
+    const kinds = Object.entries(semantics).filter(([kind]) => kind !== 'enum');
     expect(Object.keys(fieldKinds).sort()).toEqual(kinds.map(([kind]) => kind).sort());
     for (const [kind, { json }] of kinds) {
       const wide = kind.includes('int64-number') ? 'wide' : undefined;
@@ -73,28 +59,9 @@ describe.runIf(hasShared)('the description of the API', () => {
     }
   });
 
-  test('has the same words and variants', () => {
-    expect(enums).toEqual(description?.enums);
-    for (const map of ['action_details_by_type', 'parsed_body_by_type', 'nft_sale_details_by_type'] as const) {
-      const theirs = Object.entries(description?.[map] ?? {}).map(([type, variant]) => [
-        type,
-        typeof variant === 'string' ? variant : [variant.record, ...Object.values(variant.record_when ?? {})].join('|'),
-      ]);
-      expect(variants[map]).toEqual(Object.fromEntries(theirs));
+  test.runIf(hasShared)('are the description of the API', () => {
+    for (const name of ['endpoints', 'records'] as const) {
+      expect(readFacts(name)).toEqual(readShared(`api/${name}.json`));
     }
   });
 });
-
-/** The field as `defineRecords` writes it. */
-function textOf(record: string, field: DescribedField): string {
-  const isMap = (field.note ?? '').startsWith('OBJECT keyed by');
-  const isList = field.json === 'array' || (field.record !== undefined && field.note === 'array');
-  return `${contentOf(record, field)}${isMap ? '{}' : isList ? '[]' : ''}${field.nullable ? '|null' : ''}${field.omitted_when_null ? '?' : ''}`;
-}
-
-function contentOf(record: string, field: DescribedField): string {
-  if (field.record_by !== undefined) return `by:${field.record_by.field}:${field.record_by.map}`;
-  if (field.record !== undefined) return field.record;
-  if (field.semantic !== 'enum') return String(field.semantic);
-  return `enum:${record === 'Action' && field.name === 'type' ? 'action_type' : field.enum_name}`;
-}

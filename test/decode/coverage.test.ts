@@ -4,7 +4,7 @@ import transactions from '../../pipelines/transactions.ts';
 import type { ColumnDef } from '../../src/declare/column.ts';
 import type { KindName } from '../../src/declare/kind.ts';
 import type { TableDef } from '../../src/declare/table.ts';
-import { hasShared, readSharedApi } from '../fixtures.ts';
+import { readFacts } from '../facts.ts';
 
 interface ApiField {
   readonly name: string;
@@ -63,10 +63,10 @@ const KINDS: Readonly<Record<string, KindName>> = {
 const tableOf = (name: string) =>
   [...blocks.tables, ...transactions.tables].find((table) => table.name === name) as TableDef;
 
-describe.skipIf(!hasShared)('the declarations and ../shared/api/records.json', () => {
-  const { records } = (hasShared ? readSharedApi('records.json') : { records: {} }) as {
-    records: Readonly<Record<string, { readonly fields: readonly ApiField[] }>>;
-  };
+describe('the declarations and the facts', () => {
+  const { records } = readFacts<{
+    readonly records: Readonly<Record<string, { readonly fields: readonly ApiField[] }>>;
+  }>('records');
 
   function leaves(record: string, ends: readonly string[], pointer = '', optional = false): readonly Leaf[] {
     return (records[record]?.fields ?? []).flatMap((field) => {

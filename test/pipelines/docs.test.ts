@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { endpointsMarkdown } from '../../tools/reference-docs.ts';
-import { hasShared, readShared } from '../client/shared.ts';
+import { readFacts } from '../facts.ts';
 
 /** Each compares what it asked with the endpoints that it is named for: all pipelines, all pending endpoints, all endpoints. */
 const TESTS_OVER_HTTP = ['test/pipelines/sandbox.test.ts', 'test/watch/watch.test.ts', 'test/cli/api-sandbox.test.ts'];
@@ -24,11 +24,9 @@ test('every pipeline stands in it', () => {
   for (const { name } of registry.pipelines) expect(text).toContain(`\`${name}\``);
 });
 
-test.runIf(hasShared)('its rows are those that the description of the API names', () => {
+test('its rows are those that the description of the API names', () => {
   const described =
-    readShared<readonly { readonly method: string; readonly path: string; readonly in_seed: boolean }[]>(
-      'api/endpoints.json',
-    );
+    readFacts<readonly { readonly method: string; readonly path: string; readonly in_seed: boolean }[]>('endpoints');
   const wanted = described.filter(({ in_seed: isOwed }) => isOwed).map(({ method, path }) => `${method} \`${path}\``);
   const told = rows.map((row) => row.split('|')[1]?.trim());
   expect([...told].sort()).toEqual([...wanted].sort());

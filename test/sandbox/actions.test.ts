@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { readFacts } from '../facts.ts';
 import { Checker } from './checker.ts';
-import { type Answer, ask, askJson, HAS_SHARED, readShared } from './support.ts';
+import { type Answer, ask, askJson } from './support.ts';
 
 let sandbox: Sandbox;
 let actions: Answer[];
@@ -30,11 +31,11 @@ describe('actions', () => {
     expect(new Set(actions.map((row) => `${row.trace_id} ${row.action_id}`)).size).toBe(actions.length);
   });
 
-  it.skipIf(!HAS_SHARED)('of every type are what records.json says', () => {
+  it('of every type are what records.json says', () => {
     const checker = new Checker();
     for (const row of actions) checker.action(row, row.action_id);
     expect(checker.problems.slice(0, 10)).toEqual([]);
-    const known = Object.keys(readShared('api/records.json').action_details_by_type);
+    const known = Object.keys(readFacts<Answer>('records').action_details_by_type);
     expect(known.filter((type) => !actions.some((row) => row.type === type))).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
-import { readShared } from './support.ts';
+import { readFacts } from '../facts.ts';
+import type { Answer } from './support.ts';
 
 interface Field {
   readonly name: string;
@@ -22,7 +23,7 @@ function matches(word: string, text: string): boolean {
 
 /** Checks a value against the facts; returns what is wrong, each with its place. */
 export class Checker {
-  readonly facts = readShared('api/records.json');
+  readonly facts = readFacts<Answer>('records');
   readonly problems: string[] = [];
 
   check(name: string, value: unknown, path: string): void {

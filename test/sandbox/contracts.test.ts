@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { readFacts } from '../facts.ts';
 import { Checker } from './checker.ts';
-import { type Answer, ask, askJson, HAS_SHARED, readShared } from './support.ts';
+import { type Answer, ask, askJson } from './support.ts';
 
 let sandbox: Sandbox;
 let wallets: string[];
@@ -136,7 +137,7 @@ describe('calls', () => {
   });
 });
 
-describe.skipIf(!HAS_SHARED)('records', () => {
+describe('records', () => {
   it('of all these contracts are what records.json says', async () => {
     const checker = new Checker();
     const rowsOf = async (path: string, key: string, record: string): Promise<void> => {
@@ -162,7 +163,7 @@ describe.skipIf(!HAS_SHARED)('records', () => {
       items.push(...(await askJson(sandbox, `/nft/items?limit=1000&offset=${offset}`)).nft_items);
     const sold = items.flatMap((row) => row.sale_contract_address ?? row.auction_contract_address ?? row.address);
     const { nft_sales: sales } = await askJson(sandbox, `/nft/sales?${repeated('address', sold.slice(0, 900))}`);
-    const details = readShared('api/records.json').nft_sale_details_by_type;
+    const details = readFacts<Answer>('records').nft_sale_details_by_type;
     for (const row of sales) {
       checker.check('NFTSale', row.type === 'telemint' ? { ...row, nft_item: undefined } : row, row.address);
       checker.check(details[row.type], row.details, `${row.address}.details`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Checker } from './checker.ts';
-import { type Answer, ask, askJson, HAS_SHARED, readRange, type Transaction } from './support.ts';
+import { type Answer, ask, askJson, readRange, type Transaction } from './support.ts';
 
 const LISTS = [
   { path: '/jetton/transfers', key: 'jetton_transfers', record: 'JettonTransfer', opcode: '0x0f8a7ea5' },
@@ -97,7 +97,7 @@ describe.each(LISTS)('$path', ({ path, key, record, opcode }) => {
     expect((await askJson(sandbox, `${path}?seqno=5&lt=7&limit=3`))[key]).toHaveLength(3);
   });
 
-  it.skipIf(!HAS_SHARED)('is what records.json says', async () => {
+  it('is what records.json says', async () => {
     const answer = await askJson(sandbox, `${path}?${WINDOW}&limit=1000`);
     const checker = new Checker();
     for (const row of answer[key]) checker.check(record, row, row.transaction_hash);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Checker } from './checker.ts';
-import { type Answer, ask, askJson, HAS_SHARED } from './support.ts';
+import { type Answer, ask, askJson } from './support.ts';
 
 let now = 0;
 let sandbox: Sandbox;
@@ -96,7 +96,7 @@ describe('pending transactions and actions', () => {
       expect((await ask(sandbox, path)).status).toBe(422);
   });
 
-  it.skipIf(!HAS_SHARED)('are what records.json says', async () => {
+  it('are what records.json says', async () => {
     const checker = new Checker();
     for (const trace of traces) {
       checker.check('Trace', trace, trace.external_hash);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { readFacts } from '../facts.ts';
 import { Checker, isNode, type Node } from './checker.ts';
-import { ask, HAS_SHARED, readShared } from './support.ts';
+import { type Answer, ask, HAS_SHARED, readShared } from './support.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ describe.skipIf(!HAS_SHARED)('answers compared with ../shared (skipped where it 
   });
 
   it('phases and message fields are present as records.json tells by type and kind', async () => {
-    const { presence_by_description_type: phases, presence_by_message_kind: kinds } = readShared('api/records.json');
+    const { presence_by_description_type: phases, presence_by_message_kind: kinds } = readFacts<Answer>('records');
     const { transactions } = JSON.parse((await ask(sandbox, '/transactions?limit=1000&offset=3000')).body);
     for (const row of transactions) {
       const { always, optional } = phases[row.description.type];

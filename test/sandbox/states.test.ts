@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Checker } from './checker.ts';
-import { type Answer, ask, askJson, askTransactions, HAS_SHARED, type Transaction } from './support.ts';
+import { type Answer, ask, askJson, askTransactions, type Transaction } from './support.ts';
 
 let sandbox: Sandbox;
 let accounts: string[];
@@ -126,7 +126,7 @@ describe('address book and metadata', () => {
   });
 });
 
-describe.skipIf(!HAS_SHARED)('records', () => {
+describe('records', () => {
   it('of accounts are what records.json says', async () => {
     const checker = new Checker();
     const states = await askJson(sandbox, `/accountStates?${listOf(accounts)}`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Checker } from './checker.ts';
-import { type Answer, ask, askJson, HAS_SHARED, readRange, type Transaction } from './support.ts';
+import { type Answer, ask, askJson, readRange, type Transaction } from './support.ts';
 
 const FROM = 300;
 const TO = 420;
@@ -115,7 +115,7 @@ describe('traces', () => {
     expect((await ask(sandbox, '/traces?limit=5&sort=x')).body).toBe('{"error":"wrong value for sort parameter"}');
   });
 
-  it.skipIf(!HAS_SHARED)('are what records.json says', async () => {
+  it('are what records.json says', async () => {
     const checker = new Checker();
     for (const trace of traces.slice(0, 300)) checker.check('Trace', trace, trace.trace_id);
     const listed: Answer[] = (await askJson(sandbox, '/traces?mc_seqno=310&include_actions=true')).traces;
