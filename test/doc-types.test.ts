@@ -54,3 +54,23 @@ test('each page about the library has an example, and a wrong one does not compi
   const wrong = "import { follow } from 'tonlake';\nfollow({ warehouse: 'w', tables: ['blocks'], cursor: null });\n";
   expect(compile(wrong)).toMatch(/example\.ts\(2,\d+\): error TS2322/);
 });
+
+test('the key, sort and time of a pipeline of your own are names of its columns for the compiler', () => {
+  const declare = (key: string, sort: string, time: string): string => `
+    import { field, table } from 'tonlake/pipeline';
+    table('burns', {
+      grain: 'one burn', record: 'JettonBurn', rows: { kind: 'records', path: '/jetton_burns' },
+      key: ['${key}'], sort: ['${sort}'], time: '${time}',
+      columns: {
+        tx_hash: field('/transaction_hash', 'transaction'), tx_lt: field('/transaction_lt', 'time'),
+        tx_now: field('/transaction_now', 'time'),
+      },
+    });`;
+  expect(compile(declare('tx_hash', 'tx_lt', 'tx_now'))).toBe('');
+  const wrong = [
+    ['tx_hashh', 'tx_lt', 'tx_now'],
+    ['tx_hash', 'lt', 'tx_now'],
+    ['tx_hash', 'tx_lt', 'now'],
+  ] as const;
+  for (const words of wrong) expect(compile(declare(words[0], words[1], words[2]))).toMatch(/error TS(2322|2820)/);
+});

@@ -65,20 +65,23 @@ export interface SkippedField {
   readonly isWhole: boolean;
 }
 
-export interface TableOptions
-  extends Pick<TableDef, 'grain' | 'rows' | 'key' | 'plays'>,
+/** @typeParam C names of its columns, of which key, sort and time are some */
+export interface TableOptions<C extends string = string>
+  extends Pick<TableDef, 'grain' | 'rows' | 'plays'>,
     Partial<Pick<TableDef, 'without' | 'views'>> {
   /** API record of a row; needed for columns declared with `field`. */
   readonly record?: RecordName;
+  readonly key: readonly NoInfer<C>[];
   /** Default: the key without `_read_at`. */
-  readonly sort?: readonly string[];
-  readonly time?: string;
-  readonly columns: Readonly<Record<string, ColumnDraft>>;
+  readonly sort?: readonly (NoInfer<C> | 'block_time' | 'block_date')[];
+  readonly time?: NoInfer<C>;
+  readonly columns: Readonly<Record<C, ColumnDraft>>;
 }
 
 /** Declares a table. `block_time` and `block_date` follow from `time`; `_extra` is added to every table with records. */
-export function table(name: string, options: TableOptions): TableDef {
-  const drafts = [...Object.entries(options.columns), ...Object.entries(addedColumns(options))];
+export function table<C extends string>(name: string, options: TableOptions<C>): TableDef {
+  const own: TableOptions['columns'] = options.columns;
+  const drafts = [...Object.entries(own), ...Object.entries(addedColumns(options))];
   const columns: readonly ColumnDef[] = drafts.map(([column, draft]) =>
     draft.named(column, (path) => typeInRecord(options, path)),
   );
