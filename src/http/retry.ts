@@ -27,6 +27,8 @@ export interface RetryOptions {
   readonly signal: AbortSignal;
   /** When aborted, the last failed attempt is final: nobody waits for another one. */
   readonly ending?: AbortSignal | undefined;
+  /** How to continue after an error; undefined if a retry is useless. Default: as the error says. */
+  readonly pauseAfter?: ((error: TonlakeError) => Pause | undefined) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
@@ -67,7 +69,7 @@ export function planPause(
  * program.
  */
 export async function retry<T>(attempt: (tried: number) => Promise<T>, options: RetryOptions): Promise<T> {
-  const { effects, signal, ending = signal } = options;
+  const { effects, signal, ending = signal, pauseAfter = pauseOf } = options;
   const startedAt = effects.monotonic();
   let failures = 0;
   let polls = 0;
@@ -78,9 +80,10 @@ export async function retry<T>(attempt: (tried: number) => Promise<T>, options: 
       return await attempt(tried);
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof TonlakeError) || !error.retryable || ending.aborted) throw error;
+      if (!(error instanceof TonlakeError) || ending.aborted) throw error;
+      const pause = pauseAfter(error);
+      if (pause === undefined) throw error;
       const now = effects.monotonic();
-      const pause: Pause = (error instanceof RetryableFailure ? error.fault.pause : undefined) ?? { kind: 'backoff' };
       if (pause.kind === 'poll') {
         polls++;
         missingSince ??= now;
@@ -98,6 +101,11 @@ export async function retry<T>(attempt: (tried: number) => Promise<T>, options: 
       });
     }
   }
+}
+
+function pauseOf(error: TonlakeError): Pause | undefined {
+  if (!error.retryable) return undefined;
+  return (error instanceof RetryableFailure ? error.fault.pause : undefined) ?? { kind: 'backoff' };
 }
 
 function giveUp(error: TonlakeError, pause: Pause, tried: number, elapsedMs: number): TonlakeError {

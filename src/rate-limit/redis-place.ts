@@ -3,7 +3,6 @@ import type { Effects } from '../core/effects.ts';
 import type { Environment } from '../core/environment.ts';
 import { SourceError, type TonlakeError } from '../core/errors.ts';
 import { retry } from '../http/retry.ts';
-import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Secret } from '../http/secret.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
 import { openRedis, type RedisConnection, redisFailure } from '../redis/redis-connection.ts';
@@ -104,24 +103,21 @@ class RedisPlace implements Place {
 
   /** A server that was reached before may come back. @throws the failure, if it is lasting or takes too long */
   async #runPatiently(...texts: readonly string[]): Promise<void> {
-    const { effects, address } = this.#options;
+    const { effects } = this.#options;
     let isWarned = false;
-    const attempt = async (): Promise<void> =>
-      this.#run(...texts).catch((error: TonlakeError) => {
-        if (!error.retryable) throw error;
-        const { code, hint, message: what } = error;
-        throw new RetryableFailure('', { code, what, hint, pause: { kind: 'poll' } }, { cause: error });
-      });
     const onRetry = ({ error }: { readonly error: TonlakeError }): void => {
-      if (!isWarned)
-        this.#warn(`${String(error.cause instanceof Error ? error.cause.message : address.shown)}; waiting for it`);
+      if (!isWarned) this.#warn(`${error.message}; waiting for it`);
       isWarned = true;
     };
-    await retry(attempt, { attempts: 1, waitMs: PATIENCE_MS, effects, signal: this.#end.signal, onRetry }).catch(
-      (error: TonlakeError) => {
-        throw error.cause instanceof SourceError ? finalFailure(error.cause) : error;
-      },
-    );
+    const pauseAfter = ({ retryable }: TonlakeError) => (retryable ? ({ kind: 'poll' } as const) : undefined);
+    const signal = this.#end.signal;
+    try {
+      await retry(() => this.#run(...texts), {
+        ...{ attempts: 1, waitMs: PATIENCE_MS, effects, signal, pauseAfter, onRetry },
+      });
+    } catch (error) {
+      throw error instanceof SourceError ? finalFailure(error) : error;
+    }
   }
 
   async #run(...texts: readonly string[]): Promise<void> {

@@ -30,11 +30,18 @@ export async function settle(
     );
     for (const trace of objectsIn(isSentObject(answer) ? answer['traces'] : null)) {
       const externalHash = cellOf(trace['external_hash']);
-      if (externalHash === null || !wanted.includes(externalHash)) continue;
+      if (externalHash === null || !wanted.includes(externalHash) || !isOver(trace)) continue;
       settled.push(endRows(sightings, externalHash, trace));
     }
   }
   return settled;
+}
+
+/** Older databases list traces that are still growing, or whose messages do not link up: nothing says how their rows ended. */
+function isOver(trace: SentObject): boolean {
+  const facts = trace['trace_info'];
+  const state = isSentObject(facts) ? cellOf(facts['trace_state']) : null;
+  return state === null || state === 'complete';
 }
 
 function endRows(sightings: Sightings, externalHash: string, trace: SentObject): Settled {

@@ -4,6 +4,7 @@ import { TonlakeError, UsageError } from '../core/errors.ts';
 import { isEphemeral, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { FOLLOW_PENDING } from '../declare/walk.ts';
+import { retry } from '../http/retry.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
 import { openStore, requireKind, type Store } from '../warehouse/index.ts';
@@ -203,20 +204,16 @@ class Watch {
   /** Saves all rows. If another process is writing the warehouse, retries for `busyMs`; without it, leaves them to the next save. */
   private async save(busyMs: number): Promise<void> {
     const { effects, source } = this.context;
-    const until = effects.monotonic() + busyMs;
-    for (;;) {
-      try {
-        this.head = { ...this.head, to: await newestOf(source, this.head.to) };
-        await this.inStore((store) => this.saveInto(store));
-        this.savedAt = effects.monotonic();
-        return;
-      } catch (error) {
-        if (!isBusy(error)) throw error;
-        if (busyMs === 0) return;
-        if (effects.monotonic() >= until) throw error;
-        await effects.sleep(1_000);
-      }
-    }
+    const attempt = async (): Promise<void> => {
+      this.head = { ...this.head, to: await newestOf(source, this.head.to) };
+      await this.inStore((store) => this.saveInto(store));
+      this.savedAt = effects.monotonic();
+    };
+    const pauseAfter = (error: TonlakeError) => (isBusy(error) ? ({ kind: 'poll' } as const) : undefined);
+    const { signal } = new AbortController();
+    await retry(attempt, { attempts: 1, waitMs: busyMs, effects, signal, pauseAfter }).catch((error: unknown) => {
+      if (busyMs > 0 || !isBusy(error)) throw error;
+    });
   }
 
   private async saveInto(store: Store): Promise<void> {

@@ -17,6 +17,7 @@ import { freshFolder } from '../scratch.ts';
 
 interface SentTrace {
   readonly trace_id: string;
+  readonly trace_info: object;
 }
 
 const BLOCK_MS = 400;
@@ -176,6 +177,28 @@ test('transactions of a trace that the index calls too large are not called drop
   );
   expect(Number(ended)).toBeGreaterThan(5);
 });
+
+test.each(['pending', 'broken'])(
+  'transactions of a trace that the index calls %s are not called dropped',
+  async (state) => {
+    const warehouse = join(freshFolder(), 'w');
+    sandbox.changeAnswers(({ path }, answer) =>
+      path === '/traces'
+        ? withRows<SentTrace>(answer, 'traces', (traces) =>
+            traces.map((trace) => ({
+              ...trace,
+              transactions: {},
+              trace_info: { ...trace.trace_info, trace_state: state },
+            })),
+          )
+        : undefined,
+    );
+    const { report } = await look(warehouse, { polls: 14 });
+    expect(report.settled).toBe(0);
+    expect(report.traces).toBeGreaterThan(5);
+    expect(await query(warehouse, 'SELECT DISTINCT outcome FROM pending_transactions')).toEqual([['null']]);
+  },
+);
 
 test('an external message is watched by its hash; nothing is asked about accounts', async () => {
   const trace = await firstTrace();
