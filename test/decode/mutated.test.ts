@@ -16,7 +16,7 @@ import { tablesOf } from './reading.ts';
 
 const registry = await loadRegistry();
 const SEED = 20261124;
-/** `MUTATIONS=1000000 npx vitest run test/decode/mutated.test.ts` */
+/** A million: `npm run test:mutations`. */
 const MUTATIONS = Number(process.env['MUTATIONS'] ?? 20_000);
 const LONGEST = 12_000;
 

@@ -8,23 +8,18 @@ import {
   type RunEvent,
   type RunOptions,
   type RunReport,
-  run as runHere,
+  run,
 } from '../../src/index.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { EVERY, SOME_STATES, walkFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { killOwner, listAll } from '../warehouse/warehouses.ts';
 
-/** The compiled library, whose runs start a worker. */
-const built = new URL('../../dist/src/index.js', import.meta.url);
-
 let sandbox: TestSandbox;
-let run: (options: RunOptions) => Promise<RunReport>;
 
 beforeAll(async () => {
   // 2026-05-02 begins with block 5000.
   sandbox = await startTestSandbox({ blocks: 6000 });
-  ({ run } = await import(built.href));
 });
 
 afterAll(() => sandbox.close());
@@ -54,20 +49,16 @@ async function ledgerOf(path: string) {
   return ledger;
 }
 
-test('a run over midnight gives the same rows in large commits and in small ones, in both stores, in this thread and in a worker', async () => {
-  const midnight = (path: string, bring: typeof run, more: Partial<RunOptions> = {}): Promise<RunReport> =>
-    bring({ pipelines: ['transactions'], network: sandbox.url, range: '4200:5020', warehouse: path, ...more });
+test('a run over midnight gives the same rows in large commits and in small ones, in both stores', async () => {
+  const midnight = (path: string, more: Partial<RunOptions> = {}): Promise<RunReport> =>
+    run({ pipelines: ['transactions'], network: sandbox.url, range: '4200:5020', warehouse: path, ...more });
   const small = join(freshFolder(), 'w');
-  expect(await midnight(small, runHere, { commitEveryMs: 0 })).toMatchObject({ complete: true, spans: 3 });
+  expect(await midnight(small, { commitEveryMs: 0 })).toMatchObject({ complete: true, spans: 3 });
   const expected = await contentOf(small);
   // Small commits into a file: below.
-  for (const [name, bring] of [
-    ['w', runHere],
-    ['w', run],
-    ['w.duckdb', run],
-  ] as const) {
+  for (const name of ['w', 'w.duckdb']) {
     const large = join(freshFolder(), name);
-    const report = await midnight(large, bring);
+    const report = await midnight(large);
     expect(report).toMatchObject({ complete: true, spans: 2 });
     expect({ name, content: await contentOf(large) }).toEqual({ name, content: expected });
     for (const { tables } of await ledgerOf(large)) {

@@ -1,15 +1,11 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { followHead } from '../../src/follow/follow-head.ts';
 import { RoundLoaders } from '../../src/follow/round-loaders.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, startGrowing } from './support.ts';
 
 test('a thread decodes what is missing at first, and has ended when the head is followed', async () => {
-  const built: { followHead: typeof followHead } = await import(
-    new URL('../../dist/src/follow/follow-head.js', import.meta.url).href
-  );
   const { effects, sandbox } = await startGrowing(60, { activity: 0.1 });
   const threads = { started: 0, running: 0 };
   const count = (worker: Worker): void => {
@@ -27,7 +23,6 @@ test('a thread decodes what is missing at first, and has ended when the head is 
       return event.event === 'lag' && event.block > HEAD;
     },
     { ...options, lagMs: 10_000, from: '-600:' },
-    built.followHead,
   );
   expect(report.complete).toBe(true);
   expect(seen.at(0)).toEqual([HEAD, 1, 1]);

@@ -63,11 +63,10 @@ export async function startGrowing(
 export async function followUntil(
   isEnough: (event: FollowEvent) => boolean,
   options: Omit<FollowHeadOptions, 'onEvent' | 'stop'>,
-  follow = followHead,
 ) {
   const stop = new AbortController();
   const events: FollowEvent[] = [];
-  const report = await follow({
+  const report = await followHead({
     ...{ commitEveryMs: 0 },
     ...options,
     stop: stop.signal,
