@@ -20,10 +20,9 @@ export function CellDetails({ chosen: { pipeline, from, to }, version, onClose }
   const path = `/api/coverage/${encodeURIComponent(pipeline)}?${new URLSearchParams({ from: String(from), to: String(to) })}`;
   const { value: detail, error } = useAnswer<CellDetail>(path, { version });
   const facts = [
-    ['done', detail?.done],
+    ['proven', detail?.proven],
+    ['unproven', detail?.unproven],
     ['missing', detail?.missing],
-    ['quarantined', detail?.quarantined],
-    ['removed on purpose', detail?.forgotten],
     ['days', detail?.days.join(', ')],
   ] as const;
   return (

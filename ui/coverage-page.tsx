@@ -8,17 +8,17 @@ import { useAnswer } from './use-answer.ts';
 import { useLive } from './use-live.ts';
 
 const STATES = [
-  ['sealed', 'proven'],
-  ['read', 'only read'],
-  ['part', 'in part'],
+  ['proven', 'proven'],
+  ['unproven', 'unproven'],
+  ['part', 'missing in part'],
   ['missing', 'missing'],
-  ['quarantined', 'quarantined'],
-  ['forgotten', 'removed on purpose'],
+  ['quarantined', 'missing: quarantined'],
+  ['forgotten', 'missing: forgotten'],
 ] as const;
 const NOT_EXPORTED = 'not exported';
 const CELL_WIDTH = 12;
 
-/** A map of the blocks of each pipeline: what is sealed, and what is missing. */
+/** A map of the blocks of each pipeline: what is proven, unproven and missing. */
 export function CoveragePage() {
   const version = useLive('commit');
   const [view, setView] = useState<BlockSpan>();
@@ -191,7 +191,7 @@ interface MapCellProps {
   readonly onPick: () => void;
 }
 
-function MapCell({ id, cell: { from, to, state, done }, isActive, isChosen, onPick }: MapCellProps) {
+function MapCell({ id, cell: { from, to, state, blocks }, isActive, isChosen, onPick }: MapCellProps) {
   const title = `${from === to ? from : `${from}:${to}`} ${STATES.find(([name]) => name === state)?.[1] ?? NOT_EXPORTED}`;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the map takes the keys.
@@ -201,7 +201,7 @@ function MapCell({ id, cell: { from, to, state, done }, isActive, isChosen, onPi
       tabIndex={-1}
       aria-label={title}
       aria-selected={isChosen}
-      title={`${title}, ${formatCount(done)} of ${formatCount(to - from + 1)} done`}
+      title={`${title}, ${formatCount(blocks)} of ${formatCount(to - from + 1)} blocks`}
       class={`cell ${state}${isActive ? ' active' : ''}${isChosen ? ' chosen' : ''}`}
       onClick={onPick}
     />

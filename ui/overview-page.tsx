@@ -42,14 +42,20 @@ export function OverviewPage() {
         <section>
           <h2>Marts</h2>
           <ul class="chips">
-            {marts.map(({ name, rows, open }) => (
+            {marts.map(({ name, rows, lacking, stale }) => (
               <li key={name}>
                 <a href={`/tables/${encodeURIComponent(name)}`}>{name}</a>{' '}
                 <span class="soft figure">{formatCount(rows)}</span>
-                {open.length > 0 && (
-                  <span class="state part" title={open.join(', ')}>
+                {lacking.length > 0 && (
+                  <span class="state part" title={lacking.join(', ')}>
                     {' '}
-                    not complete
+                    missing in part
+                  </span>
+                )}
+                {stale !== null && (
+                  <span class="state part" title={stale}>
+                    {' '}
+                    stale
                   </span>
                 )}
               </li>
@@ -144,9 +150,9 @@ function Pipelines({ pipelines, now }: { readonly pipelines: readonly PipelineIt
 
 function State({ item: { missing, quarantined, proof } }: { readonly item: PipelineItem }) {
   if (quarantined > 0) return <span class="state quarantined">quarantine</span>;
-  if (missing > 0) return <span class="state part">holes</span>;
-  if (proof === 'proven') return <span class="state sealed">proven</span>;
-  return <span class="state read">{proof === 'in part' ? 'proven in part' : 'only read'}</span>;
+  if (missing > 0) return <span class="state part">missing in part</span>;
+  if (proof === 'proven') return <span class="state proven">proven</span>;
+  return <span class="state unproven">{proof === 'in part' ? 'unproven in part' : 'unproven'}</span>;
 }
 
 interface RunsProps {

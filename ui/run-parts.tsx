@@ -3,11 +3,11 @@ import type { RunItem, RunProgress, StepItem } from '../src/ui/ui-types.ts';
 import { ago } from './times.ts';
 
 const LOOKS: Readonly<Record<string, string>> = {
-  done: 'sealed',
+  done: 'proven',
   failed: 'quarantined',
   killed: 'quarantined',
-  running: 'read',
-  publishing: 'read',
+  running: 'unproven',
+  publishing: 'unproven',
 };
 
 /** The state of a run or step. */

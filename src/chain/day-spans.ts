@@ -3,14 +3,16 @@ import type { Query } from '../sql/query-result.ts';
 
 /** The masterchain blocks that have rows of a UTC day. */
 export interface DaySpan extends Span {
-  /** True if the warehouse has the blocks around the start and the end of the day. */
-  readonly isWhole: boolean;
+  /** True if the warehouse has the blocks around the start of the day. */
+  readonly hasStart: boolean;
+  /** The same of its end. */
+  readonly hasEnd: boolean;
 }
 
 /**
- * The days of the headers in a warehouse. A day is whole if its last block is followed by a block of the next day, and its first block
- * follows a block of the day before, is the first of the chain, or is no later after midnight than the largest gap between neighbouring
- * blocks.
+ * The days of the headers in a warehouse. A day has its end if its last block is followed by a block of the next day, and its start if its
+ * first block follows a block of the day before, is the first of the chain, or is no later after midnight than the largest gap between
+ * neighbouring blocks.
  *
  * @param headers SQL after FROM; default the headers of the warehouse
  */
@@ -32,13 +34,18 @@ export async function readDaySpans(query: Query, headers = '_headers'): Promise<
       SELECT block_date, min(mc_block_seqno) AS first, max(mc_block_seqno) AS last FROM headers GROUP BY block_date
     )
     SELECT block_date::VARCHAR, first, last,
-      coalesce(has_end AND (has_start OR starts - epoch(block_date)::BIGINT <= gap), false)
+      coalesce(has_start OR (has_end AND starts - epoch(block_date)::BIGINT <= gap), false), coalesce(has_end, false)
     FROM spans LEFT JOIN days USING (block_date) ORDER BY ALL`,
   );
   return new Map(
-    rows.map(([date, from, to, isWhole]) => [
+    rows.map(([date, from, to, hasStart, hasEnd]) => [
       String(date),
-      { from: Number(from), to: Number(to), isWhole: isWhole === true },
+      { from: Number(from), to: Number(to), hasStart: hasStart === true, hasEnd: hasEnd === true },
     ]),
   );
+}
+
+/** True if the warehouse has all of a day, from midnight to midnight. */
+export function isFullDay({ hasStart, hasEnd }: DaySpan): boolean {
+  return hasStart && hasEnd;
 }

@@ -8,7 +8,6 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { LookupWalk, ParentsDef } from '../declare/walk.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { relationsOf } from '../warehouse/query/coverage-gaps.ts';
 import { lacks, leftOutGaps, readsOf } from '../warehouse/query/left-out-gaps.ts';
 import type { SpanSink, WalkContext } from './walk-context.ts';
 
@@ -18,6 +17,9 @@ export interface Key {
   readonly text: string;
   readonly values: Readonly<Record<string, string>>;
 }
+
+/** A range for a query that is only planned. */
+const NO_RANGE = { from: 0, to: 0 };
 
 /** Maximum length of a key that is not hashed. */
 const LONG_KEY = 300;
@@ -168,12 +170,12 @@ async function requireParents(
 }
 
 async function readsComing(
-  { sink, registry }: Pick<Sources, 'sink' | 'registry'>,
+  { registry }: Pick<Sources, 'registry'>,
   query: string,
   coming: readonly string[],
 ): Promise<boolean> {
-  const relations = await relationsOf(sink.query, query, []);
-  return relations.some((name) => coming.includes(sourceOf(registry, name)?.name ?? ''));
+  const reads = await readsOf(registry, query, NO_RANGE);
+  return [...reads.keys()].some((name) => coming.includes(sourceOf(registry, name)?.name ?? ''));
 }
 
 function sourceOf(registry: Registry, relation: string): PipelineDef | undefined {
@@ -199,9 +201,9 @@ async function columnsOf({ sink }: Pick<Sources, 'sink'>, query: string): Promis
 
 async function requireSources(run: Sources, query: string, coming: readonly string[]): Promise<void> {
   const { sink, registry, pipeline } = run;
-  const relations = await relationsOf(sink.query, query, []);
+  const reads = await readsOf(registry, query, NO_RANGE);
   const ledger = sink.ledger();
-  for (const name of relations) {
+  for (const name of reads.keys()) {
     const source = sourceOf(registry, name);
     if (source === undefined || coming.includes(source.name)) continue;
     if (ledger.some((entry) => entry.pipeline === source.name)) continue;
@@ -218,7 +220,7 @@ export async function requireKeyColumns(run: Omit<Sources, 'pipeline'>): Promise
   for (const pipeline of run.pipelines) {
     const query = queryOf(pipeline);
     if (query === undefined) continue;
-    for (const [table, columns] of await readsOf(run.sink.query, run.registry, query)) {
+    for (const [table, columns] of await readsOf(run.registry, query, NO_RANGE)) {
       const source = run.pipelines.find(({ leftOut }) => leftOut?.[table] !== undefined);
       const lost = lacks(source?.leftOut, table, columns);
       if (source === undefined || lost.length === 0) continue;
@@ -242,7 +244,7 @@ export async function requireColumnsOfSources(
   { sink, registry, pipeline, pipelines, asked }: Sources,
   query: string,
 ): Promise<void> {
-  const reads = await readsOf(sink.query, registry, query);
+  const reads = await readsOf(registry, query, NO_RANGE);
   const ledger = sink.ledger();
   const isRanged = query.includes('$from') || query.includes('$to');
   const gaps = leftOutGaps(ledger, registry, reads)

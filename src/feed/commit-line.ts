@@ -28,6 +28,6 @@ function kindOf({ id, mart, scope, verdict, copies, supersedes }: LedgerEntry): 
   if (supersedes.includes(id)) return 'void';
   if (verdict === 'quarantined') return 'quarantined';
   if (scope !== undefined) return 'partial';
-  if (copies === true) return 'merged';
+  if (copies !== undefined) return 'merged';
   return supersedes.length > 0 ? 'replaced' : 'rows';
 }

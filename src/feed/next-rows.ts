@@ -74,7 +74,7 @@ export function planNext(state: LedgerState, cursor: Cursor, isWhole = false): S
 /** True if the rows of an entry are new to the warehouse, and proven as far as they can be. */
 function isSource(entry: LedgerEntry): boolean {
   const { id, verdict, scope, mart, copies, supersedes } = entry;
-  return verdict === 'sealed' && scope === undefined && !mart && copies !== true && !supersedes.includes(id);
+  return verdict === 'sealed' && scope === undefined && !mart && copies === undefined && !supersedes.includes(id);
 }
 
 /** Adds the blocks of the next entries to `rest`. @returns undefined if there are none */

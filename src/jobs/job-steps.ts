@@ -55,7 +55,7 @@ export async function exportRange(context: StepContext, fixed: Fixed): Promise<v
 /** Names exported pipelines without proof. */
 export function onlyRead({ unproven = {} }: Partial<Pick<RunReport, 'unproven'>>): string | undefined {
   const names = Object.keys(unproven);
-  return names.length === 0 ? undefined : `only read, not proven: ${names.join(', ')}`;
+  return names.length === 0 ? undefined : `unproven: ${names.join(', ')}`;
 }
 
 /** Reports why nothing is exported. */
@@ -78,7 +78,7 @@ export async function buildMarts(context: StepContext): Promise<void> {
     actions.buildMarts(job.warehouse, job.marts, job.network),
   );
   for (const { name, status, rows, seconds, marked, kept, reason } of built) {
-    const isMarked = marked.length === 0 ? [] : [`not sealed: ${marked.join(', ')}`];
+    const isMarked = marked.length === 0 ? [] : [`missing part of ${marked.join(', ')}`];
     const isKept = kept.length === 0 ? [] : [`${counted(kept.length, 'day')} kept, whose inputs are forgotten`];
     const message = [status, ...(reason === undefined ? [] : [reason]), ...isMarked, ...isKept].join('; ');
     await onStep({ kind: 'mart', name, status: 'done', seconds, rows: { [name]: rows }, message });

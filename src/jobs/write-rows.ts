@@ -7,7 +7,7 @@ import { CellNotes } from '../targets/cell-notes.ts';
 import { exportRows, writeFileAs } from '../targets/export-rows.ts';
 import { openRows } from '../targets/exported-rows.ts';
 import { openReader } from '../warehouse/index.ts';
-import { findGaps } from '../warehouse/query/open-warehouse.ts';
+import { lacksOfQuery } from '../warehouse/query/query-coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { PlacedQuery } from './job.ts';
@@ -25,7 +25,7 @@ export async function writeRows(path: string, to: string, request: RowsRequest):
   try {
     requireSameNetwork(reader.path, reader.network, network);
     const select = 'table' in source ? selectTable(registry, source.table) : source.sql;
-    const gaps = await findGaps(reader, registry, { sql: select, parameters });
+    const gaps = await lacksOfQuery(reader, registry, { sql: select, parameters });
     const bound = boundIn(select, parameters);
     const notes = new CellNotes();
     const name = 'table' in source ? source.table : 'rows';

@@ -1,4 +1,4 @@
-import type { DaySpan } from '../chain/day-spans.ts';
+import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
 import { intersectSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { describeForgotten, type ForgottenSpans, type LedgerEntry } from '../warehouse/index.ts';
@@ -16,7 +16,7 @@ export interface BuiltDay {
 /** True if inputs of a day were forgotten, so that rebuilding it would lose rows. `forgotten`: of the pipelines behind the mart. */
 export function isForgotten(forgotten: readonly ForgottenSpans[], { date, day, before }: BuiltDay): boolean {
   return forgotten.some(({ spans, days }) => {
-    if (day?.isWhole === true) return intersectSpans(spans, [day]).length > 0;
+    if (day !== undefined && isFullDay(day)) return intersectSpans(spans, [day]).length > 0;
     if (days === undefined) return intersectSpans(spans, [before.span]).length > 0;
     return days.from <= date && date <= days.to;
   });

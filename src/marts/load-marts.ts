@@ -5,7 +5,7 @@ import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selec
 import type { TableDef } from '../declare/table.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
-import { type Reads, readsOf } from '../warehouse/query/left-out-gaps.ts';
+import { type Reads, readsIn } from '../warehouse/query/left-out-gaps.ts';
 import { type Reference, readReferences, requireKnown, sqlError } from './sql-references.ts';
 
 /** A table built by a select over others. */
@@ -153,7 +153,7 @@ async function declareMart(
   // Later marts may read it.
   scratch.declare(table);
   const [question, units] = [headerText(file, 'question'), headerText(file, 'units')];
-  const reads = await readsOf(scratch.query, registry, file.sql);
+  const reads = readsIn(registry, await scratch.scans(file.sql));
   const macros = scratch.macrosIn(file.sql);
   return { name, file, question, grain, units, inputs, optional, reads, macros, isDaily, table };
 }

@@ -1,4 +1,4 @@
-import type { DaySpan } from '../chain/day-spans.ts';
+import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
 import type { Effects } from '../core/effects.ts';
 import { isSealedMeanwhile, StoreError } from '../core/errors.ts';
 import { intersectSpans } from '../core/span.ts';
@@ -102,8 +102,8 @@ export async function planMart(
     if (date === undefined ? mart.isDaily && kept.length > 0 : kept.includes(date)) continue;
     const day = date === undefined ? undefined : days.get(date);
     const isNarrow = gaps.some(({ missing }) => day === undefined || intersectSpans(missing, [day]).length > 0);
-    const isWhole = date === undefined || day?.isWhole === true;
-    const sealed = isSealed(store.ledger(), pipelines, day) && isWhole && !isNarrow;
+    const isFull = date === undefined || (day !== undefined && isFullDay(day));
+    const sealed = isSealed(store.ledger(), pipelines, day) && isFull && !isNarrow;
     if (!sealed) marked.push(date ?? 'all');
     const before = held.get(date);
     held.delete(date);

@@ -15,7 +15,7 @@ import {
   type LeftOutGap,
   leftOutGaps,
   type Reads,
-  readsOf,
+  readsIn,
 } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
@@ -107,7 +107,7 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
       const told = references.map(({ name }) => name).filter((name) => ![COMMITS, FORGOTTEN_DAYS].includes(name));
       requireSame(file, [...headerList(file, 'inputs'), ...optional], told);
       const inputs = told.filter((name) => !optional.includes(name));
-      const reads = await readsOf(scratch.query, registry, file.sql);
+      const reads = readsIn(registry, await scratch.scans(file.sql));
       checks.push({ name: file.name, file, rule: headerText(file, 'rule'), inputs, reads });
     }
     return checks.sort((a, b) => (a.name < b.name ? -1 : 1));

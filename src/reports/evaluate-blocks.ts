@@ -1,12 +1,9 @@
 import { ReportError, UsageError } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
-import type { Registry } from '../declare/registry.ts';
-import { quoteName } from '../sql/canonical-text.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
-import type { SqlNode } from '../sql/sql-tree.ts';
-import type { ReadPart } from '../warehouse/query/coverage-gaps.ts';
-import { partsOf, scansWithViews, treeOf } from '../warehouse/query/query-gaps.ts';
-import type { Scan } from '../warehouse/query/sql-scans.ts';
+import type { QueryCoverage } from '../warehouse/query/query-coverage.ts';
+import type { Scan } from '../warehouse/query/scans.ts';
 import { analyseBlock, blockFault } from './analyse-block.ts';
 import type { ReportDef, SqlBlock } from './report-definition.ts';
 
@@ -19,6 +16,14 @@ export interface Evaluation {
   readonly results: ReadonlyMap<string, QueryResult>;
   /** Relations read by blocks, without other blocks. */
   readonly relations: readonly string[];
+  /** What blocks that are shown or set variables read, also through others. */
+  readonly scans: readonly Scan[];
+}
+
+/** Where blocks run, and where they are planned. */
+export interface BlockPlaces {
+  readonly query: Query;
+  readonly coverage: QueryCoverage;
 }
 
 /**
@@ -28,14 +33,17 @@ export interface Evaluation {
  * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
  */
 export async function evaluateBlocks(
-  query: Query,
+  places: BlockPlaces,
   report: ReportDef,
   { values, taken }: { readonly values: Readonly<Record<string, unknown>>; readonly taken: readonly string[] },
 ): Promise<Evaluation> {
+  const { query, coverage } = places;
   const shown = shownIds(report);
   const ids = report.blocks.map(({ id }) => id);
   const results = new Map<string, QueryResult>();
   const relations = new Set<string>();
+  const scans: Scan[] = [];
+  const compared = comparedIds(report);
   for (const block of report.blocks) {
     requireFree(block, report, taken);
     const analysis = await analyseBlock(query, report, block, Object.keys(values));
@@ -47,10 +55,12 @@ export async function evaluateBlocks(
     await query(create, bound).catch((error: unknown) => {
       throw blockFault(error, report.path, block);
     });
-    if (block.isVariables) await setVariables(query, report, block);
+    const read = await coverage.scans(create, bound);
+    if (!compared.has(block.id)) scans.push(...read);
+    if (block.isVariables) await setVariables(places, report, block);
     if (shown.has(block.id)) results.set(block.id, await readRows(query, report, block));
   }
-  return { results, relations: [...relations] };
+  return { results, relations: [...relations], scans };
 }
 
 /** Selects whose rows are shown, or compared with shown ones. */
@@ -61,7 +71,18 @@ function shownIds({ parts }: ReportDef): ReadonlySet<string> {
   return new Set(ids.filter((id) => id !== undefined));
 }
 
-async function setVariables(query: Query, { path }: ReportDef, { id, line }: SqlBlock): Promise<void> {
+/** Selects that others are only compared with: a time before there was anything is no fault of a report. */
+function comparedIds({ parts }: ReportDef): ReadonlySet<string> {
+  const shown = new Set(parts.flatMap((part) => (part.kind === 'prose' ? [] : [part.of])));
+  const before = parts.flatMap((part) => (part.kind === 'figures' ? (part.def.before ?? []) : []));
+  return new Set(before.filter((id) => !shown.has(id)));
+}
+
+async function setVariables(
+  { query, coverage }: BlockPlaces,
+  { path }: ReportDef,
+  { id, line }: SqlBlock,
+): Promise<void> {
   const { columns, rows } = await query(`SELECT * FROM ${quoteName(id)} LIMIT 2`);
   if (rows.length !== 1) {
     throw new ReportError(
@@ -74,6 +95,10 @@ async function setVariables(query: Query, { path }: ReportDef, { id, line }: Sql
   }
   for (const { name } of columns) {
     await query(`SET VARIABLE ${quoteName(name)} = (SELECT ${quoteName(name)} FROM ${quoteName(id)})`);
+    const { rows } = await query(`SELECT getvariable($name)::VARCHAR, typeof(getvariable($name))`, { name });
+    const [value, type] = rows[0] ?? [];
+    const constant = value === null ? 'NULL' : quoteText(String(value));
+    await (await coverage.empty()).setVariable(name, `CAST(${constant} AS ${String(type)})`);
   }
 }
 
@@ -97,24 +122,4 @@ function requireFree({ id, line }: SqlBlock, { path }: ReportDef, taken: readonl
 
 function withoutEnd(sql: string): string {
   return sql.replace(/[\s;]+$/, '');
-}
-
-/** The parts of relations read by blocks that are shown or set variables. Other blocks are read through these. */
-export async function readPartsOf(
-  query: Query,
-  registry: Registry,
-  report: ReportDef,
-  values: Readonly<Record<string, unknown>>,
-): Promise<readonly ReadPart[]> {
-  const shown = new Set(report.parts.flatMap((part) => (part.kind === 'prose' ? [] : [part.of])));
-  const trees = new Map<string, SqlNode>();
-  const scans: Scan[] = [];
-  for (const { id, sql, isVariables } of report.blocks) {
-    const tree = await treeOf(query, sql);
-    if (tree === undefined) continue;
-    if (shown.has(id) || isVariables)
-      scans.push(...(await scansWithViews(query, registry, tree, (name) => trees.get(name))));
-    trees.set(id, tree);
-  }
-  return partsOf(query, scans, values);
 }

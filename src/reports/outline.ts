@@ -104,8 +104,8 @@ function tableText(
 
 function footerText(provenance: Provenance, style: OutlineStyle): readonly string[] {
   const coverage = coverageTexts(provenance.coverage, shortSpans).map(
-    ({ pipeline, sealed, missing, quarantined, proof }) =>
-      `- ${pipeline}: sealed ${sealed}, missing ${missing}, quarantined ${quarantined}; proven by ${proof}`,
+    ({ pipeline, proven, unproven, missing, proof }) =>
+      `- ${pipeline}: proven ${proven}; unproven ${unproven}; missing ${missing}; proven by ${proof}`,
   );
   const tables = provenance.tables.map(
     ({ table, rows, keyHash, contentHash }) =>

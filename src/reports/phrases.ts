@@ -14,4 +14,4 @@ export function sourceText({ network, warehouse, period }: Heading, timezone: st
   return `Network ${network}, warehouse ${warehouse}, ${time}.`;
 }
 
-export const GAPS_TITLE = 'The data of this report has gaps';
+export const GAPS_TITLE = 'Missing from the data of this report';

@@ -1,15 +1,9 @@
 import { contentHash } from '../audit/content-hash.ts';
-import { type Span, subtractSpans, wholeRange } from '../core/span.ts';
-import { proofOf } from '../declare/pipeline.ts';
-import {
-  addEvidence,
-  doneSpans,
-  type LedgerEntry,
-  quarantinedSpans,
-  type Reader,
-  unprovenSpans,
-} from '../warehouse/index.ts';
-import { findGaps, type GapOptions } from './report-gaps.ts';
+import type { Span } from '../core/span.ts';
+import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import { addEvidence, type LedgerEntry, type Reader } from '../warehouse/index.ts';
+import { type Coverage, coverage as coverageOf, describeParts, type Held } from '../warehouse/query/coverage.ts';
+import { type LackOptions, lacksOfReport } from './report-lacks.ts';
 import { exportedEntries, ledgerRelations, walkedPipelines } from './report-relations.ts';
 
 /** Maximum number of rows to hash, which takes about five seconds. */
@@ -25,20 +19,14 @@ export interface Provenance {
   readonly head: { readonly seqno: number; readonly time: string | null } | null;
   readonly coverage: readonly PipelineCoverage[];
   readonly tables: readonly TableProof[];
-  /** Gaps in the data, one sentence each. */
+  /** What the data lack, one sentence each. */
   readonly gaps: readonly string[];
 }
 
-/** Spans as `1000:1499,1600`; `nothing` for none. */
-export interface PipelineCoverage {
+export interface PipelineCoverage extends Coverage {
   readonly pipeline: string;
-  readonly sealed: readonly Span[];
-  readonly missing: readonly Span[];
-  readonly quarantined: readonly Span[];
   /** `block headers` or `transactions` if rows were compared with them; undefined without proof. */
   readonly proof: string | undefined;
-  /** Spans without proof, of a pipeline that is otherwise proven. */
-  readonly unproven: readonly Span[];
 }
 
 export interface TableProof {
@@ -50,16 +38,20 @@ export interface TableProof {
   readonly contentHash: string | null;
 }
 
-export interface ProvenanceOptions extends Omit<GapOptions, 'isOfLedger'> {
+export interface ProvenanceOptions extends Omit<LackOptions, 'isOfLedger'> {
+  readonly reader: Reader;
+  /** Tables and marts that the report reads. */
+  readonly relations: readonly string[];
   readonly timezone: string;
   readonly now: Date;
 }
 
 /** Collects coverage, proof and hashes of the tables that a report read, and the newest block. */
 export async function readProvenance(options: ProvenanceOptions): Promise<Provenance> {
-  const { reader, registry, relations } = options;
-  const held = await reader.ledger();
-  const ledger = exportedEntries(held, registry);
+  const { reader, relations } = options;
+  const held = await options.coverage.held();
+  const { registry } = held;
+  const ledger = exportedEntries(held.ledger, registry);
   const isOfLedger = relations.some((name) => ledgerRelations.includes(name));
   const walked = walkedPipelines(ledger);
   const read = relations.map((name) => registry.tableOf(name)?.name ?? name);
@@ -86,9 +78,13 @@ export async function readProvenance(options: ProvenanceOptions): Promise<Proven
     head: await readHead(reader),
     coverage: used
       .filter(({ name }) => walked.includes(name))
-      .map((pipeline) => coverageOf(ledger, pipeline.name, proofOf(pipeline) !== undefined)),
-    tables: [...proofs, ...martProofs(held, relations)],
-    gaps: await findGaps({ ...options, relations: read, isOfLedger }, held),
+      .map((pipeline) => ({
+        pipeline: pipeline.name,
+        ...coverageOf(held, pipeline),
+        proof: proofText(held, pipeline),
+      })),
+    tables: [...proofs, ...martProofs(held.ledger, relations)],
+    gaps: await lacksOfReport({ ...options, isOfLedger }),
   };
 }
 
@@ -114,31 +110,20 @@ async function readHead({ query }: Reader): Promise<Provenance['head']> {
   return row === undefined ? null : { seqno: Number(row[0]), time: String(row[1]) };
 }
 
-function coverageOf(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): PipelineCoverage {
-  const sealed = doneSpans(ledger, pipeline);
-  const quarantined = subtractSpans(quarantinedSpans(ledger, pipeline), sealed);
-  const kinds = new Set(ledger.flatMap((entry) => (entry.pipeline === pipeline ? (entry.proof ?? []) : [])));
+function proofText({ ledger }: Held, pipeline: PipelineDef): string | undefined {
+  if (proofOf(pipeline) !== undefined) return 'block headers';
+  const kinds = new Set(ledger.flatMap((entry) => (entry.pipeline === pipeline.name ? (entry.proof ?? []) : [])));
   const by = [...kinds].filter((kind) => kind !== 'none').sort();
-  return {
-    pipeline,
-    sealed,
-    missing: subtractSpans(wholeRange(ledger.map(({ span }) => span)), [...sealed, ...quarantined]),
-    quarantined,
-    proof: isCounted ? 'block headers' : by.length === 0 ? undefined : by.join(', '),
-    unproven: isCounted ? [] : unprovenSpans(ledger, pipeline, false),
-  };
+  return by.length === 0 ? undefined : by.join(', ');
 }
 
 /** Coverage as text; `format` formats lists of spans. */
 export function coverageTexts(coverage: readonly PipelineCoverage[], format: (spans: readonly Span[]) => string) {
-  return coverage.map(({ pipeline, sealed, missing, quarantined, proof, unproven }) => {
-    const alone = unproven.length === 0 ? '' : `; only read: ${format(unproven)}`;
-    return {
-      pipeline,
-      sealed: format(sealed),
-      missing: format(missing),
-      quarantined: format(quarantined),
-      proof: proof === undefined ? 'only read' : `${proof}${alone}`,
-    };
-  });
+  return coverage.map(({ pipeline, proven, unproven, missing, proof }) => ({
+    pipeline,
+    proven: format(proven),
+    unproven: unproven.length === 0 ? format([]) : describeParts(unproven, format),
+    missing: missing.length === 0 ? format([]) : describeParts(missing, format),
+    proof: proof ?? 'nothing',
+  }));
 }

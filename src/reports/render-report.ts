@@ -3,17 +3,17 @@ import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { isZone, zoneNames } from '../core/time-zone.ts';
 import { openReader } from '../warehouse/index.ts';
-import { readsOfAll } from '../warehouse/query/left-out-gaps.ts';
+import { QueryCoverage } from '../warehouse/query/query-coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { bindParams } from './bind-params.ts';
-import { evaluateBlocks, readPartsOf } from './evaluate-blocks.ts';
+import { evaluateBlocks } from './evaluate-blocks.ts';
 import { openReport } from './find-report.ts';
 import { fullTitle, readHeading } from './heading.ts';
 import { readProvenance } from './provenance.ts';
 import type { Report } from './report.ts';
 import type { ReportFormat } from './report-format.ts';
-import { addRelations, exportedEntries } from './report-relations.ts';
+import { addRelations } from './report-relations.ts';
 
 export interface RenderOptions {
   /** Parameter values by name; they are bound, never inserted into SQL. */
@@ -35,7 +35,7 @@ export interface RenderedReport {
   readonly title: string;
   readonly format: ReportFormat;
   readonly content: string;
-  /** Gaps in the data, one sentence each; shown in red. */
+  /** What the data lack, one sentence each; shown in red. */
   readonly gaps: readonly string[];
   /** True if no block has rows. */
   readonly isEmpty: boolean;
@@ -61,18 +61,20 @@ export async function renderReport(
   const params = bindParams(def, options.params ?? {});
   const registry = await warehouseRegistry(warehouse);
   const reader = await openReader(warehouse, registry.tables, { isPinned: true });
+  const coverage = new QueryCoverage(reader, registry);
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
-    const exported = exportedEntries(await reader.ledger(), registry);
-    await addRelations(reader.query, exported, registry, timezone);
+    const held = await coverage.held();
+    await addRelations(reader.query, held, timezone);
+    await addRelations((await coverage.empty()).query, held, timezone, true);
     const values = { ...params.values, timezone, now: new DuckDBTimestampValue(BigInt(now.getTime()) * 1000n) };
     const taken = registry.tables.map(({ name }) => name);
-    const { results, relations } = await evaluateBlocks(reader.query, def, { values, taken });
-    const parts = await readPartsOf(reader.query, registry, def, values);
+    const { results, relations, scans } = await evaluateBlocks({ query: reader.query, coverage }, def, {
+      values,
+      taken,
+    });
     const optional = def.front.optional ?? [];
-    const texts = def.blocks.map(({ sql }) => sql);
-    const reads = await readsOfAll(reader.query, registry, texts);
-    const provenance = await readProvenance({ reader, registry, relations, parts, reads, optional, timezone, now });
+    const provenance = await readProvenance({ reader, coverage, relations, scans, optional, timezone, now });
     const { query, network } = reader;
     const heading = await readHeading({ def, texts: params.texts, query, network, warehouse });
     const full: Report = { def, heading, params: params.texts, results, provenance };
@@ -82,6 +84,7 @@ export async function renderReport(
       isEmpty: [...results.values()].every(({ rows }) => rows.length === 0),
     };
   } finally {
+    await coverage.close();
     await reader.close();
   }
 }

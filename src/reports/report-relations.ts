@@ -1,9 +1,10 @@
-import { intersectSpans, subtractSpans, totalSize, wholeRange } from '../core/span.ts';
+import { spanSize, totalSize } from '../core/span.ts';
 import { isEphemeral, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
-import { doneSpans, type LedgerEntry, quarantinedSpans, spansOf } from '../warehouse/index.ts';
+import { doneSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { coverage, type Held } from '../warehouse/query/coverage.ts';
 
 const entryColumns = {
   number: 'BIGINT',
@@ -21,9 +22,12 @@ const entryColumns = {
   committed_at: 'TIMESTAMP',
 } as const;
 
+const doneColumns = { pipeline: 'VARCHAR', span_from: 'BIGINT', span_to: 'BIGINT', blocks: 'BIGINT' } as const;
+
 const coverageColumns = {
   pipeline: 'VARCHAR',
   state: 'VARCHAR',
+  why: 'VARCHAR',
   span_from: 'BIGINT',
   span_to: 'BIGINT',
   blocks: 'BIGINT',
@@ -34,15 +38,13 @@ export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_co
 
 /**
  * Creates temporary relations and macros for the selects of a report: `_entries` (one row per active ledger entry), `_coverage` (one row
- * per sealed, missing or quarantined span of a pipeline), `_held` and `is_held()`, `local_time(t)` of a UTC time, and `utc_time(t)` of a
- * local time.
+ * per proven, unproven or missing span of a pipeline, and why), `_held` and `is_held()`, `local_time(t)` of a UTC time, and `utc_time(t)` of
+ * a local time.
+ *
+ * @param isPlanned true for a database in which selects are planned: the headers that `_held` reads are not asked for then
  */
-export async function addRelations(
-  query: Query,
-  ledger: readonly LedgerEntry[],
-  registry: Registry,
-  timezone: string,
-): Promise<void> {
+export async function addRelations(query: Query, held: Held, timezone: string, isPlanned = false): Promise<void> {
+  const ledger = exportedEntries(held.ledger, held.registry);
   await query(
     `CREATE OR REPLACE TEMP MACRO local_time(t) AS timezone(${quoteText(timezone)}, timezone('UTC', t::TIMESTAMP))`,
   );
@@ -53,10 +55,11 @@ export async function addRelations(
     query,
     '_entries',
     entryColumns,
-    ledger.map((entry) => entryRow(entry, registry)),
+    ledger.map((entry) => entryRow(entry, held.registry)),
   );
-  await addRelation(query, '_coverage', coverageColumns, coverageRows(ledger));
-  await addHeldTimes(query);
+  await addRelation(query, '_coverage', coverageColumns, coverageRows(held, ledger));
+  await addRelation(query, '_done', doneColumns, doneRows(ledger));
+  await addHeldTimes(query, isPlanned);
 }
 
 /**
@@ -64,11 +67,11 @@ export async function addRelations(
  * `is_held(pipeline, begins, ends)` is true for a period within one of these. The first and last block may be up to a twentieth of the
  * period, but at least two seconds, inside of it.
  */
-async function addHeldTimes(query: Query): Promise<void> {
-  await query(`CREATE TEMP VIEW _held AS
+async function addHeldTimes(query: Query, isPlanned: boolean): Promise<void> {
+  await query(`CREATE TEMP ${isPlanned ? 'TABLE' : 'VIEW'} _held AS
     SELECT pipeline, first_time, last_time,
       CASE WHEN c.blocks > 1 THEN 4 * (epoch(last_time) - epoch(first_time)) / (c.blocks - 1) ELSE 0 END + 1 AS slack_seconds
-    FROM (SELECT pipeline, span_from, span_to, blocks FROM _coverage WHERE state = 'sealed') c
+    FROM _done c
     JOIN (SELECT mc_block_seqno, block_time AS first_time FROM _headers WHERE workchain = -1) f ON f.mc_block_seqno = c.span_from
     JOIN (SELECT mc_block_seqno, block_time AS last_time FROM _headers WHERE workchain = -1) l ON l.mc_block_seqno = c.span_to`);
   await query(`CREATE OR REPLACE TEMP MACRO is_held(pipeline_name, begins, ends) AS EXISTS (
@@ -112,19 +115,36 @@ function entryRow(entry: LedgerEntry, { pipelines }: Registry) {
   };
 }
 
-function coverageRows(ledger: readonly LedgerEntry[]) {
-  const whole = wholeRange(ledger.map(({ span }) => span));
-  return walkedPipelines(ledger).flatMap((pipeline) => {
-    const sealed = doneSpans(ledger, pipeline);
-    const quarantined = subtractSpans(quarantinedSpans(ledger, pipeline), sealed);
-    const states = { sealed, quarantined, missing: subtractSpans(whole, [...sealed, ...quarantined]) };
-    return Object.entries(states).flatMap(([state, spans]) =>
+function coverageRows(held: Held, ledger: readonly LedgerEntry[]) {
+  return walkedPipelines(ledger).flatMap((name) => {
+    const { proven, unproven, missing } = coverage(held, held.registry.pipeline(name));
+    const parts = [
+      { state: 'proven', why: null, spans: proven },
+      ...unproven.map((part) => ({ state: 'unproven', ...part })),
+      ...missing.map((part) => ({ state: 'missing', ...part })),
+    ];
+    return parts.flatMap(({ state, why, spans }) =>
       spans.map((span) => ({
-        ...{ pipeline, state, span_from: span.from, span_to: span.to },
-        blocks: totalSize(intersectSpans([span], whole)),
+        pipeline: name,
+        state,
+        why,
+        span_from: span.from,
+        span_to: span.to,
+        blocks: spanSize(span),
       })),
     );
   });
+}
+
+function doneRows(ledger: readonly LedgerEntry[]) {
+  return walkedPipelines(ledger).flatMap((pipeline) =>
+    doneSpans(ledger, pipeline).map((span) => ({
+      pipeline,
+      span_from: span.from,
+      span_to: span.to,
+      blocks: spanSize(span),
+    })),
+  );
 }
 
 /** Entries of exported pipelines, without marts and pending data. */

@@ -8,7 +8,7 @@ import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { openReader, type Reader } from '../warehouse/index.ts';
-import { findGaps } from '../warehouse/query/open-warehouse.ts';
+import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { pastOf } from './entry-past.ts';
 import type { ExplainedTable, Explanation, RowExplanation } from './explanation.ts';
@@ -153,7 +153,7 @@ async function reasonsOf(
   { table, pipeline }: ExplainedTable,
   texts: readonly string[],
 ): Promise<readonly string[]> {
-  const gaps = await findGaps(reader, registry, { sql: `SELECT * FROM ${quoteName(table.name)}` });
+  const gaps = await lacksOfTable(reader, registry, table.name);
   if (pipeline === undefined) return gaps;
   const wanted = texts.filter((text) => text.length >= 10);
   const refused = await Promise.all(

@@ -32,6 +32,15 @@ async function serialize(query: Query, sql: string): Promise<ParsedSql> {
   return { statements: Array.isArray(tree['statements']) ? tree['statements'] : [] };
 }
 
+/** The tree of a select; undefined for any other statement. */
+export async function treeOf(query: Query, select: string): Promise<SqlNode | undefined> {
+  const parsed = await parseSql(query, select).catch(() => undefined);
+  if (parsed === undefined || 'fault' in parsed) return undefined;
+  const [statement] = parsed.statements;
+  const node = isNode(statement) ? statement['node'] : undefined;
+  return isNode(node) ? node : undefined;
+}
+
 /** An object of a tree. */
 export type SqlNode = Readonly<Record<string, unknown>>;
 
@@ -57,37 +66,6 @@ export function relationsIn(tree: unknown): readonly NamedRelation[] {
       ? [{ schema: String(schema ?? ''), name, at: Number(at ?? 0) }]
       : [],
   );
-}
-
-/** Columns named in a tree. */
-export interface NamedColumns {
-  /** In lower case. */
-  readonly names: ReadonlySet<string>;
-  /** True if a star, a pattern or a whole row stands for further columns. */
-  readonly hasStar: boolean;
-}
-
-export function columnsIn(tree: unknown): NamedColumns {
-  const names = new Set<string>();
-  const single = new Set<string>();
-  const rows = new Set<string>();
-  let hasStar = false;
-  for (const node of nodesOf(tree)) {
-    if (node['class'] === 'STAR') hasStar = true;
-    if (node['type'] === 'BASE_TABLE') {
-      for (const name of [node['table_name'], node['alias']]) rows.add(String(name ?? '').toLowerCase());
-    }
-    const path = textsIn(node['column_names']);
-    // In `t.column.field` any part may be the column; a table name alone stands for the whole row.
-    for (const name of path) names.add(name);
-    if (path.length === 1) single.add(path[0] ?? '');
-    for (const name of textsIn(node['using_columns'])) names.add(name);
-  }
-  return { names, hasStar: hasStar || [...single].some((name) => name !== '' && rows.has(name)) };
-}
-
-function textsIn(list: unknown): readonly string[] {
-  return Array.isArray(list) ? list.map((text) => String(text).toLowerCase()) : [];
 }
 
 /** The parameters of a statement, without `$`; unnamed ones as numbers. */

@@ -20,25 +20,30 @@ export function requireStatement(sql: string): void {
   throw new UsageError(`usage: expected a query, got ${got}`, { code: 'no-query', hint: 'tonlake sql --help' });
 }
 
-/** The select inside a statement, and the name that the statement gives to it. */
+/** The select inside a statement, and the temporary table or view that the statement makes of it. */
 export interface SelectWithin {
   readonly select: string;
-  readonly name: string | undefined;
+  readonly makes: { readonly kind: 'table' | 'view'; readonly name: string } | undefined;
 }
 
-/** Unwraps `EXPLAIN`, `COPY (...) TO` and `CREATE TEMP TABLE ... AS`; any other statement is taken for a select. */
+const CREATE =
+  /^create\s+(?:or\s+replace\s+)?temp(?:orary)?\s+(table|view)\s+(?:if\s+not\s+exists\s+)?("[^"]+"|\w+)\s+as\s+/i;
+
+/** Unwraps `EXPLAIN`, `COPY (...) TO`, `SET VARIABLE` and `CREATE TEMP TABLE ... AS`; any other statement is taken for a select. */
 export function selectWithin(statement: string): SelectWithin {
   const text = withoutComments(statement);
   const [explain] = /^explain(\s+analyze)?(\s*\([^)]*\))?\s+/i.exec(text) ?? [];
   if (explain !== undefined) return selectWithin(text.slice(explain.length));
   const [, copied] = /^copy\s*\(([\s\S]*)\)\s*to\b[\s\S]*$/i.exec(text) ?? [];
-  if (copied !== undefined) return { select: copied, name: undefined };
-  const [create, name] =
-    /^create\s+(?:or\s+replace\s+)?temp(?:orary)?\s+(?:table|view)\s+(?:if\s+not\s+exists\s+)?("[^"]+"|\w+)\s+as\s+/i.exec(
-      text,
-    ) ?? [];
-  if (create === undefined) return { select: text, name: undefined };
-  return { select: text.slice(create.length), name: name?.replaceAll('"', '') };
+  if (copied !== undefined) return { select: copied, makes: undefined };
+  const [, value] = /^set\s+variable\s+(?:"[^"]+"|\w+)\s*(?:=|\bto\b)([\s\S]*)$/i.exec(text) ?? [];
+  if (value !== undefined) return { select: `SELECT ${value}`, makes: undefined };
+  const [create, kind, name] = CREATE.exec(text) ?? [];
+  if (create === undefined || name === undefined) return { select: text, makes: undefined };
+  return {
+    select: text.slice(create.length),
+    makes: { kind: kind?.toLowerCase() === 'view' ? 'view' : 'table', name },
+  };
 }
 
 /** Removes leading comments. */

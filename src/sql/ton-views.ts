@@ -58,22 +58,31 @@ function columnOf(line: string, path: string): TonColumn {
 /**
  * The schema and its views. A view without rows stands in for one that reads a mart which was never built.
  * @param tables the tables and marts that there are
+ * @param isPlanned true for a database in which selects are planned: a view without rows reads a table of its name, which a plan shows
  */
-export function declaredTon(tables: readonly { readonly name: string }[]): readonly Declared<string>[] {
+export function declaredTon(
+  tables: readonly { readonly name: string }[],
+  isPlanned = false,
+): readonly Declared<string>[] {
   const relations = new Set(tables.map(({ name }) => name));
   const views = tonViews().map(({ name, inputs, columns, sql }) => {
     const isReal = sql !== '' && inputs.every((input) => relations.has(input));
-    const body = isReal ? sql : `SELECT ${columns.map(emptyColumn).join(', ')} WHERE false`;
-    const view = `${TON}.${name}`;
-    return { name: view, body, statement: () => `CREATE OR REPLACE VIEW ${view} AS ${body}` };
+    const none = `SELECT ${columns.map(emptyColumn).join(', ')} WHERE false`;
+    const [view, table] = [`${TON}.${name}`, `${TON}.${quoteName(unbuilt(name))}`];
+    const body = isReal ? sql : isPlanned ? `SELECT * FROM ${table}` : none;
+    const before = isReal || !isPlanned ? '' : `CREATE TABLE IF NOT EXISTS ${table} AS ${none};\n`;
+    return { name: view, body, statement: () => `${before}CREATE OR REPLACE VIEW ${view} AS ${body}` };
   });
   return [{ name: `${TON}.`, body: '', statement: () => `CREATE SCHEMA IF NOT EXISTS ${TON}` }, ...views];
 }
 
-/** Selects of the views whose names no table has: those of others read the table of their name. */
-export function tonSelects(): ReadonlyMap<string, string> {
-  const own = tonViews().filter(({ name, inputs, sql }) => sql !== '' && !inputs.includes(name));
-  return new Map(own.map(({ name, sql }) => [name, sql]));
+function unbuilt(name: string): string {
+  return `${name} without rows`;
+}
+
+/** Marts behind a table of a plan that stands in for a view of `ton`; undefined for any other name. */
+export function inputsOfUnbuilt(relation: string): readonly string[] | undefined {
+  return tonViews().find(({ name }) => relation === `${TON}.${unbuilt(name)}`)?.inputs;
 }
 
 /** Tables and marts that a view reads; the name itself if there is no such view. */

@@ -6,8 +6,8 @@ import { withoutFormulas } from '../sql/formula-guard.ts';
 import type { Stream } from '../sql/query-result.ts';
 import { writeRelation } from '../sql/relation-writer.ts';
 import { openReader, type Reader } from '../warehouse/index.ts';
-import { findGaps } from '../warehouse/query/open-warehouse.ts';
 import { explainFault } from '../warehouse/query/query.ts';
+import { lacksOfQuery } from '../warehouse/query/query-coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { CellNotes } from './cell-notes.ts';
@@ -58,7 +58,7 @@ export interface ExportReport {
  *
  * @param to path of a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx or .sqlite, postgres://user@host/database, or
  *   https://user@host:8443/database of ClickHouse
- * @throws {UsageError} `bad-target`, `password-in-url`, `no-day`, `no-name`; {AuditError} `not-whole` with `strict`; {StoreError}
+ * @throws {UsageError} `bad-target`, `password-in-url`, `no-day`, `no-name`; {AuditError} `missing` with `strict`; {StoreError}
  */
 export async function exportRows(
   warehouse: string,
@@ -88,7 +88,7 @@ async function exportFrom(
   const rows = await openRows(reader, registry, source, { days, daysIfDated, parameters }).catch((error: unknown) => {
     throw explainFault(error, { sql: 'sql' in source ? source.sql : source.table });
   });
-  const gaps = await findGaps(reader, registry, { sql: rows.sql, parameters }, strict);
+  const gaps = await lacksOfQuery(reader, registry, { sql: rows.sql, parameters, isStrict: strict });
   for (const gap of gaps) {
     onWarning(gap);
     options.onGap?.(gap);

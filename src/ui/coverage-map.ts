@@ -1,7 +1,8 @@
 import { haveCommon, hullOf, intersectSpans, type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { PipelineStatus } from '../warehouse/query/status.ts';
+import { spansIn } from '../warehouse/query/coverage.ts';
+import { type PipelineStatus, thereOf } from '../warehouse/query/status.ts';
 import type { CoverageCell } from './ui-types.ts';
 
 /** Cells of a map, of nearly equal size: at most `count`, and none smaller than a block. */
@@ -9,29 +10,29 @@ export function mapCells(view: Span, count: number, status: PipelineStatus): rea
   const size = spanSize(view);
   const cells = Math.min(count, size);
   const edge = (at: number): number => view.from + Math.floor((at * size) / cells);
-  const { done, quarantined, forgotten, unproven } = status;
+  const { unproven, missing } = status;
+  const forgotten = [...spansIn(missing, 'forgotten'), ...spansIn(missing, 'forgotten by retention')];
+  const kinds = [thereOf(status), spansIn(missing, 'quarantined'), forgotten, spansIn(unproven)];
   // Of each kind, only what the view shows has to be compared with its cells.
-  const [ours, bad, gone, read] = [done, quarantined, forgotten, unproven].map((spans) =>
-    intersectSpans([view], spans),
-  );
+  const [ours, bad, gone, read] = kinds.map((spans) => intersectSpans([view], spans));
   const held = holdsOf(status);
   return Array.from({ length: cells }, (_, at) => {
     const cell = { from: edge(at), to: edge(at + 1) - 1 };
     const count = totalSize(intersectSpans([cell], ours ?? []));
     const state = ((): CoverageCell['state'] => {
       if (haveCommon([cell], bad ?? [])) return 'quarantined';
-      if (count === spanSize(cell)) return haveCommon([cell], read ?? []) ? 'read' : 'sealed';
+      if (count === spanSize(cell)) return haveCommon([cell], read ?? []) ? 'unproven' : 'proven';
       if (subtractSpans([cell], [...(ours ?? []), ...(gone ?? [])]).length === 0) return 'forgotten';
       if (count > 0) return 'part';
       return held !== undefined && haveCommon([cell], [held]) ? 'missing' : 'outside';
     })();
-    return { ...cell, state, done: count };
+    return { ...cell, state, blocks: count };
   });
 }
 
-/** From the first to the last block that a pipeline holds anything of. */
-export function holdsOf({ done, holes, quarantined, forgotten }: PipelineStatus): Span | undefined {
-  return hullOf([...done, ...holes, ...quarantined, ...forgotten]);
+/** From the first to the last block that is there or missing. */
+export function holdsOf(status: PipelineStatus): Span | undefined {
+  return hullOf([...thereOf(status), ...spansIn(status.missing)]);
 }
 
 /** True if a map can show a pipeline: its rows belong to blocks, and stay. */

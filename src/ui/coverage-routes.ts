@@ -1,8 +1,9 @@
 import type { Hono } from 'hono';
 import * as z from 'zod';
 import { UsageError } from '../core/errors.ts';
-import { hullOf, intersectSpans, type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
+import { hullOf, intersectSpans, type Span, shortSpans, unionSpans } from '../core/span.ts';
 import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { describeParts, spansIn } from '../warehouse/query/coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import { holdsOf, isMapped, mapCells } from './coverage-map.ts';
 import type { OwnReader } from './own-reader.ts';
@@ -14,7 +15,7 @@ import { valid } from './valid-request.ts';
 
 /** Entries of a cell that are shown. */
 const MAX_ENTRIES = 20;
-const READ = 'only read: compared with nothing';
+const UNPROVEN = 'unproven: compared with nothing';
 
 const block = z.coerce
   .number()
@@ -28,7 +29,7 @@ const viewSchema = z.strictObject({
 });
 const spanSchema = z.strictObject({ from: block, to: block });
 
-/** What is sealed and what is missing. */
+/** What is proven, unproven and missing. */
 export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, cache: StatusCache): void {
   app.get('/api/overview', async (c) =>
     c.json(await own.use(async (opened) => readOverview(opened, await cache.read(opened)))),
@@ -79,20 +80,22 @@ function describeCell(
   if (own === undefined)
     throw new UsageError(`usage: expected a pipeline, got ${pipeline}`, { code: 'unknown-pipeline' });
   const within = (spans: readonly Span[]): readonly Span[] => intersectSpans([span], spans);
-  const [done, quarantined, forgotten] = [within(own.done), within(own.quarantined), within(own.forgotten)];
-  const missing = subtractSpans([span], [...done, ...quarantined, ...forgotten]);
+  const partsWithin = (parts: PipelineStatus['missing' | 'unproven']) =>
+    parts.map((part) => ({ ...part, spans: within(part.spans) })).filter(({ spans }) => spans.length > 0);
+  const [unproven, missing] = [partsWithin(own.unproven), partsWithin(own.missing)];
+  const fetched = missing.filter(({ why }) => !why.startsWith('forgotten'));
   const entries = ledger.filter(
     (entry) => entry.pipeline === pipeline && entry.mart === undefined && within(spansOf(entry)).length > 0,
   );
   return {
-    ...{ done: textOf(done), missing: textOf(missing), quarantined: textOf(quarantined), forgotten: textOf(forgotten) },
+    ...{ proven: textOf(within(own.proven)), unproven: describeParts(unproven), missing: describeParts(missing) },
     days: own.days.filter((day) => within([day]).length > 0).map(({ date }) => date),
     entries: entries
       .slice(-MAX_ENTRIES)
       .reverse()
       .map((entry) => entryItem(entry, own)),
     entryCount: entries.length,
-    fill: fillCommand([pipeline], unionSpans([...missing, ...quarantined]), status),
+    fill: fillCommand([pipeline], unionSpans(fetched.flatMap(({ spans }) => spans)), status),
   };
 }
 
@@ -107,7 +110,7 @@ function entryItem(entry: LedgerEntry, { unproven }: PipelineStatus): EntryItem 
   }));
   return {
     ...{ number, verdict, requests, retries, committedAt, evidence, spans: shortSpans(spansOf(entry)) },
-    proof: proofText(entry, intersectSpans(spansOf(entry), unproven).length > 0),
+    proof: proofText(entry, intersectSpans(spansOf(entry), spansIn(unproven)).length > 0),
     rows: evidence.reduce((sum, { rows }) => sum + rows, 0),
   };
 }
@@ -116,7 +119,7 @@ function proofText({ proof, verdict, scope }: LedgerEntry, isUnproven: boolean):
   if (verdict === 'quarantined') return 'a record could not be decoded';
   if (scope === FORGOTTEN) return 'removed on purpose';
   if (scope !== undefined) return `only a part was read: ${scope}`;
-  if (proof === undefined) return isUnproven ? READ : 'proven by the block headers: links and counts';
-  if (proof === 'none') return READ;
+  if (proof === undefined) return isUnproven ? UNPROVEN : 'proven by the block headers: links and counts';
+  if (proof === 'none') return UNPROVEN;
   return proof === 'shards' ? 'the shards cover every address' : 'compared with the transactions of the same blocks';
 }

@@ -7,9 +7,8 @@ import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
-import { quoteName } from '../sql/canonical-text.ts';
 import { COMMITS, commitColumns, type LedgerEntry } from '../warehouse/index.ts';
-import { findGaps } from '../warehouse/query/open-warehouse.ts';
+import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
 import type { Opened } from './own-reader.ts';
 import type { TableColumn, TableDetail, TableFileItem, TableItem } from './ui-types.ts';
 
@@ -81,7 +80,7 @@ export async function findRelation(opened: Opened, name: string): Promise<Omit<T
 export async function describeRelation(opened: Opened, name: string): Promise<TableDetail> {
   const { reader, registry } = opened;
   const relation = await findRelation(opened, name);
-  const gaps = await findGaps(reader, registry, { sql: `SELECT * FROM ${quoteName(name)}` });
+  const gaps = await lacksOfTable(reader, registry, name);
   return { ...relation, gaps, newestFiles: filesOf(await reader.ledger(), name) };
 }
 

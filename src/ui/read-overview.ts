@@ -1,6 +1,8 @@
 import { shellWord } from '../core/shell-word.ts';
-import { formatSpans, spanSize, totalSize, unionSpans } from '../core/span.ts';
+import { formatSpans, type Span, spanSize, totalSize, unionSpans } from '../core/span.ts';
 import { textOf } from '../sql/row-text.ts';
+import { spansIn } from '../warehouse/query/coverage.ts';
+import { describeBehind } from '../warehouse/query/query-coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import { isMapped } from './coverage-map.ts';
 import type { Opened } from './own-reader.ts';
@@ -22,11 +24,14 @@ export async function readOverview({ reader, registry }: Opened, status: Warehou
     head: await readHead(reader, status),
     blocks: Math.max(0, ...pipelines.map(({ blocks }) => blocks)),
     ...{ rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes) },
-    missing: totalSize(unionSpans(status.pipelines.flatMap(({ holes, quarantined }) => [...holes, ...quarantined]))),
+    missing: totalSize(unionSpans(status.pipelines.flatMap(toFetch))),
     fills: fillsOf(status),
     quarantinedRecords: status.quarantined,
     pipelines,
-    marts: status.marts.map(({ mart, rows, marked, lastCommit }) => ({ name: mart, rows, open: marked, lastCommit })),
+    marts: status.marts.map(({ mart, rows, lacking, behind, lastCommit }) => ({
+      ...{ name: mart, rows, lacking, lastCommit },
+      stale: behind === undefined ? null : describeBehind(behind),
+    })),
     writer:
       writer === undefined ? null : { command: writer.command, since: writer.since, isElsewhere: writer.isElsewhere },
     ...notable(await readRuns(reader.path, status.pipelines)),
@@ -43,22 +48,28 @@ function notable(runs: readonly RunItem[]): Pick<Overview, 'runs' | 'failures'> 
 }
 
 function pipelineItem(status: PipelineStatus, covers: boolean): PipelineItem {
-  const { pipeline, done, holes, quarantined, unproven, rows, bytes, lastCommit } = status;
+  const { pipeline, proven, unproven, missing, rows, bytes, lastCommit } = status;
   const blocks = covers ? status.blocks : 0;
-  const isRead = totalSize(unproven) >= totalSize(done) && done.length > 0 && unproven.length > 0;
   return {
     name: pipeline,
-    proof: isRead ? 'read' : unproven.length > 0 ? 'in part' : 'proven',
+    proof: unproven.length === 0 ? 'proven' : proven.length > 0 ? 'in part' : 'unproven',
     ...{ blocks, rows: Object.values(rows).reduce((total, count) => total + count, 0), bytes },
-    ...{ missing: totalSize(holes), quarantined: totalSize(quarantined), lastCommit: lastCommit ?? null },
+    ...{ missing: totalSize(toFetch(status)), quarantined: totalSize(spansIn(missing, 'quarantined')) },
+    lastCommit: lastCommit ?? null,
   };
+}
+
+/** What is missing, without what was removed on purpose. */
+function toFetch({ missing }: PipelineStatus): readonly Span[] {
+  return spansIn(missing.filter(({ why }) => !why.startsWith('forgotten')));
 }
 
 /** What is missing, pipelines that lack the same blocks together. */
 function fillsOf(status: WarehouseStatus): Overview['fills'] {
-  const groups = new Map<string, { readonly pipelines: string[]; readonly spans: PipelineStatus['holes'] }>();
-  for (const { pipeline, holes, quarantined } of status.pipelines) {
-    const spans = unionSpans([...holes, ...quarantined]);
+  const groups = new Map<string, { readonly pipelines: string[]; readonly spans: readonly Span[] }>();
+  for (const each of status.pipelines) {
+    const { pipeline } = each;
+    const spans = toFetch(each);
     const key = formatSpans(spans);
     if (spans.length > 0) groups.set(key, { spans, pipelines: [...(groups.get(key)?.pipelines ?? []), pipeline] });
   }
@@ -70,13 +81,13 @@ function fillsOf(status: WarehouseStatus): Overview['fills'] {
 /** The command that fetches some blocks; null for none. */
 export function fillCommand(
   pipelines: readonly string[],
-  spans: PipelineStatus['holes'],
+  spans: readonly Span[],
   { network, warehouse }: Pick<WarehouseStatus, 'network' | 'warehouse'>,
 ): string | null {
   if (spans.length === 0) return null;
   const sorted = [...spans].sort((a, b) => a.from - b.from);
   const [first, last] = [sorted[0], sorted.at(-1)];
-  // What is done between many holes is not fetched again.
+  // What is there between many of them is not fetched again.
   const range =
     sorted.length <= MAX_SPANS
       ? sorted.map((span) => (spanSize(span) === 1 ? String(span.from) : formatSpans([span]))).join(',')

@@ -119,8 +119,8 @@ export interface BlockSpan {
 /** One pipeline in the overview. */
 export interface PipelineItem {
   readonly name: string;
-  /** Proven by headers or transactions, partly so, or only read. */
-  readonly proof: 'proven' | 'in part' | 'read';
+  /** Whether headers or transactions prove its rows. */
+  readonly proof: 'proven' | 'in part' | 'unproven';
   readonly blocks: number;
   readonly rows: number;
   readonly bytes: number;
@@ -139,8 +139,10 @@ export interface FillItem {
 export interface MartItem {
   readonly name: string;
   readonly rows: number;
-  /** Days whose rows are not complete. */
-  readonly open: readonly string[];
+  /** Days, or `all`, of which tables that it reads lack rows. */
+  readonly lacking: readonly string[];
+  /** `built 3 commits ago`; null if it is current. */
+  readonly stale: string | null;
   readonly lastCommit: string;
 }
 
@@ -269,13 +271,13 @@ export interface Overview {
 }
 
 /** `outside`: before the first or after the last block of the pipeline. */
-export type CellState = 'sealed' | 'read' | 'part' | 'missing' | 'quarantined' | 'forgotten' | 'outside';
+export type CellState = 'proven' | 'unproven' | 'part' | 'missing' | 'quarantined' | 'forgotten' | 'outside';
 
 /** Some blocks of a pipeline. */
 export interface CoverageCell extends BlockSpan {
   readonly state: CellState;
-  /** Blocks that are done. */
-  readonly done: number;
+  /** Blocks that are there. */
+  readonly blocks: number;
 }
 
 export interface Coverage extends BlockSpan {
@@ -303,10 +305,11 @@ export interface EntryItem {
 
 /** What is known of some blocks of a pipeline. */
 export interface CellDetail {
-  readonly done: string;
+  /** Blocks; empty for none. */
+  readonly proven: string;
+  /** Blocks and reasons. */
+  readonly unproven: string;
   readonly missing: string;
-  readonly quarantined: string;
-  readonly forgotten: string;
   /** UTC days of the blocks. */
   readonly days: readonly string[];
   readonly entries: readonly EntryItem[];

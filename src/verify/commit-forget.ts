@@ -97,11 +97,11 @@ function tombstones(entries: readonly ForgottenEntry[], { effects, by, days }: F
 
 /** A kept part has the read time and proof of its entry. */
 function keptDraft({ entry }: ForgottenEntry, spans: readonly Span[]): CommitPart['draft'] {
-  const { network, pipeline, version, verdict, asOf, scope, proof, without, requests } = entry;
+  const { network, pipeline, version, verdict, asOf, scope, proof, without, requests, number, copies = number } = entry;
   const share = Math.round((requests * totalSize(spans)) / totalSize(spansOf(entry)));
   return {
     ...{ network, pipeline, version, ...covering(spans), verdict, asOf, scope, proof, without },
-    ...{ requests: share, retries: 0, copies: true, supersedes: [] },
+    ...{ requests: share, retries: 0, copies, supersedes: [] },
   };
 }
 

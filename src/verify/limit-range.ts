@@ -1,4 +1,4 @@
-import { type DaySpan, readDaySpans } from '../chain/day-spans.ts';
+import { type DaySpan, isFullDay, readDaySpans } from '../chain/day-spans.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { warehouseTimes, warehouseToday } from '../chain/warehouse-times.ts';
 import { realEffects } from '../core/effects.ts';
@@ -41,7 +41,7 @@ export async function resolveStored(chain: StoredChain, range: string): Promise<
         hint: days.size === 0 ? 'it has no block headers' : `it has ${formatDays([...days.keys()])}`,
       });
     }
-    if (!day.isWhole) broken.set(date, { from: day.from, to: day.to });
+    if (!isFullDay(day)) broken.set(date, { from: day.from, to: day.to });
     return day;
   };
   const times = warehouseTimes(chain.query, chain.headers);

@@ -68,7 +68,7 @@ function formatReport(report: VerifyReport): string {
   const lines = [
     `${proven ? 'proven' : 'NOT proven'}: ${done.join('; ') || 'nothing'} in ${report.warehouse} (${found}, ${formatCount(files)} files${asked}, ${formatDuration(seconds)})`,
   ];
-  if (read.length > 0) lines.push(`  only read, not proven: ${read.join('; ')}`);
+  if (read.length > 0) lines.push(`  unproven: ${read.join('; ')}`);
   const early = shown(notFinal);
   if (early.length > 0) lines.push(`  not final, read again by run and follow: ${early.join('; ')}`);
   if (unsigned > 0)

@@ -3,7 +3,7 @@ import { guarded } from '../files/file-failure.ts';
 import type { SmallObjects } from '../objects/object-store.ts';
 import { DATE_COLUMN, dateIn, partitionOf } from './file-layout.ts';
 import { type LedgerFolder, requireOwnEntries } from './ledger/ledger-folder.ts';
-import { committedMarts } from './relations/mart-views.ts';
+import { martsIn } from './relations/mart-views.ts';
 import type { SchemaColumn } from './relations/table-schema.ts';
 import type { LedgerEntry, TableFile } from './store.ts';
 
@@ -68,7 +68,7 @@ export function readInForce(
     const { effective, forgotten, all } = ledger.entries;
     const tables = [
       ...declared.map((table) => ({ table, isMart: false })),
-      ...committedMarts(ledger).map((table) => ({ table, isMart: true })),
+      ...martsIn(ledger).map((table) => ({ table, isMart: true })),
     ];
     return {
       entry: [...effective, ...forgotten].reduce((most, { number }) => Math.max(most, number), 0),

@@ -37,7 +37,6 @@ export {
   givesWay,
   narrowerEntries,
   PARTIAL,
-  quarantinedSpans,
   spansOf,
   unprovenSpans,
 } from './ledger/done-spans.ts';

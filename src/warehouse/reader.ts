@@ -21,6 +21,8 @@ export interface Reader {
   readonly stream: Stream;
   /** Entries in force, in order of commit. */
   ledger(): Promise<readonly LedgerEntry[]>;
+  /** The marts, with the columns of their rows. */
+  marts(): Promise<readonly TableDef[]>;
   /** Entries that record rows removed on purpose, in order of commit. */
   forgotten(): Promise<readonly LedgerEntry[]>;
   /**

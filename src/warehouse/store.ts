@@ -112,8 +112,11 @@ export interface LedgerEntry {
   readonly forgotten?: ForgottenRows | undefined;
   /** Id of the last entry of the same commit, if it has several: without that one, this one is not in force. */
   readonly commitWith?: string | undefined;
-  /** Present if its rows are rows of entries that leave force in the same commit, unchanged. Absent from old entries. */
-  readonly copies?: true | undefined;
+  /**
+   * Present if its rows are rows of entries that leave force in the same commit, unchanged: the number of the newest entry that brought some of
+   * them.
+   */
+  readonly copies?: number | undefined;
   /** Ids of entries whose rows this one replaces. */
   readonly supersedes: readonly string[];
   /** ISO 8601, UTC. */

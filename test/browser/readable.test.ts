@@ -139,7 +139,7 @@ describe.skipIf(executable === undefined)(`a report is easy to read${why}`, () =
           time: bar.querySelector('title')?.textContent?.split('\n')[0],
           isPartial: bar.hasAttribute('data-partial'),
           opacity: bar.getAttribute('fill-opacity'),
-          isTold: bar.querySelector('title')?.textContent?.endsWith('not whole'),
+          isTold: bar.querySelector('title')?.textContent?.endsWith('missing in part'),
         })),
       );
       const of = (time: string, isPartial: boolean) => ({

@@ -99,7 +99,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     await page.locator('.grid-row[aria-busy=false]').first().waitFor();
   }
 
-  test('the overview has the numbers of SQL and status, and the command that fills the holes', async () => {
+  test('the overview has the numbers of SQL and status, and the command that fetches what is missing', async () => {
     await visit('/', async (page) => {
       const figure = (name: string) => page.locator('dl.figures-row div', { hasText: name }).locator('dd');
       await figure('missing blocks').waitFor();
@@ -110,7 +110,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       expect(await page.locator('.command code').allTextContents()).toEqual([
         `tonlake run blocks transactions --network sandbox --range 1040:1049 --warehouse ${warehouse}`,
       ]);
-      const rows = page.getByRole('row', { name: /^transactions holes/ });
+      const rows = page.getByRole('row', { name: /^transactions missing in part/ });
       const counts = await query(
         warehouse,
         'select (select count(*) from transactions) + (select count(*) from messages) + (select count(*) from account_states)',
@@ -171,7 +171,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       await link.click();
       await page.getByRole('heading', { name: 'transactions', exact: true }).waitFor();
       expect(new URL(page.url()).pathname).toBe('/tables/transactions');
-      expect(await page.getByText('transactions is not whole: missing 1040:1049').count()).toBe(1);
+      expect(await page.getByText('transactions: missing 1040:1049 (not exported)').count()).toBe(1);
       await page.getByRole('button', { name: 'Profile descr', exact: true }).click();
       const [top] = await query(
         warehouse,
@@ -209,7 +209,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       expect(await page.locator('.grid-row').first().getByRole('gridcell').allTextContents()).toEqual(row);
       expect(await page.getByRole('status').allTextContents()).toEqual(
         expect.arrayContaining([
-          'transactions is not whole: missing 1040:1049',
+          'transactions: missing 1040:1049 (not exported)',
           expect.stringMatching(/^1 row, [\d,]+ ms, .* read$/),
         ]),
       );

@@ -14,7 +14,7 @@ test('status begins with what is missing, and has a line for each pipeline; one 
   const status = (...args: readonly string[]) => tonlake(['status', ...args, '-w', path]);
   const { stdout: summary } = await status();
   expect(summary).toMatch(
-    /^sandbox in .*\nnewest block 1005, 2026-05-01T23:33:22Z, .* ago\n\nmissing +transactions +1002:1003\n/,
+    /^sandbox in .*\nnewest block 1005, 2026-05-01T23:33:22Z, .* ago\n\nmissing +transactions +1002:1003 \(not exported\)\n/,
   );
   expect(summary).not.toContain('nothing is missing');
   expect(summary.match(/^blocks .*$/gm)).toEqual([expect.stringMatching(/^blocks +1000:1005 +\d+ +\d+ \(/)]);
@@ -23,11 +23,11 @@ test('status begins with what is missing, and has a line for each pipeline; one 
   ]);
 
   const { stdout: one } = await status('transactions');
-  expect(one).toContain('\n  holes        1002:1003\n');
+  expect(one).toContain('\n  missing      1002:1003 (not exported)\n');
   expect(one).not.toMatch(/^blocks$/m);
   const { stdout: long } = await status('--long');
   expect(long).toMatch(/^blocks$/m);
-  expect(long).toContain('\n  holes        1002:1003\n');
+  expect(long).toContain('\n  missing      1002:1003 (not exported)\n');
   const namesIn = (json: string) => JSON.parse(json).pipelines.map((each: PipelineStatus) => each.pipeline);
   expect(namesIn((await status('--json')).stdout)).toEqual(['blocks', 'transactions']);
   expect(namesIn((await status('blocks', '--json')).stdout)).toEqual(['blocks']);
@@ -49,24 +49,24 @@ test('blocks whose headers are there and whose transactions are not are missing,
     const { stdout: text } = await tonlake(['status', '-w', path]);
     const { stdout: long } = await tonlake(['status', 'transactions', '-w', path]);
     const { pipelines } = JSON.parse((await tonlake(['status', '--json', '-w', path])).stdout);
-    const { holes } = pipelines.find(({ pipeline }: PipelineStatus) => pipeline === 'transactions');
-    return { text, long, holes };
+    const { missing } = pipelines.find(({ pipeline }: PipelineStatus) => pipeline === 'transactions');
+    return { text, long, missing };
   };
   expect(await run('blocks', '-r', '1000:1020')).toMatchObject({ code: 0 });
   const before = await status();
-  expect(before.text).toMatch(/^missing +transactions +1000:1020\n/m);
+  expect(before.text).toMatch(/^missing +transactions +1000:1020 \(not exported\)$/m);
   expect(before.text).not.toContain('nothing is missing');
-  expect(before.long).toContain('\n  holes        1000:1020\n');
-  expect(before.holes).toEqual([{ from: 1000, to: 1020 }]);
+  expect(before.long).toContain('\n  missing      1000:1020 (not exported)\n');
+  expect(before.missing).toEqual([{ why: 'not exported', spans: [{ from: 1000, to: 1020 }] }]);
   expect(await run('transactions', '-r', '1005:1009')).toMatchObject({ code: 0 });
   const after = await status();
-  expect(after.text).toMatch(/^missing +transactions +1000:1004,1010:1020\n/m);
-  expect(after.long).toContain('\n  holes        1000:1004,1010:1020\n');
-  const holes = [
+  expect(after.text).toMatch(/^missing +transactions +1000:1004,1010:1020 \(not exported\)$/m);
+  expect(after.long).toContain('\n  missing      1000:1004,1010:1020 (not exported)\n');
+  const spans = [
     { from: 1000, to: 1004 },
     { from: 1010, to: 1020 },
   ];
-  expect(after.holes).toEqual(holes);
+  expect(after.missing).toEqual([{ why: 'not exported', spans }]);
   const { stderr } = await tonlake(['sql', 'select count(*) from transactions', '-w', path]);
   expect(stderr).toContain('missing 1000:1004,1010:1020');
 });
@@ -91,23 +91,25 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
   const sound = (pipeline: string): PipelineStatus => ({
     ...{
       pipeline,
-      done: [span],
-      holes: [],
-      quarantined: [],
-      forgotten: [],
+      proven: [span],
       unproven: [],
-      notFinal: [],
+      missing: [],
       blocks: 9,
       rows: { a: 1, b: 2 },
     },
     ...{ files: 2, bytes: 1000, commits: 1, leftOut: [], days: [], lastCommit: '2026-05-01T00:00:00.000Z' },
   });
-  const pipelines = Array.from({ length: 40 }, (_, i) => ({ ...sound(`p${i}`), unproven: i > 0 ? [span] : [] }));
-  const open = { ...sound('open'), done: spans, holes: spans, quarantined: spans };
+  const unproven = [{ why: 'compared with nothing', spans: [span] }] as const;
+  const pipelines = Array.from({ length: 40 }, (_, i) => ({
+    ...sound(`p${i}`),
+    ...(i > 0 ? { proven: [], unproven } : {}),
+  }));
+  const missing = (['not exported', 'quarantined'] as const).map((why) => ({ why, spans }));
+  const open = { ...sound('open'), proven: spans, missing };
   const mart = {
     rows: 1,
     days: 1,
-    marked: ['2026-05-01'],
+    lacking: ['2026-05-01'],
     files: 1,
     bytes: 9,
     lastCommit: '2026-05-01',
@@ -126,14 +128,10 @@ test('a summary of many pipelines is short: spans are counted, and names that ar
   expect(lines.slice(0, end)).toEqual([
     'sandbox in /w (parquet)',
     '',
-    'missing      open  0:4,10:14,20:24 and 997 more',
-    'quarantined  open  0:4,10:14,20:24 and 997 more',
+    'missing      open                 0:4,10:14,20:24 and 997 more (not exported), 0:4,10:14,20:24 and 997 more (quarantined)',
+    'missing      one, two and 2 more  part of 2026-05-01',
     'quarantined  2 records in quarantine: tonlake sql "select * from quarantine"',
-    'not whole    2026-05-01: one, two and 2 more',
-    `only read    not proven: ${pipelines
-      .slice(1)
-      .map(({ pipeline }) => pipeline)
-      .join(', ')}`,
+    'unproven     p1, p2 and 37 more   1:9 (compared with nothing)',
   ]);
   expect(lines.slice(end)).toHaveLength(2 + 41 + 4 + 4);
   expect(Math.max(...lines.slice(end).map((line) => line.length))).toBeLessThan(120);

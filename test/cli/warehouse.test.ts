@@ -229,18 +229,15 @@ test('tonlake status --json is one object', async () => {
     const { code, stdout, stderr } = await tonlake(['status', '--json', '--warehouse', warehouse]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const shared = {
-      done: [{ from: 1000, to: 1009 }],
-      forgotten: [],
-      holes: [],
-      quarantined: [],
+      proven: [{ from: 1000, to: 1009 }],
       unproven: [],
-      notFinal: [],
+      missing: [],
       leftOut: [],
       blocks: 10,
       files: expect.any(Number),
       bytes: expect.any(Number),
       commits: 1,
-      days: [{ date: '2026-05-01', from: 1000, to: 1009, sealed: 10, isWhole: false }],
+      days: [{ date: '2026-05-01', from: 1000, to: 1009, blocks: 10, hasStart: false, hasEnd: false }],
       lastCommit: expect.stringMatching(/^\d{4}-.*Z$/),
     };
     const counts = {

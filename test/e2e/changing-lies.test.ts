@@ -50,12 +50,12 @@ describe.each(['masterchain', 'window'] as const)(
       sandbox.setFaults(NO_FAULTS);
       expect((await verify(warehouse)).findings).toEqual([]);
       expect(complete).toBe(false);
-      expect((await readStatus(warehouse)).pipelines.find(({ pipeline }) => pipeline === 'transactions')?.done).toEqual(
-        [
-          { from: 60, to: 65 },
-          { from: 67, to: 72 },
-        ],
-      );
+      expect(
+        (await readStatus(warehouse)).pipelines.find(({ pipeline }) => pipeline === 'transactions')?.proven,
+      ).toEqual([
+        { from: 60, to: 65 },
+        { from: 67, to: 72 },
+      ]);
       expect((await runInto(warehouse, walk)).complete).toBe(true);
       expect(await contentOf(warehouse)).toEqual(truth);
     });

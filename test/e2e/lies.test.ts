@@ -215,22 +215,22 @@ describe.each(['masterchain', 'window'] as const)('a source that lies about some
     const lied = await runInto(warehouse, walk, span);
     sandbox.setFaults(NO_FAULTS);
     const status = await readStatus(warehouse);
-    const sealed = status.pipelines.find(({ pipeline }) => pipeline === 'transactions')?.done ?? [];
-    const kept = sealed.reduce((sum, span) => sum + spanSize(span), 0);
-    expect(kept, `sealed ${formatSpans(sealed)}`).toBeGreaterThanOrEqual(spanSize(span) - 4 * lies.length);
+    const proven = status.pipelines.find(({ pipeline }) => pipeline === 'transactions')?.proven ?? [];
+    const kept = proven.reduce((sum, span) => sum + spanSize(span), 0);
+    expect(kept, `proven ${formatSpans(proven)}`).toBeGreaterThanOrEqual(spanSize(span) - 4 * lies.length);
     if (!lied.report.complete) {
       const mended = await runInto(warehouse, walk, span);
       expect(mended.problems).toEqual([]);
       expect(mended.report.complete).toBe(true);
     }
     expect(await hashOf(warehouse)).toBe(await truthOf(span));
-    return { sealed, problems: lied.problems };
+    return { proven, problems: lied.problems };
   };
   test.each(casesOf(walk === 'masterchain' ? HARMLESS : shallow, exportGroup))(
     '$kind: the block is not sealed, and is whole once the source tells the truth',
     async ({ kind, seqno, lie, outcomeOf }) => {
-      const { sealed, problems } = await outcomeOf();
-      if (sealed.some(({ from, to }) => from <= seqno && seqno <= to)) {
+      const { proven, problems } = await outcomeOf();
+      if (proven.some(({ from, to }) => from <= seqno && seqno <= to)) {
         // A lie that shows only in lists that were not asked for, or only in passing, leaves no trace.
         expect(HARMLESS).toContain(kind);
       } else {

@@ -71,11 +71,11 @@ test.each(['w', 'w.duckdb'])(
     expect(await statusOf(path)).toMatchObject({
       quarantined: 1,
       pipelines: [
-        { pipeline: 'blocks', quarantined: [], holes: [] },
+        { pipeline: 'blocks', missing: [] },
         {
           pipeline: 'transactions',
-          quarantined: [held],
-          done: [
+          missing: [{ why: 'quarantined', spans: [held] }],
+          proven: [
             { from: 1000, to: 1009 },
             { from: 1011, to: 1029 },
           ],
@@ -83,7 +83,7 @@ test.each(['w', 'w.duckdb'])(
       ],
     });
     const told = await tonlake(['status', '--long', '--warehouse', path]);
-    expect(told.stdout).toMatch(/quarantined +1010\n/);
+    expect(told.stdout).toMatch(/missing +1010 \(quarantined\)\n/);
     expect(told.stdout).toMatch(/1 records? in quarantine/);
 
     // Asked again while it is still broken: one entry, not two.
@@ -125,8 +125,8 @@ test.each(['window', 'masterchain'])(
     ];
     expect(await statusOf(path)).toMatchObject({
       pipelines: [
-        { pipeline: 'blocks', quarantined: [{ from: 1010, to: 1010 }], done: parts },
-        { pipeline: 'transactions', done: parts },
+        { pipeline: 'blocks', missing: [{ why: 'quarantined', spans: [{ from: 1010, to: 1010 }] }], proven: parts },
+        { pipeline: 'transactions', proven: parts },
       ],
     });
     expect(await tonlake(['verify', '--warehouse', path])).toMatchObject({ code: 0 });

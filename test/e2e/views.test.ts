@@ -78,7 +78,7 @@ test('a query over a view warns as one over its table does', async () => {
   const more = { network: sandbox.url, warehouse: places.folder };
   await run({ ...more, range: '1030:1036', pipelines: ['blocks'] });
   const { stderr } = await tonlake(['sql', 'select count(*) from actions_renew_dns', '--warehouse', places.folder]);
-  expect(stderr).toBe('warning: actions is not whole: missing 1034:1036\n');
+  expect(stderr).toBe('warning: actions: missing 1034:1036 (not exported)\n');
 });
 
 test('tonlake show tells of views', async () => {

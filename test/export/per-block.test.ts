@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
-import { readStatus } from '../../src/warehouse/query/status.ts';
+import { readStatus, thereOf } from '../../src/warehouse/query/status.ts';
 import { query } from '../e2e/export.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import type { LieKind } from '../faults/lie-kinds.ts';
@@ -29,7 +29,7 @@ async function exported(
     ...{ onEvent: (event: RunEvent) => events.push(event) },
   });
   const done = Object.fromEntries(
-    (await readStatus(warehouse)).pipelines.map(({ pipeline, done: spans }) => [pipeline, spans]),
+    (await readStatus(warehouse)).pipelines.map((status) => [status.pipeline, thereOf(status)]),
   );
   return { warehouse, report, done, problems: events.filter((event) => event.event === 'problem') };
 }

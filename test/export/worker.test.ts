@@ -120,7 +120,7 @@ describe('a run gives the same rows', () => {
       const warehouse = join(freshFolder(), 'w');
       expect((await run({ ...options, warehouse })).complete).toBe(false);
       const { pipelines } = await readStatus(warehouse);
-      expect(pipelines.find(({ pipeline }) => pipeline === 'transactions')?.done).toEqual([
+      expect(pipelines.find(({ pipeline }) => pipeline === 'transactions')?.proven).toEqual([
         { from: 60, to: 67 },
         { from: 69, to: 172 },
       ]);

@@ -102,7 +102,7 @@ class Model {
       const merged = own.slice(step.which % Math.max(1, own.length)).slice(0, step.count);
       if (merged.length < 2) return;
       const rows = new Map(merged.flatMap(({ id }) => [...(this.rows.get(id) ?? [])]));
-      return this.add(rows, { copies: true, supersedes: merged.map(({ id }) => id) });
+      return this.add(rows, { copies: 1, supersedes: merged.map(({ id }) => id) });
     }
     if (step.kind === 'export again') {
       const [span] = subtractSpans([{ from: 1, to: this.head }], this.sealed.flatMap(spansOf));
@@ -122,7 +122,7 @@ class Model {
     const kept = this.isList ? [] : others;
     const to = this.isList ? blocks.at(-1) : first;
     const old = this.rows.get(chosen.id);
-    if (kept.length > 0) this.add(new Map(kept.map((seqno) => [seqno, old?.get(seqno) ?? 0])), { copies: true });
+    if (kept.length > 0) this.add(new Map(kept.map((seqno) => [seqno, old?.get(seqno) ?? 0])), { copies: 1 });
     const id = `t${this.all.length + 1}`;
     const spans = [{ from: first ?? 0, to: to ?? 0 }];
     this.add(new Map(), { id, spans, scope: FORGOTTEN, supersedes: [chosen.id, id], tables: {} });

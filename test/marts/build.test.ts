@@ -167,13 +167,15 @@ describe('marts are relations like tables', () => {
       'csv',
     ]);
     expect(sql.stdout).toMatch(/^tx_count\n\d+\n\d+\n$/);
-    expect(sql.stderr).toBe('warning: transactions_daily is not whole: 2026-05-01, 2026-05-02\n');
+    expect(sql.stderr).toBe('warning: transactions_daily: missing part of 2026-05-01, 2026-05-02\n');
     const strict = await tonlake(['sql', 'from transactions_daily', '--warehouse', built, '--strict']);
     expect(strict.code).toBe(1);
     const files = await tonlake(['show', 'transactions_daily', '--files', '--warehouse', built]);
     expect(files.stdout.trim().split('\n')).toHaveLength(2);
     const status = await tonlake(['status', '--long', '--warehouse', built]);
-    expect(status.stdout).toContain('  transactions_daily: 2 rows; 2 days; not whole: 2026-05-01, 2026-05-02\n');
+    expect(status.stdout).toContain(
+      '  transactions_daily: 2 rows; 2 days; current; missing part of 2026-05-01, 2026-05-02\n',
+    );
     expect(status.stdout).not.toContain('mart:');
     expect((await tonlake(['show', 'dex_swaps'])).stdout).toContain('Who swapped what for what');
     const verify = await tonlake(['verify', '--warehouse', built]);

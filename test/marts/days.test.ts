@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readDaySpans } from '../../src/chain/day-spans.ts';
+import { type DaySpan, isFullDay, readDaySpans } from '../../src/chain/day-spans.ts';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { isSealed } from '../../src/marts/mart-inputs.ts';
 import { Database } from '../../src/sql/database.ts';
@@ -29,6 +29,7 @@ async function daysOf(blocks: readonly (readonly [seqno: number, second: number]
 }
 
 const DAY = 86_400;
+const isPartial = (day: DaySpan): boolean => !isFullDay(day);
 
 describe('a day', () => {
   test('is whole between blocks of the day before and of the day after; late shard blocks belong to its span', async () => {
@@ -41,9 +42,9 @@ describe('a day', () => {
         [13, DAY],
       ]),
     ).toEqual({
-      '2026-05-01': { from: 9, to: 10, isWhole: false },
-      '2026-05-02': { from: 10, to: 13, isWhole: true },
-      '2026-05-03': { from: 13, to: 13, isWhole: false },
+      '2026-05-01': { from: 9, to: 10, hasStart: false, hasEnd: true },
+      '2026-05-02': { from: 10, to: 13, hasStart: true, hasEnd: true },
+      '2026-05-03': { from: 13, to: 13, hasStart: true, hasEnd: false },
     });
   });
 
@@ -56,7 +57,7 @@ describe('a day', () => {
           [3, DAY + 1],
         ])
       )['2026-05-02'],
-    ).toMatchObject({ isWhole: true });
+    ).toSatisfy(isFullDay);
   });
 
   test('is whole when its first block stands no further from midnight than blocks stand from each other', async () => {
@@ -68,7 +69,7 @@ describe('a day', () => {
           [12, DAY],
         ])
       )['2026-05-02'],
-    ).toMatchObject({ isWhole: true });
+    ).toSatisfy(isFullDay);
     expect(
       (
         await daysOf([
@@ -77,7 +78,7 @@ describe('a day', () => {
           [12, DAY],
         ])
       )['2026-05-02'],
-    ).toMatchObject({ isWhole: false });
+    ).toSatisfy(isPartial);
   });
 
   test('is not whole where its first blocks are missing, however long blocks are missing before them or later', async () => {
@@ -85,8 +86,8 @@ describe('a day', () => {
       [10, 40_000],
       [11, 40_005],
     ] as const;
-    expect((await daysOf([[2, -300_000], ...late, [12, DAY]]))['2026-05-02']).toMatchObject({ isWhole: false });
-    expect((await daysOf([...late, [99, DAY - 5], [100, DAY]]))['2026-05-02']).toMatchObject({ isWhole: false });
+    expect((await daysOf([[2, -300_000], ...late, [12, DAY]]))['2026-05-02']).toSatisfy(isPartial);
+    expect((await daysOf([...late, [99, DAY - 5], [100, DAY]]))['2026-05-02']).toSatisfy(isPartial);
   });
 
   test('is not whole without a block of the next day, or with a hole at midnight', async () => {
@@ -98,7 +99,7 @@ describe('a day', () => {
           [11, DAY - 2],
         ])
       )['2026-05-02'],
-    ).toMatchObject({ isWhole: false });
+    ).toSatisfy(isPartial);
     expect(
       (
         await daysOf([
@@ -108,7 +109,7 @@ describe('a day', () => {
           [14, DAY + 9],
         ])
       )['2026-05-02'],
-    ).toMatchObject({ isWhole: false });
+    ).toSatisfy(isPartial);
   });
 });
 
@@ -186,7 +187,7 @@ describe('the days of headers by the bounds of their files', () => {
     );
     await daysOf(blocks);
     const days = await readHeaderDays(query, ledger, registry);
-    expect([...days.values()].map(({ isWhole }) => isWhole)).toEqual([true, true, false]);
+    expect([...days.values()].map(isFullDay)).toEqual([true, true, false]);
     expect(statements).toHaveLength(1);
     expect(statements[0]).toContain("DATE '2026-05-02'");
     statements.length = 0;

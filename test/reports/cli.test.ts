@@ -17,8 +17,9 @@ const report = (...args: readonly string[]) => tonlake(['report', ...args, '--wa
 test('a report goes to standard output, and gaps to stderr', async () => {
   const { code, stdout, stderr } = await report('network-daily', '--format', 'csv');
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^warning: transactions is not whole: missing 1010:1019, between [-\d: ]+ and [-\d: ]+\n/);
-  expect(stderr).toMatch(/^warning: transactions is not whole in 2026-05-01: only [^\n]+; missing 1010:1019$/m);
+  expect(stderr).toMatch(
+    /^warning: transactions: missing part of 2026-05-01 \(only [^\n]+\), 1010:1019 \(not exported\)\n/,
+  );
   expect(stdout).toMatch(/^# totals\ntransactions,active_accounts,/);
 });
 
@@ -32,7 +33,7 @@ test.skipIf(!hasScript)('on a terminal a report is text, and says how to make th
   expect(lines).not.toMatch(/<[a-z!]/);
   expect(lines).toMatch(/^The network, day by day\n-{23}\n/m);
   expect(lines).toMatch(
-    /^time {17}transactions {2}not whole\n-{19} {2}-{12} {2}-{9}\n2026-05-01 \S+ {2}[ \d,]+ {2}\w+ +█+$/m,
+    /^time {17}transactions {2}lacks blocks\n-{19} {2}-{12} {2}-{12}\n2026-05-01 \S+ {2}[ \d,]+ {2}\w+ +█+$/m,
   );
   expect(lines).toMatch(/\nhint: --output network-daily\.html writes the page with its charts\n$/);
 });

@@ -27,15 +27,15 @@ test('a long list of spans is short in the foot of a report, and whole in its JS
     expect(content).not.toContain(WHOLE);
   }
   const { content } = await renderReport(warehouse, report, { format: 'json' });
-  expect(JSON.parse(content).coverage).toMatchObject([{ pipeline: 'blocks', sealed: WHOLE }]);
+  expect(JSON.parse(content).coverage).toMatchObject([{ pipeline: 'blocks', proven: WHOLE }]);
 });
 
-test('it is short in the status, in what verify proves and in warnings of gaps', async () => {
+test('it is short in the status, in what verify proves and in warnings', async () => {
   const status = formatStatus(await readStatus(warehouse));
-  expect(status).toContain(`done         ${SHORT} (14 masterchain blocks)`);
-  expect(status).toContain(`holes        ${MISSING}`);
+  expect(status).toContain(`proven       ${SHORT} (14 masterchain blocks)`);
+  expect(status).toContain(`missing      ${MISSING} (not exported)`);
   const verified = await tonlake(['verify', '-w', warehouse]);
   expect(verified.stdout).toContain(`proven: blocks ${SHORT} in `);
   const queried = await tonlake(['sql', '-w', warehouse, 'select count(*) from blocks']);
-  expect(queried.stderr).toContain(`blocks is not whole: missing ${MISSING}`);
+  expect(queried.stderr).toContain(`blocks: missing ${MISSING} (not exported)`);
 });

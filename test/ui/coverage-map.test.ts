@@ -6,8 +6,8 @@ import type { PipelineStatus } from '../../src/warehouse/query/status.ts';
 import { moved, zoomed } from '../../ui/coverage-view.ts';
 import { contentHeight, ROW_HEIGHT, rowAt, scrollTopOf } from '../../ui/grid-layout.ts';
 
-const status = (more: Partial<Pick<PipelineStatus, 'done' | 'holes' | 'quarantined' | 'forgotten' | 'unproven'>>) =>
-  ({ done: [], holes: [], quarantined: [], forgotten: [], unproven: [], ...more }) as unknown as PipelineStatus;
+const status = (more: Partial<Pick<PipelineStatus, 'proven' | 'unproven' | 'missing'>>) =>
+  ({ proven: [], unproven: [], missing: [], ...more }) as unknown as PipelineStatus;
 
 const states = (view: Span, count: number, of: PipelineStatus): string =>
   mapCells(view, count, of)
@@ -17,42 +17,44 @@ const states = (view: Span, count: number, of: PipelineStatus): string =>
 describe('cells of the coverage map', () => {
   test('say what their blocks are, the worst first', () => {
     const of = status({
-      done: [{ from: 10, to: 39 }],
-      unproven: [{ from: 30, to: 39 }],
-      holes: [{ from: 40, to: 44 }],
-      quarantined: [{ from: 45, to: 46 }],
-      forgotten: [{ from: 50, to: 59 }],
+      proven: [{ from: 10, to: 29 }],
+      unproven: [{ why: 'not final', spans: [{ from: 30, to: 39 }] }],
+      missing: [
+        { why: 'not exported', spans: [{ from: 40, to: 44 }] },
+        { why: 'quarantined', spans: [{ from: 45, to: 46 }] },
+        { why: 'forgotten', spans: [{ from: 50, to: 59 }] },
+      ],
     });
-    expect(states({ from: 0, to: 69 }, 7, of)).toBe('outside sealed sealed read quarantined forgotten outside');
+    expect(states({ from: 0, to: 69 }, 7, of)).toBe('outside proven proven unproven quarantined forgotten outside');
     expect(states({ from: 35, to: 44 }, 1, of)).toBe('part');
     expect(states({ from: 40, to: 44 }, 5, of)).toBe('missing missing missing missing missing');
   });
 
   test('a single missing block is never hidden among thousands', () => {
     const of = status({
-      done: [
+      proven: [
         { from: 0, to: 49_999 },
         { from: 50_001, to: 99_999 },
       ],
-      holes: [{ from: 50_000, to: 50_000 }],
+      missing: [{ why: 'not exported', spans: [{ from: 50_000, to: 50_000 }] }],
     });
-    expect(states({ from: 0, to: 99_999 }, 3, of)).toBe('sealed part sealed');
+    expect(states({ from: 0, to: 99_999 }, 3, of)).toBe('proven part proven');
   });
 
   const span = fc
     .tuple(fc.integer({ min: 0, max: 500 }), fc.integer({ min: 0, max: 80 }))
     .map(([from, size]): Span => ({ from, to: from + size }));
 
-  test('cover the view once, and count what is done', () => {
+  test('cover the view once, and count what is there', () => {
     fc.assert(
       fc.property(span, fc.integer({ min: 1, max: 100 }), fc.array(span, { maxLength: 6 }), (view, count, spans) => {
-        const done = unionSpans(spans);
-        const cells = mapCells(view, count, status({ done }));
+        const proven = unionSpans(spans);
+        const cells = mapCells(view, count, status({ proven }));
         expect(subtractSpans([view], cells)).toEqual([]);
         expect(totalSize(cells)).toBe(totalSize([view]));
-        const missing = totalSize(subtractSpans([view], done));
-        expect(cells.reduce((sum, cell) => sum + cell.done, 0)).toBe(totalSize([view]) - missing);
-        expect(cells.every(({ state }) => state === 'sealed')).toBe(missing === 0);
+        const missing = totalSize(subtractSpans([view], proven));
+        expect(cells.reduce((sum, cell) => sum + cell.blocks, 0)).toBe(totalSize([view]) - missing);
+        expect(cells.every(({ state }) => state === 'proven')).toBe(missing === 0);
       }),
     );
   });

@@ -38,7 +38,7 @@ describe('a query', () => {
         { name: 'hash', type: 'VARCHAR' },
         { name: 'lt', type: 'BIGINT' },
       ],
-      warnings: ['transactions is not whole: missing 1040:1049'],
+      warnings: ['transactions: missing 1040:1049 (not exported)'],
     });
     expect(answer.bytesRead).toBeGreaterThan(1000);
     const all = await query(warehouse, 'select hash, lt from transactions order by lt');
@@ -214,7 +214,7 @@ describe('tables', () => {
     expect(tables.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['table', 'view', 'mart']));
     const detail = await visitor.read<TableDetail>('/api/tables/transactions');
     expect(detail.columns.find(({ name }) => name === 'hash')).toMatchObject({ type: 'VARCHAR', isKey: true });
-    expect(detail.gaps).toEqual(['transactions is not whole: missing 1040:1049']);
+    expect(detail.gaps).toEqual(['transactions: missing 1040:1049 (not exported)']);
     expect(detail.newestFiles.map(({ entry }) => entry)).toHaveLength(detail.files ?? 0);
     expect((await visitor.get('/api/tables/transactionz')).status).toBe(404);
     expect((await visitor.get(`/api/tables/${encodeURIComponent('x" ; drop')}/sample`)).status).toBe(404);

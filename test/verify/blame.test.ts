@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { formatSpans, intersectSpans, spanSize } from '../../src/core/span.ts';
 import { run } from '../../src/export/run.ts';
+import { spansIn } from '../../src/warehouse/query/coverage.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { query } from '../e2e/export.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
@@ -81,9 +82,9 @@ test('a repair that gets the same rows again ends, keeps the rows, and leaves th
   const { findings } = await verify(warehouse);
   expect(findings.map(({ expected }) => expected)).toEqual(before.map(({ expected }) => expected));
   const { pipelines } = await readStatus(warehouse);
-  const holes = pipelines.find(({ pipeline }) => pipeline === 'traces')?.holes ?? [];
+  const lacks = pipelines.find(({ pipeline }) => pipeline === 'traces')?.missing ?? [];
   // Blocks before those of the lists are there for the lists alone.
-  const open = intersectSpans(holes, [{ from: 1000, to: 1029 }]);
+  const open = intersectSpans(spansIn(lacks), [{ from: 1000, to: 1029 }]);
   expect(formatSpans(open)).toBe(formatSpans(before.flatMap(({ span }) => span ?? [])));
   // Still missing: reported, and requested once each.
   expect((await exportInto(LISTS)).complete).toBe(false);
@@ -94,7 +95,7 @@ test('a repair that gets the same rows again ends, keeps the rows, and leaves th
   expect((await verify(warehouse)).findings).toEqual([]);
 });
 
-test('rows that were compared with nothing are reported as only read, and proven by a later verification', async () => {
+test('rows that were compared with nothing are reported as unproven, and proven by a later verification', async () => {
   sandbox.setFaults(NO_FAULTS);
   const path = join(freshFolder(), 'w');
   const more = { network: sandbox.url, range: RANGE, warehouse: path } as const;

@@ -87,7 +87,7 @@ class Followed {
       ...{ format: covered.length > 1 ? 2 : 1, number: this.number, id },
       ...{ committedAt: new Date(this.now).toISOString(), ...draftOf(span), asOf },
       ...(covered.length > 1 ? { spans: covered } : {}),
-      ...(copies ? { copies: true as const } : {}),
+      ...(copies ? { copies: this.number } : {}),
       tables: { items: { rows: 1, keyHash: '1', sums: {}, schema, dateIn: 'path', files } },
     });
   }

@@ -63,7 +63,7 @@ function describeBuild({ name, status, rows, days, marked, kept, reason }: MartB
   const parts = [
     `${name}: ${status}, ${counted(rows, 'row')}`,
     ...(days.length === 0 ? [] : [`${counted(days.length, 'day')} built`]),
-    ...(marked.length === 0 ? [] : [`not whole: ${marked.join(', ')}`]),
+    ...(marked.length === 0 ? [] : [`missing part of ${marked.join(', ')}`]),
     ...(kept.length === 0 ? [] : [`${counted(kept.length, 'day')} kept, whose inputs are forgotten`]),
     ...(reason === undefined ? [] : [reason]),
   ];

@@ -18,7 +18,7 @@ block headers. --deep also checks rows against each other: each transaction foll
 internal message is sent once and received once. Records that cross the edges of the done ranges are counted separately.
 
 Lists are compared with the transactions of the same blocks, if the warehouse has both. Lists that cannot be compared with
-anything are reported as only read; that is not a finding.
+anything are reported as unproven; that is not a finding.
 
 --repair fetches only what fails. Intact rows stay, and damaged rows are removed only when their replacements are committed.
 

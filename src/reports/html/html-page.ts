@@ -90,8 +90,8 @@ function subjectHtml({ subject }: Heading): Html | undefined {
 /** The data behind the report, below it. */
 function htmlFooter(provenance: Provenance): Html {
   const coverage = coverageTexts(provenance.coverage, shortSpans).map(
-    ({ pipeline, sealed, missing, quarantined, proof }) =>
-      html`<tr><th scope="row">${pipeline}</th><td>${textHtml(sealed)}</td><td>${textHtml(missing)}</td><td>${textHtml(quarantined)}</td><td>${proof}</td></tr>\n`,
+    ({ pipeline, proven, unproven, missing, proof }) =>
+      html`<tr><th scope="row">${pipeline}</th><td>${textHtml(proven)}</td><td>${textHtml(unproven)}</td><td>${textHtml(missing)}</td><td>${proof}</td></tr>\n`,
   );
   const tables = provenance.tables.map(
     ({ table, rows, keyHash, contentHash }) =>
@@ -100,7 +100,7 @@ function htmlFooter(provenance: Provenance): Html {
       }</td><td class="hash">${keyHash}</td></tr>\n`,
   );
   return html`<footer><p>${madeText(provenance)}</p>
-${section('Coverage, in masterchain blocks', ['pipeline', 'sealed', 'missing', 'quarantined', 'proven by'], coverage)}${section(
+${section('Coverage, in masterchain blocks', ['pipeline', 'proven', 'unproven', 'missing', 'proven by'], coverage)}${section(
   'Tables read',
   ['table', 'rows', 'content hash', 'key hash'],
   tables,

@@ -71,7 +71,7 @@ function finish({ body }: DrawingDocument, { points, value }: Points): string {
       point.positionText,
       `${value}: ${point.valueText}`,
       ...(point.series === '' ? [] : [visible(point.series)]),
-      ...(point.isPartial ? ['not whole'] : []),
+      ...(point.isPartial ? ['missing in part'] : []),
     ].join('\n');
   }
   body.querySelector('svg')?.setAttribute('aria-hidden', 'true');

@@ -170,7 +170,7 @@ function mergedDraft({ pipeline, spans, entries, isReadAgain }: CompactGroup): P
     requests: sum(({ requests }) => requests),
     retries: sum(({ retries }) => retries),
     ...(planned ? { planned: sum((entry) => entry.planned ?? 0) } : {}),
-    copies: true,
+    copies: Math.max(...entries.map(({ copies, number }) => copies ?? number)),
     supersedes: entries.map(({ id }) => id),
   };
 }

@@ -61,7 +61,7 @@ function closedEntries(ledger: readonly LedgerEntry[], { now }: UpkeepOptions): 
   const lastDays = new Map<string, string>();
   const changed = new Map<string, number>();
   for (const { entry, days } of dated) {
-    const at = entry.copies === true ? 0 : Date.parse(entry.committedAt);
+    const at = entry.copies !== undefined ? 0 : Date.parse(entry.committedAt);
     for (const day of days) {
       const key = `${entry.pipeline} ${day}`;
       if ((lastDays.get(entry.pipeline) ?? '') < day) lastDays.set(entry.pipeline, day);

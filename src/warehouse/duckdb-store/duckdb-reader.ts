@@ -8,6 +8,7 @@ import { hasRows } from '../ledger/done-spans.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import { declaredMacros, trinoFunctionMacros } from '../relations/macros.ts';
+import { committedMarts } from '../relations/mart-views.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { requireReadable } from '../relations/table-schema.ts';
 import { attachFile, openFile, pathsOf, readColumns, readEntries, readNetwork, selectRows } from './database-file.ts';
@@ -53,6 +54,7 @@ export async function openDuckdbReader(
       stream: (sql, parameters, use) =>
         guarded('query', () => macros.answer(sql, () => database.stream(sql, parameters, use))),
       ledger: async () => entries.effective,
+      marts: async () => committedMarts(entries.effective, (name) => columns.get(name) ?? []),
       forgotten: async () => entries.forgotten,
       log: async (after, most) => entries.after(after).slice(0, most),
       select: (table, own) =>

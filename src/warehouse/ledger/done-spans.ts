@@ -74,7 +74,7 @@ export function quarantinedSpans(ledger: readonly LedgerEntry[], pipeline: strin
 }
 
 /** The done spans with transactions whose content contradicts their hashes. */
-export function contradictedSpans(ledger: readonly LedgerEntry[], pipeline: string): readonly Span[] {
+function contradictedSpans(ledger: readonly LedgerEntry[], pipeline: string): readonly Span[] {
   return doneSpans(
     ledger.filter(({ proof }) => proof === 'contradicted'),
     pipeline,

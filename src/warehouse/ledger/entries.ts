@@ -72,7 +72,7 @@ const entrySchema = z.object({
       days: z.object({ from: z.string(), to: z.string() }).optional(),
     })
     .optional(),
-  copies: z.literal(true).optional(),
+  copies: count.optional(),
   commitWith: z.string().optional(),
   supersedes: z.array(z.string()),
   committedAt: z.string(),

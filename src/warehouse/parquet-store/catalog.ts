@@ -9,7 +9,7 @@ import { copyEmptyFile, keepEmptyFile } from '../empty-files.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitsView } from '../relations/commits-view.ts';
 import { declaredMacros } from '../relations/macros.ts';
-import { committedMarts } from '../relations/mart-views.ts';
+import { martsIn } from '../relations/mart-views.ts';
 import {
   declaredViews,
   emptyView,
@@ -160,7 +160,7 @@ export class Catalog {
   #statements(): readonly string[] {
     const { entries } = this.#ledger;
     const changed = entries.tablesSince(this.#seen);
-    const marts = committedMarts(this.#ledger);
+    const marts = martsIn(this.#ledger);
     const held = this.#tablesInForce();
     const fresh = this.#tables.filter(({ name }) => held.has(name) && !this.#held.has(name));
     const freshMarts = new Set(marts.map(({ name }) => name).filter((name) => !this.#held.has(name)));

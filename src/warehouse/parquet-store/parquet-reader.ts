@@ -6,6 +6,7 @@ import { LedgerFolder, layoutOf, readIdentity, requireOwnEntries } from '../ledg
 import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
+import { martsIn } from '../relations/mart-views.ts';
 import { type ViewsOptions, WarehouseViews } from '../relations/warehouse-views.ts';
 import { groupFiles, pathsIn, selectEachFile, selectEntries } from './entry-files.ts';
 
@@ -64,6 +65,7 @@ export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> 
     stream: current((sql, parameters, use) => views.stream(sql, parameters, use)),
     forgotten: current(() => ledger.entries.forgotten),
     ledger: current(() => ledger.entries.effective),
+    marts: current(() => martsIn(ledger)),
     log: current((after, most) => guarded(`warehouse ${path}`, () => ledger.log(after, most))),
     select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
     files: current((table) => groupFiles(pathOf, ledger, table).flatMap(({ paths }) => paths)),

@@ -1,43 +1,70 @@
 import type { Registry } from '../../declare/registry.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { quoteName } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
-import { declaredTon } from '../../sql/ton-views.ts';
+import { declaredTon, TON, tonViews } from '../../sql/ton-views.ts';
+import type { ReaderFunction } from '../reader.ts';
 import { COMMITS, commitsView } from '../relations/commits-view.ts';
-import { declaredMacros, macrosOf } from '../relations/macros.ts';
+import { declaredMacros, macrosOf, trinoFunctionMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
-import { declaredViews, emptyView } from '../relations/table-relation.ts';
+import { declaredViews } from '../relations/table-relation.ts';
 import { FORGOTTEN_DAYS, forgottenDays } from './forgotten-days.ts';
+import type { HeldTime } from './held-times.ts';
+import { emptyTable, type Mirror, type Parameters, type Scan, scansIn } from './scans.ts';
+
+/** What a plan shows must not be derived from the statistics of empty tables. */
+const SETTINGS = { threads: '1', disabled_optimizers: 'statistics_propagation' };
 
 /** An empty database in which selects can be looked at: every declared table, some marts, and the ledger, without rows. */
 export class EmptyDatabase {
   readonly #database: Database;
   readonly #declared: OnDemand;
-  readonly #tables: TableDef[];
+  readonly #tables: Map<string, TableDef>;
+  readonly #functions = new Set<string>();
+  readonly #variables = new Set<string>();
+  readonly #mirror: Mirror;
 
   private constructor(database: Database, registry: Registry) {
     this.#database = database;
     const commits = { name: COMMITS, body: '', statement: () => commitsView([]) };
     const days = `CREATE VIEW ${FORGOTTEN_DAYS} AS ${forgottenDays([])}`;
     const forgotten = { name: FORGOTTEN_DAYS, body: '', statement: () => days };
-    this.#declared = new OnDemand(database, [...declaredMacros(), commits, forgotten]);
-    this.#tables = [...registry.tables];
-    this.#declared.add(
-      registry.tables.map((table) => ({ name: table.name, body: '', statement: () => emptyView(table) })),
-    );
-    this.#declared.add([...declaredTon(registry.tables), ...roleViews(registry.tables)]);
+    this.#declared = new OnDemand(database, [...declaredMacros(), ...trinoFunctionMacros(), commits, forgotten]);
+    this.#tables = new Map();
+    this.#mirror = {
+      database,
+      prepare: (statement) => this.#declared.answer(statement, async () => {}),
+      table: (name) => this.#tables.get(name),
+      variables: this.#variables,
+      made: {},
+    };
+    this.#add(registry.tables);
+    this.#declared.add(roleViews(registry.tables));
   }
 
-  static async open(registry: Registry): Promise<EmptyDatabase> {
-    return new EmptyDatabase(await Database.open(':memory:', { threads: '1' }), registry);
+  static async open(registry: Registry, settings: Readonly<Record<string, string>> = {}): Promise<EmptyDatabase> {
+    return new EmptyDatabase(await Database.open(':memory:', { ...SETTINGS, ...settings }), registry);
   }
 
   /** Adds a table, or a mart that later ones may read. */
   declare(table: TableDef): void {
-    this.#tables.push(table);
-    this.#declared.add([{ name: table.name, body: '', statement: () => emptyView(table) }]);
-    this.#declared.add(declaredTon(this.#tables));
+    this.#add([table]);
+  }
+
+  #add(tables: readonly TableDef[]): void {
+    for (const table of tables) this.#tables.set(table.name, table);
+    this.#declared.add(tables.map((table) => ({ name: table.name, body: '', statement: () => emptyTable(table) })));
+    this.#declared.add(declaredTon([...this.#tables.values()], true));
+  }
+
+  /** Adds marts that were built meanwhile, so that the views of `ton` read them. */
+  async declareBuilt(tables: readonly TableDef[]): Promise<void> {
+    const fresh = tables.filter(({ name }) => !this.#tables.has(name));
+    if (fresh.length === 0) return;
+    this.#add(fresh);
+    await this.#declared.remake(tonViews().map(({ name }) => `${TON}.${name}`));
   }
 
   /** Adds the views that come with declared tables. */
@@ -45,7 +72,30 @@ export class EmptyDatabase {
     this.#declared.add(declaredViews(tables));
   }
 
+  /** Lets selects call functions. */
+  define(functions: readonly ReaderFunction[]): void {
+    for (const { name, addTo } of functions) {
+      if (!this.#functions.has(name)) addTo(this.#database);
+      this.#functions.add(name);
+    }
+  }
+
+  /** Gives a variable the value that later selects will find: SQL of a constant. */
+  async setVariable(name: string, value: string): Promise<void> {
+    await this.#database.run(`SET VARIABLE ${quoteName(name)} = ${value}`);
+    this.#variables.add(name);
+  }
+
   readonly query: Query = (sql, parameters) => this.#declared.answer(sql, () => this.#database.query(sql, parameters));
+
+  /** {@link scansIn} of this database. */
+  async scans(
+    sql: string,
+    parameters?: Parameters,
+    held?: () => Promise<readonly HeldTime[]>,
+  ): Promise<readonly Scan[]> {
+    return scansIn(this.#mirror, sql, parameters, held);
+  }
 
   /** The definitions of the macros that a select calls, and of those that they call. */
   macrosIn(sql: string): readonly string[] {

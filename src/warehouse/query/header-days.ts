@@ -29,10 +29,10 @@ export async function readHeaderDays(
     const next = days[at + 1]?.[1];
     // Rows that do not keep to that order.
     if (next !== undefined && next.from <= from) return readDaySpans(query);
-    const hasStart = from <= 1 || (at > 0 && followsHeld(from));
+    const follows = from <= 1 || (at > 0 && followsHeld(from));
     const hasEnd = next !== undefined && followsHeld(next.from);
-    const isWhole = hasEnd && (hasStart || (await startsAtMidnight(query, date)));
-    found.set(date, { from, to, isWhole });
+    const hasStart = follows || (hasEnd && (await startsAtMidnight(query, date)));
+    found.set(date, { from, to, hasStart, hasEnd });
   }
   return found;
 }

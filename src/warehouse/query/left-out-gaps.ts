@@ -2,11 +2,10 @@ import { type Span, shortSpans, subtractSpans, unionSpans } from '../../core/spa
 import { isLeftOut, WHOLE } from '../../declare/left-out.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { LeftOut } from '../../declare/table.ts';
-import type { Query } from '../../sql/query-result.ts';
-import { columnsIn, type NamedColumns, parseSql, relationsIn } from '../../sql/sql-tree.ts';
-import { tonSelects } from '../../sql/ton-views.ts';
 import { doneSpans, spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry } from '../store.ts';
+import { EmptyDatabase } from './empty-database.ts';
+import type { Parameters, Scan } from './scans.ts';
 
 /** Columns that a query may read, by table. It cannot always be told which, then it is all of them. */
 export type Reads = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
@@ -20,58 +19,26 @@ export interface LeftOutGap {
   readonly missing: readonly Span[];
 }
 
-/** What a text of selects reads of the declared tables, also by way of their views. A text that cannot be read names everything. */
-export async function readsOf(query: Query, registry: Registry, sql: string): Promise<Reads> {
+/** The columns of declared tables that some scans read. */
+export function readsIn(registry: Registry, scans: readonly Scan[]): Reads {
   const reads = new Map<string, ReadonlySet<string> | 'all'>();
-  const found = await relationsAndColumns(query, sql);
-  if (found === undefined) return new Map(registry.tables.map(({ name }) => [name, 'all'] as const));
-  for (const relation of found.relations) {
-    const table = registry.tableOf(relation);
-    const select = tonSelects().get(relation);
-    if (table === undefined && select !== undefined) {
-      for (const [name, columns] of await readsOf(query, registry, select)) reads.set(name, columns);
-    }
+  for (const { relation, columns } of scans) {
+    const table = registry.tableOf(relation)?.name;
     if (table === undefined) continue;
-    const view = table.views.find(({ name }) => name === relation);
-    const within = view === undefined ? undefined : await relationsAndColumns(query, view.sql);
-    // A star inside a view is that of the query which reads it.
-    const names = new Set([...found.columns.names, ...(within?.columns.names ?? [])]);
-    for (const name of within?.relations ?? [table.name]) {
-      const own = registry.tableOf(name);
-      const before = own === undefined ? undefined : reads.get(own.name);
-      if (own === undefined || before === 'all') continue;
-      const named = own.columns.map((column) => column.name).filter((column) => names.has(column.toLowerCase()));
-      reads.set(own.name, found.columns.hasStar ? 'all' : new Set([...(before ?? []), ...named]));
-    }
+    const before = reads.get(table) ?? new Set<string>();
+    reads.set(table, before === 'all' || columns === 'all' ? 'all' : new Set([...before, ...columns]));
   }
   return reads;
 }
 
-/** What several texts read together. */
-export async function readsOfAll(query: Query, registry: Registry, texts: readonly string[]): Promise<Reads> {
-  const reads = new Map<string, ReadonlySet<string> | 'all'>();
-  for (const text of texts) {
-    for (const [table, columns] of await readsOf(query, registry, text)) {
-      const before = reads.get(table) ?? new Set<string>();
-      reads.set(table, before === 'all' || columns === 'all' ? 'all' : new Set([...before, ...columns]));
-    }
-  }
-  return reads;
-}
-
-async function relationsAndColumns(
-  query: Query,
-  sql: string,
-): Promise<{ readonly relations: readonly string[]; readonly columns: NamedColumns } | undefined> {
+/** What a query reads of the declared tables. */
+export async function readsOf(registry: Registry, sql: string, parameters?: Parameters): Promise<Reads> {
+  const empty = await EmptyDatabase.open(registry);
   try {
-    const parsed = await parseSql(query, sql);
-    if ('fault' in parsed) return undefined;
-    return {
-      relations: [...new Set(relationsIn(parsed.statements).map(({ name }) => name))],
-      columns: columnsIn(parsed.statements),
-    };
-  } catch {
-    return undefined;
+    empty.declareViews(registry.tables);
+    return readsIn(registry, await empty.scans(sql, parameters));
+  } finally {
+    empty.close();
   }
 }
 

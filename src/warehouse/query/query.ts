@@ -12,14 +12,14 @@ import type { Reader, ReaderTraffic } from '../reader.ts';
 import { requireCopiesOutside } from './copy-targets.ts';
 import { defineBodies } from './define-bodies.ts';
 import { formNotes } from './form-notes.ts';
-import { findGaps } from './open-warehouse.ts';
+import { QueryCoverage } from './query-coverage.ts';
 import { requireSameNetwork } from './status.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
 
 export interface QueryOptions {
   /** When given, the warehouse must hold it. */
   readonly network?: string | undefined;
-  /** Refuses a query over tables that are not whole, instead of warning. */
+  /** Refuses a query that reads what is missing or stale, instead of warning. */
   readonly strict?: boolean | undefined;
   /** Values of named parameters, `$account` in the query: bound, and never part of its text. They are texts; the query casts them. */
   readonly params?: Readonly<Record<string, string>> | undefined;
@@ -33,7 +33,7 @@ export interface QueryOptions {
   readonly confinement?: Confinement | undefined;
   /** Counts requests to an object store. Default false. */
   readonly countsTraffic?: boolean | undefined;
-  /** Told of tables of the query that are not whole. */
+  /** Told of what the query reads that is missing or stale. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface KeptQuery extends KeptRows {
   readonly source: RelationSource;
 }
 
-/** A warehouse opened for the queries of one user, who is told of gaps. */
+/** A warehouse opened for the queries of one user, who is told what is missing. */
 export interface Queries {
   /** True if nobody can write the warehouse while it is open. */
   readonly blocksWriters: boolean;
@@ -53,7 +53,7 @@ export interface Queries {
    * @returns how many rows
    * @throws {UsageError} `no-query` when there is no statement; `unknown-parameter` when the query does not name a parameter that was given
    * @throws {StoreError} when the query is wrong
-   * @throws {AuditError} `not-whole` with `strict`, when a table of the query has gaps
+   * @throws {AuditError} `missing` with `strict`, when the query reads what is missing or stale
    */
   write(sql: string, target: RelationTarget): Promise<number>;
   /** Hands over the rows of a query as they are made. @throws as `write` */
@@ -83,22 +83,23 @@ async function open(
   begin: (reader: Reader) => Promise<void>,
 ): Promise<Queries> {
   const registry = await warehouseRegistry(warehouse);
-  // Pinned, because a query and its gaps take several calls.
+  // Pinned, because a query and what it lacks take several calls.
   const reader = await openReader(warehouse, registry.tables, {
     ...{ confinement: options.confinement, countsTraffic: options.countsTraffic, isPinned: true },
   });
+  const coverage = new QueryCoverage(reader, registry);
   const answer = async <T>(given: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
     requireStatement(given);
     await requireCopiesOutside(reader.path, given);
     await begin(reader);
-    const called = await defineBodies(reader, given, options.layouts);
+    const called = await defineBodies(coverage, given, options.layouts);
     const sql = options.dialect === 'trino' ? await translateTrino(reader.query, called) : called;
-    const gaps = await findGaps(reader, registry, { sql, parameters: options.params }, options.strict);
+    const lacks = await coverage.lacks(sql, options.params, options.strict);
     const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
       throw explainFault(error, { sql, file: options.file });
     });
     const notes = await formNotes(reader.query, registry, { sql, parameters: options.params });
-    for (const warning of [...gaps, ...notes]) options.onWarning?.(warning);
+    for (const warning of [...lacks, ...notes]) options.onWarning?.(warning);
     return result;
   };
   try {
@@ -126,7 +127,10 @@ async function open(
     },
     traffic: reader.traffic,
     interrupt: () => reader.interrupt(),
-    close: () => reader.close(),
+    close: async () => {
+      await coverage.close();
+      await reader.close();
+    },
   };
 }
 

@@ -1,9 +1,12 @@
+import { isFullDay } from '../../chain/day-spans.ts';
 import { choicesFor } from '../../core/did-you-mean.ts';
 import { UsageError } from '../../core/errors.ts';
 import { alignColumns, counted, formatAge, formatBytes, formatCount } from '../../core/format.ts';
+import { groupBy } from '../../core/group-by.ts';
 import { formatSpans, type Span } from '../../core/span.ts';
+import { describeParts } from './coverage.ts';
 import { describeLeftOut, nameSome } from './left-out-gaps.ts';
-import { describeNewest, type WarehouseStatus } from './status.ts';
+import { describeNewest, thereOf, type WarehouseStatus } from './status.ts';
 
 const MOST_SPANS = 3;
 const MOST_MARTS = 2;
@@ -18,11 +21,11 @@ export function formatSummary(status: WarehouseStatus, now = Date.now()): string
     head,
     ...describeNewest(status, now),
     '',
-    ...(isOpen ? [] : ['nothing is missing or in quarantine']),
+    ...(isOpen ? [] : ['nothing is missing']),
     ...alignColumns(lacks),
     '',
     ...alignColumns([
-      ['pipeline', 'done', 'rows', ...(status.store === 'parquet' ? ['files'] : []), 'last commit'],
+      ['pipeline', 'there', 'rows', ...(status.store === 'parquet' ? ['files'] : []), 'last commit'],
       ...partsOf(status, now),
     ]),
     '',
@@ -50,35 +53,27 @@ export function selectStatus(status: WarehouseStatus, names: readonly string[]):
 }
 
 function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (readonly string[])[] {
-  const unproven = pipelines.filter((each) => each.unproven.length > 0);
-  const early = pipelines.filter((each) => each.notFinal.length > 0);
-  const days = pipelines.find((each) => each.days.length > 0)?.days.filter(({ isWhole }) => !isWhole) ?? [];
-  const notWhole = new Map<string, readonly string[]>();
-  for (const { mart, marked } of marts.filter((each) => each.marked.length > 0)) {
-    const parts = nameSome(marked);
-    notWhole.set(parts, [...(notWhole.get(parts) ?? []), mart]);
-  }
-  const stale = marts.filter(({ behind }) => behind?.since !== undefined).map(({ mart }) => mart);
+  const days = pipelines.find((each) => each.days.length > 0)?.days.filter((day) => !isFullDay(day)) ?? [];
+  const lacking = groupBy(
+    marts.filter((each) => each.lacking.length > 0),
+    (each) => nameSome(each.lacking),
+  );
+  const unproven = groupBy(
+    pipelines.filter((each) => each.unproven.length > 0),
+    (each) => describeParts(each.unproven, some),
+  );
+  const stale = marts.filter(({ behind }) => behind !== undefined).map(({ mart }) => mart);
   const records = `${counted(quarantined, 'record')} in quarantine`;
   return [
-    ...pipelines.filter(({ holes }) => holes.length > 0).map((each) => ['missing', each.pipeline, some(each.holes)]),
-    ...pipelines
-      .filter((each) => each.forgotten.length > 0)
-      .map((each) => ['forgotten', each.pipeline, some(each.forgotten)]),
-    ...pipelines
-      .filter((each) => each.quarantined.length > 0)
-      .map((each) => ['quarantined', each.pipeline, some(each.quarantined)]),
+    ...pipelines.flatMap(({ pipeline, missing }) =>
+      missing.length === 0 ? [] : [['missing', pipeline, describeParts(missing, some)]],
+    ),
+    ...[...lacking].map(([parts, own]) => ['missing', firstFew(own.map(({ mart }) => mart)), `part of ${parts}`]),
+    ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['missing', describeLeftOut(gap)])),
     ...(quarantined === 0 ? [] : [['quarantined', `${records}: tonlake sql "select * from quarantine"`]]),
     ...(stale.length === 0 ? [] : [['stale', `${firstFew(stale)}: tonlake build`]]),
-    ...[...notWhole].map(([parts, names]) => ['not whole', `${parts}: ${firstFew(names)}`]),
-    ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['left out', describeLeftOut(gap)])),
-    ...(days.length === 0 ? [] : [['partial days', nameSome(days.map(({ date }) => date))]]),
-    ...(early.length === 0
-      ? []
-      : [['not final', `${early.map(({ pipeline }) => pipeline).join(', ')}: read again later`]]),
-    ...(unproven.length === 0
-      ? []
-      : [['only read', `not proven: ${unproven.map(({ pipeline }) => pipeline).join(', ')}`]]),
+    ...[...unproven].map(([parts, own]) => ['unproven', firstFew(own.map(({ pipeline }) => pipeline)), parts]),
+    ...(days.length === 0 ? [] : [['half a day', nameSome(days.map(({ date }) => date))]]),
   ];
 }
 
@@ -89,10 +84,11 @@ function partsOf({ pipelines, marts, store }: WarehouseStatus, now: number): rea
   const walked = pipelines.map((each) => {
     const counts = Object.values(each.rows);
     const rows = formatCount(counts.reduce((sum, count) => sum + count, 0));
-    const done = each.done.length === 0 ? '-' : some(each.done);
+    const there = thereOf(each);
+    const blocks = there.length === 0 ? '-' : some(there);
     return [
       each.pipeline,
-      done,
+      blocks,
       counts.length > 1 ? `${rows} (${counts.length} tables)` : rows,
       ...filesOf(each),
       each.lastCommit === undefined ? 'never' : age(each.lastCommit),

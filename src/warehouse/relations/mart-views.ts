@@ -1,16 +1,30 @@
 import { selectedTable } from '../../declare/selected-table.ts';
 import type { TableDef } from '../../declare/table.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
+import type { LedgerEntry } from '../store.ts';
+import type { SchemaColumn } from './table-schema.ts';
 
-/** The marts of a warehouse, with the columns of their newest rows. No declaration is needed to read them. */
-export function committedMarts(ledger: LedgerFolder): readonly TableDef[] {
+/**
+ * The marts of a warehouse, with the columns of their newest rows. No declaration is needed to read them.
+ * @param entries in force
+ * @param columnsOf the columns of a table's rows, by the name of the table or the identifier of their schema
+ */
+export function committedMarts(
+  entries: readonly LedgerEntry[],
+  columnsOf: (table: string, schema: string) => readonly SchemaColumn[],
+): readonly TableDef[] {
   const held = new Map<string, TableDef>();
-  for (const { mart, tables } of ledger.entries.effective) {
+  for (const { mart, tables } of entries) {
     if (mart === undefined) continue;
     for (const [name, { schema }] of Object.entries(tables)) {
-      const { columns } = ledger.schema(schema);
+      const columns = columnsOf(name, schema);
       held.set(name, selectedTable({ name, grain: '', key: [], isDated: mart.day !== undefined, columns }));
     }
   }
   return [...held.values()];
+}
+
+/** As {@link committedMarts}, of a ledger that has the schemas. */
+export function martsIn(ledger: LedgerFolder): readonly TableDef[] {
+  return committedMarts(ledger.entries.effective, (_, schema) => ledger.schema(schema).columns);
 }

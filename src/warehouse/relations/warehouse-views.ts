@@ -13,7 +13,7 @@ import type { ReaderFunction } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
 import { declaredMacros, trinoFunctionMacros } from './macros.ts';
-import { committedMarts } from './mart-views.ts';
+import { martsIn } from './mart-views.ts';
 import { roleViews } from './role-views.ts';
 import { declaredViews, type FileGroup, selectFiles, viewOf } from './table-relation.ts';
 
@@ -159,7 +159,7 @@ export class WarehouseViews {
     const { entries } = this.#ledger;
     const seen = entries.lastNumber;
     if (this.#seen === seen) return;
-    const marts = committedMarts(this.#ledger);
+    const marts = martsIn(this.#ledger);
     const ton = declaredTon([...this.#tables, ...marts]);
     const filled = ton.filter(({ name, body }) => this.#ton.get(name) !== body).map(({ name }) => name);
     declared.add(this.#views(database, marts));

@@ -1,0 +1,52 @@
+import { formatCount } from '../core/format.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
+import { feeding, type Held } from '../warehouse/query/coverage.ts';
+import type { QueryCoverage } from '../warehouse/query/query-coverage.ts';
+import type { Scan } from '../warehouse/query/scans.ts';
+
+export interface LackOptions {
+  readonly coverage: QueryCoverage;
+  /** What its selects read. */
+  readonly scans: readonly Scan[];
+  /** Tables that may be missing. */
+  readonly optional: readonly string[];
+  /** True if it reads the ledger, and so describes every table. */
+  readonly isOfLedger: boolean;
+}
+
+/** What the data of a report lack, one sentence each. */
+export async function lacksOfReport({
+  coverage,
+  scans,
+  optional,
+  isOfLedger,
+}: LackOptions): Promise<readonly string[]> {
+  const held = await coverage.held();
+  const tables = isOfLedger ? exportedTables(held) : [];
+  const all = tables.map((relation): Scan => ({ relation, columns: new Set<string>(), periods: undefined }));
+  const read = scans.filter(({ relation }) => !mayLack(held, relation, optional));
+  const reads = new Set(scans.map(({ relation }) => relation));
+  const records = isOfLedger || reads.has('quarantine') ? quarantinedRecords(held.ledger) : 0;
+  return [
+    ...(await coverage.lacksOf([...read, ...all])),
+    ...(records === 0 ? [] : [`${formatCount(records)} records are in quarantine because they could not be decoded`]),
+  ];
+}
+
+/** Of optional tables, only those with a history count, not those of readings; and not where they are missing altogether. */
+function mayLack({ registry, ledger }: Held, relation: string, optional: readonly string[]): boolean {
+  const pipeline = feeding(registry, relation);
+  if (!optional.includes(registry.tableOf(relation)?.name ?? relation)) return false;
+  if (pipeline === undefined || ['snapshot', 'lookup'].includes(pipeline.walk.kind)) return true;
+  return ledger.every(({ tables }) => tables[relation] === undefined);
+}
+
+function exportedTables({ registry, ledger }: Held): readonly string[] {
+  return registry.pipelines
+    .filter(({ name }) => ledger.some(({ pipeline }) => pipeline === name))
+    .flatMap(({ tables }) => tables.map(({ name }) => name));
+}
+
+function quarantinedRecords(ledger: readonly LedgerEntry[]): number {
+  return ledger.reduce((sum, { tables }) => sum + (tables['quarantine']?.rows ?? 0), 0);
+}

@@ -1,0 +1,169 @@
+import {
+  greatest,
+  intersectSpans,
+  type Span,
+  shortSpans,
+  subtractSpans,
+  unionSpans,
+  wholeRange,
+} from '../../core/span.ts';
+import { isEphemeral, isFinal, type PipelineDef, proofOf } from '../../declare/pipeline.ts';
+import type { Registry } from '../../declare/registry.ts';
+import { dateIn } from '../file-layout.ts';
+import { doneSpans, PARTIAL, quarantinedSpans, spansOf, unprovenSpans } from '../ledger/done-spans.ts';
+import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
+import type { LedgerEntry } from '../store.ts';
+
+/** A ledger, and the declarations of what it holds. */
+export interface Held {
+  readonly registry: Registry;
+  /** Entries in force. */
+  readonly ledger: readonly LedgerEntry[];
+  /** Entries that record removals. */
+  readonly removals: readonly LedgerEntry[];
+}
+
+/** Why rows are not there. `refused`: rows of the source contradicted their headers, or were not all sent. */
+export type MissingWhy = 'not exported' | 'quarantined' | 'refused' | 'forgotten' | 'forgotten by retention';
+
+/** Why nothing proves rows. `not final`: they may still change, and will be read again. */
+export type UnprovenWhy = 'compared with nothing' | 'content contradicts hashes' | 'not final';
+
+/** Blocks, and what is the matter with them. */
+export interface Part<Why extends string> {
+  readonly why: Why;
+  readonly spans: readonly Span[];
+}
+
+/** What is there of a pipeline within some blocks: disjoint, and together all of them. */
+export interface Coverage {
+  readonly proven: readonly Span[];
+  readonly unproven: readonly Part<UnprovenWhy>[];
+  readonly missing: readonly Part<MissingWhy>[];
+}
+
+/** The blocks that a warehouse is about: from the first to the last one of which it has anything. */
+export function rangeOf({ ledger, registry }: Pick<Held, 'ledger' | 'registry'>): readonly Span[] {
+  const lasting = new Set(registry.lasting);
+  return wholeRange(ledger.filter(({ pipeline }) => lasting.has(pipeline)).map(({ span }) => span));
+}
+
+/** What is there of a pipeline. @param within default: the blocks that the warehouse is about */
+export function coverage(held: Held, pipeline: PipelineDef, within = rangeOf(held)): Coverage {
+  const { ledger, removals } = held;
+  const { name, walk } = pipeline;
+  const own = ledger.filter((entry) => entry.pipeline === name);
+  const isCounted = proofOf(pipeline) !== undefined;
+  const done = intersectSpans(within, doneSpans(own, name));
+  const early = 'lookBack' in walk ? own.filter((entry) => !isFinal(walk, entry)).flatMap(spansOf) : [];
+  const unproven = partition<UnprovenWhy>(done, [
+    ['not final', unionSpans(early)],
+    [isCounted ? 'content contradicts hashes' : 'compared with nothing', unprovenSpans(own, name, isCounted)],
+  ]);
+  const gone = stillForgotten(removals, ledger).filter((each) => each.pipeline === name);
+  const refused = own.filter(({ scope }) => scope === PARTIAL).flatMap(spansOf);
+  const lost = partition<MissingWhy>(subtractSpans(within, done), [
+    ['quarantined', quarantinedSpans(own, name)],
+    ['refused', unionSpans(refused)],
+    ['forgotten', forgottenBy(gone, 'command')],
+    ['forgotten by retention', forgottenBy(gone, 'retention')],
+    // A list of how things are now has no blocks of its own.
+    ['not exported', walk.kind === 'snapshot' && walk.parents === undefined ? [] : within],
+  ]);
+  return {
+    proven: subtractSpans(
+      done,
+      unproven.flatMap(({ spans }) => spans),
+    ),
+    unproven,
+    missing: lost,
+  };
+}
+
+function forgottenBy(gone: readonly ForgottenSpans[], by: ForgottenSpans['by']): readonly Span[] {
+  return unionSpans(gone.filter((each) => each.by === by).flatMap(({ spans }) => spans));
+}
+
+/** Each of some blocks under the first reason that holds for it. */
+function partition<Why extends string>(
+  blocks: readonly Span[],
+  reasons: readonly (readonly [Why, readonly Span[]])[],
+): readonly Part<Why>[] {
+  const parts: Part<Why>[] = [];
+  let rest = blocks;
+  for (const [why, where] of reasons) {
+    const spans = intersectSpans(rest, where);
+    if (spans.length > 0) parts.push({ why, spans });
+    rest = subtractSpans(rest, spans);
+  }
+  return parts;
+}
+
+/** All blocks of some parts, or those of one reason. */
+export function spansIn<Why extends string>(parts: readonly Part<Why>[], why?: Why): readonly Span[] {
+  return unionSpans(parts.filter((part) => why === undefined || part.why === why).flatMap(({ spans }) => spans));
+}
+
+/** `1010:1019 (not exported), 1044 (quarantined)`. */
+export function describeParts(parts: readonly Part<string>[], format = shortSpans): string {
+  return parts.map(({ spans, why }) => `${format(spans)} (${why})`).join(', ');
+}
+
+/** The pipeline that feeds a table, or the table of a view; undefined for any other relation, and for pending data. */
+export function feeding(registry: Registry, relation: string): PipelineDef | undefined {
+  const table = registry.tableOf(relation)?.name;
+  return registry.pipelines.find(
+    (pipeline) => !isEphemeral(pipeline) && pipeline.tables.some(({ name }) => name === table),
+  );
+}
+
+/** Commits that a mart lacks. */
+export interface MartBehind {
+  readonly commits: number;
+  /** When the first of them was committed. ISO 8601, UTC. */
+  readonly since: string;
+}
+
+/**
+ * What a mart lacks of the commits of what it reads, and of what those marts read: undefined if it is current. A mart keeps a day whose rows were
+ * removed on purpose. One that is not built day by day would be another one without them.
+ * @param isAsked whether a day of it matters; default: every day
+ */
+export function behindOf(
+  held: Held,
+  mart: string,
+  isAsked: (day: string | undefined) => boolean = () => true,
+): MartBehind | undefined {
+  const later = [...new Set(laterThan(held, mart, isAsked, []))].sort((a, b) => a.number - b.number);
+  const [first] = later;
+  return first === undefined ? undefined : { commits: later.length, since: first.committedAt };
+}
+
+function laterThan(
+  held: Held,
+  mart: string,
+  isAsked: (day: string | undefined) => boolean,
+  open: readonly string[],
+): readonly LedgerEntry[] {
+  const built = held.ledger.filter((entry) => entry.mart !== undefined && entry.tables[mart] !== undefined);
+  if (built.length === 0 || open.includes(mart)) return [];
+  const through = new Map(built.map(({ mart: stamp }) => [stamp?.day, stamp?.through ?? 0]));
+  const newest = greatest(through.values());
+  const isDaily = built.some(({ mart: stamp }) => stamp?.day !== undefined);
+  const reads = new Set(built.flatMap(({ mart: stamp }) => stamp?.reads ?? []));
+  const later = held.ledger.filter((entry) =>
+    daysOf(entry, reads).some((day) => {
+      const seen = through.get(day) ?? (isDaily && day !== undefined ? 0 : newest);
+      return isAsked(day) && (entry.copies ?? entry.number) > seen;
+    }),
+  );
+  const feeds = new Set([...reads].map((name) => feeding(held.registry, name)?.name));
+  const removed = isDaily ? [] : held.removals.filter(({ pipeline, number }) => feeds.has(pipeline) && number > newest);
+  return [...later, ...removed, ...[...reads].flatMap((name) => laterThan(held, name, isAsked, [...open, mart]))];
+}
+
+/** UTC days of the rows that an entry has of some tables; undefined for rows of any day. */
+function daysOf({ tables }: LedgerEntry, names: ReadonlySet<string>): readonly (string | undefined)[] {
+  const own = Object.entries(tables).filter(([name, { rows }]) => names.has(name) && rows > 0);
+  return own.flatMap(([, { files }]) => (files.length === 0 ? [undefined] : files.map(({ path }) => dateIn(path))));
+}

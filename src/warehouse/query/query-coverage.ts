@@ -1,0 +1,266 @@
+import { AuditError } from '../../core/errors.ts';
+import { intersectSpans, type Span, unionSpans } from '../../core/span.ts';
+import { isEphemeral } from '../../declare/pipeline.ts';
+import type { Registry } from '../../declare/registry.ts';
+import { FOLLOW_PENDING } from '../../declare/walk.ts';
+import { inputsOfUnbuilt, tonInputs } from '../../sql/ton-views.ts';
+import { describeForgotten, stillForgotten } from '../ledger/forgotten-spans.ts';
+import type { Reader, ReaderFunction } from '../reader.ts';
+import { behindOf, coverage, describeParts, feeding, type Held, rangeOf } from './coverage.ts';
+import { EmptyDatabase } from './empty-database.ts';
+import { DAY, dayStart, daysText, type HeldTime, type Period, readHeldTimes, timeText } from './held-times.ts';
+import { describeLeftOut, leftOutGaps } from './left-out-gaps.ts';
+import type { Parameters, Scan } from './scans.ts';
+import { suggestRun } from './suggest-run.ts';
+
+/** What statements lack of the warehouse that they are asked of. */
+export class QueryCoverage {
+  readonly #reader: Reader;
+  readonly #registry: Registry;
+  #empty: Promise<EmptyDatabase> | undefined;
+  #times: { readonly at: number; readonly times: Promise<readonly HeldTime[]> } | undefined;
+
+  constructor(reader: Reader, registry: Registry) {
+    this.#reader = reader;
+    this.#registry = registry;
+  }
+
+  /** The database in which statements are planned. Temporary relations stay in it. */
+  async empty(): Promise<EmptyDatabase> {
+    this.#empty ??= this.#open();
+    const empty = await this.#empty;
+    await empty.declareBuilt(await this.#reader.marts());
+    return empty;
+  }
+
+  async #open(): Promise<EmptyDatabase> {
+    const empty = await EmptyDatabase.open(this.#registry, { enable_external_access: 'false' });
+    empty.declareViews(this.#registry.tables);
+    return empty;
+  }
+
+  /** Lets statements call functions. */
+  async define(functions: readonly ReaderFunction[]): Promise<void> {
+    await this.#reader.define(functions);
+    (await this.empty()).define(functions);
+  }
+
+  /** What a statement reads. */
+  async scans(sql: string, parameters?: Parameters): Promise<readonly Scan[]> {
+    return (await this.empty()).scans(sql, parameters, async () => this.#heldTimes((await this.held()).ledger));
+  }
+
+  /** What a statement lacks, one line each. @throws {AuditError} `missing` when that is anything, and nothing may be */
+  async lacks(sql: string, parameters?: Parameters, isStrict = false): Promise<readonly string[]> {
+    const lines = await this.lacksOf(await this.scans(sql, parameters));
+    if (!isStrict || lines.length === 0) return lines;
+    throw new AuditError(`audit: ${lines.join('; ')}`, {
+      code: 'missing',
+      hint: 'tonlake status shows what is missing; without strict, the query answers with what is there',
+    });
+  }
+
+  /** What some relations lack, one line each. */
+  async lacksOf(scans: readonly Scan[]): Promise<readonly string[]> {
+    const held = await this.held();
+    const isLimited = scans.some(({ periods }) => periods !== undefined);
+    return lacksIn(held, isLimited ? await this.#heldTimes(held.ledger) : [], scans);
+  }
+
+  async held(): Promise<Held> {
+    const { ledger, forgotten } = this.#reader;
+    return { registry: this.#registry, ledger: await ledger(), removals: await forgotten() };
+  }
+
+  async #heldTimes(ledger: Held['ledger']): Promise<readonly HeldTime[]> {
+    const at = ledger.at(-1)?.number ?? 0;
+    if (this.#times?.at !== at) {
+      this.#times = { at, times: readHeldTimes(this.#reader.query, ledger, this.#registry) };
+    }
+    return this.#times.times;
+  }
+
+  async close(): Promise<void> {
+    (await this.#empty)?.close();
+  }
+}
+
+/** What one statement lacks, as {@link QueryCoverage}. */
+export async function lacksOfQuery(
+  reader: Reader,
+  registry: Registry,
+  {
+    sql,
+    parameters,
+    isStrict,
+  }: { readonly sql: string; readonly parameters?: Parameters; readonly isStrict?: boolean | undefined },
+): Promise<readonly string[]> {
+  const coverage = new QueryCoverage(reader, registry);
+  try {
+    return await coverage.lacks(sql, parameters, isStrict);
+  } finally {
+    await coverage.close();
+  }
+}
+
+/** What a table or mart lacks, one line each. */
+export async function lacksOfTable(reader: Reader, registry: Registry, relation: string): Promise<readonly string[]> {
+  return new QueryCoverage(reader, registry).lacksOf([{ relation, columns: 'all', periods: undefined }]);
+}
+
+/** What some relations of a warehouse lack, one line each. */
+export function lacksIn(held: Held, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
+  const names = [...new Set(scans.map(({ relation }) => relation))];
+  return [
+    ...neverExported(held, names),
+    ...neverBuilt(held, names),
+    ...missingOf(held, times, scans),
+    ...leftOutOf(held, times, scans),
+    ...names.flatMap((name) => lacksOfMart(held, name, scans)),
+  ];
+}
+
+/** `actions was never exported here: tonlake run actions --range 1000:1999`, one line for each table of which nothing is held. */
+function neverExported(held: Held, relations: readonly string[]): readonly string[] {
+  const { ledger, registry } = held;
+  return registry.pipelines
+    .filter(({ name }) => ledger.every(({ pipeline }) => pipeline !== name))
+    .flatMap((pipeline) => pipeline.tables.map(({ name }) => ({ pipeline, name })))
+    .filter(({ name }) => relations.some((relation) => registry.tableOf(relation)?.name === name))
+    .map(({ pipeline, name }) => {
+      const gone = stillForgotten(held.removals, ledger).filter((each) => each.pipeline === pipeline.name);
+      if (gone.length > 0) return `${name} is empty: ${describeForgotten(gone)}`;
+      return isEphemeral(pipeline)
+        ? `${name} was never watched here: ${FOLLOW_PENDING}`
+        : `${name} was never exported here: ${suggestRun(ledger, registry, pipeline)}`;
+    });
+}
+
+/** Marts that are named, or that the views of `ton` read: those views are empty. */
+function neverBuilt({ ledger, registry }: Held, relations: readonly string[]): readonly string[] {
+  const isBuilt = (name: string): boolean => ledger.some(({ tables }) => tables[name] !== undefined);
+  const known = tonInputs();
+  const named = relations.flatMap((name) => inputsOfUnbuilt(name) ?? (known.includes(name) ? [name] : []));
+  return [...new Set(named)]
+    .filter((name) => registry.tableOf(name) === undefined && !isBuilt(name))
+    .map((name) => `${name} was never built here: tonlake build ${name}`);
+}
+
+/** `transactions: missing 1010:1019 (not exported)`, one line for each pipeline. */
+function missingOf(held: Held, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
+  const pipelines = new Set(scans.flatMap(({ relation }) => feeding(held.registry, relation) ?? []));
+  return [...pipelines].flatMap((pipeline) => {
+    if (held.ledger.every((entry) => entry.pipeline !== pipeline.name)) return [];
+    const own = scans.filter(({ relation }) => feeding(held.registry, relation) === pipeline);
+    const isNow = ['snapshot', 'lookup'].includes(pipeline.walk.kind);
+    const parts = own.flatMap(({ periods }): readonly (Period | undefined)[] =>
+      periods === undefined ? [undefined] : isNow ? [] : periods,
+    );
+    const asked = parts.map((period) => blocksOf(held, times, period));
+    const { missing, unproven } = coverage(held, pipeline, unionSpans(asked.flatMap(({ spans }) => spans)));
+    const contradicted = unproven.filter(({ why }) => why === 'content contradicts hashes');
+    const gone = stillForgotten(held.removals, held.ledger)
+      .filter((each) => each.pipeline === pipeline.name)
+      .filter(
+        ({ days }) =>
+          days !== undefined && asked.some(({ outside }) => outside !== undefined && overlaps(outside, days)),
+      );
+    const told = [
+      ...new Set(asked.flatMap(({ lacks }) => lacks ?? [])),
+      ...(missing.length === 0 ? [] : [describeParts(missing)]),
+      ...(gone.length === 0 || missing.some(({ why }) => why.startsWith('forgotten')) ? [] : [describeForgotten(gone)]),
+    ];
+    const lines = [
+      ...(told.length === 0 ? [] : [`missing ${told.join(', ')}`]),
+      ...(contradicted.length === 0 ? [] : [`unproven ${describeParts(contradicted)}`]),
+    ];
+    return lines.length === 0 ? [] : [`${pipeline.name}: ${lines.join('; ')}`];
+  });
+}
+
+interface AskedBlocks {
+  readonly spans: readonly Span[];
+  /** The period, where the warehouse does not reach its ends, and what it has of it. */
+  readonly outside?: Period;
+  readonly lacks?: string;
+}
+
+/** The blocks of a period by the headers of the warehouse; all that it is about without one. */
+function blocksOf(held: Held, times: readonly HeldTime[], period: Period | undefined): AskedBlocks {
+  const [range] = rangeOf(held);
+  if (period === undefined) return { spans: range === undefined ? [] : [range] };
+  const [from, to] = [period.from ?? Number.NEGATIVE_INFINITY, period.to ?? Number.POSITIVE_INFINITY];
+  const within = times.filter((time) => time.to > from && time.from < to);
+  const [first, last] = [within[0], within.at(-1)];
+  if (first === undefined || last === undefined) {
+    return { spans: [], outside: period, lacks: `${daysText(period)} (not exported)` };
+  }
+  const span = {
+    from: period.from === undefined ? Math.min(first.first, range?.from ?? first.first) : first.first,
+    to: period.to === undefined ? Math.max(last.last, range?.to ?? last.last) : last.last,
+  };
+  const isHeld = (period.from === undefined || first.from <= from) && (period.to === undefined || last.to >= to);
+  if (isHeld) return { spans: [span] };
+  const told = `only ${timeText(first.from)} to ${timeText(last.to - 1)} is in the warehouse`;
+  return { spans: [span], outside: period, lacks: `part of ${daysText(period)} (${told})` };
+}
+
+function overlaps({ from, to }: Period, days: { readonly from: string; readonly to: string }): boolean {
+  return (from ?? 0) < dayStart(days.to) + DAY && (to ?? Number.MAX_SAFE_INTEGER) > dayStart(days.from);
+}
+
+/** Columns that are read, and that exports left out of the blocks that are asked for. */
+function leftOutOf(held: Held, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
+  return scans
+    .flatMap(({ relation, columns, periods }) => {
+      const table = held.registry.tableOf(relation)?.name;
+      if (table === undefined) return [];
+      const asked = (periods ?? [undefined]).flatMap((period) => blocksOf(held, times, period).spans);
+      const gaps = leftOutGaps(held.ledger, held.registry, new Map([[table, columns]]));
+      return gaps
+        .map((gap) => ({ ...gap, missing: intersectSpans(unionSpans(asked), gap.missing) }))
+        .filter(({ missing }) => missing.length > 0)
+        .map(describeLeftOut);
+    })
+    .filter((line, at, all) => all.indexOf(line) === at);
+}
+
+/** Days that are asked for and that a mart lacks, or has of tables which lack rows of it; and commits that are not in it. */
+function lacksOfMart(held: Held, name: string, scans: readonly Scan[]): readonly string[] {
+  const built = held.ledger.filter(({ mart, tables }) => mart !== undefined && tables[name] !== undefined);
+  if (built.length === 0) return [];
+  const asked = scans.filter(({ relation }) => relation === name).map(({ periods }) => periods);
+  const isAsked = (day: string | undefined): boolean =>
+    day === undefined ||
+    asked.some((each) => each === undefined || each.some((period) => overlaps(period, { from: day, to: day })));
+  const open = built.filter(({ mart }) => mart?.sealed === false && isAsked(mart.day));
+  const days = open.map(({ mart }) => mart?.day ?? 'what it reads').sort();
+  const periods = asked.flatMap((each) => each ?? []);
+  const parts = [
+    ...(days.length === 0 ? [] : [`part of ${days.join(', ')}`]),
+    ...unbuiltDays(built.flatMap(({ mart }) => mart?.day ?? []).sort(), periods).map(
+      (period) => `${daysText(period)} (not built)`,
+    ),
+  ];
+  const behind = behindOf(held, name, isAsked);
+  return [
+    ...(parts.length === 0 ? [] : [`${name}: missing ${parts.join(', ')}`]),
+    ...(behind === undefined ? [] : [`${name}: stale, ${describeBehind(behind)}: tonlake build ${name}`]),
+  ];
+}
+
+/** `built 3 commits ago`. */
+export function describeBehind({ commits }: { readonly commits: number }): string {
+  return `built ${commits} ${commits === 1 ? 'commit' : 'commits'} ago`;
+}
+
+/** The ends of periods before or after all the days for which a mart is built. Between them a day may be without rows. */
+function unbuiltDays(built: readonly string[], periods: readonly Period[]): readonly Period[] {
+  const [first, last] = [built[0], built.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const [start, end] = [dayStart(first), dayStart(last) + DAY];
+  return periods.flatMap(({ from, to }) => [
+    ...(from !== undefined && from < start ? [{ from, to: Math.min(to ?? start, start) }] : []),
+    ...((to ?? from ?? 0) > end || (to === undefined && from === end) ? [{ from: Math.max(from ?? 0, end), to }] : []),
+  ]);
+}
