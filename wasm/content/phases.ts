@@ -155,7 +155,9 @@ function buildDetails(row: u32, cell: u32, isGasSwapped: bool): u32 {
 
 /** True if neither the columns of a compute phase that ran nor of one that was skipped are there: servers of 2024 name them otherwise. */
 export function lacksCompute(row: u32): bool {
-  return !has(TX_SKIPPED, row) && !has(TX_GAS_USED, row);
+  if (has(TX_SKIPPED, row) || has(TX_GAS_USED, row)) return false;
+  const type = typeOf(row);
+  return type != STORAGE && type != MERGE_PREPARE;
 }
 
 function putCompute(row: u32, details: u32, isGasSwapped: bool, reason: u32): void {
