@@ -62,6 +62,7 @@ describe('a run', () => {
       pipeline: 'transactions',
       from: 1000,
       to: 1199,
+      asked: [{ from: 1000, to: 1199 }],
       rows: {
         blocks: expect.any(Number),
         transactions: expect.any(Number),
