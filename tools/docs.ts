@@ -11,8 +11,9 @@ import { projectSchema } from '../src/project/project-file.ts';
 import { factsModule } from './facts.ts';
 import { projectMarkdown } from './project-docs.ts';
 import { tonViews } from '../src/sql/ton-views.ts';
-import { martsMarkdown, sqlMarkdown, tonMarkdown } from './sql-docs.ts';
 import { proofMarkdown } from './proof-docs.ts';
+import { macros } from '../src/warehouse/relations/macros.ts';
+import { macrosSql, martsMarkdown, sqlMarkdown, tonMarkdown } from './sql-docs.ts';
 import { endpointsMarkdown, tablesMarkdown } from './reference-docs.ts';
 
 /** docs/cli.md: the help of every command, as the program prints it. */
@@ -47,6 +48,7 @@ const made: Readonly<Record<string, string>> = {
   'docs/job.schema.json': jsonSchemaOf(jobSchema),
   'docs/marts.md': martsMarkdown(await loadMarts(registry)),
   'docs/sql.md': sqlMarkdown(await loadChecks(registry)),
+  'sql/macros.sql': macrosSql(macros),
   'docs/ton.md': tonMarkdown(tonViews()),
   'docs/cli.md': cliMarkdown(createProgram()),
   'docs/project.md': projectMarkdown(),

@@ -4,7 +4,7 @@ import { namedLayouts } from '../src/bodies/layouts.ts';
 import type { TonView } from '../src/sql/ton-views.ts';
 import type { MartDef } from '../src/marts/load-marts.ts';
 import type { CheckDef } from '../src/marts/run-checks.ts';
-import { macros } from '../src/warehouse/relations/macros.ts';
+import { type Macro, macros } from '../src/warehouse/relations/macros.ts';
 
 const MARTS_HEAD = `# Marts
 
@@ -232,6 +232,12 @@ check is skipped if the warehouse lacks one of its inputs. Besides tables and ma
 | check | rule |
 |---|---|
 `;
+
+/** sql/macros.sql: the macros as statements, each after those that it calls. */
+export function macrosSql(all: readonly Macro[]): string {
+  const statements = all.map(({ call, doc, body }) => `-- ${call}: ${doc}\nCREATE OR REPLACE MACRO ${call} AS\n${body};\n`);
+  return ['-- The functions of SQL that tonlake adds, for other programs. Made from the declarations by `npm run docs`.\n', ...statements].join('\n');
+}
 
 /** docs/sql.md: functions, parameters, formats and checks. */
 export function sqlMarkdown(checks: readonly CheckDef[]): string {

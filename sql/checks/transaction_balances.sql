@@ -9,10 +9,13 @@ WITH moved AS (
   FROM messages
   GROUP BY tx_hash
 )
-SELECT
-  hash,
-  account,
-  account_state_balance_before::HUGEINT + coalesce(received, 0) - total_fees - coalesce(sent, 0) AS expected,
-  account_state_balance_after AS got
-FROM transactions LEFT JOIN moved ON tx_hash = hash
-WHERE account_state_balance_before IS NOT NULL AND account_state_balance_after IS NOT NULL AND expected <> got
+SELECT * FROM (
+  SELECT
+    hash,
+    account,
+    account_state_balance_before::HUGEINT + coalesce(received, 0) - total_fees - coalesce(sent, 0) AS expected,
+    account_state_balance_after AS got
+  FROM transactions LEFT JOIN moved ON tx_hash = hash
+  WHERE account_state_balance_before IS NOT NULL AND account_state_balance_after IS NOT NULL
+)
+WHERE expected <> got

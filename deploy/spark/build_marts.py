@@ -1,0 +1,446 @@
+"""Builds the marts of tonlake on Spark, over the Iceberg tables that tonlake publishes.
+
+  spark-submit --packages org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0 --conf spark.sql.catalog.ton=... \\
+    build_marts.py --from ton.iceberg --into ton.marts
+
+The files of sql/marts are written for DuckDB, and translated when this runs. A mart whose header says `incremental: block_date` is built
+for the days whose input files changed since it was built; any other mart is built anew if any of its inputs changed. A mart changes in one
+commit. Exit code: 0 if all marts are current, 1 if some could not be built or a test found rows, 2 for wrong arguments.
+"""
+
+import argparse
+import datetime
+import hashlib
+import json
+import logging
+import pathlib
+import re
+import sys
+from dataclasses import dataclass, field
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+HUGE = exp.DataType.build("DECIMAL(38, 0)")
+# Integer types of DuckDB that Spark lacks.
+TYPES = {
+    exp.DataType.Type.INT128: HUGE,
+    exp.DataType.Type.UINT128: HUGE,
+    exp.DataType.Type.UBIGINT: exp.DataType.build("DECIMAL(20, 0)"),
+    exp.DataType.Type.UINT: exp.DataType.build("BIGINT"),
+    exp.DataType.Type.TIMESTAMP: exp.DataType.build("TIMESTAMP_NTZ", dialect="spark"),
+}
+
+
+class Untranslatable(Exception):
+    """A select that Spark would not run, or would answer with other rows."""
+
+
+# Translation
+
+
+@dataclass
+class Macro:
+    parameters: list[str]
+    defaults: dict[str, exp.Expression]
+    body: exp.Expression
+
+
+def read_macros(text: str) -> dict[str, Macro]:
+    """The macros of sql/macros.sql by name."""
+    macros = {}
+    for name, parameters, body in re.findall(r"CREATE OR REPLACE MACRO (\w+)\((.*?)\) AS\n(.*?);\n\n", text + "\n", re.DOTALL):
+        names, defaults = [], {}
+        for parameter in filter(None, re.split(r",\s*", parameters)):
+            word, _, default = parameter.partition(" := ")
+            names.append(word)
+            if default:
+                defaults[word] = sqlglot.parse_one(default, read="duckdb")
+        macros[name] = Macro(names, defaults, sqlglot.parse_one(f"SELECT {body}", read="duckdb").expressions[0])
+    return macros
+
+
+def expand(tree: exp.Expression, macros: dict[str, Macro]) -> exp.Expression:
+    """Calls of macros become their bodies, until none is left."""
+
+    def replace(node: exp.Expression) -> exp.Expression:
+        macro = macros.get(node.name.lower()) if isinstance(node, exp.Anonymous) else None
+        if macro is None:
+            return node
+        values = dict(macro.defaults)
+        for at, given in enumerate(node.expressions):
+            if isinstance(given, exp.PropertyEQ):
+                values[given.this.name] = given.expression
+            else:
+                values[macro.parameters[at]] = given
+        body = macro.body.copy().transform(
+            lambda each: exp.paren(expand(values[each.name].copy(), macros))
+            if isinstance(each, exp.Column) and not each.table and each.name in values
+            else each
+        )
+        return exp.paren(expand(body, macros))
+
+    return tree.transform(replace)
+
+
+def whole(node: exp.Expression) -> exp.Expression:
+    return exp.Cast(this=exp.paren(node.copy()), to=HUGE.copy())
+
+
+def not_zero(node: exp.Expression) -> exp.Expression:
+    """A divisor: DuckDB gives null where Spark fails."""
+    return node.copy() if isinstance(node, exp.Literal) else exp.Nullif(this=node.copy(), expression=exp.Literal.number(0))
+
+
+def with_filter(node: exp.Expression, condition: exp.Expression) -> None:
+    """Adds a condition to an aggregate."""
+    if isinstance(node.parent, exp.Window):
+        raise Untranslatable(f"{node.key} as a window function")
+    if isinstance(node.parent, exp.Filter):
+        where = node.parent.expression
+        where.set("this", exp.and_(where.this.copy(), condition))
+    else:
+        node.replace(exp.Filter(this=node.copy(), expression=exp.Where(this=condition)))
+
+
+def divide(node: exp.IntDiv) -> exp.Expression:
+    # Spark's `div` gives a BIGINT, and `/` of decimals keeps 6 digits of 38: the quotient of a multiple is exact.
+    number, divisor = whole(node.this), whole(not_zero(node.expression))
+    multiple = exp.paren(exp.Sub(this=number, expression=exp.Mod(this=number.copy(), expression=divisor)))
+    # What a TRY_CAST turns to null may also be too large for the division.
+    quotient = (
+        exp.Anonymous(this="try_divide", expressions=[multiple, divisor.copy()])
+        if node.find_ancestor(exp.TryCast)
+        else exp.Div(this=multiple, expression=divisor.copy(), typed=True)
+    )
+    return exp.Cast(this=quotient, to=HUGE.copy())
+
+
+def power_of_ten(node: exp.Expression) -> int | None:
+    """s for a literal 10^-s, also as a DECIMAL."""
+    text = node.this.name if isinstance(node, exp.Cast) else node.name
+    found = re.fullmatch(r"0?\.(0*1)", text)
+    return len(found[1]) if found else None
+
+
+def disc(node: exp.Expression) -> exp.Expression:
+    # Spark's percentile_disc gives a DOUBLE.
+    value, share = node.this.copy(), node.expression.copy()
+    place = f"CAST(greatest(ceil({share.sql('spark')} * count({value.sql('spark')})), 1) AS INT)"
+    return sqlglot.parse_one(f"try_element_at(array_sort(collect_list({value.sql('spark')})), {place})", read="spark")
+
+
+def translate(sql: str, macros: dict[str, Macro]) -> str:
+    """
+    A select of DuckDB as one of Spark with the same rows.
+
+    Raises Untranslatable, with the part that has no form in Spark.
+    """
+    try:
+        tree = expand(sqlglot.parse_one(sql, read="duckdb"), macros)
+    except SqlglotError as error:
+        raise Untranslatable(re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()[0]) from None
+
+    for node in list(tree.find_all(exp.DataType)):
+        if node.this in TYPES:
+            node.replace(TYPES[node.this].copy())
+    for node in list(tree.find_all(exp.ArgMax, exp.ArgMin)):
+        # DuckDB passes over rows without the value.
+        with_filter(node, exp.paren(node.this.copy()).is_(exp.null()).not_())
+    for node in list(tree.find_all(exp.RegexpReplace)):
+        pattern = node.expression.name
+        if node.args.get("modifiers") is None and not (pattern.startswith("^") or pattern.endswith("$")):
+            raise Untranslatable("regexp_replace of the first match alone; hint: give 'g', or a pattern with ^ or $")
+
+    statement = exp.Subquery(this=tree)
+    # Inner parts first: what is made of a part repeats it.
+    for node in reversed(list(tree.walk(bfs=False))):
+        if (changed := spark_form(node)) is not node:
+            node.replace(changed)
+    return statement.this.sql(dialect="spark", comments=False, unsupported_level=sqlglot.ErrorLevel.RAISE)
+
+
+def spark_form(node: exp.Expression) -> exp.Expression:
+    """What Spark calls a part of a select, or the part itself."""
+    match node:
+        case exp.Sum():
+            # A sum of BIGINT is a BIGINT in Spark, and one of DECIMAL(20,0) is DECIMAL(30,0). Other numbers keep their type.
+            empty = exp.Cast(this=exp.null(), to=exp.DataType.build("DECIMAL(20, 0)"))
+            return exp.Sum(this=exp.Coalesce(this=node.this.copy(), expressions=[empty]))
+        case exp.IntDiv():
+            return divide(node)
+        case exp.Mod() if not isinstance(node.expression.unnest(), exp.Literal):
+            return exp.Mod(this=node.this.copy(), expression=not_zero(node.expression))
+        case exp.Mul() if (scale := power_of_ten(node.expression.unnest())) is not None:
+            # Spark's product of such decimals would lose its last digit.
+            ten = exp.cast(exp.Literal.number(10**scale), f"DECIMAL({scale + 1}, 0)")
+            return exp.Div(this=exp.paren(node.this.copy()), expression=ten, typed=True)
+        case exp.PercentileDisc():
+            return disc(node)
+        case exp.Window() if isinstance(node.this, (exp.RowNumber, exp.Rank, exp.DenseRank)):
+            return exp.cast(node.copy(), "BIGINT")
+        case exp.TryCast() if node.to.this == exp.DataType.Type.JSON:
+            return exp.Anonymous(this="try_parse_json", expressions=[node.this.copy()])
+        case exp.JSONExtractScalar() if isinstance(node.this.unnest(), exp.Anonymous):
+            path = exp.Literal.string(node.expression.sql("spark").strip("'"))
+            return exp.Anonymous(this="try_variant_get", expressions=[node.this.copy(), path, exp.Literal.string("string")])
+        case exp.Anonymous() if node.name.lower() == "error":
+            return exp.Anonymous(this="raise_error", expressions=[each.copy() for each in node.expressions])
+    return node
+
+
+# Marts
+
+
+@dataclass
+class Select:
+    """A file of SQL with the header that tonlake gives them."""
+
+    name: str
+    sql: str
+    header: dict[str, str]
+    columns: dict[str, str] = field(default_factory=dict)
+
+    def listed(self, key: str) -> list[str]:
+        return [name.strip() for name in self.header.get(key, "").split(",") if name.strip()]
+
+    @property
+    def inputs(self) -> list[str]:
+        return self.listed("inputs") + self.listed("optional")
+
+
+def read_selects(folders: list[pathlib.Path], kind: str) -> dict[str, Select]:
+    """The files of `kind` by name; those of a later folder replace earlier ones."""
+    found = {}
+    for path in (path for folder in folders for path in sorted((folder / kind).glob("*.sql"))):
+        sql = path.read_text()
+        lines = [line[3:] for line in sql.splitlines() if line.startswith("-- ")]
+        header = dict(re.fullmatch(r"(\w+): (.*)", line).groups() for line in lines if re.fullmatch(r"(\w+): (.*)", line))
+        columns = {m[1]: m[2] for line in lines if (m := re.fullmatch(r"  (\w+)(?: \([^)]*\))?: (.*)", line))}
+        found[path.stem] = Select(path.stem, sql.rstrip().rstrip(";"), header, columns)
+    return found
+
+
+def in_order(selects: dict[str, Select], wanted: list[str]) -> list[Select]:
+    """The wanted selects and those that they read, each after its inputs."""
+    order: list[Select] = []
+
+    def visit(name: str) -> None:
+        for each in selects[name].inputs:
+            if each in selects:
+                visit(each)
+        if selects[name] not in order:
+            order.append(selects[name])
+
+    for name in wanted:
+        visit(name)
+    return order
+
+
+@dataclass
+class Input:
+    """A table at the snapshot that this build reads."""
+
+    table: str
+    snapshot: int
+    # Fingerprint of the data files by UTC day; of all of them under None where the table has no days.
+    days: dict[str | None, str]
+
+
+class Build:
+    def __init__(self, spark, source: str, target: str, macros: dict[str, Macro]):
+        self.spark, self.source, self.target, self.macros = spark, source, target, macros
+        self.inputs: dict[str, Input] = {}
+        # Marts that were planned and not built, in a dry run.
+        self.planned: set[str] = set()
+
+    def exists(self, table: str) -> bool:
+        return self.spark.catalog.tableExists(table)
+
+    def pin(self, selects: list[Select]) -> str:
+        """Chooses one snapshot of each table: those of the newest ledger entry that all of them show."""
+        made = {select.name for select in selects}
+        tables = {name for select in selects for name in select.inputs if name not in made and self.exists(f"{self.source}.{name}")}
+        tags = {
+            name: {row.name: row.snapshot_id for row in self.spark.table(f"{self.source}.{name}.refs").collect()} for name in tables
+        }
+        common = set.intersection(*(set(each) for each in tags.values())) if tags else set()
+        entries = [tag for tag in common if re.fullmatch(r"entry-\d+", tag)]
+        if not entries:
+            raise SystemExit(f"error: expected a ledger entry that all of {', '.join(sorted(tables))} show; hint: publish again")
+        tag = max(entries, key=lambda each: int(each[6:]))
+        for name in tables:
+            self.inputs[name] = self.read_input(f"{self.source}.{name}", tags[name][tag])
+        return tag
+
+    def read_input(self, table: str, snapshot: int) -> Input:
+        files = self.spark.sql(f"SELECT * FROM {table}.files VERSION AS OF {snapshot}")
+        day = "CAST(partition.block_date AS STRING)" if "partition" in files.columns else "CAST(NULL AS STRING)"
+        rows = files.selectExpr(f"{day} AS day", "file_path").groupBy("day").agg({"file_path": "collect_list"}).collect()
+        return Input(table, snapshot, {row[0]: fingerprint(sorted(row[1])) for row in rows})
+
+    def stamps(self, mart: Select) -> dict[str, str]:
+        """What each day of a mart is made of, or the whole mart under `all`."""
+        inputs = [self.inputs[name] for name in mart.inputs if name in self.inputs]
+        undated = [each.days[None] for each in inputs if None in each.days]
+        days = sorted({day for each in inputs for day in each.days if day is not None})
+        if mart.header.get("incremental") != "block_date":
+            return {"all": fingerprint([*undated, *(f"{day} {each.days.get(day)}" for each in inputs for day in days)])}
+        return {day: fingerprint([*undated, *(str(each.days.get(day)) for each in inputs)]) for day in days}
+
+    def missing(self, mart: Select) -> list[str]:
+        tree = sqlglot.parse_one(mart.sql, read="duckdb")
+        own = {cte.alias for cte in tree.find_all(exp.CTE)} | set(mart.inputs)
+        others = {table.name for table in tree.find_all(exp.Table)} - own
+        return sorted({*others, *mart.listed("inputs")} - {*self.inputs, *self.planned})
+
+    def select(self, mart: Select, days: list[str] | None):
+        """The rows of a mart, of some days or of all."""
+        for name in set(mart.inputs) - self.planned:
+            if name not in self.inputs:
+                self.empty_input(mart, name)
+                continue
+            each = self.inputs[name]
+            frame = self.spark.sql(f"SELECT * FROM {each.table} VERSION AS OF {each.snapshot}")
+            if days is not None and None not in each.days:
+                frame = frame.where(in_days(days))
+            frame.createOrReplaceTempView(name)
+        frame = self.spark.sql(translate(mart.sql, self.macros))
+        for column in frame.columns:
+            frame = frame.withMetadata(column, {"comment": mart.columns.get(column, "")})
+        return frame
+
+    def empty_input(self, mart: Select, name: str) -> None:
+        """An optional table that was never exported has no rows, and the columns that the select names."""
+        tree = sqlglot.parse_one(mart.sql, read="duckdb")
+        columns = sorted({column.name for column in tree.find_all(exp.Column)})
+        self.spark.createDataFrame([], ", ".join(f"`{column}` STRING" for column in columns)).createOrReplaceTempView(name)
+
+    def properties(self, table: str) -> dict[str, str]:
+        if not self.exists(table):
+            return {}
+        return {row.key: row.value for row in self.spark.sql(f"SHOW TBLPROPERTIES {table}").collect()}
+
+    def build(self, mart: Select) -> str:
+        """Brings a mart up to date. Returns what was done."""
+        table = f"{self.target}.{mart.name}"
+        state, stamps = self.properties(table), self.stamps(mart)
+        before = json.loads(state.get("tonlake.inputs", "{}"))
+        is_daily = "all" not in stamps
+        text = fingerprint([mart.sql, translate(mart.sql, self.macros)])
+        anew = state.get("tonlake.select") != text
+        changed = sorted(day for day in {*stamps, *before} if stamps.get(day) != before.get(day))
+        if not anew and not changed:
+            done = "current"
+        elif anew or not is_daily:
+            writer = self.select(mart, None).writeTo(table).using("iceberg").tableProperty("comment", mart.header.get("question", ""))
+            for key, value in self.state_of(text, stamps).items():
+                writer = writer.tableProperty(key, value)
+            if is_daily:
+                from pyspark.sql.functions import col
+
+                writer = writer.partitionedBy(col("block_date"))
+            writer.createOrReplace()
+            done = f"{len(stamps)} days built" if is_daily else "built"
+        else:
+            self.replace_days(mart, table, changed)
+            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in self.state_of(text, stamps).items())
+            # If this is not reached, the same days are built again.
+            self.spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
+            done = f"{len(changed)} of {len(stamps)} days built"
+        newest = self.spark.table(f"{table}.refs").where("name = 'main'").first().snapshot_id
+        self.inputs[mart.name] = self.read_input(table, newest)
+        return done
+
+    def plan(self, mart: Select) -> str:
+        """Lets Spark plan a mart. Returns what would be done."""
+        self.select(mart, None).createOrReplaceTempView(mart.name)
+        self.planned.add(mart.name)
+        return "can be built"
+
+    def test(self, check: Select) -> list:
+        """The first rows that break a rule."""
+        return self.select(check, None).limit(5).collect()
+
+    def replace_days(self, mart: Select, table: str, days: list[str]) -> None:
+        newest = self.spark.table(f"{table}.refs").where("name = 'main'").first().snapshot_id
+        writer = self.select(mart, days).writeTo(table)
+        # Another build that replaced one of these days meanwhile makes this one fail.
+        writer = writer.option("isolation-level", "serializable").option("validate-from-snapshot-id", newest)
+        writer.overwrite(in_days(days))
+
+    @staticmethod
+    def state_of(text: str, stamps: dict[str, str]) -> dict[str, str]:
+        return {"tonlake.select": text, "tonlake.inputs": json.dumps(stamps, separators=(",", ":"))}
+
+
+def in_days(days: list[str]):
+    from pyspark.sql.functions import col
+
+    return col("block_date").isin([datetime.date.fromisoformat(day) for day in days])
+
+
+def fingerprint(parts: list[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+# Command line
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Builds the marts of tonlake on Spark, over published Iceberg tables.")
+    parser.add_argument("--from", dest="source", required=True, metavar="CATALOG.NAMESPACE", help="the published tables")
+    parser.add_argument("--into", dest="target", required=True, metavar="CATALOG.NAMESPACE", help="where the marts go")
+    shipped = pathlib.Path(__file__).resolve().parents[2] / "sql"
+    parser.add_argument("--sql", type=pathlib.Path, action="append", default=[], metavar="DIR", help="a folder with marts/ of your own")
+    parser.add_argument("--shipped", type=pathlib.Path, default=shipped, metavar="DIR", help="the folder sql of tonlake")
+    parser.add_argument("--marts", nargs="+", metavar="NAME", help="these marts, and those that they read (default: all)")
+    parser.add_argument("--dry-run", action="store_true", help="translate the selects and let Spark plan them; build nothing")
+    parser.add_argument("--test", action="store_true", help="then run the tests of sql/checks: each row that one returns is an offender")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    folders = [options.shipped, *options.sql]
+    marts = read_selects(folders, "marts")
+    unknown = sorted(set(options.marts or []) - set(marts))
+    if unknown or not marts:
+        print(f"error: expected marts of {', '.join(map(str, folders))}, got {', '.join(unknown) or 'none'}", file=sys.stderr)
+        return 2
+    macros = read_macros((options.shipped / "macros.sql").read_text())
+    order = in_order(marts, options.marts or list(marts))
+    tests = list(read_selects(folders, "checks").values()) if options.test and not options.dry_run else []
+
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    # The reason is told in one line below.
+    logging.getLogger("SQLQueryContextLogger").disabled = True
+    spark = SparkSession.builder.appName("tonlake marts").getOrCreate()
+    # What the translation relies on: an overflow is an error, times have no zone.
+    for key, value in {"ansi.enabled": "true", "session.timeZone": "UTC", "timestampType": "TIMESTAMP_NTZ"}.items():
+        spark.conf.set(f"spark.sql.{key}", value)
+    build = Build(spark, options.source, options.target, macros)
+    print(f"tables at {build.pin([*order, *tests])}", flush=True)
+    failed = False
+    for select in [*order, *tests]:
+        try:
+            if missing := build.missing(select):
+                print(f"{select.name}: skipped, without {', '.join(missing)}", flush=True)
+                failed |= select.name in (options.marts or [])
+            elif select in tests:
+                rows = build.test(select)
+                failed |= bool(rows)
+                print(f"{select.name}: {f'failed, as by {rows[0].asDict()}' if rows else 'passed'}", flush=True)
+            else:
+                print(f"{select.name}: {build.plan(select) if options.dry_run else build.build(select)}", flush=True)
+        except (Untranslatable, PySparkException) as error:
+            failed = True
+            print(f"{select.name}: error: {str(error).splitlines()[0]}", file=sys.stderr, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

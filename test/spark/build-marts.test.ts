@@ -1,0 +1,166 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildMarts } from '../../src/index.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { openQueries } from '../../src/warehouse/query/query.ts';
+import { tonlake } from '../cli.ts';
+import { everything, marts } from '../marts/support.ts';
+import { SPARK_PYTHON } from '../programs.ts';
+import { freshFolder } from '../scratch.ts';
+
+const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));
+const isThere =
+  spawnSync(SPARK_PYTHON, ['-c', 'import pyspark, sqlglot']).status === 0 && spawnSync('java').status !== null;
+/** Blocks between two midnights of the sandbox. */
+const DAY = 216_000;
+const names = marts.map(({ name }) => name);
+/** Marts of days with rows of every exported block. */
+const daily = ['transactions_daily', 'gas_fees_daily', 'messages_by_opcode_daily'];
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+}
+
+/** A Spark session over a warehouse. */
+class Spark {
+  readonly #process;
+  readonly #answers: AsyncIterator<string>;
+  #told = '';
+
+  constructor(warehouse: string) {
+    this.#process = spawn(SPARK_PYTHON, [DRIVER, warehouse], { stdio: ['pipe', 'pipe', 'pipe'], cwd: freshFolder() });
+    this.#process.stderr.on('data', (chunk) => (this.#told += chunk));
+    this.#answers = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+  }
+
+  async ask(...order: readonly string[]): Promise<unknown> {
+    this.#process.stdin.write(`${JSON.stringify(order)}\n`);
+    for (;;) {
+      const { value, done } = await this.#answers.next();
+      if (done === true) throw new Error(`the session ended: ${this.#told.slice(-2000)}`);
+      if (value.startsWith('ANSWER ')) return JSON.parse(value.slice('ANSWER '.length));
+    }
+  }
+
+  async build(...options: readonly string[]): Promise<Outcome> {
+    const answer = await this.ask('build', '--from', 'ton.iceberg', '--into', 'ton.marts', ...options);
+    return answer as Outcome;
+  }
+
+  async close(): Promise<void> {
+    this.#process.stdin.end();
+    if (this.#process.exitCode === null) await once(this.#process, 'exit');
+  }
+}
+
+describe.skipIf(!isThere)('marts on Spark (skipped without Java, pyspark and sqlglot)', () => {
+  let sandbox: Sandbox;
+  let spark: Spark;
+  let warehouse: string;
+
+  async function command(...args: readonly string[]): Promise<void> {
+    const { code, stderr } = await tonlake([...args, '--warehouse', warehouse]);
+    expect(code, stderr).toBe(0);
+  }
+
+  const exportBlocks = (range: string, pipelines: readonly string[]) =>
+    command('run', ...pipelines, '--network', sandbox.url, '--range', range);
+
+  /** Builds the marts with DuckDB, and writes the rows of each to a file. */
+  async function byDuckdb(): Promise<string> {
+    await buildMarts(warehouse);
+    const folder = freshFolder();
+    const queries = await openQueries(warehouse);
+    for (const name of names) {
+      await queries.write(`SELECT * EXCLUDE (_sealed) FROM ${name}`, {
+        file: join(folder, `${name}.parquet`),
+        format: 'parquet',
+      });
+    }
+    await queries.close();
+    return folder;
+  }
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ blocks: 5 * DAY });
+    warehouse = join(freshFolder(), 'w');
+    await exportBlocks('4990:5010', everything);
+    await command('publish', 'iceberg');
+    spark = new Spark(warehouse);
+  });
+
+  afterAll(async () => {
+    await spark.close();
+    await sandbox.close();
+  });
+
+  const sameRows = Object.fromEntries(names.map((name) => [name, 'same rows']));
+
+  test('all shipped marts have the rows that DuckDB gives, and the shipped tests pass', async () => {
+    const { code, out } = await spark.build('--test');
+
+    expect(code, out).toBe(0);
+    for (const name of daily) expect(out).toContain(`${name}: 2 days built`);
+    expect(out).toContain('transaction_balances: passed');
+    expect(await spark.ask('compare', await byDuckdb())).toEqual(sameRows);
+  });
+
+  test('a later build touches the days whose files changed, and a third one none', async () => {
+    const days = [1, 2, 3].map((day) => `${DAY * day + 50_000}:${DAY * day + 50_004}`);
+    await exportBlocks(days.join(','), [
+      'transactions',
+      'actions',
+      'jetton_transfers',
+      'jetton_burns',
+      'nft_transfers',
+    ]);
+    await command('publish', 'iceberg');
+
+    const second = await spark.build();
+    const third = await spark.build();
+
+    expect(second.code, second.out).toBe(0);
+    for (const name of daily) {
+      expect(second.out).toContain(`${name}: 3 of 5 days built`);
+      expect(await spark.ask('summary', name)).toMatchObject({ 'changed-partition-count': '3' });
+    }
+    expect(await spark.ask('compare', await byDuckdb())).toEqual(sameRows);
+    for (const name of names) expect(third.out).toContain(`${name}: current`);
+  });
+
+  test('forgotten days leave the marts of days, too', async () => {
+    await command('forget', 'all', '--range', `${DAY + 50_000}:${DAY + 50_004}`, '--yes');
+    await command('publish', 'iceberg');
+
+    const { code, out } = await spark.build('--marts', 'transactions_daily');
+
+    expect(code, out).toBe(0);
+    expect(out).toContain('transactions_daily: 1 of 4 days built');
+  });
+
+  test('a select that Spark would answer otherwise is refused before it is built, with what it is', async () => {
+    const sql = join(freshFolder(), 'sql');
+    await mkdir(join(sql, 'marts'), { recursive: true });
+    const header = '-- question: q\n-- grain: g\n-- key: a\n-- inputs: transactions\n-- units: none\n';
+    await writeFile(
+      join(sql, 'marts', 'mine.sql'),
+      `${header}SELECT regexp_replace(hash, 'A', 'B') AS a FROM transactions`,
+    );
+    await writeFile(join(sql, 'marts', 'yours.sql'), `${header}SELECT no_such(hash) AS a FROM transactions`);
+
+    const { code, out } = await spark.build('--sql', sql, '--marts', 'mine', 'yours', '--dry-run');
+
+    expect(code, out).toBe(1);
+    expect(out).toContain(
+      "mine: error: regexp_replace of the first match alone; hint: give 'g', or a pattern with ^ or $",
+    );
+    expect(out).toMatch(/yours: error: .*no_such/);
+    expect((await spark.build('--marts', 'no_such')).code).toBe(2);
+  });
+});
