@@ -5,6 +5,7 @@ folder each, which the tail adds to the warehouse. API key and credentials of th
 """
 
 import os
+import shlex
 import subprocess
 from datetime import datetime, timedelta, timezone
 
@@ -49,6 +50,7 @@ with DAG(
         "warehouse": "s3://my-bucket/mainnet",
         "pipelines": ["transactions"],
         "lists": Param(["account_latest", "jetton_masters"], description="what belongs to no slice"),
+        "spark_submit": Param("", description="options of spark-submit and build_marts.py: Spark builds the marts"),
         "slices": 16,
         "rps": Param(10.0, description="requests a second of the API key; the slices divide them"),
     },
@@ -80,7 +82,10 @@ with DAG(
         if params["lists"]:
             tonlake("run", *params["lists"], *place, "--range", params["range"], "--rps", params["rps"])
         tonlake("compact", *place)
-        tonlake("build", *place)
+        if not params["spark_submit"]:
+            tonlake("build", *place)
         tonlake("publish", "iceberg", *place)
+        if params["spark_submit"]:
+            subprocess.run(["spark-submit", *shlex.split(params["spark_submit"])], cwd=HOME, check=True)
 
     export.expand(number=numbers()) >> gate() >> tail()
