@@ -76,6 +76,13 @@ CREATE OR REPLACE MACRO friendly_address(address, bounceable := true, testnet :=
 list_transform([try_raw_address(address)], lambda raw: list_transform([printf('%02X%02X', (CASE WHEN bounceable THEN 17 ELSE 81 END) + (CASE WHEN testnet THEN 128 ELSE 0 END),
           (split_part(raw, ':', 1)::INTEGER + 256) % 256) || split_part(raw, ':', 2)], lambda digits: _friendly_of(digits))[1])[1];
 
+-- base64_hash(hash): a hash in hex (with or without 0x), base64 or base64url, as columns have it: base64; fails for any other text
+CREATE OR REPLACE MACRO base64_hash(hash) AS
+CASE WHEN hash IS NULL THEN NULL
+      WHEN regexp_full_match(hash, '(0x)?[0-9A-Fa-f]{64}') THEN to_base64(from_hex(right(hash, 64)))
+      WHEN regexp_full_match(hash, '[A-Za-z0-9+/_-]{43}=?') THEN left(translate(hash, '-_', '+/'), 43) || '='
+      ELSE error('not a hash: ' || hash) END;
+
 -- is_bounceable(address): true if a user-friendly address is bounceable; null for any other text
 CREATE OR REPLACE MACRO is_bounceable(address) AS
 substr(_friendly_digits(address), 1, 2) IN ('11', '91');
@@ -137,10 +144,15 @@ _account_bits(address) // (2 * (_unsigned(shard) & -_unsigned(shard)))
 CREATE OR REPLACE MACRO shard_hex(shard) AS
 lpad(lower(hex(_unsigned(shard)::UBIGINT)), 16, '0');
 
--- exact_sum(x): sum of integers as DECIMAL(38,0); null above 38 digits, where sum() fails
-CREATE OR REPLACE MACRO exact_sum(x) AS
+-- try_exact_sum(x): sum of integers as DECIMAL(38,0), where sum() fails; null above 38 digits
+CREATE OR REPLACE MACRO try_exact_sum(x) AS
 CASE WHEN abs(_high_sum(x)) < 10000000000000000000
       THEN (_high_sum(x) * 10000000000000000000 + _low_sum(x))::DECIMAL(38, 0) END;
+
+-- exact_sum(x): the same, but fails above 38 digits
+CREATE OR REPLACE MACRO exact_sum(x) AS
+coalesce(try_exact_sum(x), CASE WHEN count(x) > 0
+      THEN error('a sum of ' || count(x) || ' numbers has more than 38 digits: use exact_sum_text(x) or try_exact_sum(x)') END);
 
 -- exact_sum_text(x): sum of non-negative integers as text, with all digits
 CREATE OR REPLACE MACRO exact_sum_text(x) AS
