@@ -32,6 +32,8 @@ settings = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.log.level": "OFF",
+    # To optimize what runs once takes longer than to run it.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 builder = SparkSession.builder.master(os.environ.get("TONLAKE_SPARK_MASTER", "local[2]"))
 for key, value in settings.items():
