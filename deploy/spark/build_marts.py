@@ -161,7 +161,7 @@ class Build:
         is_daily = "all" not in stamps
         text = fingerprint([mart.sql, translate(mart.sql, self.macros)])
         anew = state.get("tonlake.select") != text
-        changed = sorted(day for day in {*stamps, *before} if stamps.get(day) != before.get(day))
+        changed = sorted(day for day in stamps if stamps[day] != before.get(day))
         if not anew and not changed:
             done = "current"
         elif anew or not is_daily:
@@ -176,7 +176,9 @@ class Build:
             done = f"{len(stamps)} days built" if is_daily else "built"
         else:
             self.replace_days(mart, table, changed)
-            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in self.state_of(text, stamps).items())
+            # A day whose inputs were forgotten keeps its rows.
+            state = self.state_of(text, {**before, **stamps})
+            pairs = ", ".join(f"'{key}' = '{value}'" for key, value in state.items())
             # If this is not reached, the same days are built again.
             self.spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
             done = f"{len(changed)} of {len(stamps)} days built"
