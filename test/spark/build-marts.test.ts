@@ -59,7 +59,7 @@ class Spark {
   }
 }
 
-describe.skipIf(!isThere)('marts on Spark (skipped without Java, pyspark and sqlglot)', () => {
+describe.skipIf(!isThere)('marts on Spark (skipped without Java, pyspark and sqlglot)', { timeout: 600_000 }, () => {
   let sandbox: Sandbox;
   let spark: Spark;
   let warehouse: string;
