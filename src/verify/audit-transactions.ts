@@ -50,7 +50,11 @@ function copiedColumns(messages: TableDef | undefined, isDeep: boolean): readonl
     if (origin.kind !== 'parent' || origin.column === 'hash') return [];
     const isText = kinds[kind].physical === 'utf8';
     if (isText && !isDeep) return [];
-    const digest = (column: string): string => (isText ? `hash(${quoteName(column)})` : `${quoteName(column)}::BIGINT`);
+    // Where a selection left the column out, there is nothing to compare.
+    const digest = (column: string): string => {
+      const quoted = quoteName(column);
+      return isText ? `CASE WHEN ${quoted} IS NOT NULL THEN hash(${quoted}) END` : `${quoted}::BIGINT`;
+    };
     return [{ name, from: origin.column, as: quoteName(`of_${name}`), digest }];
   });
 }

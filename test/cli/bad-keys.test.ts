@@ -36,7 +36,7 @@ describe('keys of a lookup', () => {
       'a view of such a table',
       'account_latest',
       'select owner as address from jetton_wallets_now',
-      'expected rows in table jetton_wallets_now, got none',
+      'expected rows in table jetton_wallets, got none',
     ],
     [
       'no rows',

@@ -102,7 +102,7 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['help', 'rnu'], says: /expected a command, got "rnu"; hint: did you mean run\?\n/ },
     { args: ['help', 'job', 'shcedule'], says: /got "shcedule"; hint: did you mean schedule\?/ },
     { args: ['show', '--files'], says: /expected a table alone with --files/ },
-    { args: ['show', 'blocks', '--live'], says: /expected the key of a row with --live/ },
+    { args: ['show', 'blocks', '--live'], says: /expected an address, hash, seqno or @name with --live/ },
     { args: ['show', 'blcks', '--files'], says: /did you mean blocks\?/ },
     { args: ['publish', 'duckdb', 'extra'], says: /too many arguments/ },
     { args: ['sandbox', '--port', 'x'], says: /expected a port/i },

@@ -219,8 +219,8 @@ describe('a source that is not ready', () => {
     const { pipelines } = JSON.parse((await tonlake(['status', '--warehouse', path, '--json'])).stdout);
     const hole = { from: 1050, to: expect.toSatisfy((to: number) => to === 1050 || to === 1051) };
     expect(pipelines).toMatchObject([
-      { pipeline: 'blocks', holes: [hole] },
-      { pipeline: 'transactions', holes: [hole] },
+      { pipeline: 'blocks', missing: [{ spans: [hole] }] },
+      { pipeline: 'transactions', missing: [{ spans: [hole] }] },
     ]);
     sandbox.setFaults(NO_FAULTS);
     sandbox.requests.reset();

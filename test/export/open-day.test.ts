@@ -37,8 +37,8 @@ test('a block of a day is not all of it', async () => {
   expect(stdout).toContain('2026-05-01');
   // The two days of the headers, and those of the transactions that are missing.
   const [headers, transactions] = stdout.split('\ntransactions\n');
-  expect(headers?.match(/blocks? sealed, not the full day/g)).toHaveLength(2);
-  expect(transactions?.match(/0 blocks sealed, not the full day/g)).toHaveLength(2);
+  expect(headers?.match(/blocks?, half a day/g)).toHaveLength(2);
+  expect(transactions?.match(/0 blocks, half a day/g)).toHaveLength(2);
 });
 
 test.each([

@@ -23,6 +23,8 @@ settings = {
     "spark.jars.packages": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
     "spark.sql.catalog.ton": "org.apache.iceberg.spark.SparkCatalog",
     "spark.sql.catalog.ton.type": "hadoop",
+    # Publications happen while the session goes on.
+    "spark.sql.catalog.ton.cache-enabled": "false",
     "spark.sql.catalog.ton.warehouse": sys.argv[1],
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",

@@ -92,8 +92,9 @@ describe('macros', () => {
     const found = "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE '%macro' AND NOT internal";
     const names = (await database.query(found)).rows.map(String);
     expect(names).toContain(name);
-    // Every function that its text calls must be there.
-    const used = all.map((macro) => macro.name).filter((each) => body.includes(`${each}(`));
+    // Every function that it calls must be there; messages only name some.
+    const calls = body.replaceAll(/'[^']*'/g, '');
+    const used = all.map((macro) => macro.name).filter((each) => calls.includes(`${each}(`));
     expect(names).toEqual(expect.arrayContaining(used));
   });
 });

@@ -29,7 +29,7 @@ test('a ledger of 130,000 entries has a status and can be verified', async () =>
   const { pipelines } = await readStatus(path);
   expect(pipelines).toMatchObject([
     { pipeline: 'blocks', blocks: MANY },
-    { pipeline: 'transactions', done: [] },
+    { pipeline: 'transactions', proven: [], unproven: [] },
   ]);
   await withDamagedStore({ path, registry, memoryMb: 256 }, async ({ entries }) => expect(entries).toHaveLength(MANY));
 });
