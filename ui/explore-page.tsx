@@ -104,7 +104,7 @@ function Facts({ section: { title, columns, rows } }: { readonly section: ThingS
         </dl>
       ) : (
         <div class="scroll" tabIndex={0}>
-          <table class="facts">
+          <table>
             <thead>
               <tr>
                 {columns.map((column) => (

@@ -14,7 +14,8 @@ export const valuesOf: ValueSource = async (argument, command) => {
       return (await loadRegistry()).pipelines.map(({ name }) => name);
     case 'names':
       return [...(await loadRegistry()).pipelines.map(({ name }) => name), ...(await shippedNames('marts'))];
-    case 'table': {
+    case 'table':
+    case 'thing': {
       const { tables } = await loadRegistry();
       const own = tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]);
       return [...own, ...(await shippedNames('marts'))];

@@ -32,7 +32,7 @@ describe('tonlake complete', () => {
     [['run', '-n', 's'], ['sandbox']],
     [['run', '--all', '--network', 'm'], ['mainnet']],
     [['sql', '--format', 'p'], ['parquet']],
-    [['show', 'jetton_b'], ['jetton_burns']],
+    [['show', 'actions_call'], ['actions_call_contract']],
     [['build', 'top_'], ['top_contracts_daily']],
     [['test', 'unique'], ['unique_keys']],
     [['report', 'net'], ['network-daily']],
