@@ -19,10 +19,14 @@ import pathlib
 import re
 import sys
 from dataclasses import dataclass, field
+from functools import cached_property
 
-import sqlglot
-from duckdb_to_spark import Macro, Untranslatable, read_macros, translate
+from duckdb_to_spark import Macro, Untranslatable, parse, read_macros, translate
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import col
 from sqlglot import exp
+
 
 @dataclass
 class Select:
@@ -35,6 +39,10 @@ class Select:
 
     def listed(self, key: str) -> list[str]:
         return [name.strip() for name in self.header.get(key, "").split(",") if name.strip()]
+
+    @cached_property
+    def tree(self) -> exp.Expression:
+        return parse(self.sql)
 
     @property
     def inputs(self) -> list[str]:
@@ -80,7 +88,7 @@ class Input:
 
 
 class Build:
-    def __init__(self, spark, source: str, target: str, macros: dict[str, Macro]):
+    def __init__(self, spark: SparkSession, source: str, target: str, macros: dict[str, Macro]):
         self.spark, self.source, self.target, self.macros = spark, source, target, macros
         self.inputs: dict[str, Input] = {}
         # Marts that were planned and not built, in a dry run.
@@ -89,13 +97,15 @@ class Build:
     def exists(self, table: str) -> bool:
         return self.spark.catalog.tableExists(table)
 
+    def refs(self, table: str) -> dict[str, int]:
+        """Snapshots of a table by the names of its branches and tags; `main` is the newest one."""
+        return {row.name: row.snapshot_id for row in self.spark.table(f"{table}.refs").collect()}
+
     def pin(self, selects: list[Select]) -> str:
         """Chooses one snapshot of each table: those of the newest ledger entry that all of them show."""
         made = {select.name for select in selects}
         tables = {name for select in selects for name in select.inputs if name not in made and self.exists(f"{self.source}.{name}")}
-        tags = {
-            name: {row.name: row.snapshot_id for row in self.spark.table(f"{self.source}.{name}.refs").collect()} for name in tables
-        }
+        tags = {name: self.refs(f"{self.source}.{name}") for name in tables}
         common = set.intersection(*(set(each) for each in tags.values())) if tags else set()
         entries = [tag for tag in common if re.fullmatch(r"entry-\d+", tag)]
         if not entries:
@@ -121,13 +131,13 @@ class Build:
         return {day: fingerprint([*undated, *(str(each.days.get(day)) for each in inputs)]) for day in days}
 
     def missing(self, mart: Select) -> list[str]:
-        tree = sqlglot.parse_one(mart.sql, read="duckdb")
+        tree = mart.tree
         own = {cte.alias for cte in tree.find_all(exp.CTE)} | set(mart.inputs)
         others = {table.name for table in tree.find_all(exp.Table)} - own
         return sorted({*others, *mart.listed("inputs")} - {*self.inputs, *self.planned})
 
-    def select(self, mart: Select, days: list[str] | None):
-        """The rows of a mart, of some days or of all."""
+    def select(self, mart: Select, sql: str, days: list[str] | None = None):
+        """The rows of a mart by its translated select, of some days or of all."""
         for name in set(mart.inputs) - self.planned:
             if name not in self.inputs:
                 self.empty_input(mart, name)
@@ -137,15 +147,14 @@ class Build:
             if days is not None and None not in each.days:
                 frame = frame.where(in_days(days))
             frame.createOrReplaceTempView(name)
-        frame = self.spark.sql(translate(mart.sql, self.macros))
+        frame = self.spark.sql(sql)
         for column in frame.columns:
             frame = frame.withMetadata(column, {"comment": mart.columns.get(column, "")})
         return frame
 
     def empty_input(self, mart: Select, name: str) -> None:
         """An optional table that was never exported has no rows, and the columns that the select names."""
-        tree = sqlglot.parse_one(mart.sql, read="duckdb")
-        columns = sorted({column.name for column in tree.find_all(exp.Column)})
+        columns = sorted({column.name for column in mart.tree.find_all(exp.Column)})
         self.spark.createDataFrame([], ", ".join(f"`{column}` STRING" for column in columns)).createOrReplaceTempView(name)
 
     def properties(self, table: str) -> dict[str, str]:
@@ -159,48 +168,45 @@ class Build:
         state, stamps = self.properties(table), self.stamps(mart)
         before = json.loads(state.get("tonlake.inputs", "{}"))
         is_daily = "all" not in stamps
-        text = fingerprint([mart.sql, translate(mart.sql, self.macros)])
+        sql = translate(mart.sql, self.macros)
+        text = fingerprint([sql])
         anew = state.get("tonlake.select") != text
         changed = sorted(day for day in stamps if stamps[day] != before.get(day))
         if not anew and not changed:
             done = "current"
         elif anew or not is_daily:
-            writer = self.select(mart, None).writeTo(table).using("iceberg").tableProperty("comment", mart.header.get("question", ""))
+            writer = self.select(mart, sql).writeTo(table).using("iceberg").tableProperty("comment", mart.header.get("question", ""))
             for key, value in self.state_of(text, stamps).items():
                 writer = writer.tableProperty(key, value)
             if is_daily:
-                from pyspark.sql.functions import col
-
                 writer = writer.partitionedBy(col("block_date"))
             writer.createOrReplace()
             done = f"{len(stamps)} days built" if is_daily else "built"
         else:
-            self.replace_days(mart, table, changed)
+            self.replace_days(table, changed, self.select(mart, sql, changed))
             # A day whose inputs were forgotten keeps its rows.
             state = self.state_of(text, {**before, **stamps})
             pairs = ", ".join(f"'{key}' = '{value}'" for key, value in state.items())
             # If this is not reached, the same days are built again.
             self.spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
             done = f"{len(changed)} of {len(stamps)} days built"
-        newest = self.spark.table(f"{table}.refs").where("name = 'main'").first().snapshot_id
-        self.inputs[mart.name] = self.read_input(table, newest)
+        self.inputs[mart.name] = self.read_input(table, self.refs(table)["main"])
         return done
 
     def plan(self, mart: Select) -> str:
         """Lets Spark plan a mart. Returns what would be done."""
-        self.select(mart, None).createOrReplaceTempView(mart.name)
+        self.select(mart, translate(mart.sql, self.macros)).createOrReplaceTempView(mart.name)
         self.planned.add(mart.name)
         return "can be built"
 
     def test(self, check: Select) -> list:
         """The first rows that break a rule."""
-        return self.select(check, None).limit(5).collect()
+        return self.select(check, translate(check.sql, self.macros)).limit(5).collect()
 
-    def replace_days(self, mart: Select, table: str, days: list[str]) -> None:
-        newest = self.spark.table(f"{table}.refs").where("name = 'main'").first().snapshot_id
-        writer = self.select(mart, days).writeTo(table)
+    def replace_days(self, table: str, days: list[str], rows) -> None:
         # Another build that replaced one of these days meanwhile makes this one fail.
-        writer = writer.option("isolation-level", "serializable").option("validate-from-snapshot-id", newest)
+        writer = rows.writeTo(table).option("isolation-level", "serializable")
+        writer = writer.option("validate-from-snapshot-id", self.refs(table)["main"])
         writer.overwrite(in_days(days))
 
     @staticmethod
@@ -209,8 +215,6 @@ class Build:
 
 
 def in_days(days: list[str]):
-    from pyspark.sql.functions import col
-
     return col("block_date").isin([datetime.date.fromisoformat(day) for day in days])
 
 
@@ -221,7 +225,7 @@ def fingerprint(parts: list[str]) -> str:
 # Command line
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
+def read_options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Builds the marts of tonlake on Spark, over published Iceberg tables.")
     parser.add_argument("--from", dest="source", required=True, metavar="CATALOG.NAMESPACE", help="the published tables")
     parser.add_argument("--into", dest="target", required=True, metavar="CATALOG.NAMESPACE", help="where the marts go")
@@ -235,7 +239,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def main(arguments: list[str]) -> int:
-    options = parse(arguments)
+    options = read_options(arguments)
     folders = [options.shipped, *options.sql]
     marts = read_selects(folders, "marts")
     unknown = sorted(set(options.marts or []) - set(marts))
@@ -245,9 +249,6 @@ def main(arguments: list[str]) -> int:
     macros = read_macros((options.shipped / "macros.sql").read_text())
     order = in_order(marts, options.marts or list(marts))
     tests = list(read_selects(folders, "checks").values()) if options.test and not options.dry_run else []
-
-    from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
 
     # The reason is told in one line below.
     logging.getLogger("SQLQueryContextLogger").disabled = True

@@ -113,16 +113,21 @@ def disc(node: exp.Expression) -> exp.Expression:
     return sqlglot.parse_one(f"try_element_at(array_sort(collect_list({value.sql('spark')})), {place})", read="spark")
 
 
+def parse(sql: str) -> exp.Expression:
+    """Raises Untranslatable, with the place of the mistake."""
+    try:
+        return sqlglot.parse_one(sql, read="duckdb")
+    except SqlglotError as error:
+        raise Untranslatable(re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()[0]) from None
+
+
 def translate(sql: str, macros: dict[str, Macro]) -> str:
     """
     A select of DuckDB as one of Spark with the same rows.
 
     Raises Untranslatable, with the part that has no form in Spark.
     """
-    try:
-        tree = expand(sqlglot.parse_one(sql, read="duckdb"), macros)
-    except SqlglotError as error:
-        raise Untranslatable(re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()[0]) from None
+    tree = expand(parse(sql), macros)
 
     for node in list(tree.find_all(exp.DataType)):
         if node.this in TYPES:

@@ -155,12 +155,15 @@ describe.skipIf(!isThere)('marts on Spark (skipped without Java, pyspark and sql
     );
     await writeFile(join(sql, 'marts', 'yours.sql'), `${header}SELECT no_such(hash) AS a FROM transactions`);
 
-    const { code, out } = await spark.build('--sql', sql, '--marts', 'mine', 'yours', '--dry-run');
+    await writeFile(join(sql, 'marts', 'theirs.sql'), `${header}SELECT (hash AS a FROM transactions`);
+
+    const { code, out } = await spark.build('--sql', sql, '--marts', 'mine', 'yours', 'theirs', '--dry-run');
 
     expect(code, out).toBe(1);
     expect(out).toContain(
       "mine: error: regexp_replace of the first match alone; hint: give 'g', or a pattern with ^ or $",
     );
+    expect(out).toMatch(/theirs: error: .*Line 6, Col: \d+/);
     expect(out).toMatch(/yours: error: .*`NO_SUCH`/);
     expect((await spark.build('--marts', 'no_such')).code).toBe(2);
   });
