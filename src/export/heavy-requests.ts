@@ -28,6 +28,8 @@ export class HeavyRequests {
   private readonly context: EngineContext;
   private readonly walk: SpanWalk;
   private readonly lasting = new RepeatedFailure();
+  /** Blocks with a page that is too heavy, though it is as small as it can be. */
+  private readonly failed = new Set<number>();
   /** How often a request was halved. */
   private readonly cuts = new WeakMap<WalkRequest, number>();
   /** Requests that were sent with few attempts, and those that need all. */
@@ -65,7 +67,7 @@ export class HeavyRequests {
       return [request];
     }
     if (!isTooHeavy) return undefined;
-    if (parts.length === 0 || cuts >= CUTS.small) lasting.noteFailure(error);
+    if ((parts.length === 0 || cuts >= CUTS.small) && this.isFirst(request)) lasting.noteFailure(error);
     if (lasting.signal.aborted) return undefined;
     if (parts.length > 0) {
       const { name } = context.pipeline;
@@ -74,6 +76,13 @@ export class HeavyRequests {
     }
     for (const part of parts) this.cuts.set(part, cuts + 1);
     return parts;
+  }
+
+  /** False for further pages of a block, which all are too heavy. */
+  private isFirst({ page: { unit } }: WalkRequest): boolean {
+    const isFirst = unit === undefined || !this.failed.has(unit);
+    if (unit !== undefined) this.failed.add(unit);
+    return isFirst;
   }
 
   private async isAlive(): Promise<boolean> {

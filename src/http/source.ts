@@ -220,7 +220,8 @@ class HttpSource implements Source {
         if (tried > 1) this.#counts.retries++;
         byPath.set(request.path, (byPath.get(request.path) ?? 0) + 1);
         const { reply, wireBytes } = await this.#attempt(request, target, permit, signal);
-        return { status: reply.status, body: reply.body, wireBytes, request: nameRequest(request, target) };
+        const body = this.#key?.redactBody(reply.body) ?? reply.body;
+        return { status: reply.status, body, wireBytes, request: nameRequest(request, target) };
       },
       { signal, priority: tried },
     );

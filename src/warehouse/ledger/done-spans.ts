@@ -62,7 +62,8 @@ export function narrowerEntries(
   );
 }
 
-function isDone(entry: LedgerEntry, pipeline: string): boolean {
+/** True for an entry whose blocks count as done. */
+export function isDone(entry: LedgerEntry, pipeline: string): boolean {
   return entry.pipeline === pipeline && entry.verdict === 'sealed' && entry.scope === undefined;
 }
 

@@ -7,6 +7,7 @@ import { inputsOfUnbuilt, tonInputs } from '../../sql/ton-views.ts';
 import { describeForgotten, stillForgotten } from '../ledger/forgotten-spans.ts';
 import type { Reader, ReaderFunction } from '../reader.ts';
 import { behindOf, coverage, describeParts, feeding, type Held, rangeOf } from './coverage.ts';
+import { requireBlocksOnce } from './double-entries.ts';
 import { EmptyDatabase } from './empty-database.ts';
 import { DAY, dayStart, daysText, type HeldTime, type Period, readHeldTimes, timeText } from './held-times.ts';
 import { describeLeftOut, leftOutGaps } from './left-out-gaps.ts';
@@ -60,9 +61,11 @@ export class QueryCoverage {
     });
   }
 
-  /** What some relations lack, one line each. */
+  /** What some relations lack, one line each. @throws {StoreError} `blocks-twice` */
   async lacksOf(scans: readonly Scan[]): Promise<readonly string[]> {
     const held = await this.held();
+    const relations = scans.map(({ relation }) => relation);
+    requireBlocksOnce(held.ledger, this.#registry, relations, this.#reader.path);
     const isLimited = scans.some(({ periods }) => periods !== undefined);
     return lacksIn(held, isLimited ? await this.#heldTimes(held.ledger) : [], scans);
   }
