@@ -1,3 +1,4 @@
+import { droppedStates } from '../audit/dropped-states.ts';
 import { findLinkGaps, type LinkEnds, type LinkReport } from '../audit/header-links.ts';
 import { readLinkRows } from '../audit/link-rows.ts';
 import { DOUBLE_KEY, PageAudit, type PageConditions, type RequestedRows } from '../audit/page-audit.ts';
@@ -155,18 +156,22 @@ export class SpanLoader {
     }
   }
 
-  /** Adds blocks with transactions whose content contradicts their hash. */
+  /** Adds blocks with transactions whose content contradicts their hash, or that lack states which the source has. */
   private withContent(mode: ContentMode, bad: readonly BadBlock[]): readonly BadBlock[] {
     this.content.prove(mode);
     const seqnoOf = this.rows.seqnos();
-    const contradicted = this.rows.of(this.span).filter((row) => this.content.isContradicted(row));
+    const own = this.rows.of(this.span);
+    const contradicted = own.filter((row) => this.content.isContradicted(row));
     const known = new Set(bad.map(({ seqno }) => seqno));
     const blocks = [...groupBy(contradicted, (row) => seqnoOf?.(row) ?? 0)].flatMap(([seqno, rows]): BadBlock[] => {
       if (known.has(seqno)) return [];
       const hashes = rows.map((row) => this.content.keyOf(row)).join(', ');
       return [{ seqno, reason: `expected content with hash ${hashes}, got other content`, code: CONTENT }];
     });
-    return [...bad, ...blocks].sort((a, b) => a.seqno - b.seqno);
+    for (const { seqno } of blocks) known.add(seqno);
+    const dropped = droppedStates(this.decoder, own, (row) => seqnoOf?.(row) ?? 0);
+    const states = dropped.filter(({ seqno }) => !known.has(seqno)).map((block) => ({ ...block, code: CONTENT }));
+    return [...bad, ...blocks, ...states].sort((a, b) => a.seqno - b.seqno);
   }
 
   /** What the content of the rows of a span shows; undefined if it was not proven. */

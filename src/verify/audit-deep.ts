@@ -20,7 +20,8 @@ export interface DeepEdges {
 const MADE_INSIDE = `EXISTS (FROM sure s WHERE s.workchain = mail.workchain AND mail.created_lt BETWEEN s.lt_from AND s.lt_to)`;
 
 /**
- * Proves the chain of every account in `t`: each transaction names the previous one and starts with the state and status it left. Proves that
+ * Proves the chain of every account in `t`: each transaction names the previous one and starts with the state and status it left,
+ * which both have completely or as a hash. Proves that
  * each internal message in `m` was sent exactly once and received at most once, with the same values; those created inside the ranges
  * must have been sent inside. Findings name the pipeline and the tables of transactions and messages.
  */
@@ -33,24 +34,26 @@ export async function auditDeep(
       WHEN prev_lt >= lt THEN 'an earlier one'
       WHEN before_lt IS NULL AND prev_lt = 0 THEN NULL
       WHEN before_lt = prev_lt AND before_h = prev THEN CASE WHEN before_state <> state_before THEN 'state'
-        WHEN before_status <> orig_status THEN 'status' END
+        WHEN before_status <> orig_status THEN 'status'
+        WHEN before_state = state_before AND before_known <> known_before THEN 'known' END
       WHEN before_status = 'nonexist' AND prev_lt = 0 THEN NULL
       WHEN before_lt IS NOT NULL AND (before_run = run OR prev_lt <= before_lt) THEN 'link'
       WHEN EXISTS (FROM sure s WHERE s.workchain = c.workchain AND c.prev_lt BETWEEN s.lt_from AND s.lt_to) THEN 'none'
       ELSE 'outside' END AS verdict
-    FROM (SELECT mc, run, workchain, lt, h, prev_lt, prev, state_before, orig_status, lag(mc) OVER w AS before_mc,
+    FROM (SELECT mc, run, workchain, lt, h, prev_lt, prev, state_before, orig_status, known_before, lag(mc) OVER w AS before_mc,
         lag(run) OVER w AS before_run, lag(lt) OVER w AS before_lt, lag(h) OVER w AS before_h,
-        lag(state_after) OVER w AS before_state, lag(end_status) OVER w AS before_status
+        lag(state_after) OVER w AS before_state, lag(end_status) OVER w AS before_status, lag(known_after) OVER w AS before_known
       FROM t WINDOW w AS (PARTITION BY a ORDER BY lt)) c
     WHERE before_lt IS DISTINCT FROM prev_lt OR before_h IS DISTINCT FROM prev OR before_state IS DISTINCT FROM state_before
-      OR before_status IS DISTINCT FROM orig_status`);
+      OR before_status IS DISTINCT FROM orig_status OR before_known IS DISTINCT FROM known_before`);
   const links = await findBad(
     warehouse,
     `SELECT [coalesce(before_mc, mc), mc] AS blame,
        CASE WHEN verdict IN ('state', 'status') THEN concat('the transaction at ', lt, ' to begin with the ', verdict, ' after the one at ', before_lt)
+         WHEN verdict = 'known' THEN concat('the account state between the transactions at ', before_lt, ' and ', lt, ' in both of them')
          WHEN verdict = 'none' THEN concat('the transaction at ', prev_lt, ' that the one at ', lt, ' follows')
          ELSE concat('the transaction at ', lt, ' to follow the one at ', coalesce(before_lt::VARCHAR, 'an earlier time')) END AS expected,
-       CASE WHEN verdict IN ('state', 'status') THEN concat('another ', verdict) WHEN verdict = 'none' THEN 'none'
+       CASE WHEN verdict IN ('state', 'status') THEN concat('another ', verdict) WHEN verdict = 'known' THEN 'its hash alone in one' WHEN verdict = 'none' THEN 'none'
          ELSE concat(CASE WHEN prev_lt = before_lt THEN 'another hash at ' ELSE '' END, prev_lt) END AS got
      FROM chain WHERE verdict NOT IN ('outside')`,
   );

@@ -23,7 +23,8 @@ export async function setTransactions(
   isDeep: boolean,
 ): Promise<void> {
   const deep = `, prev_trans_lt AS prev_lt, hash(prev_trans_hash) AS prev, hash(account_state_hash_before) AS state_before,
-    hash(account_state_hash_after) AS state_after, orig_status, end_status`;
+    hash(account_state_hash_after) AS state_after, orig_status, end_status,
+    account_state_status_before IS NOT NULL AS known_before, account_state_status_after IS NOT NULL AS known_after`;
   const { time } = transactions;
   const copied = copiedColumns(messages, isDeep).map(({ from, as, digest }) => `, ${digest(from)} AS ${as}`);
   await database.run(`CREATE OR REPLACE TEMP TABLE t AS
