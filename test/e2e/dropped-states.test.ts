@@ -54,7 +54,7 @@ function drop(transaction: string): void {
 async function bring(range: string, warehouse = join(freshFolder(), 'w')) {
   const problems: string[] = [];
   const report = await run({
-    ...{ pipelines: ['transactions'], range, network: relay.url, warehouse, workers: 0 },
+    ...{ pipelines: ['transactions'], range, network: relay.url, warehouse },
     onEvent: (event: RunEvent) => event.event === 'problem' && problems.push(event.message),
   });
   return { warehouse, report, problems };

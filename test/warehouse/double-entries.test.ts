@@ -18,7 +18,7 @@ afterAll(() => sandbox.close());
 
 async function bring(range: string): Promise<string> {
   const warehouse = join(freshFolder(), 'w');
-  await run({ pipelines: ['transactions'], range, network: sandbox.url, warehouse, workers: 0 });
+  await run({ pipelines: ['transactions'], range, network: sandbox.url, warehouse });
   return warehouse;
 }
 
