@@ -2,6 +2,7 @@ import { parse } from 'node:path';
 import type * as duckdb from '@duckdb/node-api';
 import { StoreError } from '../core/errors.ts';
 import { quoteText } from './canonical-text.ts';
+import { afterComments } from './comments.ts';
 import { duckdbApi } from './duckdb-api.ts';
 import { splitStatements } from './statements.ts';
 
@@ -102,19 +103,6 @@ export async function requireQuery(connection: duckdb.DuckDBConnection, statemen
 
 function explainedBy(text: string): string {
   return afterComments(text.replace(EXPLAINS, ''));
-}
-
-/** Removes leading comments as DuckDB does: they can be nested. */
-function afterComments(text: string): string {
-  const rest = text.trimStart();
-  if (rest.startsWith('--')) return afterComments(rest.replace(/^--[^\r\n]*/, ''));
-  if (!rest.startsWith('/*')) return rest;
-  let depth = 0;
-  for (const { 0: mark, index } of rest.matchAll(/\/\*|\*\//g)) {
-    depth += mark === '/*' ? 1 : -1;
-    if (depth === 0) return afterComments(rest.slice(index + mark.length));
-  }
-  return '';
 }
 
 async function typeOf(connection: duckdb.DuckDBConnection, statement: string): Promise<duckdb.StatementType> {

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { quoteName, quoteText } from './canonical-text.ts';
+import { describeSelect } from './describe.ts';
 import type { Query, Stream } from './query-result.ts';
 import { type TextFormat, textOfRows } from './row-text.ts';
 import { splitStatements } from './statements.ts';
@@ -82,19 +83,16 @@ export async function write(out: Writable, text: string): Promise<void> {
   if (!out.write(text)) await once(out, 'drain');
 }
 
-async function writeParquet({ query }: RelationSource, selection: Selection, file: string): Promise<number> {
+async function writeParquet(source: RelationSource, selection: Selection, file: string): Promise<number> {
+  const { query } = source;
   const { parameters } = selection;
   const statements = parameters === undefined ? splitStatements(selection.sql) : [selection.sql];
   const select = (statements.at(-1) ?? '').replace(/[\s;]+$/, '');
   // With a statement after them, those that return rows are refused.
   if (statements.length > 1) await query([...statements.slice(0, -1), 'SELECT 1'].join(';\n'));
-  const described = await query(`DESCRIBE ${select}`, parameters);
-  const names = new Set(described.rows.map(([name]) => String(name).toLowerCase()));
-  // DuckDB makes duplicate names distinct.
-  const isDistinct = names.size === described.rows.length;
-  const columns = isDistinct ? described.rows : (await query(`DESCRIBE SELECT * FROM (${select}\n)`, parameters)).rows;
-  const casts = columns.flatMap(([column, type]) => {
-    const [name, portable] = [quoteName(String(column)), portableType(String(type))];
+  const columns = await describeSelect(source, select, parameters);
+  const casts = columns.flatMap(({ name: column, type }) => {
+    const [name, portable] = [quoteName(column), portableType(type)];
     return portable === type ? [] : [`${name}::${portable} AS ${name}`];
   });
   const replaced = casts.length === 0 ? '' : ` REPLACE (${casts.join(', ')})`;

@@ -16,15 +16,11 @@ export function sqlFault(error: unknown): SqlFault {
   return { text, line: line === undefined ? undefined : Number(line) };
 }
 
-/** Begins the line of a query that another statement wraps: that line is not as the user wrote it. */
-const WRAPPED = /^LINE 1: DESCRIBE SELECT \* FROM \(/;
-
 /** The wrong line of a query, with a caret below the place, as DuckDB shows them; undefined for other errors and lines. */
 export function excerptOf(error: unknown): string | undefined {
   if (!(error instanceof StoreError && error.message.startsWith('store: query: ') && error.cause instanceof Error))
     return undefined;
-  const excerpt = /^LINE \d+: .*\n *\^/m.exec(error.cause.message)?.[0];
-  return excerpt === undefined || WRAPPED.test(excerpt) ? undefined : excerpt;
+  return /^LINE \d+: .*\n *\^/m.exec(error.cause.message)?.[0];
 }
 
 /** `q.sql:3`, or just the file if the line is unknown. */

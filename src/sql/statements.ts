@@ -1,11 +1,14 @@
 import { UsageError } from '../core/errors.ts';
+import { afterComments, COMMENT } from './comments.ts';
+
+/** What a semicolon can stand in, and a semicolon. */
+const SKIPPED = new RegExp(String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|${COMMENT}|(\$\w*\$)[\s\S]*?\1|;`, 'g');
 
 /** Splits a text into statements. Semicolons in quotes or comments do not count. */
 export function splitStatements(sql: string): readonly string[] {
   const statements: string[] = [];
   let from = 0;
-  const skipped = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\r\n]*|\/\*[\s\S]*?\*\/|(\$\w*\$)[\s\S]*?\1|;/g;
-  for (const { 0: text, index } of sql.matchAll(skipped)) {
+  for (const { 0: text, index } of sql.matchAll(SKIPPED)) {
     if (text !== ';') continue;
     statements.push(sql.slice(from, index));
     from = index + 1;
@@ -46,7 +49,7 @@ export function selectWithin(statement: string): SelectWithin {
   };
 }
 
-/** Removes leading comments. */
+/** Removes leading comments, and blanks at both ends. */
 function withoutComments(statement: string): string {
-  return statement.replace(/^(\s+|--[^\r\n]*([\r\n]|$)|\/\*[\s\S]*?\*\/)+/, '').trim();
+  return afterComments(statement).trim();
 }

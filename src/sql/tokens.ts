@@ -1,11 +1,15 @@
+import { COMMENT } from './comments.ts';
+
 /** A piece of SQL text. */
 export interface Token {
   readonly text: string;
   readonly kind: 'word' | 'space' | 'other';
 }
 
-const PIECE =
-  /(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<space>\s+|--[^\n]*|\/\*[\s\S]*?\*\/)|'(?:[^']|'')*'|"(?:[^"]|"")*"|0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|->|<>|[<>!]=|\|\||::|\{\{|[\s\S]/gy;
+const PIECE = new RegExp(
+  String.raw`(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<space>\s+|${COMMENT})|'(?:[^']|'')*'|"(?:[^"]|"")*"|0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|->|<>|[<>!]=|\|\||::|\{\{|[\s\S]`,
+  'gy',
+);
 
 export function tokensOf(sql: string): readonly Token[] {
   return [...sql.matchAll(PIECE)].map(({ 0: text, groups }) => {

@@ -1,5 +1,6 @@
 import { MartError } from '../core/errors.ts';
 import { quoteName } from './canonical-text.ts';
+import { afterComments } from './comments.ts';
 import type { Declared } from './on-demand.ts';
 import { headerList, headerText, readShippedSql } from './sql-file.ts';
 
@@ -44,7 +45,7 @@ function readViews(): readonly TonView[] {
     inputs: headerList(file, 'inputs'),
     file: headerText(file, 'file') || undefined,
     columns: (file.header.get('columns') ?? []).map((line) => columnOf(line, file.path)),
-    sql: file.sql.replace(/^(--[^\n]*\n)*/, '').trim(),
+    sql: afterComments(file.sql).trim(),
   }));
   return views.sort((a, b) => Number(a.sql !== '') - Number(b.sql !== ''));
 }

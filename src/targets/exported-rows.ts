@@ -4,6 +4,7 @@ import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { describeSelect } from '../sql/describe.ts';
 import type { RowStream } from '../sql/query-result.ts';
 import { splitStatements } from '../sql/statements.ts';
 import type { Reader } from '../warehouse/index.ts';
@@ -69,13 +70,13 @@ export async function openRows(
 ): Promise<ExportedRows> {
   const table = 'table' in source ? await findTable(registry, source.table) : undefined;
   const base = 'table' in source ? `SELECT * FROM ${quoteName(source.table)}` : oneSelect(source.sql);
-  const described = await reader.query(`DESCRIBE SELECT * FROM (${base}\n)`, parameters);
-  const columns = described.rows.map(([name, type]): ExportedColumn => {
+  const described = await describeSelect(reader, base, parameters);
+  const columns = described.map(({ name, type }): ExportedColumn => {
     const declared = table?.columns.find((column) => column.name === name);
     const unit = declared?.unit === undefined ? '' : ` (${declared.unit})`;
     const doc = declared === undefined || declared.doc === '' ? undefined : `${declared.doc}${unit}`;
     const isNullable = declared?.nullable ?? true;
-    return { name: String(name), type: String(type), classed: classOf(String(type)), doc, isNullable };
+    return { name, type, classed: classOf(type), doc, isNullable };
   });
   const isDated = columns.some(({ name, type }) => name === DAY_COLUMN && type === 'DATE');
   if (required !== undefined && !isDated) throw withoutDay();

@@ -93,11 +93,13 @@ test.each([
   ['selct 1', 'LINE 1: selct 1', 'selct'],
   ['select\n  seqno,\n  seqmo\nfrom blocks', 'LINE 3:   seqmo', 'seqmo'],
 ])('%j is shown with its line and a caret below the mistake', async (query, line, mistake) => {
-  const { code, stderr } = await sql(query);
-  const [error, shown, caret] = stderr.split('\n');
-  expect([code, shown]).toEqual([1, line]);
-  expect(error).toMatch(/^error: store: query: /);
-  expect(caret).toBe(`${' '.repeat(line.indexOf(mistake))}^`);
+  for (const output of [[], ['--output', join(freshFolder(), 'r.parquet')]]) {
+    const { code, stderr } = await sql(query, ...output);
+    const [error, shown, caret] = stderr.split('\n');
+    expect([code, shown]).toEqual([1, line]);
+    expect(error).toMatch(/^error: store: query: /);
+    expect(caret).toBe(`${' '.repeat(line.indexOf(mistake))}^`);
+  }
 });
 
 test.each(['-- nothing yet', '/* a;\n b */ ;\n-- c\n', ' ;; '])(
@@ -133,6 +135,8 @@ describe('COPY', () => {
       `copy (select 1 as a) to '${data.replace(path, link)}'`,
       `copy (select 1 as a) to '${join(path, 'new.csv')}'`,
       `copy (select 1 as a) to '${dirname(path)}' (format csv, partition_by (a), overwrite)`,
+      `copy --x\r(select 1 as a) to '${data}'`,
+      `/* a /* b */ c */ copy (select 1 as a) to '${data}'`,
       `export database '${path}'`,
       `export database memory to '${path}'`,
     ]) {
