@@ -1,5 +1,4 @@
-import type { Query } from './query-result.ts';
-import type { RelationSource } from './relation-writer.ts';
+import type { Query, Stream } from './query-result.ts';
 
 /** A column of a select: its name, distinct from all others, and DuckDB's name of its type. */
 export interface DescribedColumn {
@@ -9,7 +8,7 @@ export interface DescribedColumn {
 
 /** The columns of a select. Errors show it as it was written. */
 export async function describeSelect(
-  { query, stream }: RelationSource,
+  { query, stream }: { readonly query: Query; readonly stream: Stream },
   select: string,
   parameters: Parameters<Query>[1],
 ): Promise<readonly DescribedColumn[]> {
