@@ -11,6 +11,7 @@ import { choosePipelines, type Exporting, type ExportOptions, failureOf, openExp
 import { requireSliceable, resolveAsked } from './requested-blocks.ts';
 import { type RunContext, runContext } from './run-context.ts';
 import { type RunChain, runPipeline } from './run-pipeline.ts';
+import { splitReachable } from './reachable-blocks.ts';
 import { RunTally } from './run-tally.ts';
 import { SealedChain } from './sealed-chain.ts';
 import { storeSink } from './store-sink.ts';
@@ -98,7 +99,10 @@ export async function run(options: RunOptions): Promise<RunReport> {
   try {
     const chain = sessionBounds(session, effects);
     const asked = await resolveAsked(options, chain);
-    if (isNew) await requireAnswer({ options, effects, pipelines, session, chain, asked }, startedAt);
+    if (isNew) {
+      const unmade = await reportUnreached({ options, effects, pipelines, session, chain, asked }, startedAt, isComing(parts));
+      if (unmade !== undefined) return unmade;
+    }
     const slice = options.slice === undefined ? '' : ` --slice ${options.slice}`;
     const store = await openExportStore(
       options,
@@ -136,13 +140,35 @@ interface Running extends Exporting {
   readonly stages: RunStages['stages'];
 }
 
-/** No warehouse is made for a source that does not answer. @throws {SourceError} after the report */
-async function requireAnswer(running: Omit<Reported, 'tally'>, startedAt: number): Promise<void> {
-  const { options, chain } = running;
-  const failure = await failureOf(async () => void (await chain.ends()));
-  if (failure === undefined) return;
-  options.onEvent?.(reportOf({ ...running, tally: new RunTally({ ledger: () => [] }, undefined) }, startedAt));
-  throw failure.error;
+/**
+ * No warehouse is made for a source that does not answer, or that has none of the blocks.
+ *
+ * @returns the report of a run that has ended; undefined if it can go on
+ * @throws {SourceError} after the report
+ */
+async function reportUnreached(
+  running: Omit<Reported, 'tally'>,
+  startedAt: number,
+  isAwaited: boolean,
+): Promise<RunReport | undefined> {
+  const { options, chain, pipelines, asked } = running;
+  const tally = new RunTally({ ledger: () => [] }, options.onEvent);
+  const reachable = async (report: RunTally['report']): Promise<boolean> => {
+    const ends = await chain.ends();
+    if (isAwaited || !pipelines.every(coversBlocks)) return true;
+    const found = pipelines.map((pipeline) => splitReachable(pipeline, asked, ends, options.waitMs, report));
+    return found.some((spans) => spans.length > 0);
+  };
+  let isReachable = false;
+  const failure = await failureOf(async () => {
+    isReachable = await reachable(() => undefined);
+    if (!isReachable) await reachable(tally.report);
+  });
+  if (failure === undefined && isReachable) return undefined;
+  const report = reportOf({ ...running, tally }, startedAt);
+  options.onEvent?.(report);
+  if (failure !== undefined) throw failure.error;
+  return report;
 }
 
 /** Exports all pipelines, one after the other. Blocks that do not exist yet follow in pieces, as the head passes them. */

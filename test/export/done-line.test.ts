@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunEvent, realEffects, run } from '../../src/index.ts';
@@ -54,6 +55,18 @@ test('rows that a run commits again are counted once in its last line', async ()
   const held = Number((await query(warehouse, 'SELECT count(*) FROM blocks'))[0]?.[0]);
   expect(commits['blocks']).toBeGreaterThan(held);
   expect(report.rows['blocks']).toBe(held);
+});
+
+test('a range beyond the head leaves no warehouse, which would refuse another network', async () => {
+  relay.answer = undefined;
+  const warehouse = join(freshFolder(), 'w');
+  const problems: RunEvent[] = [];
+  const onEvent = (event: RunEvent) => event.event === 'problem' && problems.push(event);
+  const beyond = { pipelines: ['transactions'], range: '99000000:99000001', network: relay.url, warehouse, onEvent };
+  expect(await run({ ...beyond, waitMs: 0 })).toMatchObject({ complete: false, rows: { transactions: 0 } });
+  expect(problems).toMatchObject([{ code: 'above-head' }, { code: 'above-head' }]);
+  expect(existsSync(warehouse)).toBe(false);
+  expect(await run({ ...beyond, range: '1000:1001', network: sandbox.url })).toMatchObject({ complete: true });
 });
 
 test('a pipeline whose need is not done is skipped with a line', async () => {
