@@ -4,6 +4,7 @@ import { shortSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, type RunReport, run } from '../export/run.ts';
 import { describeContent } from '../proof/verdicts.ts';
+import { requireKind } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { Context } from './context.ts';
 import { pasteable } from './invocation.ts';
@@ -67,9 +68,9 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
     context.warn(is);
   }
   if (!report.complete) {
-    return pasteable(
-      `${head}${read}${content}  see tonlake status ${place}; ${runAgain(options, what, network)} fetches the rest\n`,
-    );
+    const { isNew } = await requireKind(options.warehouse, options.store);
+    const status = isNew ? '' : `see tonlake status ${place}; `;
+    return pasteable(`${head}${read}${content}  ${status}${runAgain(options, what, network)} fetches the rest\n`);
   }
   const query = firstQuery(options.pipelines, await warehouseRegistry(options.warehouse, options.registry));
   return pasteable(

@@ -8,10 +8,10 @@ import { openSession } from '../http/session.ts';
 import { doneFor, doneSpans, type Store } from '../warehouse/index.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
 import { choosePipelines, type Exporting, type ExportOptions, failureOf, openExportStore } from './open-export.ts';
+import { splitReachable } from './reachable-blocks.ts';
 import { requireSliceable, resolveAsked } from './requested-blocks.ts';
 import { type RunContext, runContext } from './run-context.ts';
 import { type RunChain, runPipeline } from './run-pipeline.ts';
-import { splitReachable } from './reachable-blocks.ts';
 import { RunTally } from './run-tally.ts';
 import { SealedChain } from './sealed-chain.ts';
 import { storeSink } from './store-sink.ts';
@@ -100,7 +100,11 @@ export async function run(options: RunOptions): Promise<RunReport> {
     const chain = sessionBounds(session, effects);
     const asked = await resolveAsked(options, chain);
     if (isNew) {
-      const unmade = await reportUnreached({ options, effects, pipelines, session, chain, asked }, startedAt, isComing(parts));
+      const unmade = await reportUnreached(
+        { options, effects, pipelines, session, chain, asked },
+        startedAt,
+        isComing(parts),
+      );
       if (unmade !== undefined) return unmade;
     }
     const slice = options.slice === undefined ? '' : ` --slice ${options.slice}`;

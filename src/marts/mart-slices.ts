@@ -176,7 +176,8 @@ export function whyEmpty({ store, marts, registry, forgotten }: MartContext, mar
   const missing = mart.inputs.filter((name) => !mart.optional.includes(name) && entriesOf(ledger, name).length === 0);
   const [table] = missing;
   const lost = neverExported(ledger, leftOutBehind(ledger, registry, marts, mart));
-  if (lost !== undefined) return `${describeLeftOut(lost)}: tonlake run ${lost.pipeline} without that selection`;
+  if (lost !== undefined)
+    return `${describeLeftOut(lost)}: ${suggestRun(ledger, registry, registry.pipeline(lost.pipeline))} exports it`;
   if (table === undefined) return undefined;
   if (marts.some(({ name }) => name === table)) return `${table} is empty`;
   const pipeline = registry.pipelines.find((each) => each.tables.some(({ name }) => name === table));

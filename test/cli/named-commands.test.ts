@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 
 /** Commands of drafts, which no text may name. */
 const GONE = /^(fetch|describe|files|explain|shell|plan|watch|mart|check|catalog|schedule|queue|worker)$/;
@@ -13,6 +14,9 @@ interface Named {
   readonly name: string;
   readonly rest: string;
 }
+
+/** Of a pipeline that has no range, by the code around it. */
+const CHECKED = /^ \$\{name\}$/;
 
 const program = createProgram();
 
@@ -38,7 +42,12 @@ function clause(rest: string): string {
   return rest.split(/(?<![\w/.@-])tonlake [a-z]|',|'$|"$|`/)[0] ?? '';
 }
 
-const TEXTS = [...named('src', /\.ts$/), ...named('sql', /\.(sql|md)$/), ...named('ui', /\.tsx?$/), ...named('pipelines', /\.ts$/)];
+const TEXTS = [
+  ...named('src', /(?<!completion-command)\.ts$/),
+  ...named('sql', /\.(sql|md)$/),
+  ...named('ui', /\.tsx?$/),
+  ...named('pipelines', /\.ts$/),
+];
 
 function commandOf({ name, rest }: Named): Command | undefined {
   const top = program.commands.find((each) => each.name() === name);
@@ -49,22 +58,34 @@ function commandOf({ name, rest }: Named): Command | undefined {
 describe('a command that a text of the product names', () => {
   test('exists', () => {
     expect(TEXTS.length).toBeGreaterThan(150);
-    expect(TEXTS.filter(({ name }) => GONE.test(name) && commandOf({ place: '', name, rest: '' }) === undefined)).toEqual([]);
+    expect(
+      TEXTS.filter(({ name }) => GONE.test(name) && commandOf({ place: '', name, rest: '' }) === undefined),
+    ).toEqual([]);
   });
 
   test('has each flag that stands with it', () => {
     const wrong = TEXTS.flatMap((text) => {
       const command = commandOf(text);
       if (command === undefined) return [];
-      const flags = [...text.rest.matchAll(/(?<= )--?[a-z][\w-]*/g)].map(([flag]) => flag);
+      // Up to the end of a sentence.
+      const [sentence = ''] = text.rest.split(/\. /);
+      const flags = [...sentence.matchAll(/(?<= )(?:--[a-z][\w-]*|-[a-z])(?![\w-])/g)].map(([flag]) => flag);
       const known = new Set([...command.options.flatMap(({ long, short }) => [long, short]), '--help', '-h', '--all']);
       return flags.filter((flag) => !known.has(flag)).map((flag) => `${text.place}: tonlake ${text.name} ... ${flag}`);
     });
     expect(wrong).toEqual([]);
   });
 
-  test('has what it requires: a run with pipelines has a range', () => {
-    const without = TEXTS.filter(({ name, rest }) => name === 'run' && !/range|-r |\[\.\.\./.test(rest));
+  test('has a range, where it is a run of a pipeline that is exported for one', async () => {
+    const registry = await loadRegistry();
+    const whole = registry.pipelines.filter(({ walk }) => walk.kind === 'snapshot' && walk.parents === undefined);
+    const free = new Set(whole.map(({ name }) => name));
+    const pipelines = new Set(registry.pipelines.map(({ name }) => name));
+    const without = TEXTS.filter(({ name, rest }) => {
+      const [, first = ''] = /^ ([a-z_]+|\$\{)/.exec(rest) ?? [];
+      const isHint = first === '${' || (pipelines.has(first) && !free.has(first));
+      return name === 'run' && isHint && !/range|-r /.test(rest) && !CHECKED.test(rest);
+    });
     expect(without.map(({ place, rest }) => `${place}: tonlake run${rest}`)).toEqual([]);
   });
 });

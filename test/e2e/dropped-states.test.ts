@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/index.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { type Relay, startRelay } from '../relay.ts';
+import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { query } from './export.ts';
 
-let sandbox: Sandbox;
-let relay: Relay;
+let sandbox: TestSandbox;
 
 interface State {
   readonly hash: string;
@@ -20,8 +18,7 @@ interface Wire {
 }
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay(sandbox.url);
+  sandbox = await startTestSandbox();
 });
 afterAll(() => sandbox.close());
 
@@ -38,7 +35,7 @@ const STUB = {
 
 /** A source that has lost the state after a transaction. */
 function drop(transaction: string): void {
-  relay.answer = async (passing) => {
+  sandbox.answer = async (passing) => {
     const answer = await passing.forward();
     if (!passing.path.startsWith('/transactions')) return answer;
     const parsed = JSON.parse(answer.body) as { readonly transactions: readonly Wire[] };
@@ -54,7 +51,7 @@ function drop(transaction: string): void {
 async function bring(range: string, warehouse = join(freshFolder(), 'w')) {
   const problems: string[] = [];
   const report = await run({
-    ...{ pipelines: ['transactions'], range, network: relay.url, warehouse },
+    ...{ pipelines: ['transactions'], range, network: sandbox.url, warehouse },
     onEvent: (event: RunEvent) => event.event === 'problem' && problems.push(event.message),
   });
   return { warehouse, report, problems };
@@ -77,7 +74,7 @@ test('a state that is dropped from one transaction, while the next one has it, i
   // Nothing in the first part shows it.
   const parts = await bring('1000:1009');
   expect(parts.problems).toEqual([]);
-  relay.answer = undefined;
+  sandbox.answer = undefined;
   await bring('1010:1019', parts.warehouse);
   expect(await verify(parts.warehouse)).toMatchObject({ kinds: [] });
   expect((await verify(parts.warehouse, { deep: true })).kinds).toEqual(['account-chain']);

@@ -58,11 +58,11 @@ test('rows that a run commits again are counted once in its last line', async ()
 });
 
 test('a range beyond the head leaves no warehouse, which would refuse another network', async () => {
-  relay.answer = undefined;
+  sandbox.answer = undefined;
   const warehouse = join(freshFolder(), 'w');
   const problems: RunEvent[] = [];
   const onEvent = (event: RunEvent) => event.event === 'problem' && problems.push(event);
-  const beyond = { pipelines: ['transactions'], range: '99000000:99000001', network: relay.url, warehouse, onEvent };
+  const beyond = { pipelines: ['transactions'], range: '99000000:99000001', network: sandbox.url, warehouse, onEvent };
   expect(await run({ ...beyond, waitMs: 0 })).toMatchObject({ complete: false, rows: { transactions: 0 } });
   expect(problems).toMatchObject([{ code: 'above-head' }, { code: 'above-head' }]);
   expect(existsSync(warehouse)).toBe(false);

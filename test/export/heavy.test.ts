@@ -99,17 +99,16 @@ describe('a source that takes too long for many rows', () => {
   });
 
   test('of one block with many pages, all of which fail, leaves out this block by its number', async () => {
-    const relay = await startRelay(sandbox.url);
-    relay.answer = async (passing) => {
+    sandbox.answer = async (passing) => {
       if (passing.path.startsWith('/transactions')) return TIMEOUT;
       const answer = await passing.forward();
       if (passing.path !== '/blocks') return answer;
       return { status: 200, body: answer.body.replace(/"tx_count":\d+/, '"tx_count":5500') };
     };
-    const { report, problems } = await runOver('118', ['transactions'], relay.url);
+    const { report, problems } = await runOver('118', ['transactions'], sandbox.url);
     expect(problems).toEqual(['transactions 118:118 server-error']);
     expect(report).toMatchObject({ complete: false, rows: { transactions: 0 } });
-    expect(relay.requests.filter((each) => each.startsWith('/transactions')).length).toBeGreaterThan(8);
+    expect(sandbox.requests.targets.filter((each) => each.startsWith('/transactions')).length).toBeGreaterThan(8);
   });
 
   test('for each request of a list, however small, ends the run after some of them', async () => {
