@@ -70,7 +70,7 @@ export async function thingOf(read: Read, ledger: readonly LedgerEntry[], word: 
     const lacking = needs.find((table) => !held.has(table));
     if (lacking !== undefined) {
       throw new UsageError(`usage: expected a warehouse with ${lacking} to find ${word}, got one without`, {
-        ...{ code: 'bad-request', hint: `tonlake run ${lacking} exports them` },
+        ...{ code: 'bad-request', hint: `tonlake run ${lacking} --range -1000: exports them` },
       });
     }
     const { rows } = await read(sql.replaceAll('$thing', () => quoteText(name)));
