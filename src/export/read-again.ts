@@ -1,14 +1,15 @@
 import { blockId, type Header, parseHeaders } from '../chain/headers.ts';
 import { TonlakeError } from '../core/errors.ts';
-import { haveCommon, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import { haveCommon, type Span, shortSpans, unionSpans } from '../core/span.ts';
+import { formatLeftOut } from '../declare/left-out.ts';
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
 import { type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
 import type { EngineContext } from './run-context.ts';
 import type { BlockProblem } from './span-walk.ts';
-import { type SpanSink, spanEvent } from './walk-context.ts';
+import type { SpanSink } from './walk-context.ts';
 import { type Due, walkDue } from './walk-engine.ts';
-import { joinDrafts, joinParts, replaceWithWider, type StagedPart, widenedContext } from './widen-entry.ts';
+import { replaceEntry, type StagedPart, widenedContext } from './widen-entry.ts';
 
 /** Fetches what is due. If rows contradict outdated headers, reads both again. Reports the problems that remain. */
 export async function walkAndRepair(context: EngineContext, due: Due): Promise<void> {
@@ -51,8 +52,13 @@ export async function widenEntry(context: EngineContext, entry: LedgerEntry): Pr
   const own = widenedContext(context, entry);
   const parts = await readAnew(own, spansOf(entry));
   if (context.stop.aborted) return;
-  const { pipeline, sink, report } = own;
-  await replaceWithWider({ pipeline, entry, parts, commit: sink.commit, report });
+  const missing = await replaceEntry(own, entry, parts);
+  if (missing.length === 0) return;
+  const { name } = own.pipeline;
+  const { from, to } = entry.span;
+  const lacking = formatLeftOut(entry.without ?? {});
+  const message = `walk ${name} ${from}:${to}: expected all of it again to add ${lacking}, got nothing of ${shortSpans(missing)}; the old rows stay`;
+  own.report({ event: 'problem', pipeline: name, from, to, code: 'incomplete', message });
 }
 
 /**
@@ -75,34 +81,12 @@ async function repairHeaders(
     return isOwn && haveCommon(spansOf(entry), changedSpans);
   });
   const replaced: Span[] = [];
-  for (const entry of entries) if (await replaceEntry(context, entry)) replaced.push(...spansOf(entry));
+  for (const entry of entries) {
+    const own = widenedContext(context, entry);
+    const parts = await collectParts(own, (again) => walkDue(again, { missing: spansOf(entry), again: [] }));
+    if ((await replaceEntry(own, entry, parts)).length === 0) replaced.push(...spansOf(entry));
+  }
   return changed.filter((seqno) => replaced.some(({ from, to }) => seqno >= from && seqno <= to));
-}
-
-/**
- * Reads the blocks of an entry again. They may come in other spans, and half a replacement would leave the other half twice, so all
- * are fetched before the first commit.
- *
- * @returns true if the entry was replaced
- */
-async function replaceEntry(context: EngineContext<MasterchainPipeline>, entry: LedgerEntry): Promise<boolean> {
-  const own = widenedContext(context, entry);
-  const parts = await collectParts(own, (collecting) => walkDue(collecting, { missing: spansOf(entry), again: [] }));
-  const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed');
-  if (totalSize(subtractSpans(spansOf(entry), unionSpans(sealed.map(({ draft }) => draft.span)))) > 0) return false;
-  if (entry.spans !== undefined) {
-    const joined = await context.sink.commit(joinParts(own.pipeline, sealed), joinDrafts(entry, sealed));
-    context.report(spanEvent(joined));
-    return true;
-  }
-  // The first part replaces the entry: after a kill the others are missing, never there twice.
-  let superseded = [entry.id];
-  for (const { staged, draft } of parts) {
-    const supersedes = [...draft.supersedes, ...superseded];
-    context.report(spanEvent(await context.sink.commit(staged, { ...draft, supersedes })));
-    superseded = [];
-  }
-  return true;
 }
 
 async function isOutdated(context: EngineContext<MasterchainPipeline>, seqno: number): Promise<boolean> {

@@ -1,5 +1,5 @@
-import { shortSpans, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
-import { commonLeftOut, formatLeftOut, narrowPipeline, narrowTable } from '../declare/left-out.ts';
+import { type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { commonLeftOut, narrowPipeline, narrowTable } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import {
   addEvidence,
@@ -9,7 +9,7 @@ import {
   type StagedTable,
   spansOf,
 } from '../warehouse/index.ts';
-import { spanEvent, type WalkContext, type WalkEvent } from './walk-context.ts';
+import { spanEvent, type WalkContext } from './walk-context.ts';
 
 /** The context that reads an entry again. It leaves out only what the run and the entry both leave out, so no column is lost. */
 export function widenedContext<Context extends Pick<WalkContext, 'registry' | 'pipeline'>>(
@@ -27,35 +27,27 @@ export interface StagedPart {
   readonly draft: CommitDraft;
 }
 
-export interface WidenOptions {
-  /** As {@link widenedContext} makes it. */
-  readonly pipeline: PipelineDef;
-  readonly entry: LedgerEntry;
-  /** Rows for the span of the entry, not committed yet. */
-  readonly parts: readonly StagedPart[];
-  readonly commit: (staged: StagedSpan, draft: CommitDraft) => Promise<LedgerEntry>;
-  readonly report: (event: WalkEvent) => void;
-}
-
-/** Replaces an entry by one with more columns, in one commit. If a part of the span could not be fetched, the old entry stays. */
-export async function replaceWithWider(options: WidenOptions): Promise<void> {
-  const { pipeline, entry, parts, commit, report } = options;
-  const { name } = pipeline;
+/**
+ * Replaces an entry by its rows as they were read again, in one commit.
+ *
+ * @param context as {@link widenedContext} makes it
+ * @param parts not committed yet
+ * @returns blocks that were not read: then the entry stays
+ */
+export async function replaceEntry(
+  { pipeline, sink, report }: WalkContext,
+  entry: LedgerEntry,
+  parts: readonly StagedPart[],
+): Promise<readonly Span[]> {
   const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed' && draft.scope === undefined);
   const missing = subtractSpans(spansOf(entry), unionSpans(sealed.map(({ draft }) => draft.span)));
-  if (totalSize(missing) > 0) {
-    const { from, to } = entry.span;
-    const lacking = formatLeftOut(entry.without ?? {});
-    const message = `walk ${name} ${from}:${to}: expected all of it again to add ${lacking}, got nothing of ${shortSpans(missing)}; the old rows stay`;
-    report({ event: 'problem', pipeline: name, from, to, code: 'incomplete', message });
-    return;
-  }
-  const committed = await commit(joinParts(pipeline, sealed), joinDrafts(entry, sealed));
-  report(spanEvent(committed));
+  if (missing.length > 0) return missing;
+  report(spanEvent(await sink.commit(joinParts(pipeline, sealed), joinDrafts(entry, sealed))));
+  return [];
 }
 
 /** The draft of one entry that replaces another, from several parts. */
-export function joinDrafts(entry: LedgerEntry, parts: readonly StagedPart[]): CommitDraft {
+function joinDrafts(entry: LedgerEntry, parts: readonly StagedPart[]): CommitDraft {
   const [first] = parts as readonly [StagedPart, ...StagedPart[]];
   const drafts = parts.map(({ draft }) => draft);
   const sum = (of: (draft: CommitDraft) => number): number => drafts.reduce((total, draft) => total + of(draft), 0);
@@ -73,7 +65,7 @@ export function joinDrafts(entry: LedgerEntry, parts: readonly StagedPart[]): Co
 }
 
 /** Rows of several staged spans as those of one. */
-export function joinParts(pipeline: PipelineDef, parts: readonly StagedPart[]): StagedSpan {
+function joinParts(pipeline: PipelineDef, parts: readonly StagedPart[]): StagedSpan {
   const [first] = parts as readonly [StagedPart, ...StagedPart[]];
   if (parts.length === 1) return first.staged;
   const tables: Record<string, StagedTable> = {};
