@@ -41,6 +41,7 @@ export function droppedStates(
 }
 
 function sideOf(decoder: Decoder, when: string): Side | undefined {
+  if (!decoder.has(`account_state_hash_${when}`) || !decoder.has(`account_state_status_${when}`)) return undefined;
   const hash = decoder.column(`account_state_hash_${when}`);
   const status = decoder.column(`account_state_status_${when}`);
   return hash instanceof BytesColumn && status instanceof BytesColumn ? { hash, status } : undefined;

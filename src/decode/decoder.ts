@@ -102,6 +102,11 @@ export class Decoder {
     return this.plan.records.named(name);
   }
 
+  /** True if the records have a column: a selection may leave it out. */
+  has(name: string): boolean {
+    return this.plan.records.has(name);
+  }
+
   /** The nested rows whose table plays a role, if any; for checks without a copy. */
   nested(role: RoleName): TableRows | undefined {
     this.lent = this.plan.tables.find((rows) => rows.table.plays === role && rows.parent !== undefined);

@@ -149,6 +149,10 @@ export class TableRows {
     return { table, rows: rows.count, vectors };
   }
 
+  has(name: string): boolean {
+    return this.byName.has(name);
+  }
+
   private columnOf(name: string): AnyColumn {
     const column = this.byName.get(name);
     if (column === undefined) throw noColumn(this.table, name);
