@@ -46,7 +46,8 @@ export async function findKeys(
      LEFT JOIN (SELECT "key", max(_as_of_seqno) AS as_of FROM lookups
        WHERE pipeline = $pipeline AND (left_out IS NULL OR left_out IN (${allowed})) GROUP BY ALL) AS held
        ON held."key" = ${keySql(walk)}
-     WHERE held.as_of IS NULL${isDated ? ' OR held.as_of < wanted.seqno' : ''}`,
+     WHERE held.as_of IS NULL${isDated ? ' OR held.as_of < wanted.seqno' : ''}
+     ORDER BY ALL`,
     parameters,
   );
   const keys = new Map<string, Key>();

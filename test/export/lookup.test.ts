@@ -31,6 +31,17 @@ async function go(pipelines: readonly string[], warehouse: string, more: Partial
   return { report, problems: events.filter(({ event }) => event === 'problem'), events };
 }
 
+test('keys are requested in order, so that runs send the same requests', async () => {
+  const from = [...KEYS].reverse().map((key) => `SELECT '${key}' AS address`);
+  await go(['account_latest'], join(freshFolder(), 'w'), { from: from.join(' UNION ALL ') });
+  const requests = sandbox.requests.targets.filter((target) => target.startsWith('/accountStates'));
+  expect(requests.map((target) => new URLSearchParams(target.split('?')[1]).getAll('address'))).toEqual([
+    KEYS,
+    // No row came, so they are requested once more.
+    KEYS,
+  ]);
+});
+
 const contract = (owner: string, at: number) => ({
   address: `0:${String(at).padStart(10, '0')}${owner.slice(-54)}`,
   owner_address: owner,
