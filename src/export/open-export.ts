@@ -10,6 +10,7 @@ import {
   type CommitPart,
   covering,
   FORGOTTEN,
+  type OpenStoreOptions,
   openStore,
   requireKind,
   type Store,
@@ -83,22 +84,23 @@ function requireInterval(ms = COMMIT_EVERY_MS): void {
   });
 }
 
-/**
- * Opens the warehouse of an export.
- *
- * @param command shown to others that want to write it
- * @param marts that may be built while it is open
- */
+/** How the warehouse of an export is opened. */
+export interface OpenExportOptions extends Pick<OpenStoreOptions, 'network' | 'isShared'> {
+  /** Shown to others that want to write it. */
+  readonly command: string;
+  /** Marts that may be built while it is open. */
+  readonly marts?: readonly TableDef[] | undefined;
+}
+
+/** Opens the warehouse of an export. */
 export async function openExportStore(
   { warehouse: path, store: kind, effects = realEffects }: ExportOptions,
   registry: Registry,
-  network: string,
-  command: string,
-  marts: readonly TableDef[] = [],
+  { network, command, marts = [], isShared }: OpenExportOptions,
 ): Promise<Store> {
   const { tables, pipelines } = registry;
   const anew = await redeclaredPipelines(path, registry);
-  const store = await openStore({ path, kind, network, effects, tables, pipelines, marts, command });
+  const store = await openStore({ path, kind, network, effects, tables, pipelines, marts, command, isShared });
   try {
     for (const name of anew) await forgetEmpty(store, network, registry.pipeline(name), effects);
     return store;

@@ -108,12 +108,10 @@ export async function run(options: RunOptions): Promise<RunReport> {
       if (unmade !== undefined) return unmade;
     }
     const slice = options.slice === undefined ? '' : ` --slice ${options.slice}`;
-    const store = await openExportStore(
-      options,
-      registry,
-      session.network,
-      `${command} --range ${options.range}${slice}`,
-    );
+    const store = await openExportStore(options, registry, {
+      network: session.network,
+      command: `${command} --range ${options.range}${slice}`,
+    });
     const tally = new RunTally(store, options.onEvent);
     const stages = stagesOf(store, pipelines, asked);
     const loaders = openLoaders(store, isSmall(stages, pipelines));

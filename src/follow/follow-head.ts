@@ -107,7 +107,8 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     const head = await fetchHead(session.source, options.stop);
     const given = parts && (await resolveRange(parts, sessionBounds(session, effects)))[0]?.from;
     const martTables = marts?.all.map(({ table }) => table);
-    const store = await openExportStore(asked, registry, session.network, command, martTables);
+    const { network } = session;
+    const store = await openExportStore(asked, registry, { network, command, marts: martTables, isShared: true });
     const told = new ToldEvents(effects, options.onEvent);
     const tally = new RunTally(store, told.tell);
     const roundLoaders = new RoundLoaders(store);

@@ -5,7 +5,7 @@
 
 export type { DamagedStore, FaultKind, LostDeclaration, Trust } from './damaged-store.ts';
 export { openDamaged } from './open-damaged.ts';
-export { openReader, openStore, requireKind } from './open-store.ts';
+export { type OpenStoreOptions, openReader, openStore, requireKind } from './open-store.ts';
 export type { Reader } from './reader.ts';
 export type { RowOwner } from './select-each.ts';
 export type { SideConnection, Store } from './store.ts';

@@ -4,6 +4,7 @@ import { guarded } from '../files/file-failure.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
 import { noWarehouse } from './no-warehouse.ts';
 import type { Reader, ReaderOptions } from './reader.ts';
+import { joinStore, shareStore } from './share-store.ts';
 import type { Store } from './store.ts';
 import { detectStoreKind, isUnmade, loadDriver, shapeOf } from './store-kinds.ts';
 import { type StoreOptions, warehousePath } from './store-options.ts';
@@ -13,9 +14,20 @@ import { type StoreOptions, warehousePath } from './store-options.ts';
  * unless `kind` says otherwise.
  * @throws {StoreError} `wrong-kind` if `kind` contradicts what is at the path; and the errors of the store
  */
-export async function openStore(options: StoreOptions & { readonly kind?: Store['kind'] | undefined }): Promise<Store> {
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { kind } = await requireKind(options.path, options.kind);
-  return (await loadDriver(kind, warehousePath(options.path))).openStore(options);
+  const path = warehousePath(options.path);
+  const joined = joinStore(path, options);
+  if (joined !== undefined) return joined;
+  const { openStore: open } = await loadDriver(kind, path);
+  // A warehouse in an object store takes several writers anyway.
+  return options.isShared === true && !isObjectUrl(path) ? shareStore(path, options, open) : open(options);
+}
+
+export interface OpenStoreOptions extends StoreOptions {
+  readonly kind?: Store['kind'] | undefined;
+  /** Lets other work in this process write the warehouse as well, until all of it has closed the warehouse. Default false. */
+  readonly isShared?: boolean | undefined;
 }
 
 /**

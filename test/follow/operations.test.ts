@@ -1,8 +1,9 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { FollowHealth } from '../../src/follow/follow-health.ts';
+import { realEffects } from '../../src/core/effects.ts';
 import type { FollowFigures } from '../../src/follow/follow-status.ts';
+import { Health } from '../../src/resident/health.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
@@ -53,8 +54,12 @@ const FIGURES: FollowFigures = {
 };
 
 test('health is bad above the bound of the lag, before anything is sealed, and when nothing happens any more', () => {
-  const stateOf = (change: Partial<FollowFigures>) =>
-    new FollowHealth({ network: 'testnet', read: () => ({ ...FIGURES, ...change }) }, 5_000).read().status;
+  const stateOf = (change: Partial<FollowFigures>) => {
+    const health = new Health(realEffects, 5_000);
+    expect(health.read()).toMatchObject({ status: 'starting', maxLagSeconds: 5, jobs: [] });
+    health.open({ network: 'testnet', read: () => ({ ...FIGURES, ...change }) });
+    return health.read().status;
+  };
   expect(stateOf({})).toBe('ok');
   expect(stateOf({ seconds: 5.001 })).toBe('behind');
   expect(stateOf({ seconds: undefined, block: undefined })).toBe('starting');
@@ -62,8 +67,8 @@ test('health is bad above the bound of the lag, before anything is sealed, and w
 });
 
 test('metrics show the figures as they are when somebody asks', async () => {
-  const { openFollowMetrics } = await import('../../src/follow/follow-metrics.ts');
-  const metrics = openFollowMetrics();
+  const { Metrics } = await import('../../src/resident/metrics.ts');
+  const metrics = new Metrics(new Health(realEffects, 5_000), { head: true, jobs: [] });
   let figures = FIGURES;
   metrics.open({ network: 'testnet', read: () => figures });
   metrics.see({ event: 'span', pipeline: 'blocks', from: 1, to: 2, rows: {} });
@@ -81,6 +86,7 @@ test('metrics show the figures as they are when somebody asks', async () => {
     'tonlake_follow_quarantined_records 1',
     'tonlake_follow_rate_limit_rps 10',
     'tonlake_follow_rate_limit_used_ratio 0.25',
+    'tonlake_follow_progress_age_seconds 0',
     'tonlake_follow_requests_total{outcome="answered"} 40',
     'tonlake_follow_requests_total{outcome="rate-limited"} 2',
     'tonlake_follow_commits_total{pipeline="blocks"} 1',

@@ -7,7 +7,8 @@ import { parse } from 'yaml';
 import { createProgram, withAllBelow } from '../../src/cli/program.ts';
 import { realEffects } from '../../src/core/effects.ts';
 import { openSession } from '../../src/http/session.ts';
-import { parseMetricsAddress } from '../../src/scheduler/metrics-server.ts';
+import { Health } from '../../src/resident/health.ts';
+import { parseMetricsAddress } from '../../src/resident/metrics-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { jobOf } from './support.ts';
 
@@ -254,8 +255,9 @@ describe('docs/jobs.md', () => {
   test('tells every key, and every metric', async () => {
     const { jobSchema } = await import('../../src/jobs/job-schema.ts');
     for (const key of Object.keys(jobSchema.shape)) expect(text, key).toMatch(new RegExp(`\`${key}\`|^${key}:`, 'm'));
-    const { openMetrics } = await import('../../src/scheduler/metrics.ts');
-    const names = [...(await openMetrics().text()).matchAll(/^# TYPE (tonlake_\w+)/gm)].map(([, name = '']) => name);
+    const { Metrics } = await import('../../src/resident/metrics.ts');
+    const metrics = new Metrics(new Health(realEffects), { head: false, jobs: ['nightly'] });
+    const names = [...(await metrics.text()).matchAll(/^# TYPE (tonlake_\w+)/gm)].map(([, name = '']) => name);
     for (const name of names) expect(text).toContain(name);
   });
 

@@ -12,8 +12,9 @@ import { loadNames } from '../../src/jobs/known-names.ts';
 import { parseJob } from '../../src/jobs/parse-job.ts';
 import { runJob } from '../../src/jobs/run-job.ts';
 import { describeJob } from '../../src/jobs/show-job.ts';
+import { Health } from '../../src/resident/health.ts';
+import { Metrics } from '../../src/resident/metrics.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { openMetrics } from '../../src/scheduler/metrics.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
@@ -161,7 +162,7 @@ describe('a retention', () => {
 
   test('is counted in the metrics, apart from rows that came', async () => {
     const { record } = await runOnce(freshFolder());
-    const metrics = openMetrics();
+    const metrics = new Metrics(new Health(realEffects), { head: false, jobs: ['nightly'] });
     metrics.see({ event: 'end', job: 'nightly', seconds: 1, record } as Parameters<typeof metrics.see>[0]);
     const text = await metrics.text();
     expect(text).toContain('tonlake_job_forgotten_rows_total{job="nightly",table="message_links"} 9');

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
 import type { Span } from '../../src/core/span.ts';
 import type { TableDef } from '../../src/declare/table.ts';
-import { openStore } from '../../src/warehouse/open-store.ts';
+import { type OpenStoreOptions, openStore } from '../../src/warehouse/open-store.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, Store } from '../../src/warehouse/store.ts';
-import type { StoreOptions } from '../../src/warehouse/store-options.ts';
 import { freshFolder } from '../scratch.ts';
 import { makeBatchOf } from './batches.ts';
 import { itemRows, items, partRows, parts } from './tables.ts';
@@ -17,10 +16,7 @@ export function freshPath(kind: StoreKind): string {
   return join(freshFolder(), kind === 'parquet' ? 'w' : 'w.duckdb');
 }
 
-export async function openTestStore(
-  path: string,
-  more: Partial<StoreOptions> & { kind?: StoreKind } = {},
-): Promise<Store> {
+export async function openTestStore(path: string, more: Partial<OpenStoreOptions> = {}): Promise<Store> {
   return openStore({
     path,
     network: 'sandbox',

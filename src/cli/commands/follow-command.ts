@@ -5,13 +5,15 @@ import type { Store } from '../../warehouse/index.ts';
 import { budgetOption, parseCount, parseDuration, parseRps, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
+import { withOperations } from '../operations-options.ts';
 import type { PendingFlags } from '../pending-live.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
+import type { ResidentFlags } from '../resident-live.ts';
 import { collectInSteps } from '../v8-flags.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
-interface FollowFlags extends PendingFlags, SelectionFlags, FeedFlags, PublishFlags {
+interface FollowFlags extends PendingFlags, SelectionFlags, FeedFlags, PublishFlags, ResidentFlags {
   readonly from?: string;
   readonly backfill?: string;
   readonly lag?: number;
@@ -21,8 +23,7 @@ interface FollowFlags extends PendingFlags, SelectionFlags, FeedFlags, PublishFl
   readonly rps?: number | 'auto';
   readonly budget?: string;
   readonly concurrency?: number;
-  readonly metrics?: string;
-  readonly metricsPublic?: boolean;
+  readonly jobs?: readonly string[];
   readonly maxLag?: number;
   readonly json?: boolean;
   readonly log?: string;
@@ -49,6 +50,7 @@ Examples:
   tonlake follow --network testnet --lag 10s --metrics 127.0.0.1:9464 --max-lag 5m
   tonlake follow --network testnet --on-commit https://example.org/commits --on-commit 'cat >> commits.jsonl'
   tonlake follow --network testnet --alerts alerts
+  tonlake follow --network testnet --jobs jobs
   tonlake follow --pending EQ... --pending 0:AB... --network testnet --every 5s --for 10m
 
 Exit codes: 1 failed, 2 invalid usage, 130 stopped by Ctrl-C or SIGTERM.`;
@@ -82,12 +84,12 @@ export function addFollow(program: Command): void {
     .option(
       '--pending <account>',
       'follow pending transactions of this account instead, or of an external message by its plain or normalized hash; repeatable',
-      (word: string, before: readonly string[] = []) => [...before, word],
+      collect,
     )
     .option('--every <time>', 'with --pending: poll interval: 500ms, 2s, 1m (default: 2s)', parseDuration)
     .option('--for <time>', 'with --pending: stop after this time (default: run until Ctrl-C)', parseDuration)
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']));
-  withPublishing(withFeeds(withSelection(command)))
+  withOperations(withPublishing(withFeeds(withSelection(command))))
     .option(
       '--rps <n>',
       'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
@@ -95,10 +97,10 @@ export function addFollow(program: Command): void {
     )
     .addOption(budgetOption())
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
-    .option('--metrics <address>', 'serve /metrics and /healthz on this loopback address, such as 127.0.0.1:9464')
     .option(
-      '--metrics-public',
-      'allow any address for --metrics, which other machines can then read without a password',
+      '--jobs <path>',
+      'run the jobs of this file or folder on their schedules beside the head; repeatable',
+      collect,
     )
     .option('--max-lag <time>', 'lag above which /healthz answers 503 (default: three times --lag)', parseDuration)
     .option('--json', 'print one JSON object per line')
@@ -109,7 +111,7 @@ export function addFollow(program: Command): void {
 
 async function follow(context: Context<FollowFlags>, words: readonly string[]): Promise<void> {
   const { flags } = context;
-  const { log: logPath, metrics, metricsPublic, lag = LAG_MS, pending } = flags;
+  const { log: logPath, lag = LAG_MS, pending, jobs: paths } = flags;
   if (logPath !== undefined) requireLocalPath(logPath, '--log');
   if (pending !== undefined) {
     refuseBeside(words, flags);
@@ -117,25 +119,25 @@ async function follow(context: Context<FollowFlags>, words: readonly string[]): 
     return pendingLive(context, pending);
   }
   collectInSteps();
-  const [{ followLive }, { parseMetricsAddress }, { resolveNetwork }] = await Promise.all([
-    import('../follow-live.ts'),
-    import('../../scheduler/metrics-server.ts'),
+  const [{ followLive }, { openJobs }, { resolveNetwork }] = await Promise.all([
+    import('../resident-live.ts'),
+    import('../job-files.ts'),
     import('../../http/network.ts'),
   ]);
+  const jobs = paths === undefined ? [] : await openJobs(paths);
   const { note, ...place } = await context.place();
   const options = { ...(await followOptions(context, words)), ...place };
   const exported = [...options.pipelines, ...Object.keys(options.refreshMs)];
   const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
   const feeds = await feedsOf(flags, { ...options, pipelines: exported });
-  await followLive(context, options, {
-    ...{ logPath, maxLagMs: flags.maxLag ?? 3 * lag, note, publish, feeds },
-    metrics: metrics === undefined ? undefined : parseMetricsAddress(metrics, metricsPublic),
-  });
+  await followLive(context, { options, logPath, maxLagMs: flags.maxLag ?? 3 * lag, note, publish, feeds }, jobs);
 }
 
 /** @throws {UsageError} `bad-option` for what pending transactions do not have */
 function refuseBeside(pipelines: readonly string[], flags: FollowFlags): void {
-  const beside = (['from', 'backfill', 'lag', 'refresh', 'marts', 'publish', 'onCommit', 'alerts', 'metrics'] as const)
+  const beside = (
+    ['from', 'backfill', 'lag', 'refresh', 'marts', 'publish', 'onCommit', 'alerts', 'metrics', 'jobs'] as const
+  )
     .filter((name) => flags[name] !== undefined)
     .map((name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
   const [other] = [...pipelines, ...beside];
@@ -157,6 +159,10 @@ async function followOptions(context: Context<FollowFlags>, words: readonly stri
     ...{ concurrency, effects },
     ...{ without: flags.without, columns: flags.columns, withoutColumns: flags.withoutColumn },
   };
+}
+
+function collect(word: string, before: readonly string[] = []): readonly string[] {
+  return [...before, word];
 }
 
 /** `all`, or names such as `transactions_daily,accounts`. */

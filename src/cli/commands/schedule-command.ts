@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { parseNonNegative } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
-import type { ScheduleFlags } from '../schedule-live.ts';
+import { withOperations } from '../operations-options.ts';
+import type { ResidentFlags } from '../resident-live.ts';
 
 const HELP = `
 Jobs on the same warehouse run one after another; jobs on different warehouses run in parallel. Missed runs are caught up, oldest
@@ -16,22 +16,20 @@ Exit codes: 0 drained, 1 failed, 2 invalid usage or job file.`;
 
 /** `tonlake job schedule`: runs jobs when they are due, until it is stopped. */
 export function addSchedule(job: Command): void {
-  job
+  const command = job
     .command('schedule')
     .description('run jobs on their schedules until stopped')
-    .argument('[path...]', 'job files or folders of job files (default: jobs, or pipelines/jobs)')
-    .option('--metrics <address>', 'serve /metrics and /healthz on this loopback address, such as 127.0.0.1:9464')
-    .option(
-      '--metrics-public',
-      'allow any address for --metrics, such as 0.0.0.0:9464; anyone who can reach it can read the metrics, without a password',
-    )
-    .option('--drain <seconds>', 'time that the current run may continue after SIGTERM', parseNonNegative, 60)
+    .argument('[path...]', 'job files or folders of job files (default: jobs, or pipelines/jobs)');
+  withOperations(command)
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(
-      inContext(async (context: Context<ScheduleFlags>, paths: readonly string[]) => {
-        const { scheduleLive } = await import('../schedule-live.ts');
-        await scheduleLive(context, paths);
+      inContext(async (context: Context<ResidentFlags>, paths: readonly string[]) => {
+        const [{ scheduleLive }, { openJobs }] = await Promise.all([
+          import('../resident-live.ts'),
+          import('../job-files.ts'),
+        ]);
+        await scheduleLive(context, await openJobs(paths));
       }),
     );
 }

@@ -5,11 +5,11 @@ import { SourceError } from '../../src/core/errors.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import type { JobActions } from '../../src/jobs/job-actions.ts';
 import { JobHistory } from '../../src/jobs/run-history.ts';
-import { Health } from '../../src/scheduler/health.ts';
-import { openMetrics } from '../../src/scheduler/metrics.ts';
-import { parseMetricsAddress } from '../../src/scheduler/metrics-server.ts';
-import { runSchedule } from '../../src/scheduler/scheduler.ts';
-import type { ScheduleEvent } from '../../src/scheduler/warehouse-queue.ts';
+import { Health } from '../../src/resident/health.ts';
+import { Metrics } from '../../src/resident/metrics.ts';
+import { parseMetricsAddress } from '../../src/resident/metrics-server.ts';
+import { runSchedule } from '../../src/resident/schedule.ts';
+import type { ScheduleEvent } from '../../src/resident/warehouse-queue.ts';
 import { fakeActions, sleepingClock } from '../jobs/fakes.ts';
 import { jobOf } from '../jobs/support.ts';
 import { freshFolder } from '../scratch.ts';
@@ -182,8 +182,8 @@ test('told to end, it lets the run under way end, and stops it after the limit',
 });
 
 test('metrics tell runs, rows, requests and the last success, named as Prometheus wants', async () => {
-  const metrics = openMetrics();
-  const health = new Health();
+  const health = new Health(realEffects);
+  const metrics = new Metrics(health, { head: false, jobs: ['j0', 'never'] });
   const events = await serve(await jobsOf('30 12 * * *'), fakeActions().actions, 1);
   for (const event of events) {
     metrics.see(event);
@@ -196,6 +196,9 @@ test('metrics tell runs, rows, requests and the last success, named as Prometheu
     'tonlake_job_rows_total{job="j0",table="blocks"} 10',
     'tonlake_job_requests_total{job="j0"} 3',
     'tonlake_job_running{job="j0"} 0',
+    'tonlake_job_progress_age_seconds{job="j0"} 0',
+    'tonlake_job_last_success_timestamp_seconds{job="never"} 0',
+    'tonlake_job_runs_total{job="never",result="done"} 0',
     'tonlake_job_duration_seconds_count{job="j0"} 1',
     `tonlake_job_next_run_timestamp_seconds{job="j0"} ${Date.parse('2026-05-05T12:30:00Z') / 1000}`,
   ]) {

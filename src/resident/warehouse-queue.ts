@@ -19,7 +19,7 @@ export type ScheduleEvent =
       readonly seconds: number;
       readonly message: string;
     }
-  | { readonly event: 'problem'; readonly job: string; readonly due: string; readonly message: string }
+  | { readonly event: 'failed'; readonly job: string; readonly due: string; readonly message: string }
   | { readonly event: 'draining' };
 
 export interface WarehouseQueueOptions {
@@ -73,7 +73,7 @@ async function runOne(
   const seconds = (effects.monotonic() - startedAt) / 1000;
   const { record, error } = outcome;
   if (record !== undefined) onEvent({ event: 'end', job: name, seconds, record });
-  else onEvent({ event: 'problem', job: name, due, message: formatError(error) });
+  else onEvent({ event: 'failed', job: name, due, message: formatError(error) });
   const delayMs = queue.settle(run, record?.state === 'done' ? 'done' : isTransient(error) ? 'retry' : 'failed');
   if (delayMs !== undefined)
     onEvent({ event: 'retry', job: name, due, seconds: delayMs / 1000, message: formatError(error) });

@@ -1,7 +1,6 @@
 import type { Effects } from '../core/effects.ts';
 import { UsageError } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
-import type { RunEvent } from '../export/run.ts';
 import { takeAll } from '../files/file-failure.ts';
 import type { Lock } from '../files/writer-lock.ts';
 import type { Job } from '../jobs/job.ts';
@@ -21,7 +20,8 @@ export interface ScheduleOptions {
   /** How long current runs may continue then, before they are stopped after the current span or step. */
   readonly drainMs: number;
   readonly onEvent: (event: ScheduleEvent) => void;
-  readonly onRunEvent?: ((job: string, event: RunEvent) => void) | undefined;
+  /** Called whenever a running job shows a sign of life. */
+  readonly onProgress?: ((job: string) => void) | undefined;
 }
 
 /**
@@ -44,11 +44,11 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
       queues.map((group) =>
         serveWarehouse(group, {
           ...{ effects, stop: drain, onEvent },
-          runDue: (job, { due, trigger }) =>
-            runJob({
-              ...{ job, actions, effects, due, trigger, stop: stop.signal },
-              onRunEvent: (event) => options.onRunEvent?.(job.name, event),
-            }),
+          runDue: (job, { due, trigger }) => {
+            const goesOn = (): void => options.onProgress?.(job.name);
+            const run = { job, actions, effects, due, trigger, stop: stop.signal };
+            return runJob({ ...run, onEvent: goesOn, onRunEvent: goesOn });
+          },
         }),
       ),
     );

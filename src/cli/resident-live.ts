@@ -1,0 +1,183 @@
+import type { Feed } from '../feed/feed.ts';
+import type { FollowHeadOptions } from '../follow/follow-head.ts';
+import type { FollowStatus } from '../follow/follow-status.ts';
+import { jobActions } from '../jobs/default-actions.ts';
+import type { Job } from '../jobs/job.ts';
+import { JobHistory } from '../jobs/run-history.ts';
+import { describeRecord } from '../jobs/show-job.ts';
+import { Health } from '../resident/health.ts';
+import { type MetricsServer, parseMetricsAddress, serveMetrics } from '../resident/metrics-server.ts';
+import { type ResidentEvent, reside } from '../resident/resident.ts';
+import type { ScheduleEvent } from '../resident/warehouse-queue.ts';
+import type { Context, ContextFlags } from './context.ts';
+import { openDeliveries } from './feed-options.ts';
+import { type LiveOptions, LiveOutput } from './live-output.ts';
+import { describeLastUnpublished } from './publishing.ts';
+import { isDetail } from './run-live.ts';
+import { ServiceNotify } from './service-notify.ts';
+import { limitHeap } from './v8-flags.ts';
+
+/** Flags of a process that goes on until it is stopped. */
+export interface ResidentFlags extends ContextFlags {
+  readonly metrics?: string;
+  /** Whether other machines may read the metrics. */
+  readonly metricsPublic?: boolean;
+  /** Seconds. */
+  readonly drain: number;
+}
+
+/** A head to follow, and how it is shown. */
+export interface LiveHead extends LiveOptions {
+  readonly options: FollowHeadOptions;
+  /** Lag above which it is not healthy. */
+  readonly maxLagMs: number;
+  /** What is sent of the commits. */
+  readonly feeds: readonly Feed[];
+}
+
+/** How long after the drain the current step may take to stop; the next start resumes what is left. */
+const LAST_MS = 30_000;
+
+/**
+ * Runs jobs on their schedules until SIGTERM or Ctrl-C, with events on standard output as text or JSON.
+ */
+export async function scheduleLive(context: Context<ResidentFlags>, jobs: readonly Job[]): Promise<void> {
+  limitHeap();
+  const drainMs = context.flags.drain * 1000;
+  const drain = context.interruptedBy(() => void setTimeout(() => process.exit(1), drainMs + LAST_MS).unref());
+  const operations = new Operations(context, jobs, undefined);
+  try {
+    await operations.listen();
+    await reside({
+      ...{ jobs, actions: jobActions, effects: context.effects, drain, drainMs, onProgress: operations.goesOn },
+      onEvent: (event) => {
+        operations.see(event);
+        if (isOfSchedule(event)) context.print(event, describeScheduled);
+      },
+    });
+  } finally {
+    await operations.close();
+  }
+}
+
+/** Follows the head, with jobs beside it, and shows it: JSON lines on standard output, or what happens on standard error. */
+export async function followLive(context: Context<ResidentFlags>, head: LiveHead, jobs: readonly Job[]): Promise<void> {
+  limitHeap();
+  const { line, effects } = context;
+  const { options } = head;
+  const output = await LiveOutput.open(context, options, head);
+  const operations = new Operations(context, jobs, head.maxLagMs);
+  await operations.listen();
+  const command = ['tonlake follow', ...options.pipelines].join(' ');
+  const beside = await openDeliveries(head.feeds, command, (event) =>
+    output.see(event, false, output.events.showFollow),
+  );
+  try {
+    await reside({
+      ...{ jobs, actions: jobActions, effects, drain: output.signal, drainMs: context.flags.drain * 1000 },
+      head: { ...options, beside, onOpen: operations.open, onRetry: output.retry },
+      onProgress: operations.goesOn,
+      onEvent: (event) => {
+        operations.see(event);
+        if (isOfSchedule(event)) output.see(event, false, (own) => line.tell(describeScheduled(own).trimEnd()));
+        else if (!isDetail(event)) output.see(event, false, output.events.showFollow);
+      },
+    });
+    output.throwIfBroken();
+  } catch (error) {
+    // Before the first answer, an interrupt ends the request.
+    if (!context.signal.aborted || error !== context.signal.reason) throw error;
+  } finally {
+    line.end();
+    await operations.close();
+  }
+  const failure = await output.finish();
+  if (failure !== undefined) line.tell(describeLastUnpublished(failure));
+  line.tell('interrupted: committed rows are kept; follow again to continue');
+  process.exitCode = 130;
+}
+
+/** Metrics, health and the watchdog. */
+class Operations {
+  readonly #context: Context<ResidentFlags>;
+  readonly #jobs: readonly Job[];
+  readonly #health: Health;
+  readonly #isFollowing: boolean;
+  readonly #service = new ServiceNotify();
+  #server: MetricsServer | undefined;
+  #metrics: import('../resident/metrics.ts').Metrics | undefined;
+
+  constructor(context: Context<ResidentFlags>, jobs: readonly Job[], maxLagMs: number | undefined) {
+    this.#context = context;
+    this.#jobs = jobs;
+    this.#health = new Health(context.effects, maxLagMs);
+    this.#isFollowing = maxLagMs !== undefined;
+  }
+
+  /** Serves from the start on, including the runs of earlier processes. */
+  async listen(): Promise<void> {
+    const { metrics: text, metricsPublic = false } = this.#context.flags;
+    if (text === undefined) return;
+    const address = parseMetricsAddress(text, metricsPublic);
+    const { Metrics } = await import('../resident/metrics.ts');
+    const jobs = this.#jobs.flatMap(({ name, schedule }) => (schedule === undefined ? [] : name));
+    const metrics = new Metrics(this.#health, { head: this.#isFollowing, jobs });
+    for (const job of this.#jobs) {
+      for (const record of await (await JobHistory.open(job.warehouse, job.name)).read()) metrics.recall(record);
+    }
+    this.#metrics = metrics;
+    this.#server = await serveMetrics(address, metrics, this.#health);
+    this.#context.line.tell(`metrics at http://${address.host}:${this.#server.port}/metrics`);
+  }
+
+  readonly open = (status: FollowStatus): void => {
+    this.#health.open(status);
+    this.#metrics?.open(status);
+    const describe = (): string => {
+      const { block, seconds } = status.read();
+      return block === undefined ? 'nothing is sealed yet' : `block ${block}, lag ${seconds} s`;
+    };
+    this.#service.ready(() => this.#health.read().status !== 'hanging', describe);
+  };
+
+  readonly goesOn = (job: string): void => this.#health.goesOn(job);
+
+  see(event: ResidentEvent): void {
+    this.#health.see(event);
+    this.#metrics?.see(event);
+  }
+
+  async close(): Promise<void> {
+    this.#service.stopping();
+    await this.#server?.close();
+  }
+}
+
+const SCHEDULED = new Set<string>(['watching', 'missed', 'begin', 'end', 'retry', 'failed', 'draining']);
+
+function isOfSchedule(event: ResidentEvent): event is ScheduleEvent {
+  return SCHEDULED.has(event.event);
+}
+
+function describeScheduled(event: ScheduleEvent): string {
+  switch (event.event) {
+    case 'watching':
+      return `${event.job}: next ${event.next ?? 'never'}\n`;
+    case 'missed': {
+      const older = event.givenUp ? ', older ones are dropped' : '';
+      return `${event.job}: ${event.count} missed ${event.count === 1 ? 'run' : 'runs'} to catch up${older}\n`;
+    }
+    case 'begin':
+      return `${event.job}: starting the run of ${event.due} (${event.trigger})\n`;
+    case 'end': {
+      const failure = event.record.error === undefined ? '' : `error: ${event.record.error.message}\n`;
+      return `${describeRecord(event.record)}${failure}`;
+    }
+    case 'failed':
+      return `${event.job}: the run of ${event.due} could not start: ${event.message}\n`;
+    case 'retry':
+      return `${event.job}: retrying the run of ${event.due} in ${event.seconds} s\n`;
+    case 'draining':
+      return 'draining: the current run may finish, no new run starts\n';
+  }
+}

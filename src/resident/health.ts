@@ -1,0 +1,114 @@
+import type { Effects } from '../core/effects.ts';
+import type { FollowFigures, FollowStatus } from '../follow/follow-status.ts';
+import type { ResidentEvent } from './resident.ts';
+
+/** Time without a sign of life after which the head hangs: longer than any single request with its retries. */
+const SILENT_MS = 600_000;
+/** The same for a job, of which one step may take long. */
+const JOB_SILENT_MS = 3_600_000;
+
+/**
+ * `starting`: nothing is sealed yet. `behind`: the lag is above the bound. `hanging`: the head has shown no sign of life for ten minutes, or a
+ * job that runs for an hour. `draining`: no further runs start.
+ */
+export type HealthStatus = 'ok' | 'starting' | 'behind' | 'hanging' | 'draining';
+
+/** State of a scheduled job. Times are ISO 8601, UTC. */
+export interface JobHealth {
+  readonly job: string;
+  readonly running: boolean;
+  readonly next: string | undefined;
+  /** Result of the last run in this process. */
+  readonly last: string | undefined;
+  readonly lastDue: string | undefined;
+}
+
+/** The followed head. */
+export interface HeadHealth extends Partial<Pick<FollowFigures, 'head' | 'block' | 'holes' | 'oldestHole'>> {
+  /** Age of the newest sealed block. */
+  readonly lagSeconds?: number | undefined;
+  readonly maxLagSeconds: number;
+  /** What keeps it from catching up. */
+  readonly waiting: string | undefined;
+}
+
+/** The response of `/healthz`. */
+export interface HealthState extends Partial<HeadHealth> {
+  readonly status: HealthStatus;
+  readonly jobs: readonly JobHealth[];
+}
+
+/** Health of a resident process, collected from its events. A job that failed does not make it unhealthy. */
+export class Health {
+  readonly #effects: Pick<Effects, 'monotonic'>;
+  /** Undefined if no head is followed. */
+  readonly #maxLagMs: number | undefined;
+  readonly #jobs = new Map<string, JobHealth>();
+  /** When a running job last showed a sign of life. */
+  readonly #progress = new Map<string, number>();
+  #status: FollowStatus | undefined;
+  #waiting: string | undefined;
+  #isDraining = false;
+
+  /** @param maxLagMs lag above which the head is not healthy; undefined if none is followed */
+  constructor(effects: Pick<Effects, 'monotonic'>, maxLagMs?: number) {
+    this.#effects = effects;
+    this.#maxLagMs = maxLagMs;
+  }
+
+  /** The head is followed from now on. */
+  open(status: FollowStatus): void {
+    this.#status = status;
+  }
+
+  readonly see = (event: ResidentEvent): void => {
+    if (event.event === 'waiting') this.#waiting = event.message;
+    else if (event.event === 'resumed') this.#waiting = undefined;
+    else if (event.event === 'draining') this.#isDraining = true;
+    else if (event.event === 'watching') this.#set(event.job, { running: false, next: event.next });
+    else if (event.event === 'begin') this.#set(event.job, { running: true, lastDue: event.due });
+    else if (event.event === 'end') this.#set(event.job, { running: false, last: event.record.state });
+    else if (event.event === 'failed') this.#set(event.job, { running: false, last: 'failed' });
+  };
+
+  /** A running job goes on. */
+  readonly goesOn = (job: string): void => {
+    this.#progress.set(job, this.#effects.monotonic());
+  };
+
+  /** Time since each running job last showed a sign of life, in milliseconds; 0 for those that do not run. */
+  silence(): ReadonlyMap<string, number> {
+    const now = this.#effects.monotonic();
+    const of = ({ job, running }: JobHealth): number => (running ? now - (this.#progress.get(job) ?? now) : 0);
+    return new Map([...this.#jobs.values()].map((each) => [each.job, of(each)]));
+  }
+
+  read(): HealthState {
+    const figures = this.#status?.read();
+    return { status: this.#judge(figures), ...this.#readHead(figures), jobs: [...this.#jobs.values()] };
+  }
+
+  #judge(figures: FollowFigures | undefined): HealthStatus {
+    const maxLagMs = this.#maxLagMs;
+    const isSilent = [...this.silence().values()].some((ms) => ms > JOB_SILENT_MS);
+    if (isSilent || (figures?.silentMs ?? 0) > SILENT_MS) return 'hanging';
+    if (this.#isDraining) return 'draining';
+    if (maxLagMs === undefined) return 'ok';
+    if (figures?.seconds === undefined) return 'starting';
+    return figures.seconds > maxLagMs / 1000 ? 'behind' : 'ok';
+  }
+
+  #readHead(figures: FollowFigures | undefined): HeadHealth | undefined {
+    if (this.#maxLagMs === undefined) return undefined;
+    const maxLagSeconds = this.#maxLagMs / 1000;
+    if (figures === undefined) return { maxLagSeconds, waiting: this.#waiting };
+    const { head, block, holes, oldestHole, seconds } = figures;
+    return { lagSeconds: seconds, maxLagSeconds, head, block, holes, oldestHole, waiting: this.#waiting };
+  }
+
+  #set(job: string, change: Partial<JobHealth>): void {
+    const known = this.#jobs.get(job) ?? { job, running: false, next: undefined, last: undefined, lastDue: undefined };
+    this.#jobs.set(job, { ...known, ...change });
+    this.goesOn(job);
+  }
+}

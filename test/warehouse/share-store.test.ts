@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import {
+  commitItems,
+  countItems,
+  draftOf,
+  freshPath,
+  openTestStore,
+  type StoreKind,
+  stageItems,
+} from './warehouses.ts';
+
+describe.each<StoreKind>(['parquet', 'duckdb'])('a %s warehouse that is shared', (kind) => {
+  test('is written by others in this process, and closed with its last user', async () => {
+    const path = freshPath(kind);
+    const first = await openTestStore(path, { isShared: true });
+    const second = await openTestStore(path);
+    await commitItems(second, 1, 10);
+    await commitItems(first, 11, 20);
+    expect([await countItems(first), first.rivals?.size]).toEqual([{ rows: 20, distinct: 20, parts: 40 }, 1]);
+    await first.close();
+    await commitItems(second, 21, 30);
+    await second.close();
+    const again = await openTestStore(path);
+    expect([await countItems(again), again.rivals]).toEqual([{ rows: 30, distinct: 30, parts: 60 }, undefined]);
+    await expect(openTestStore(path)).rejects.toMatchObject({ code: 'busy' });
+    await again.close();
+  });
+
+  test('takes the rows of a block once, from whoever commits them first', async () => {
+    const path = freshPath(kind);
+    const first = await openTestStore(path, { isShared: true });
+    const second = await openTestStore(path);
+    const staged = await Promise.all([first, second].map((store) => stageItems(store, { from: 1, to: 10 })));
+    const ends = await Promise.allSettled(
+      [first, second].map((store, at) =>
+        store.commit(staged[at] ?? { id: '', tables: {} }, draftOf({ from: 1, to: 10 })),
+      ),
+    );
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(ends[1]).toMatchObject({ reason: { code: 'sealed-meanwhile' } });
+    expect((await countItems(second)).rows).toBe(10);
+    await first.close();
+    await second.close();
+  });
+
+  test('refuses to replace what another user has replaced meanwhile', async () => {
+    const path = freshPath(kind);
+    const first = await openTestStore(path, { isShared: true });
+    const second = await openTestStore(path);
+    const { id } = await commitItems(first, 1, 10);
+    const replace = async (store: typeof first) =>
+      store.commit(await stageItems(store, { from: 1, to: 10 }), draftOf({ from: 1, to: 10 }, { supersedes: [id] }));
+    await replace(first);
+    await expect(replace(second)).rejects.toMatchObject({ code: 'sealed-meanwhile' });
+    expect((await countItems(first)).rows).toBe(10);
+    await second.close();
+    await first.close();
+  });
+
+  test('is of one network', async () => {
+    const path = freshPath(kind);
+    const first = await openTestStore(path, { isShared: true });
+    await expect(openTestStore(path, { network: 'mainnet' })).rejects.toMatchObject({ code: 'other-network' });
+    await first.close();
+  });
+});
