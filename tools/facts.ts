@@ -4,6 +4,8 @@ import { fieldKinds } from '../src/api/field.ts';
 
 /** Records that no endpoint of the client answers with. */
 const LEFT_OUT = ['BalanceChangesResult', 'GatewayError', 'IndexError'];
+/** Old names of endpoints, and endpoints without a description. */
+const LEFT_OUT_PATHS = ['/events', '/balanceChanges', '/account', '/wallet', '/__testMethod', '(server root)/healthcheck'];
 const WIDTH = 120;
 
 const fieldSchema = z.object({
@@ -30,7 +32,35 @@ const factsSchema = z.object({
   action_details_by_type: variantsSchema,
   parsed_body_by_type: variantsSchema,
   nft_sale_details_by_type: variantsSchema,
+  action_type_sets: z.record(z.string(), z.array(z.string())),
 });
+
+/** The facts about the API's endpoints: `api/endpoints.json`. */
+const endpointsSchema = z.array(
+  z.object({
+    method: z.enum(['GET', 'POST']),
+    path: z.string(),
+    params: z.array(
+      z.object({
+        name: z.string(),
+        type: z.string(),
+        array: z.boolean(),
+        required: z.boolean(),
+        default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]),
+        enum: z.array(z.string()).nullable(),
+      }),
+    ),
+    response: z.object({
+      shape: z.string(),
+      envelope_keys: z.array(z.string()),
+      rows_key: z.string().nullable().optional(),
+      record: z.string().nullable().optional(),
+    }),
+    errors: z.array(z.string()).optional(),
+  }),
+);
+
+type DescribedEndpoint = z.infer<typeof endpointsSchema>[number];
 
 type DescribedField = z.infer<typeof fieldSchema>;
 
@@ -39,12 +69,25 @@ export function parseFacts(text: string): z.infer<typeof factsSchema> {
   return factsSchema.parse(JSON.parse(text));
 }
 
-/** src/api/facts.ts: the records and words of the API with their literal types. */
-export function factsModule(facts = parseFacts(readFileSync('api/records.json', 'utf8'))): string {
+/** @throws {z.ZodError} if the facts are not in the form that the generator knows */
+export function parseEndpoints(text: string): readonly DescribedEndpoint[] {
+  return endpointsSchema.parse(JSON.parse(text)).filter(({ path }) => !LEFT_OUT_PATHS.includes(path));
+}
+
+/** src/api/facts.ts: the endpoints, records and words of the API with their literal types. */
+export function factsModule(
+  facts = parseFacts(readFileSync('api/records.json', 'utf8')),
+  endpoints = parseEndpoints(readFileSync('api/endpoints.json', 'utf8')),
+): string {
   const records = Object.entries(facts.records).filter(([name]) => !LEFT_OUT.includes(name));
   const maps = ['action_details_by_type', 'parsed_body_by_type', 'nft_sale_details_by_type'] as const;
   return [
-    '// Generated from api/records.json by `npm run docs`.',
+    '// Generated from api/endpoints.json and api/records.json by `npm run docs`.',
+    '/** Every endpoint: its parameters as `type`, `[]` for lists, `!` if required, `=default`; and its response. */',
+    'export const endpointFacts = {',
+    ...endpoints.flatMap((endpoint) => [`  '${endpoint.method} ${endpoint.path}': {`, ...endpointLines(endpoint), '  },']),
+    '} as const;',
+    '',
     '/** Every record of the API. */',
     'export const records = {',
     ...records.flatMap(([record, { fields }]) => [
@@ -65,15 +108,52 @@ export function factsModule(facts = parseFacts(readFileSync('api/records.json', 
     '',
     '/** Known values of fields; newer servers may send others. */',
     'export const enums = {',
-    ...Object.entries(facts.enums).flatMap(([name, words]) => [
-      `  ${name}: [`,
-      ...packed(words.map((word) => `${quoted(word)},`)),
-      '  ],',
-    ]),
+    ...wordLists(facts.enums),
+    '} as const;',
+    '',
+    '/** Action types by the names that `supported_action_types` gives them; names can contain each other. */',
+    'export const actionTypeSets = {',
+    ...wordLists(facts.action_type_sets),
     '} as const;',
     '',
   ].join('\n');
 }
+
+function wordLists(lists: Readonly<Record<string, readonly string[]>>): readonly string[] {
+  return Object.entries(lists).flatMap(([name, words]) => [
+    `  ${keyOf(name)}: [`,
+    ...packed(words.map((word) => `${quoted(word)},`)),
+    '  ],',
+  ]);
+}
+
+function endpointLines({ params, response, errors = [] }: DescribedEndpoint): readonly string[] {
+  const { shape, rows_key: rows, record, envelope_keys: keys } = response;
+  const maps = keys.filter((key) => key === 'address_book' || key === 'metadata');
+  // Most listings answer a wrong limit or order with 500.
+  const refused = errors.some((text) => /^422 (for every failure|.*limit above max)/.test(text)) ? 422 : 500;
+  return [
+    `    shape: ${quoted(shape)}, rows: ${rows ? quoted(rows) : 'null'}, record: ${quoted(String(record))},`,
+    `    maps: [${maps.map(quoted).join(', ')}], refused: ${refused},`,
+    '    params: {',
+    ...packed(params.map((param) => `${keyOf(param.name)}: ${quoted(parameterText(param))},`)).map((line) => `  ${line}`),
+    '    },',
+  ];
+}
+
+function parameterText(param: DescribedEndpoint['params'][number]): string {
+  const list = param.array || param.type === 'array of string';
+  const kind = param.enum?.join('|') ?? PARAMETER_TYPES[param.type] ?? param.type;
+  const given = param.default === null || Array.isArray(param.default) ? '' : `=${param.default}`;
+  return `${kind}${list ? '[]' : ''}${param.required ? '!' : ''}${given}`;
+}
+
+const PARAMETER_TYPES: Readonly<Record<string, string>> = {
+  'address or null': 'address-or-null',
+  'string (base64 BOC)': 'boc',
+  'array of string': 'string',
+  'array of {type: num|cell|slice, value}': 'stack',
+};
 
 /** As many entries on a line as fit. */
 function packed(entries: readonly string[]): readonly string[] {

@@ -1,4 +1,299 @@
-// Generated from api/records.json by `npm run docs`.
+// Generated from api/endpoints.json and api/records.json by `npm run docs`.
+/** Every endpoint: its parameters as `type`, `[]` for lists, `!` if required, `=default`; and its response. */
+export const endpointFacts = {
+  'GET /accountStates': {
+    shape: 'object', rows: 'accounts', record: 'AccountStateFull',
+    maps: ['address_book', 'metadata'], refused: 422,
+    params: {
+      address: 'address[]!', include_boc: 'bool=true', code_hash: 'hash[]',
+    },
+  },
+  'GET /addressBook': {
+    shape: 'map', rows: null, record: 'AddressBookRow',
+    maps: [], refused: 500,
+    params: {
+      address: 'string[]!',
+    },
+  },
+  'GET /metadata': {
+    shape: 'map', rows: null, record: 'AddressMetadata',
+    maps: [], refused: 500,
+    params: {
+      address: 'string[]!',
+    },
+  },
+  'GET /walletStates': {
+    shape: 'object', rows: 'wallets', record: 'WalletState',
+    maps: ['address_book', 'metadata'], refused: 422,
+    params: {
+      address: 'address[]!', code_hash: 'hash[]',
+    },
+  },
+  'GET /actions': {
+    shape: 'object', rows: 'actions', record: 'Action',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      account: 'address', tx_hash: 'hash[]', msg_hash: 'hash[]', action_id: 'hash[]', trace_id: 'hash[]',
+      mc_seqno: 'int32', start_utime: 'unix-seconds', end_utime: 'unix-seconds', start_lt: 'uint64', end_lt: 'uint64',
+      action_type: 'string[]', exclude_action_type: 'string[]', supported_action_types: 'string[]',
+      include_accounts: 'bool=false', include_transactions: 'bool=false', limit: 'int32=100', offset: 'int32=0',
+      sort: 'asc|desc=desc',
+    },
+  },
+  'GET /pendingActions': {
+    shape: 'object', rows: 'actions', record: 'Action',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      account: 'address', ext_msg_hash: 'hash[]', supported_action_types: 'string[]', include_transactions: 'bool=false',
+    },
+  },
+  'GET /pendingTraces': {
+    shape: 'object', rows: 'traces', record: 'Trace',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      account: 'address', ext_msg_hash: 'hash[]', supported_action_types: 'string[]',
+    },
+  },
+  'GET /traces': {
+    shape: 'object', rows: 'traces', record: 'Trace',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      account: 'address', trace_id: 'hash[]', tx_hash: 'hash[]', msg_hash: 'hash[]', mc_seqno: 'int32',
+      start_utime: 'unix-seconds', end_utime: 'unix-seconds', start_lt: 'uint64', end_lt: 'uint64',
+      include_actions: 'bool=false', supported_action_types: 'string[]', limit: 'int32=100', offset: 'int32=0',
+      sort: 'asc|desc=desc',
+    },
+  },
+  'GET /adjacentTransactions': {
+    shape: 'object', rows: 'transactions', record: 'Transaction',
+    maps: ['address_book'], refused: 500,
+    params: {
+      hash: 'hash!', direction: 'in|out',
+    },
+  },
+  'GET /blocks': {
+    shape: 'object', rows: 'blocks', record: 'Block',
+    maps: [], refused: 500,
+    params: {
+      workchain: 'int32', shard: 'shard', seqno: 'int32', root_hash: 'hash', file_hash: 'hash', mc_seqno: 'int32',
+      start_utime: 'unix-seconds', end_utime: 'unix-seconds', start_lt: 'uint64', end_lt: 'uint64', limit: 'int32=100',
+      offset: 'int32=0', sort: 'asc|desc',
+    },
+  },
+  'GET /masterchainBlockShardState': {
+    shape: 'object', rows: 'blocks', record: 'Block',
+    maps: [], refused: 500,
+    params: {
+      seqno: 'int32!',
+    },
+  },
+  'GET /masterchainBlockShards': {
+    shape: 'object', rows: 'blocks', record: 'Block',
+    maps: [], refused: 500,
+    params: {
+      seqno: 'int32!', limit: 'int32=100', offset: 'int32=0', sort: 'asc|desc',
+    },
+  },
+  'GET /masterchainInfo': {
+    shape: 'record', rows: null, record: 'MasterchainInfo',
+    maps: [], refused: 500,
+    params: {
+    },
+  },
+  'GET /messages': {
+    shape: 'object', rows: 'messages', record: 'Message',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      msg_hash: 'hash[]', hash: 'hash', body_hash: 'hash', source: 'address-or-null', destination: 'address-or-null',
+      opcode: 'opcode', start_utime: 'unix-seconds', end_utime: 'unix-seconds', start_lt: 'uint64', end_lt: 'uint64',
+      direction: 'in|out', exclude_externals: 'bool=false', only_externals: 'bool=false', limit: 'int32=100',
+      offset: 'int32=0', sort: 'asc|desc=desc',
+    },
+  },
+  'GET /pendingTransactions': {
+    shape: 'object', rows: 'transactions', record: 'Transaction',
+    maps: ['address_book'], refused: 500,
+    params: {
+      account: 'address[]!', trace_id: 'hash[]',
+    },
+  },
+  'GET /transactions': {
+    shape: 'object', rows: 'transactions', record: 'Transaction',
+    maps: ['address_book'], refused: 500,
+    params: {
+      workchain: 'int32', shard: 'shard', seqno: 'int32', mc_seqno: 'int32', account: 'address[]',
+      exclude_account: 'address[]', hash: 'hash[]', lt: 'uint64', start_utime: 'unix-seconds', end_utime: 'unix-seconds',
+      start_lt: 'uint64', end_lt: 'uint64', limit: 'int32=100', offset: 'int32=0', sort: 'asc|desc=desc',
+    },
+  },
+  'GET /transactionsByMasterchainBlock': {
+    shape: 'object', rows: 'transactions', record: 'Transaction',
+    maps: ['address_book'], refused: 500,
+    params: {
+      seqno: 'int32!', limit: 'int32=100', offset: 'int32=0', sort: 'asc|desc=desc',
+    },
+  },
+  'GET /transactionsByMessage': {
+    shape: 'object', rows: 'transactions', record: 'Transaction',
+    maps: ['address_book'], refused: 500,
+    params: {
+      msg_hash: 'hash[]', body_hash: 'hash', opcode: 'opcode', direction: 'in|out', source: 'address',
+      destination: 'address', limit: 'int32=100', offset: 'int32=0', sort: 'asc|desc=desc',
+    },
+  },
+  'GET /jetton/burns': {
+    shape: 'object', rows: 'jetton_burns', record: 'JettonBurn',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      owner_address: 'address[]', address: 'address', jetton_wallet: 'address[]', jetton_master: 'address',
+      start_utime: 'unix-seconds', end_utime: 'unix-seconds', start_lt: 'uint64', end_lt: 'uint64', limit: 'int32=100',
+      offset: 'int32=0', sort: 'asc|desc=desc',
+    },
+  },
+  'GET /jetton/masters': {
+    shape: 'object', rows: 'jetton_masters', record: 'JettonMaster',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      address: 'address[]', admin_address: 'address[]', limit: 'int32=100', offset: 'int32=0',
+    },
+  },
+  'GET /jetton/transfers': {
+    shape: 'object', rows: 'jetton_transfers', record: 'JettonTransfer',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      owner_address: 'address[]', address: 'address', jetton_wallet: 'address[]', jetton_master: 'address',
+      direction: 'in|out', start_utime: 'unix-seconds', end_utime: 'unix-seconds', start_lt: 'uint64', end_lt: 'uint64',
+      limit: 'int32=100', offset: 'int32=0', sort: 'asc|desc=desc',
+    },
+  },
+  'GET /jetton/wallets': {
+    shape: 'object', rows: 'jetton_wallets', record: 'JettonWallet',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      address: 'address[]', owner_address: 'address[]', jetton_address: 'address[]', exclude_zero_balance: 'bool=false',
+      limit: 'int32=100', offset: 'int32=0', sort: 'asc|desc',
+    },
+  },
+  'GET /nft/collections': {
+    shape: 'object', rows: 'nft_collections', record: 'NFTCollection',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      collection_address: 'address[]', owner_address: 'address[]', limit: 'int32=100', offset: 'int32=0',
+    },
+  },
+  'GET /nft/items': {
+    shape: 'object', rows: 'nft_items', record: 'NFTItem',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      address: 'address[]', owner_address: 'address[]', collection_address: 'address[]', index: 'string[]',
+      include_on_sale: 'bool=false', sort_by_last_transaction_lt: 'bool=false', limit: 'int32=100', offset: 'int32=0',
+    },
+  },
+  'GET /nft/transfers': {
+    shape: 'object', rows: 'nft_transfers', record: 'NFTTransfer',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      owner_address: 'address[]', address: 'address', item_address: 'address[]', collection_address: 'address',
+      direction: 'in|out', start_utime: 'unix-seconds', end_utime: 'unix-seconds', start_lt: 'uint64', end_lt: 'uint64',
+      limit: 'int32=100', offset: 'int32=0', sort: 'asc|desc=desc',
+    },
+  },
+  'GET /dns/records': {
+    shape: 'object', rows: 'records', record: 'DNSRecord',
+    maps: ['address_book'], refused: 422,
+    params: {
+      wallet: 'address', domain: 'string', limit: 'int32=100', offset: 'int32=0',
+    },
+  },
+  'GET /multisig/orders': {
+    shape: 'object', rows: 'orders', record: 'MultisigOrder',
+    maps: ['address_book'], refused: 500,
+    params: {
+      address: 'address[]', multisig_address: 'address[]', parse_actions: 'bool=false', limit: 'int32=100',
+      offset: 'int32=0', sort: 'asc|desc=desc',
+    },
+  },
+  'GET /multisig/wallets': {
+    shape: 'object', rows: 'multisigs', record: 'Multisig',
+    maps: ['address_book'], refused: 500,
+    params: {
+      address: 'address[]', wallet_address: 'address[]', include_orders: 'bool=true', limit: 'int32=100',
+      offset: 'int32=0', sort: 'asc|desc=desc',
+    },
+  },
+  'GET /vesting': {
+    shape: 'object', rows: 'vesting_contracts', record: 'VestingInfo',
+    maps: ['address_book'], refused: 422,
+    params: {
+      contract_address: 'address[]', wallet_address: 'address[]', check_whitelist: 'bool=false', limit: 'int32=100',
+      offset: 'int32=0',
+    },
+  },
+  'GET /topAccountsByBalance': {
+    shape: 'array', rows: null, record: 'AccountBalance',
+    maps: [], refused: 422,
+    params: {
+      limit: 'int32=100', offset: 'int32=0',
+    },
+  },
+  'GET /decode': {
+    shape: 'record', rows: null, record: 'DecodeResponse',
+    maps: [], refused: 500,
+    params: {
+      opcodes: 'string[]', bodies: 'string[]',
+    },
+  },
+  'GET /addressInformation': {
+    shape: 'record', rows: null, record: 'V2AddressInformation',
+    maps: [], refused: 500,
+    params: {
+      address: 'address!', use_v2: 'bool=false',
+    },
+  },
+  'POST /estimateFee': {
+    shape: 'record', rows: null, record: 'V2EstimateFeeResult',
+    maps: [], refused: 500,
+    params: {
+      address: 'string!', body: 'boc', init_code: 'boc', init_data: 'boc', ignore_chksig: 'bool',
+    },
+  },
+  'POST /message': {
+    shape: 'record', rows: null, record: 'V2SendMessageResult',
+    maps: [], refused: 500,
+    params: {
+      boc: 'boc!',
+    },
+  },
+  'POST /runGetMethod': {
+    shape: 'record', rows: null, record: 'V2RunGetMethodResult',
+    maps: [], refused: 500,
+    params: {
+      address: 'string!', method: 'string!', stack: 'stack',
+    },
+  },
+  'GET /walletInformation': {
+    shape: 'record', rows: null, record: 'V2WalletInformation',
+    maps: [], refused: 500,
+    params: {
+      address: 'address!', use_v2: 'bool=false',
+    },
+  },
+  'GET /nft/sales': {
+    shape: 'object', rows: 'nft_sales', record: 'NFTSale',
+    maps: ['address_book', 'metadata'], refused: 500,
+    params: {
+      address: 'address[]!',
+    },
+  },
+  'POST /decode': {
+    shape: 'record', rows: null, record: 'DecodeResponse',
+    maps: [], refused: 500,
+    params: {
+      opcodes: 'string[]', bodies: 'string[]',
+    },
+  },
+} as const;
+
 /** Every record of the API. */
 export const records = {
   ActionDetailsCallContract: {
@@ -938,5 +1233,88 @@ export const enums = {
   ],
   stack_entry_type: [
     'num', 'cell', 'slice', 'tuple', 'list',
+  ],
+} as const;
+
+/** Action types by the names that `supported_action_types` gives them; names can contain each other. */
+export const actionTypeSets = {
+  v1: [
+    'call_contract', 'contract_deploy', 'ton_transfer', 'stake_deposit', 'stake_withdrawal', 'stake_withdrawal_request',
+    'dex_deposit_liquidity', 'jetton_transfer', 'nft_transfer', 'nft_mint', 'jetton_burn', 'jetton_mint', 'jetton_swap',
+    'change_dns', 'delete_dns', 'renew_dns', 'subscribe', 'dex_withdraw_liquidity', 'unsubscribe', 'election_deposit',
+    'election_recover', 'auction_bid', 'tick_tock',
+  ],
+  v2: [
+    'call_contract', 'contract_deploy', 'ton_transfer', 'stake_deposit', 'stake_withdrawal', 'stake_withdrawal_request',
+    'dex_deposit_liquidity', 'jetton_transfer', 'nft_transfer', 'nft_mint', 'jetton_burn', 'jetton_mint', 'jetton_swap',
+    'change_dns', 'delete_dns', 'renew_dns', 'subscribe', 'dex_withdraw_liquidity', 'unsubscribe', 'election_deposit',
+    'election_recover', 'auction_bid', 'tick_tock', 'multisig_create_order', 'multisig_approve', 'multisig_execute',
+    'vesting_send_message', 'vesting_add_whitelist', 'evaa_supply', 'evaa_withdraw', 'evaa_liquidate', 'jvault_stake',
+    'jvault_unstake', 'jvault_claim', 'jvault_unstake_request', 'nft_discovery', 'tonco_deploy_pool',
+    'coffee_create_vault', 'coffee_create_pool_creator', 'coffee_create_pool', 'coffee_mev_protect_hold_funds',
+    'coffee_mev_protect_failed_swap', 'coffee_staking_claim_rewards', 'coffee_staking_deposit',
+    'coffee_staking_withdraw', 'unknown',
+  ],
+  v3: [
+    'v2', 'nft_put_on_sale', 'nft_put_on_auction', 'auction_outbid', 'nft_cancel_sale', 'nft_purchase',
+    'nft_cancel_auction', 'nft_finish_auction', 'teleitem_start_auction', 'teleitem_cancel_auction', 'nft_update_sale',
+    'dns_purchase', 'dns_release', 'layerzero_send', 'layerzero_send_tokens', 'layerzero_receive',
+    'layerzero_commit_packet', 'layerzero_dvn_verify',
+  ],
+  v4: [
+    'v3', 'cocoon_worker_payout', 'cocoon_proxy_payout', 'cocoon_proxy_charge', 'cocoon_client_top_up',
+    'cocoon_register_proxy', 'cocoon_unregister_proxy', 'cocoon_client_register', 'cocoon_client_change_secret_hash',
+    'cocoon_client_request_refund', 'cocoon_grant_refund', 'cocoon_client_increase_stake', 'cocoon_client_withdraw',
+  ],
+  latest: [
+    'v4',
+  ],
+  staking: [
+    'stake_deposit', 'stake_withdrawal', 'stake_withdrawal_request',
+  ],
+  jettons: [
+    'jetton_transfer', 'jetton_burn', 'jetton_mint',
+  ],
+  nft: [
+    'nft_transfer', 'nft_mint', 'auction_bid',
+  ],
+  'nft.v3': [
+    'nft', 'nft_put_on_sale', 'nft_put_on_auction', 'auction_outbid', 'nft_cancel_sale', 'nft_purchase',
+    'nft_cancel_auction', 'nft_finish_auction', 'teleitem_start_auction', 'teleitem_cancel_auction', 'nft_update_sale',
+    'dns_purchase', 'dns_release',
+  ],
+  dns: [
+    'change_dns', 'delete_dns', 'renew_dns', 'dns_purchase', 'dns_release',
+  ],
+  'dns.v2': [
+    'dns', 'dns_purchase', 'dns_release',
+  ],
+  multisig: [
+    'multisig_create_order', 'multisig_approve', 'multisig_execute',
+  ],
+  vesting: [
+    'vesting_send_message', 'vesting_add_whitelist',
+  ],
+  evaa: [
+    'evaa_supply', 'evaa_withdraw', 'evaa_liquidate',
+  ],
+  jvault: [
+    'jvault_stake', 'jvault_unstake', 'jvault_claim', 'jvault_unstake_request',
+  ],
+  coffee: [
+    'coffee_create_vault', 'coffee_create_pool_creator', 'coffee_create_pool', 'coffee_mev_protect_hold_funds',
+    'coffee_staking_claim_rewards', 'coffee_staking_deposit', 'coffee_staking_withdraw',
+  ],
+  tgbtc: [
+    'tgbtc_dkg_log_fallback', 'tgbtc_new_key', 'tgbtc_new_key_fallback', 'tgbtc_burn', 'tgbtc_burn_fallback',
+    'tgbtc_mint', 'tgbtc_mint_fallback',
+  ],
+  layerzero: [
+    'layerzero_send', 'layerzero_send_tokens', 'layerzero_receive', 'layerzero_commit_packet', 'layerzero_dvn_verify',
+  ],
+  cocoon: [
+    'cocoon_worker_payout', 'cocoon_proxy_payout', 'cocoon_proxy_charge', 'cocoon_client_top_up',
+    'cocoon_register_proxy', 'cocoon_unregister_proxy', 'cocoon_client_register', 'cocoon_client_change_secret_hash',
+    'cocoon_client_request_refund', 'cocoon_grant_refund', 'cocoon_client_increase_stake', 'cocoon_client_withdraw',
   ],
 } as const;

@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import { answer } from './api/route.ts';
+import { answer } from './api/table.ts';
 import { View } from './api/view.ts';
 import { MAX_BLOCKS } from './chain/clock.ts';
 import { listen, type SandboxAnswer, type SandboxRequest } from './server.ts';

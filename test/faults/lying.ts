@@ -48,7 +48,8 @@ export class Lying {
 
   #trueHeaders(seqno: number): readonly ShownHeader[] {
     const list = listIn(textOf(this.#ask(`/blocks?mc_seqno=${seqno}&limit=1000`)))?.records ?? [];
-    return list.map(shownHeader);
+    // The list is in no order, but a lie must be the same each time.
+    return list.map(shownHeader).sort((a, b) => (placeOf(a.header) < placeOf(b.header) ? -1 : 1));
   }
 
   #trueTransactions(seqno: number): readonly ShownTransaction[] {
@@ -262,6 +263,10 @@ function headerFilter({ path, query }: SandboxRequest) {
         isGiven(query, 'shard', header.shard) &&
         isGiven(query, 'seqno', header.seqno) &&
         isWithin(query, Number(header.start_lt), Number(header.gen_utime));
+}
+
+function placeOf({ workchain, shard, seqno }: Pick<Header, 'workchain' | 'shard' | 'seqno'>): string {
+  return `${workchain}:${shard}:${seqno}`;
 }
 
 function headerOrder({ query }: SandboxRequest): (a: ShownHeader, b: ShownHeader) => number {

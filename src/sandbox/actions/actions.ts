@@ -1,3 +1,4 @@
+import { actionTypeSets } from '../../api/facts.ts';
 import { type Account, addressOf } from '../chain/accounts.ts';
 import type { Chain } from '../chain/chain.ts';
 import { remembered } from '../chain/mix.ts';
@@ -37,6 +38,25 @@ export interface ActionSurroundings {
   readonly hideTraceId?: boolean;
 }
 
+const TYPE_SETS: Readonly<Record<string, readonly string[]>> = actionTypeSets;
+
+/** The types that a request supports: those of `v1`, and those that it names; by default the latest. */
+export function supportedTypes(names: readonly string[]): ReadonlySet<string> {
+  const types = new Set<string>();
+  const visit = (name: string): void => {
+    const members = TYPE_SETS[name];
+    if (members === undefined) types.add(name);
+    else for (const member of members) visit(member);
+  };
+  for (const name of ['v1', ...(names.length === 0 ? ['latest'] : names)]) visit(name);
+  return types;
+}
+
+/** Whether an action is listed for these types; one inside of a listed action is not. */
+export function isShown({ plan }: ActionRow, types: ReadonlySet<string>): boolean {
+  return types.has(plan.type) && !plan.ancestors.some((type) => types.has(type));
+}
+
 /** The actions of all traces. */
 export class Actions {
   readonly #chain: Chain;
@@ -58,10 +78,10 @@ export class Actions {
   }
 
   /** The trace of an action id. */
-  traceOfAction(hash: Buffer): TraceRow | undefined {
+  traceOfAction(hash: string): TraceRow | undefined {
     const root = this.#chain.transactionByHash(hash);
     if (root !== undefined) return this.#traces.of(root);
-    const tag = this.#chain.codec.decode(hash);
+    const tag = this.#chain.codec.decode(Buffer.from(hash, 'base64'));
     const template = tag?.kind === HASH_KIND.action ? this.#chain.template(tag.family) : undefined;
     if (tag === undefined || template === undefined) return undefined;
     const named = [...this.#planned(template)].find(([, plans]) => plans.some((plan) => plan.id === tag.id));
@@ -69,8 +89,11 @@ export class Actions {
   }
 
   hashOf(trace: TraceRow, member: Transaction): string {
-    const { family } = trace.plan.template;
-    return this.#chain.codec.hash(family, HASH_KIND.transaction, member.id, memberEpoch(trace, member));
+    return this.#chain.transactionHash({
+      template: trace.plan.template,
+      transaction: member,
+      epoch: memberEpoch(trace, member),
+    });
   }
 
   #row(trace: TraceRow, plan: ActionPlan): ActionRow {
@@ -130,11 +153,10 @@ export class Actions {
   externalHashes(trace: TraceRow): JsonRecord {
     const message = trace.plan.root.incoming;
     if (message === undefined) return {};
-    const { family } = trace.plan.template;
-    const hash = (kind: 2 | 3): string => this.#chain.codec.hash(family, kind, message.id, trace.epoch);
+    const row = { template: trace.plan.template, message, epoch: trace.epoch };
     return {
-      trace_external_hash: hash(HASH_KIND.message),
-      trace_external_hash_norm: message.normalized ? hash(HASH_KIND.normalized) : undefined,
+      trace_external_hash: this.#chain.messageHash(row),
+      trace_external_hash_norm: message.normalized ? this.#chain.normalizedHash(row) : undefined,
     };
   }
 

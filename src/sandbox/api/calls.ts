@@ -1,17 +1,22 @@
 import { createHash } from 'node:crypto';
+import { type Account, walletKind } from '../chain/accounts.ts';
 import { parseAddress } from '../chain/address.ts';
 import { OPCODES } from '../chain/bodies.ts';
 import { addressBits, byteBits, cell, toBoc } from '../chain/cell.ts';
+import { FIRST_SEQNO } from '../chain/clock.ts';
+import { must } from '../chain/mix.ts';
+import type { Met } from '../page/addresses.ts';
 import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
-import { bocOf } from './accounts.ts';
-import { itemRows } from './nfts.ts';
-import { ApiError, demand } from './params.ts';
-import type { Reply } from './reply.ts';
+import { type Ask, readOpcode } from './ask.ts';
+import { ApiError, demand } from './errors.ts';
+import { bocOf } from './state-lists.ts';
+import { balanceOf, itemRows, nextIndexOf, supplyOf } from './token-lists.ts';
 import type { View } from './view.ts';
 
 const MOST_VALUES = 1000;
+const NO_HASH = `${'A'.repeat(43)}=`;
 
-/** Names that this endpoint does not know, although the server decodes their bodies. */
+/** Names that `/decode` does not know, although the server decodes their bodies. */
 const UNKNOWN: ReadonlySet<string> = new Set([
   'w5_external_signed_request',
   'elector_new_stake',
@@ -23,111 +28,164 @@ const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(OPCODES).flatMap(([name, opcode]) => (UNKNOWN.has(name) ? [] : [[opcode, name]])),
 );
 
-/** The JSON body of a POST. @throws {ApiError} 422 if it is invalid */
-export function jsonBody(body: string, contentType: string | undefined): Readonly<Record<string, unknown>> {
-  demand(contentType?.startsWith('application/json') === true, 'Unprocessable Entity');
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch (error) {
-    throw new ApiError(422, error instanceof Error ? error.message : 'unreadable JSON');
+/** `/masterchainInfo` */
+export function masterchainInfo({ view }: Ask): string {
+  const text = (seqno: number): string => view.blocks.text(must(view.chain.blocksOf(seqno)[0], 'masterchain block'));
+  return `{"last":${text(view.head())},"first":${text(FIRST_SEQNO)}}`;
+}
+
+/** `/addressBook`: keys are the addresses as given. */
+export function addressBook(ask: Ask): string {
+  const { view } = ask;
+  const rows = [...new Set(requiredTexts(ask))].sort().map((text): [string, JsonRecord] => {
+    const address = parseAddress(text);
+    if (address === undefined) return [text, { user_friendly: null, domain: null, interfaces: null }];
+    return [text, view.addresses.rowOf(address, accountOf(view, address))];
+  });
+  return jsonOf(Object.fromEntries(rows));
+}
+
+/** `/metadata`: token contracts only; invalid addresses are left out. */
+export function metadata(ask: Ask): string {
+  const { view } = ask;
+  const met: Met = new Map();
+  for (const text of requiredTexts(ask)) {
+    const address = parseAddress(text);
+    const account = address === undefined ? undefined : accountOf(view, address);
+    if (address !== undefined && account !== undefined) met.set(address, account);
   }
-  demand(typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed), 'expected a JSON object');
-  return Object.fromEntries(Object.entries(parsed));
+  return view.addresses.metadata(met);
 }
 
-/** GET `/decode` */
-export function decode({ view, params }: Reply): string {
-  return decoded(view, params.texts('opcodes'), params.texts('bodies'));
+function requiredTexts(ask: Ask): readonly string[] {
+  const texts = ask.list('address');
+  demand(texts.length > 0, 'at least 1 address required');
+  return texts;
 }
 
-/** POST `/decode` */
-export function decodePosted(view: View, body: Readonly<Record<string, unknown>>): string {
-  const list = (name: string): readonly string[] => {
-    const given = body[name];
-    return Array.isArray(given) ? given.map(String) : [];
+function accountOf(view: View, address: string): Account | undefined {
+  return view.chain.registry.find(address)?.account ?? view.chain.accountOf(address)?.account;
+}
+
+/** `/addressInformation`: unknown accounts are uninit and empty. */
+export function addressInformation(ask: Ask): string {
+  const state = ask.view.latestStates.find(oneAddress(ask));
+  return jsonOf({
+    balance: String(state?.balance ?? 0),
+    code: state?.codeHash === undefined ? null : bocOf(state.codeHash),
+    data: state?.dataHash === undefined ? null : bocOf(state.dataHash),
+    last_transaction_lt: String(state?.lastLt ?? 0),
+    last_transaction_hash: state?.lastHash ?? NO_HASH,
+    frozen_hash: null,
+    status: state?.status ?? 'uninit',
+  });
+}
+
+/** `/walletInformation`: an error for accounts that are not wallets. */
+export function walletInformation(ask: Ask): string {
+  const { latestStates } = ask.view;
+  const state = latestStates.find(oneAddress(ask));
+  const kind = state?.status === 'active' ? walletKind(state.account) : undefined;
+  demand(state?.status !== 'active' || kind !== undefined, 'not a wallet', 409);
+  return jsonOf({
+    balance: String(state?.balance ?? 0),
+    wallet_type: kind?.type,
+    seqno: kind && state && latestStates.walletSeqno(state),
+    wallet_id: kind?.id,
+    last_transaction_lt: String(state?.lastLt ?? 0),
+    last_transaction_hash: state?.lastHash ?? NO_HASH,
+    status: state?.status ?? 'uninit',
+  });
+}
+
+function oneAddress(ask: Ask): string {
+  const address = ask.text('address');
+  demand(address !== undefined, 'address is required', 401);
+  return address;
+}
+
+/** GET and POST `/decode` */
+export function decode({ view, body, list }: Ask): string {
+  const given = (name: string): readonly string[] => {
+    const posted = body[name];
+    const values = Array.isArray(posted) ? posted.map(String) : list(name);
+    demand(values.length <= MOST_VALUES, `${name} list exceeds maximum length of ${MOST_VALUES}`);
+    return values;
   };
-  return decoded(view, list('opcodes'), list('bodies'));
-}
-
-function decoded(view: View, opcodes: readonly string[], bodies: readonly string[]): string {
-  for (const [name, list] of Object.entries({ opcodes, bodies })) {
-    demand(list.length <= MOST_VALUES, `${name} list exceeds maximum length of ${MOST_VALUES}`);
-  }
-  const names = opcodes.map((text, index) => NAMES.get(opcodeOf(text, index)) ?? 'unknown');
-  const known = view.knownBodies();
-  const rows = bodies.map((text): Json => {
+  const opcodes = given('opcodes').map((text, index) => {
+    const opcode = readOpcode(text);
+    if (opcode === undefined) throw new ApiError(422, `invalid opcode format at index ${index}: ${text}`);
+    return NAMES.get(Number(opcode)) ?? 'unknown';
+  });
+  const bodies = given('bodies').map((text): Json => {
     const boc = /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex').toString('base64') : text;
-    const found = known.get(boc);
+    const found = view.knownBodies().get(boc);
     return found === undefined || found === 'null' ? { error: 'unknown message body' } : new Verbatim(found);
   });
-  return jsonOf({ opcodes: names, bodies: rows });
+  return jsonOf({ opcodes, bodies });
 }
 
-function opcodeOf(text: string, index: number): number {
-  if (/^(0x)?[0-9a-f]{1,8}$/i.test(text)) return Number.parseInt(text.replace(/^0x/i, ''), 16);
-  if (/^-?\d{1,10}$/.test(text)) return Number(text) >>> 0;
-  throw new ApiError(422, `invalid opcode format at index ${index}: ${text}`);
+/** A text of a posted body that must be there. */
+function posted({ body }: Ask, name: string, status = 401): string {
+  const value = body[name];
+  demand(typeof value === 'string' && value !== '', `${name} is required`, status);
+  return value;
 }
 
 /** POST `/message`: accepts any message and sends nothing. */
-export function sendMessage(body: Readonly<Record<string, unknown>>): string {
-  const { boc } = body;
-  demand(typeof boc === 'string' && boc !== '', 'boc is required', 401);
-  const hash = createHash('sha256').update(Buffer.from(boc, 'base64')).digest();
+export function message(ask: Ask): string {
+  const hash = createHash('sha256')
+    .update(Buffer.from(posted(ask, 'boc'), 'base64'))
+    .digest();
   const norm = createHash('sha256').update(hash).digest();
   return jsonOf({ message_hash: hash.toString('base64'), message_hash_norm: norm.toString('base64') });
 }
 
 /** POST `/estimateFee`: from the size of the body. */
-export function estimateFee(body: Readonly<Record<string, unknown>>): string {
-  const { address, body: boc } = body;
-  demand(typeof address === 'string' && address !== '', 'address is required');
+export function estimateFee(ask: Ask): string {
+  posted(ask, 'address', 422);
+  const { body: boc } = ask.body;
   const bytes = typeof boc === 'string' ? Buffer.from(boc, 'base64').length : 0;
   const fees = { in_fwd_fee: 400_000 + bytes * 1000, storage_fee: 3549, gas_fee: 1_234_000, fwd_fee: 0 };
   return jsonOf({ source_fees: fees, destination_fees: [] });
 }
 
 /** POST `/runGetMethod`: the get-methods of wallets and tokens, from their latest states. */
-export function runGetMethod(view: View, body: Readonly<Record<string, unknown>>): string {
-  const { address, method } = body;
-  demand(typeof address === 'string' && address !== '', 'address is required', 401);
-  demand(typeof method === 'string' && method !== '', 'method is required', 401);
+export function runGetMethod(ask: Ask): string {
+  const { view } = ask;
+  const [address, method] = [posted(ask, 'address'), posted(ask, 'method')];
   const state = view.latestStates.find(parseAddress(address) ?? '');
   if (state === undefined || state.status !== 'active') return result(-13, []);
   const { account } = state;
-  const slice = (raw: string | undefined): JsonRecord => ({
-    type: 'slice',
-    value: toBoc(cell(raw === undefined ? '00' : addressBits(raw))),
-  });
+  const { role, owner, parent } = account;
   const code = { type: 'cell', value: bocOf(account.codeHash) };
-  const content = { type: 'cell', value: contentBoc() };
-  const isWallet = account.role === 'wallet' || account.role === 'holder';
-  if (method === 'seqno' && isWallet) return result(0, [num(BigInt(view.latestStates.walletSeqno(state)))]);
-  if (method === 'get_public_key' && isWallet) {
-    return result(0, [num(BigInt(`0x${Buffer.from(state.stateHash, 'base64').toString('hex')}`))]);
+  const content = { type: 'cell', value: toBoc(cell(byteBits(Buffer.from('\u0001https://example.com/token.json')))) };
+  switch (`${role === 'holder' ? 'wallet' : role} ${method}`) {
+    case 'wallet seqno':
+      return result(0, [num(BigInt(view.latestStates.walletSeqno(state)))]);
+    case 'wallet get_public_key':
+      return result(0, [num(BigInt(`0x${Buffer.from(state.stateHash, 'base64').toString('hex')}`))]);
+    case 'jetton-wallet get_wallet_data':
+      return result(0, [num(balanceOf(view, state)), slice(owner), slice(parent), code]);
+    case 'jetton-master get_jetton_data':
+      return result(0, [num(supplyOf(view, account)), num(-1n), slice(undefined), content, code]);
+    case 'nft-collection get_collection_data':
+      return result(0, [num(BigInt(nextIndexOf(view, account))), content, slice(undefined)]);
+    case 'nft-item get_nft_data': {
+      const item = must(
+        itemRows(view).find((row) => row.account === account),
+        'item',
+      );
+      return result(0, [num(-1n), num(BigInt(item.index)), slice(parent), slice(item.owner), content]);
+    }
+    default:
+      return result(11, []);
   }
-  if (method === 'get_wallet_data' && account.role === 'jetton-wallet') {
-    const quiet = view.chain.registry.wallets.find((one) => one.account === account);
-    const balance = quiet === undefined ? view.latestStates.jettonsOf(state) : BigInt(quiet.jettons);
-    return result(0, [num(balance), slice(account.owner?.address), slice(account.parent?.address), code]);
-  }
-  if (method === 'get_jetton_data' && account.role === 'jetton-master') {
-    return result(0, [num(10n ** 18n), num(-1n), slice(undefined), content, code]);
-  }
-  const item = method === 'get_nft_data' ? itemRows(view).find((row) => row.state.account === account) : undefined;
-  if (item !== undefined) {
-    const parts = [slice(account.parent?.address), slice(item.owner?.address)];
-    return result(0, [num(-1n), num(BigInt(item.index)), ...parts, content]);
-  }
-  if (method === 'get_collection_data' && account.role === 'nft-collection') {
-    return result(0, [num(220n), content, slice(undefined)]);
-  }
-  return result(11, []);
 }
 
-function contentBoc(): string {
-  return toBoc(cell(byteBits(Buffer.from('\u0001https://example.com/token.json'))));
+function slice(account: Account | undefined): JsonRecord {
+  const bits = account?.address === undefined ? '00' : addressBits(account.address);
+  return { type: 'slice', value: toBoc(cell(bits)) };
 }
 
 function num(value: bigint): JsonRecord {

@@ -31,13 +31,20 @@ export interface LatestState {
   readonly frozenHash: string | undefined;
 }
 
+/** All states at a head, and the position of each. */
+interface Listed {
+  readonly head: number;
+  readonly list: readonly LatestState[];
+  readonly ids: ReadonlyMap<Account, number>;
+}
+
 /** Latest states at the head. */
 export class LatestStates {
   readonly #chain: Chain;
   readonly #head: () => number;
   readonly #chains = new Map<Template, ReadonlyMap<Account, readonly Transaction[]>>();
   readonly #jettons = new Map<Account, JettonPast>();
-  #listed: { readonly head: number; readonly list: readonly LatestState[] } | undefined;
+  #listed: Listed | undefined;
 
   constructor(chain: Chain, head: () => number) {
     this.#chain = chain;
@@ -59,8 +66,17 @@ export class LatestStates {
 
   /** All accounts that exist in several epochs, in the order in which they first appear. */
   all(): readonly LatestState[] {
+    return this.#all().list;
+  }
+
+  /** Row id of an account: its position among all. */
+  idOf(account: Account): number {
+    return this.#all().ids.get(account) ?? 0;
+  }
+
+  #all(): Listed {
     const head = this.#head();
-    if (this.#listed?.head === head) return this.#listed.list;
+    if (this.#listed?.head === head) return this.#listed;
     const chain = this.#chain;
     const acting = [0, 1, 2].flatMap((family) =>
       family > 0 && !chain.hasHappened(family, head)
@@ -71,8 +87,8 @@ export class LatestStates {
       ...acting.flatMap((account) => this.of(account) ?? []),
       ...chain.registry.all.map((quiet) => this.#quiet(quiet)),
     ];
-    this.#listed = { head, list };
-    return list;
+    this.#listed = { head, list, ids: new Map(list.map(({ account }, index) => [account, index])) };
+    return this.#listed;
   }
 
   /** Accounts of a role, in the order in which they first appear. */
@@ -115,7 +131,7 @@ export class LatestStates {
       balance: Math.max(0, transaction.balanceAfter + drift * epoch),
       extra: transaction.extraAfter,
       lastLt: row.lt,
-      lastHash: hash(HASH_KIND.transaction),
+      lastHash: this.#chain.transactionHash(row),
       stateHash: hash(HASH_KIND.state),
       dataHash: status === 'active' ? hash(HASH_KIND.stateData) : undefined,
       codeHash: status === 'active' ? transaction.account.codeHash : undefined,

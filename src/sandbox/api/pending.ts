@@ -1,14 +1,13 @@
-import type { ActionSurroundings } from '../actions/actions.ts';
-import { supportedTypes } from '../actions/sets.ts';
+import { type ActionRow, isShown, supportedTypes } from '../actions/actions.ts';
 import type { Account } from '../chain/accounts.ts';
 import { slotOf } from '../chain/clock.ts';
 import { masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { memberEpoch, type TraceRow } from '../chain/trace-index.ts';
 import { htmlSafe } from '../page/json.ts';
-import { demand, type Params } from './params.ts';
-import type { Reply } from './reply.ts';
-import { shuffled } from './scan.ts';
-import { traceText, type Unfinished } from './traces.ts';
+import type { Ask } from './ask.ts';
+import { demand } from './errors.ts';
+import type { Listing } from './list.ts';
+import { traceText } from './trace-text.ts';
 import type { View } from './view.ts';
 
 /** Blocks after the head whose traces are predicted, and blocks before it whose traces may be unfinished. */
@@ -22,57 +21,77 @@ const STATE_KEYS = ['balance', 'extra_currencies', 'account_status', 'frozen_has
 const FINALITIES = ['pending', 'confirmed', 'finalized'] as const;
 type Finality = (typeof FINALITIES)[number];
 
-/** `/pendingTransactions`: only predicted ones. */
-export function pendingTransactions(reply: Reply): Buffer {
-  const { view, params, shuffle } = reply;
-  const accounts = params.addressSet('account');
-  demand(accounts.size > 0, 'at least 1 account address required');
-  const rows = underWay(view).flatMap((trace) =>
-    membersOf(view, trace)
-      .filter((row) => accounts.has(row.account) && finalityOf(view, row) === 'pending')
-      .map((row) => {
-        reply.meetTransaction(row);
-        return foreseenText(view, trace, row.transaction);
-      }),
-  );
-  demand(rows.length > 0, 'emulated traces not found', 404);
-  return reply.list('transactions', shuffled(rows, shuffle), false);
+/** What is listed of pending traces: the trace, and its member or its action. */
+interface Pending<T> {
+  readonly trace: TraceRow;
+  readonly of: T;
 }
 
+/** `/pendingTransactions`: only predicted ones. */
+export const pendingTransactions: Listing<Pending<TransactionRow>> = {
+  refuse: (ask) => demand(ask.has('account'), 'at least 1 account address required'),
+  rows: (ask) => {
+    const accounts = new Set(ask.list('account'));
+    const found = underWay(ask.view).flatMap((trace) => {
+      const rows = membersOf(ask.view, trace).filter(({ account }) => accounts.has(account));
+      return rows.map((of) => ({ trace, of }));
+    });
+    demand(found.length > 0, 'emulated traces not found', 404);
+    return found;
+  },
+  keep:
+    ({ view }) =>
+    ({ of }) =>
+      finalityOf(view, of) === 'pending',
+  order: () => [],
+  record: ({ trace, of }, ask) => {
+    ask.transaction(of);
+    return foreseenText(ask.view, trace, of.transaction);
+  },
+  // All of them are on chain.
+  isNull: () => true,
+};
+
 /** `/pendingTraces` */
-export function pendingTraces(reply: Reply): Buffer {
-  const { view, params, shuffle } = reply;
-  const found = askedFor(view, params);
-  const types = supportedTypes(params.texts('supported_action_types'));
-  const rows = shuffled(found, shuffle).map((trace) => {
+export const pendingTraces: Listing<TraceRow> = {
+  refuse: refuseUnnamed,
+  rows: askedFor,
+  order: () => [],
+  record: (trace, ask) => {
+    const { view } = ask;
     const finalities = membersOf(view, trace).map((row) => finalityOf(view, row));
-    const unfinished: Unfinished = {
+    const texts = actionsOf(ask, trace).map((row) => actionText(ask, row, false));
+    return traceText(ask, trace, texts, {
       endSeqno: view.head() + 1,
       rootKnown: isRootKnown(view, trace),
       pendingMessages: finalities.filter((finality) => finality === 'pending').length,
-      actions: actionTexts(reply, trace, types, false),
       hashOf: (member) => shownHash(view, trace, member),
       textOf: (member) => foreseenText(view, trace, member),
-    };
-    return traceText(reply, trace, undefined, unfinished);
-  });
-  return reply.list('traces', rows.length === 0 ? null : rows, true);
-}
+    });
+  },
+  isNull: () => true,
+};
 
 /** `/pendingActions` */
-export function pendingActions(reply: Reply): Buffer {
-  const { view, params } = reply;
-  const found = askedFor(view, params);
-  const types = supportedTypes(params.texts('supported_action_types'));
-  const whole = params.bool('include_transactions') === true;
-  const rows = [...found].sort((a, b) => b.endLt - a.endLt).flatMap((trace) => actionTexts(reply, trace, types, whole));
-  return reply.list('actions', rows, true);
+export const pendingActions: Listing<ActionRow> = {
+  refuse: refuseUnnamed,
+  rows: (ask) => askedFor(ask).flatMap((trace) => actionsOf(ask, trace)),
+  order: () => [
+    [({ trace }) => trace.endLt, -1],
+    [({ endLt }) => endLt, -1],
+    [({ startLt }) => startLt, -1],
+  ],
+  record: (row, ask) => actionText(ask, row, ask.isOn('include_transactions')),
+};
+
+function refuseUnnamed(ask: Ask): void {
+  demand(ask.has('account', 'ext_msg_hash'), 'account or ext_msg_hash should be specified');
 }
 
-function askedFor(view: View, params: Params): readonly TraceRow[] {
-  const [account] = params.firstAddress('account');
-  const hashes = new Set(params.hashes('ext_msg_hash').map((hash) => hash.toString('base64')));
-  demand(account !== undefined || hashes.size > 0, 'account or ext_msg_hash should be specified');
+function askedFor(ask: Ask): readonly TraceRow[] {
+  const { view } = ask;
+  const account = ask.text('account');
+  const hashes = new Set(ask.list('ext_msg_hash'));
   return underWay(view).filter((trace) => {
     if (account !== undefined) return membersOf(view, trace).some((row) => row.account === account);
     return Object.values(view.actions.externalHashes(trace)).some((hash) => hashes.has(String(hash)));
@@ -133,7 +152,7 @@ interface Shown {
 function foreseenText(view: View, trace: TraceRow, member: Transaction): string {
   const row = rowOf(view, trace, member);
   const finality = finalityOf(view, row);
-  const known: Shown = JSON.parse(view.transactionText(row));
+  const known: Shown = JSON.parse(view.records.transaction(row));
   const { type, aborted, destroyed, credit_first: first, ...phases } = known.description;
   for (const state of [known.account_state_before, known.account_state_after]) {
     for (const key of STATE_KEYS) state[key] = null;
@@ -166,26 +185,27 @@ function startedFrom(view: View, account: Account): unknown {
   return { workchain: account.workchain, shard, seqno };
 }
 
-function actionTexts(reply: Reply, trace: TraceRow, types: ReadonlySet<string>, whole: boolean): readonly string[] {
-  const { view } = reply;
+/** The actions of a trace that a request supports. */
+function actionsOf(ask: Ask, trace: TraceRow): readonly ActionRow[] {
+  const types = supportedTypes(ask.list('supported_action_types'));
+  return ask.view.actions.of(trace).filter((row) => isShown(row, types));
+}
+
+function actionText(ask: Ask, row: ActionRow, whole: boolean): string {
+  const { view } = ask;
+  const { trace } = row;
   const { members } = trace.plan;
-  const finalities = new Set(membersOf(view, trace).map((row) => finalityOf(view, row)));
-  const least = FINALITIES.find((finality) => finalities.has(finality)) ?? 'finalized';
+  const finalities = new Set(membersOf(view, trace).map((one) => finalityOf(view, one)));
   const hashOf = (member: Transaction): string => shownHash(view, trace, member);
-  const around: ActionSurroundings = {
-    meet: reply.meet,
+  return view.actions.text(row, {
+    meet: ask.meet,
     endSeqno: view.head() + 1,
     accounts: true,
     transactions: whole
       ? new Map(members.map((member) => [hashOf(member), foreseenText(view, trace, member)]))
       : undefined,
-    finality: least,
+    finality: FINALITIES.find((finality) => finalities.has(finality)) ?? 'finalized',
     hashOf,
     hideTraceId: !isRootKnown(view, trace),
-  };
-  return view.actions
-    .of(trace)
-    .filter(({ plan }) => types.has(plan.type) && !plan.ancestors.some((type) => types.has(type)))
-    .sort((a, b) => b.endLt - a.endLt || b.startLt - a.startLt)
-    .map((row) => view.actions.text(row, around));
+  });
 }

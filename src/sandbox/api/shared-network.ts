@@ -1,12 +1,10 @@
 import { Actions } from '../actions/actions.ts';
 import { Chain, type ChainOptions } from '../chain/chain.ts';
-import { remembered } from '../chain/mix.ts';
-import type { Template } from '../chain/model.ts';
 import { TraceIndex } from '../chain/trace-index.ts';
 import { BlockPages } from '../page/blocks.ts';
-import { TransactionForms } from '../page/transactions.ts';
+import { TransactionTexts } from '../page/transactions.ts';
 
-/** How many networks are kept. Each takes up to 30 MB, once all transactions of an epoch have been shown. */
+/** How many networks are kept. */
 const KEPT_NETWORKS = 2;
 
 /** What depends on the seed and the options of a chain alone: the same for all sandboxes of a process that share them. */
@@ -15,17 +13,14 @@ export class SharedNetwork {
   readonly traces: TraceIndex;
   readonly actions: Actions;
   readonly blocks: BlockPages;
-  readonly #forms = new Map<Template, TransactionForms>();
+  readonly records: TransactionTexts;
 
   constructor(seed: number, options: ChainOptions) {
     this.chain = new Chain(seed, options);
     this.traces = new TraceIndex(this.chain);
     this.actions = new Actions(this.chain, this.traces);
     this.blocks = new BlockPages(this.chain);
-  }
-
-  formsOf(template: Template): TransactionForms {
-    return remembered(this.#forms, template, () => new TransactionForms(template, this.chain.codec, this.chain.clock));
+    this.records = new TransactionTexts(this.chain);
   }
 }
 

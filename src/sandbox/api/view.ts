@@ -1,16 +1,14 @@
 import type { ActionRow, Actions } from '../actions/actions.ts';
 import type { Chain, ChainOptions } from '../chain/chain.ts';
 import { FIRST_SEQNO } from '../chain/clock.ts';
-import { type MessageRow, masterchainSeqno, seqnoIn, type Transaction, type TransactionRow } from '../chain/model.ts';
-import { HASH_KIND } from '../chain/tag.ts';
+import { backOf, type MessageRow, masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { endSeqno, type TraceIndex, type TraceRow } from '../chain/trace-index.ts';
 import { AddressBookPages } from '../page/addresses.ts';
 import type { BlockPages } from '../page/blocks.ts';
-import { Form } from '../page/form.ts';
-import { PageWriter } from '../page/writer.ts';
+import type { TransactionTexts } from '../page/transactions.ts';
+import { demand } from './errors.ts';
 import { LatestStates } from './latest-states.ts';
-import { demand } from './params.ts';
-import { type SharedNetwork, sharedNetwork } from './shared-network.ts';
+import { sharedNetwork } from './shared-network.ts';
 
 /** A message with its sort keys and the transactions that are shown with it. */
 export interface ListedMessage extends MessageRow {
@@ -34,19 +32,18 @@ export class View {
   readonly actions: Actions;
   readonly latestStates: LatestStates;
   readonly head: () => number;
-  /** The buffer in which responses are built, one at a time. */
-  readonly page = new PageWriter(1 << 20);
+  readonly records: TransactionTexts;
   readonly #actionLag: number;
-  readonly #network: SharedNetwork;
   #bodies: ReadonlyMap<string, string> | undefined;
   #externals: { readonly head: number; readonly rows: readonly ListedMessage[] } | undefined;
 
   constructor(seed: number, head: () => number, options: ViewOptions) {
-    this.#network = sharedNetwork(seed, options);
-    this.chain = this.#network.chain;
-    this.traces = this.#network.traces;
-    this.actions = this.#network.actions;
-    this.blocks = this.#network.blocks;
+    const network = sharedNetwork(seed, options);
+    this.chain = network.chain;
+    this.traces = network.traces;
+    this.actions = network.actions;
+    this.blocks = network.blocks;
+    this.records = network.records;
     this.latestStates = new LatestStates(this.chain, head);
     this.#actionLag = options.actionLag;
     this.addresses = new AddressBookPages(this.chain.codec);
@@ -77,45 +74,20 @@ export class View {
     return this.isIndexed(endSeqno(trace));
   }
 
-  /** Which sides of a message are indexed, and the epoch in which it is received. */
-  sidesOf({ template, message: { from, to }, epoch }: MessageRow): {
-    readonly sent: boolean;
-    readonly received: boolean;
-    readonly consumedIn: number;
+  /** The transactions of a message that are indexed. */
+  sidesOf({ template, message, epoch }: MessageRow): {
+    readonly sent: TransactionRow | undefined;
+    readonly received: TransactionRow | undefined;
   } {
-    const consumedIn = epoch + (from === undefined || to === undefined ? 0 : to.cycle - from.cycle);
-    const shown = (transaction: Transaction | undefined, at: number): boolean =>
-      transaction !== undefined && this.isIndexed(seqnoIn(template, transaction, at));
-    return { sent: shown(from, epoch), received: shown(to, consumedIn), consumedIn };
+    const shown = (transaction: Transaction | undefined, at: number): TransactionRow | undefined => {
+      const row = transaction && this.chain.row(template, transaction, at);
+      return row !== undefined && this.isVisible(row) ? row : undefined;
+    };
+    return { sent: shown(message.from, epoch), received: shown(message.to, epoch + backOf(message)) };
   }
 
-  #formOf({ template, transaction, epoch }: TransactionRow): Form {
-    return this.#network.formsOf(template).of(transaction, epoch === 0);
-  }
-
-  writeTransaction(to: PageWriter, row: TransactionRow): void {
-    this.#formOf(row).write(to, row.epoch);
-  }
-
-  /** The JSON of a transaction. */
-  transactionText(row: TransactionRow): string {
-    return this.#formOf(row).textAt(row.epoch);
-  }
-
-  transactionHash({ template, transaction, epoch }: TransactionRow): string {
-    return this.chain.codec.hash(template.family, HASH_KIND.transaction, transaction.id, epoch);
-  }
-
-  /** Hash of the first transaction of the trace. */
-  traceId({ template, transaction, epoch }: TransactionRow): string {
-    const root = transaction.root ?? transaction;
-    const began = epoch - transaction.cycle + root.cycle;
-    return this.chain.codec.hash(template.family, HASH_KIND.transaction, root.id, began);
-  }
-
-  /** Writes a message as `/messages` shows it; `links` are the keys of its transactions. */
-  writeMessage(to: PageWriter, { template, message, epoch }: MessageRow, links: string): void {
-    new Form(this.#network.formsOf(template).message(message, 0, links)).write(to, epoch);
+  traceId(trace: TraceRow): string {
+    return this.actions.hashOf(trace, trace.plan.root);
   }
 
   /** The inbound externals of the whole chain; `list` reads them, again only if the head has moved. */

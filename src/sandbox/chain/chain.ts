@@ -15,7 +15,16 @@ import {
 import { type Epoch, makeEpoch } from './epoch.ts';
 import { makeGiant, makeTies } from './giant.ts';
 import { must } from './mix.ts';
-import type { BlockRow, Message, MessageRow, Template, Transaction, TransactionRow } from './model.ts';
+import type {
+  BlockRow,
+  Message,
+  MessageKey,
+  MessageRow,
+  Template,
+  Transaction,
+  TransactionKey,
+  TransactionRow,
+} from './model.ts';
 import { includedWithin, slotWithin, startOf } from './model.ts';
 import { makeRegistry, type Registry } from './registry.ts';
 import { createdLt } from './settle.ts';
@@ -150,11 +159,6 @@ export class Chain {
     return this.#sorted(`m${slot}`, slot, 'made');
   }
 
-  /** How many transactions run in a slot. */
-  countMadeIn(slot: number): number {
-    return this.#acting(slot).reduce((sum, { group, at }) => sum + (group.made.get(at)?.length ?? 0), 0);
-  }
-
   #sorted(key: string, slot: number, by: 'made' | 'included'): readonly TransactionRow[] {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
@@ -239,7 +243,26 @@ export class Chain {
     return this.includedIn(seqno).filter((row) => row.transaction.block === plan);
   }
 
-  transactionByHash(hash: Uint8Array): TransactionRow | undefined {
+  transactionHash({ template, transaction, epoch }: TransactionKey): string {
+    return this.codec.hash(template.family, HASH_KIND.transaction, transaction.id, epoch);
+  }
+
+  messageHash({ template, message, epoch }: MessageKey): string {
+    return this.codec.hash(template.family, HASH_KIND.message, message.id, epoch);
+  }
+
+  normalizedHash({ template, message, epoch }: MessageKey): string {
+    return this.codec.hash(template.family, HASH_KIND.normalized, message.id, epoch);
+  }
+
+  /** Hash of the first transaction of a trace. */
+  traceId({ template, transaction, epoch }: TransactionKey): string {
+    const root = transaction.root ?? transaction;
+    return this.transactionHash({ template, transaction: root, epoch: epoch - transaction.cycle + root.cycle });
+  }
+
+  /** The transaction with a hash in base64. */
+  transactionByHash(hash: string): TransactionRow | undefined {
     const tag = this.#tagOf(hash);
     const template = tag?.kind === HASH_KIND.transaction ? this.template(tag.family) : undefined;
     const transaction = tag && template?.transactions[tag.id];
@@ -247,7 +270,7 @@ export class Chain {
   }
 
   /** A message by its hash or its normalized hash. */
-  messageByHash(hash: Uint8Array): MessageRow | undefined {
+  messageByHash(hash: string): MessageRow | undefined {
     const tag = this.#tagOf(hash);
     const isNormalized = tag?.kind === HASH_KIND.normalized;
     const template = isNormalized || tag?.kind === HASH_KIND.message ? this.template(tag.family) : undefined;
@@ -257,11 +280,10 @@ export class Chain {
   }
 
   /** The tag of a hash that this network made. */
-  #tagOf(hash: Uint8Array): Tag | undefined {
-    const tag = this.codec.decode(hash);
+  #tagOf(hash: string): Tag | undefined {
+    const tag = this.codec.decode(Buffer.from(hash, 'base64'));
     if (tag === undefined) return undefined;
-    const made = this.codec.hash(tag.family, tag.kind, tag.id, tag.epoch);
-    return made === Buffer.from(hash).toString('base64') ? tag : undefined;
+    return this.codec.hash(tag.family, tag.kind, tag.id, tag.epoch) === hash ? tag : undefined;
   }
 
   /** The block with this root or file hash. */

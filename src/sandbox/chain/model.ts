@@ -144,10 +144,14 @@ export interface BlockRef {
 }
 
 /** A transaction in a certain epoch. */
-export interface TransactionRow {
+export interface TransactionKey {
   readonly template: Template;
   readonly transaction: Transaction;
   readonly epoch: number;
+}
+
+/** A transaction in a certain epoch, with what it is listed by. */
+export interface TransactionRow extends TransactionKey {
   readonly lt: number;
   /** Unix seconds. */
   readonly now: number;
@@ -155,10 +159,14 @@ export interface TransactionRow {
 }
 
 /** A message in the epoch of its sender, or of its receiver if it comes from outside. */
-export interface MessageRow {
+export interface MessageKey {
   readonly template: Template;
   readonly message: Message;
   readonly epoch: number;
+}
+
+/** A message, with what it is listed by. */
+export interface MessageRow extends MessageKey {
   /** -1 for messages from outside, which have none. */
   readonly createdLt: number;
   /** Unix seconds; -1 for messages from outside. */
@@ -172,7 +180,7 @@ export interface BlockRow {
 }
 
 /** Seqno of the masterchain block that includes a transaction. */
-export function masterchainSeqno({ template, transaction, epoch }: TransactionRow): number {
+export function masterchainSeqno({ template, transaction, epoch }: TransactionKey): number {
   return seqnoIn(template, transaction, epoch);
 }
 
@@ -185,4 +193,22 @@ export function includedBy({ plan, epoch }: BlockRow): number {
 export function blockRefOf({ transaction, lt }: TransactionRow): BlockRef {
   const { workchain, shard, seqno, step } = transaction.block.name;
   return { workchain, shard, seqno: seqno + step * epochOf(slotOfLt(lt)) };
+}
+
+/** Epochs between sending and receiving. */
+export function backOf({ from, to }: Message): number {
+  return from === undefined || to === undefined ? 0 : to.cycle - from.cycle;
+}
+
+/** Total fees of a transaction in an epoch, as decimal text. */
+export function feesIn({ transaction: { fees, extreme }, epoch }: TransactionKey): string {
+  return epoch >= EXTREME_EPOCH && extreme !== undefined ? extreme.fees : String(fees);
+}
+
+/** Gas of a transaction in an epoch, and its price, as decimal texts. */
+export function gasIn({
+  transaction: { compute, extreme },
+  epoch,
+}: TransactionKey): Pick<Compute, 'gasFees' | 'gasUsed'> {
+  return epoch >= EXTREME_EPOCH && extreme !== undefined ? extreme : compute;
 }

@@ -18,8 +18,10 @@ export interface Quiet {
 }
 
 export type Registry = Readonly<ReturnType<typeof makeRegistry>>;
-export type QuietWallet = Registry['wallets'][number];
+export type QuietWallet = NonNullable<ReturnType<Registry['walletOf']>>;
 export type QuietItem = Registry['items'][number];
+export type QuietMultisig = Registry['multisigs'][number];
+export type QuietVesting = Registry['vestings'][number];
 export type QuietOrder = Registry['multisigs'][number]['orders'][number];
 
 /** Makes the contracts that never act. */
@@ -52,7 +54,14 @@ export function makeRegistry(seed: number, cast: Cast) {
   }));
   const byAddress = new Map(maker.all.map((one) => [one.account.address, one]));
   const find = (address: string): Quiet | undefined => byAddress.get(address);
-  return { wallets, collections, items, multisigs, vestings, all: maker.all, find };
+  const walletOf = byAccount(wallets);
+  const itemOf = byAccount(items);
+  return { collections, items, multisigs, vestings, all: maker.all, find, walletOf, itemOf };
+}
+
+function byAccount<T extends Quiet>(list: readonly T[]): (account: Account) => T | undefined {
+  const known = new Map(list.map((one) => [one.account, one]));
+  return (account) => known.get(account);
 }
 
 function times<T>(length: number, make: (index: number) => T): readonly T[] {

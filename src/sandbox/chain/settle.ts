@@ -135,3 +135,30 @@ function movesOf(transaction: Transaction): Map<string, bigint> {
   }
   return moves;
 }
+
+/** The action phase of a transaction; undefined if it has none. */
+export function actionOf({ outcome, outgoing, hugeActions }: Transaction) {
+  if (outcome.kind === 'skipped' || outcome.kind === 'failed') return undefined;
+  const failed = outcome.kind === 'action-failed' ? outcome : undefined;
+  const sent = outgoing.filter((message) => !message.bounced);
+  const internal = sent.filter((message) => message.kind === 'internal');
+  const kept = internal.reduce((sum, message) => sum + actionFee(message), 0);
+  const forwarded = internal.reduce((sum, message) => sum + message.fwdFee, kept);
+  const noFunds = failed?.resultCode === 37;
+  // The actions before the one that fails are counted but not sent.
+  const created = failed === undefined ? sent.length : noFunds ? (failed.resultArg ?? 0) : 0;
+  return {
+    success: failed === undefined,
+    valid: failed === undefined || failed.resultCode < 34,
+    noFunds,
+    forwarded: internal.length > 0 ? forwarded : undefined,
+    kept,
+    resultCode: failed?.resultCode ?? (hugeActions ? -2147483648 : 0),
+    resultArg: failed === undefined ? (hugeActions ? 2147483647 : undefined) : failed.resultArg,
+    total: hugeActions ? 65535 : failed === undefined ? created : created + 1,
+    special: hugeActions ? 65535 : 0,
+    created,
+    cells: hugeActions ? 72057594037927935n : BigInt(created * 2),
+    bits: hugeActions ? 72057594037927935n : BigInt(created * 1024),
+  };
+}

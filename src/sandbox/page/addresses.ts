@@ -4,7 +4,6 @@ import { remembered } from '../chain/mix.ts';
 import type { Message, Transaction } from '../chain/model.ts';
 import type { TagCodec } from '../chain/tag.ts';
 import { type JsonRecord, jsonOf } from './json.ts';
-import type { PageWriter } from './writer.ts';
 
 /** Roles of token contracts. */
 const TOKENS: ReadonlySet<Account['role']> = new Set(['jetton-wallet', 'jetton-master', 'nft-item', 'nft-collection']);
@@ -15,7 +14,7 @@ export type Met = Map<string, Account>;
 /** Writes the `address_book` and `metadata` maps of a response. */
 export class AddressBookPages {
   readonly #codec: TagCodec;
-  readonly #entries = new Map<string, Buffer>();
+  readonly #entries = new Map<string, string>();
 
   constructor(codec: TagCodec) {
     this.#codec = codec;
@@ -41,20 +40,15 @@ export class AddressBookPages {
     for (const message of transaction.outgoing) this.meetMessage(met, message, epoch);
   }
 
-  /** Writes the address book, sorted by address. */
-  writeBook(to: PageWriter, met: Met): void {
-    to.text('{');
-    [...met.keys()].sort().forEach((address, index) => {
-      if (index > 0) to.text(',');
-      to.raw(this.#entry(address, met.get(address)));
-    });
-    to.text('}');
+  /** The address book, sorted by address. */
+  book(met: Met): string {
+    const addresses = [...met.keys()].sort();
+    return `{${addresses.map((address) => this.#entry(address, met.get(address))).join(',')}}`;
   }
 
-  #entry(address: string, account: Account | undefined): Buffer {
+  #entry(address: string, account: Account | undefined): string {
     if (this.#entries.size > 20_000) this.#entries.clear();
-    const make = (): Buffer => Buffer.from(`"${address}":${jsonOf(this.rowOf(address, account))}`);
-    return remembered(this.#entries, address, make);
+    return remembered(this.#entries, address, () => `"${address}":${jsonOf(this.rowOf(address, account))}`);
   }
 
   /** The row of an address in the address book. */
@@ -75,7 +69,7 @@ export class AddressBookPages {
   }
 
   /** Metadata of token contracts, and of the masters of the jetton wallets. */
-  metadataText(met: Met): string {
+  metadata(met: Met): string {
     const tokens: Met = new Map();
     for (const [address, account] of met) {
       if (!TOKENS.has(account.role)) continue;

@@ -1,11 +1,24 @@
-import type { Account } from '../chain/accounts.ts';
+import { type Account, addressOf } from '../chain/accounts.ts';
 import type { Body } from '../chain/bodies.ts';
-import { type Clock, EPOCH_BLOCKS } from '../chain/clock.ts';
-import { remembered } from '../chain/mix.ts';
-import type { Bounce, Extra, Message, Template, Transaction } from '../chain/model.ts';
-import { actionFee, createdLt } from '../chain/settle.ts';
-import { HASH_KIND, type TagCodec } from '../chain/tag.ts';
-import { Form, type GappedText, Gaps, json } from './form.ts';
+import type { Chain } from '../chain/chain.ts';
+import {
+  type Bounce,
+  backOf,
+  blockRefOf,
+  type Extra,
+  feesIn,
+  gasIn,
+  type Message,
+  type MessageKey,
+  masterchainSeqno,
+  type Template,
+  type Transaction,
+  type TransactionKey,
+  type TransactionRow,
+  valueIn,
+} from '../chain/model.ts';
+import { actionFee, actionOf, createdLt } from '../chain/settle.ts';
+import { HASH_KIND, type HashKind } from '../chain/tag.ts';
 import { jsonText } from './json.ts';
 
 /** Hash of the state of an account that does not exist. */
@@ -15,176 +28,163 @@ const NO_STATE_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc
 const STUB =
   '"balance":null,"extra_currencies":null,"account_status":null,"frozen_hash":null,"data_hash":null,"code_hash":null}';
 
-/** Makes the forms of a template's transactions and messages. */
-export class TransactionForms {
-  readonly #template: Template;
-  readonly #codec: TagCodec;
-  readonly #gaps: Gaps;
-  readonly #forms = new Map<number, Form>();
+/** Hashes of the transactions of a message, for the endpoints that show them. */
+interface Sides {
+  readonly in?: string | undefined;
+  readonly out?: string | undefined;
+}
 
-  constructor(template: Template, codec: TagCodec, clock: Clock) {
-    this.#template = template;
-    this.#codec = codec;
-    this.#gaps = new Gaps(template, codec, clock);
+/** The JSON of transactions and messages. */
+export class TransactionTexts {
+  readonly #chain: Chain;
+
+  constructor(chain: Chain) {
+    this.#chain = chain;
   }
 
-  /** The form of a transaction; it differs in the first epoch, whose past is not indexed. */
-  of(transaction: Transaction, isFirst: boolean): Form {
-    const unknownPast = isFirst && transaction.previousBack > 0;
-    const key = transaction.id * 2 + (unknownPast ? 1 : 0);
-    return remembered(this.#forms, key, () => new Form(this.#transaction(transaction, unknownPast)));
-  }
-
-  #transaction(transaction: Transaction, unknownPast: boolean): GappedText {
-    const gaps = this.#gaps;
-    const {
-      id,
-      account,
-      block,
-      lt,
-      previous,
-      previousBack: back,
-      incoming,
-      outgoing,
-      origStatus,
-      endStatus,
-    } = transaction;
-    const root = transaction.root ?? transaction;
-    const slot = this.#slot(transaction);
+  transaction(row: TransactionRow): string {
+    const chain = this.#chain;
+    const { template, transaction, epoch, lt, now, account } = row;
+    const { previous, previousBack: back, incoming, outgoing } = transaction;
     const before =
       previous === undefined
-        ? json`${'A'.repeat(43)}=","prev_trans_lt":"0`
-        : json`${gaps.hash(HASH_KIND.transaction, previous.id, back)}","prev_trans_lt":"${gaps.lt(previous.lt, back)}`;
-    return json`
-      {"account":"${gaps.address(account)}","hash":"${gaps.hash(HASH_KIND.transaction, id)}","lt":"${gaps.lt(lt)}",
-      "now":${gaps.utime(slot)},"mc_block_seqno":${gaps.seqno(slot + block.included - block.slot)},
-      "trace_id":"${gaps.hash(HASH_KIND.transaction, root.id, transaction.cycle - root.cycle)}",
-      "prev_trans_hash":"${before}","orig_status":"${origStatus}","end_status":"${endStatus}",
-      "total_fees":"${gaps.extreme(transaction.fees, transaction.extreme?.fees)}",
-      "total_fees_extra_currencies":{},"description":${this.#description(transaction)},
-      "block_ref":${gaps.block(block.name)},
-      "in_msg":${incoming === undefined ? 'null' : this.message(incoming, backOf(incoming))},
-      "out_msgs":[${outgoing.flatMap((message, index) => [index > 0 ? ',' : '', ...this.message(message)])}],
-      "account_state_before":${this.#state(transaction, 'before', unknownPast)},
-      "account_state_after":${this.#state(transaction, 'after', false)},"emulated":false,"finality":"finalized"}`;
+        ? `"prev_trans_hash":"${'A'.repeat(43)}=","prev_trans_lt":"0"`
+        : `"prev_trans_hash":"${chain.transactionHash({ template, transaction: previous, epoch: epoch - back })}"` +
+          `,"prev_trans_lt":"${chain.row(template, previous, epoch - back).lt}"`;
+    const { workchain, shard, seqno } = blockRefOf(row);
+    const message = (one: Message, at: number): string => this.message({ template, message: one, epoch: at });
+    return (
+      `{"account":"${account}","hash":"${chain.transactionHash(row)}","lt":"${lt}","now":${now}` +
+      `,"mc_block_seqno":${Math.max(0, masterchainSeqno(row))},"trace_id":"${chain.traceId(row)}",${before}` +
+      `,"orig_status":"${transaction.origStatus}","end_status":"${transaction.endStatus}"` +
+      `,"total_fees":"${feesIn(row)}","total_fees_extra_currencies":{},"description":${this.#description(row)}` +
+      `,"block_ref":{"workchain":${workchain},"shard":"${shard}","seqno":${seqno}}` +
+      `,"in_msg":${incoming === undefined ? 'null' : message(incoming, epoch - backOf(incoming))}` +
+      `,"out_msgs":[${outgoing.map((one) => message(one, epoch)).join(',')}]` +
+      `,"account_state_before":${this.#state(row, 'before')},"account_state_after":${this.#state(row, 'after')}` +
+      ',"emulated":false,"finality":"finalized"}'
+    );
   }
 
-  /** Slots counted from the phase of the template. */
-  #slot(transaction: Transaction): number {
-    return this.#template.period === EPOCH_BLOCKS ? transaction.slot : 0;
+  #hash({ template, epoch }: TransactionKey, kind: HashKind, id: number): string {
+    return this.#chain.codec.hash(template.family, kind, id, epoch);
   }
 
-  /** A message, `back` epochs before the record that it is in; `links` are more keys. */
-  message(message: Message, back = 0, links = ''): GappedText {
-    const gaps = this.#gaps;
-    const { id, from, source, destination, body, init, extra, extraFlags } = message;
-    const address = (account: Account | undefined): GappedText =>
-      account === undefined ? ['null'] : json`"${gaps.address(account, back)}"`;
+  /** A message in the epoch of its sender, or of its receiver if it comes from outside. */
+  message({ template, message, epoch }: MessageKey, sides: Sides = {}): string {
+    const chain = this.#chain;
+    const { from, source, destination, body, init } = message;
+    const address = (account: Account | undefined): string =>
+      account === undefined ? 'null' : `"${addressOf(account, epoch, chain.codec)}"`;
+    const sender = from && chain.row(template, from, epoch);
+    const created = sender && {
+      lt: sender.lt - sender.transaction.lt + createdLt(message, sender.transaction),
+      at: sender.now,
+    };
+    const value =
+      message.kind === 'internal'
+        ? `"value":"${valueIn(epoch, message)}","value_extra_currencies":${extraText(message.extra)}` +
+          `,"fwd_fee":"${message.fwdFee}","ihr_fee":"0"`
+        : '"value":null,"value_extra_currencies":null,"fwd_fee":null,"ihr_fee":null';
     const isInternal = message.kind === 'internal';
-    const created =
-      from === undefined
-        ? '"created_lt":null,"created_at":null'
-        : json`"created_lt":"${gaps.lt(createdLt(message, from), back)}","created_at":"${gaps.utime(this.#slot(from), back)}"`;
-    const norm = message.normalized ? json`,"hash_norm":"${gaps.hash(HASH_KIND.normalized, id, back)}"` : '';
-    return json`
-      {"hash":"${gaps.hash(HASH_KIND.message, id, back)}","source":${address(source)},"destination":${address(destination)},
-      "value":${isInternal ? json`"${gaps.extreme(message.value, message.extremeValue, back)}"` : 'null'},
-      "value_extra_currencies":${isInternal ? extraText(extra) : 'null'},
-      ${isInternal ? `"fwd_fee":"${message.fwdFee}","ihr_fee":"0"` : '"fwd_fee":null,"ihr_fee":null'},
-      "extra_flags":${quoted(extraFlags)},${created},"opcode":${quoted(body.opcode)},
-      "decoded_opcode":${quoted(body.decodedOpcode)},"ihr_disabled":${isInternal || 'null'},
-      "bounce":${isInternal ? message.bounce : 'null'},"bounced":${isInternal ? message.bounced : 'null'},
-      "import_fee":${message.kind === 'external-in' ? `"${message.importFee}"` : 'null'}${links},
-      "message_content":${contentText(body, body.decoded)},
-      "init_state":${init === undefined ? 'null' : contentText(init, 'null')}${norm}}`;
+    const importFee = message.kind === 'external-in' ? `"${message.importFee}"` : 'null';
+    const key = { template, message, epoch };
+    return (
+      `{"hash":"${chain.messageHash(key)}","source":${address(source)},"destination":${address(destination)},${value}` +
+      `,"extra_flags":${quoted(message.extraFlags)}` +
+      `,"created_lt":${created ? `"${created.lt}"` : 'null'},"created_at":${created ? `"${created.at}"` : 'null'}` +
+      `,"opcode":${quoted(body.opcode)},"decoded_opcode":${quoted(body.decodedOpcode)}` +
+      `,"ihr_disabled":${isInternal || 'null'},"bounce":${isInternal ? message.bounce : 'null'}` +
+      `,"bounced":${isInternal ? message.bounced : 'null'},"import_fee":${importFee}` +
+      (sides.in === undefined ? '' : `,"in_msg_tx_hash":"${sides.in}"`) +
+      (sides.out === undefined ? '' : `,"out_msg_tx_hash":"${sides.out}"`) +
+      `,"message_content":${contentText(body, body.decoded)}` +
+      `,"init_state":${init === undefined ? 'null' : contentText(init, 'null')}` +
+      (message.normalized ? `,"hash_norm":"${chain.normalizedHash(key)}"}` : '}')
+    );
   }
 
-  #description(transaction: Transaction): GappedText {
+  #description(row: TransactionKey): string {
+    const { transaction, epoch } = row;
     const { outcome, storage, incoming, tickTock, creditDue, bounce } = transaction;
-    const storageDue = storage?.due === undefined ? '' : `"storage_fees_due":"${storage.due}",`;
     const due = creditDue === undefined ? '' : `"due_fees_collected":"${creditDue}",`;
-    return json`
-      {"type":"${tickTock === undefined ? 'ord' : 'tick_tock'}","aborted":${outcome.kind !== 'ok'},
-      "destroyed":${transaction.destroyed},
-      ${tickTock === undefined ? `"credit_first":${transaction.creditFirst}` : `"is_tock":${tickTock === 'tock'}`}
-      ${storage === undefined ? '' : `,"storage_ph":{"storage_fees_collected":"${storage.fee}",${storageDue}"status_change":"${storage.change}"}`}
-      ${incoming?.kind === 'internal' ? json`,"credit_ph":{${due}${this.#credit(incoming)}}` : ''}
-      ,"compute_ph":${this.#compute(transaction)}${this.#action(transaction)}
-      ${bounce === undefined ? '' : `,"bounce":${bounceText(transaction, bounce)}`}}`;
+    const extras = incoming && incoming.extra.size > 0 ? `,"credit_extra_currencies":${extraText(incoming.extra)}` : '';
+    const value = incoming && valueIn(epoch - backOf(incoming), incoming);
+    const credit = incoming?.kind === 'internal' ? `,"credit_ph":{${due}"credit":"${value}"${extras}}` : '';
+    return (
+      `{"type":"${tickTock === undefined ? 'ord' : 'tick_tock'}","aborted":${outcome.kind !== 'ok'}` +
+      `,"destroyed":${transaction.destroyed}` +
+      (tickTock === undefined ? `,"credit_first":${transaction.creditFirst}` : `,"is_tock":${tickTock === 'tock'}`) +
+      (storage === undefined ? '' : `,"storage_ph":${storageText(storage)}`) +
+      `${credit},"compute_ph":${this.#compute(row)}${this.#action(row)}` +
+      (bounce === undefined ? '}' : `,"bounce":${bounceText(transaction, bounce)}}`)
+    );
   }
 
-  #credit(incoming: Message): GappedText {
-    const { value, extremeValue, extra } = incoming;
-    const extras = extra.size > 0 ? `,"credit_extra_currencies":${extraText(extra)}` : '';
-    return json`"credit":"${this.#gaps.extreme(value, extremeValue, backOf(incoming))}"${extras}`;
-  }
-
-  #compute({ outcome, compute, id, extreme, activated }: Transaction): GappedText {
-    const gaps = this.#gaps;
-    if (outcome.kind === 'skipped') return json`{"skipped":true,"reason":"${outcome.reason}"}`;
+  #compute(row: TransactionKey): string {
+    const { outcome, compute, id, activated } = row.transaction;
+    if (outcome.kind === 'skipped') return `{"skipped":true,"reason":"${outcome.reason}"}`;
     const failed = outcome.kind === 'failed' ? outcome : undefined;
-    return json`
-      {"skipped":false,"success":${failed === undefined},"msg_state_used":${activated},"account_activated":${activated},
-      "gas_fees":"${gaps.extreme(compute.gasFees, extreme?.gasFees)}",
-      "gas_used":"${gaps.extreme(compute.gasUsed, extreme?.gasUsed)}","gas_limit":"${compute.gasLimit}",
-      ${compute.gasCredit === undefined ? '' : `"gas_credit":"${compute.gasCredit}",`}
-      "mode":${compute.mode},"exit_code":${failed?.exitCode ?? 0},
-      ${failed?.exitArg === undefined ? '' : `"exit_arg":${failed.exitArg},`}
-      "vm_steps":${compute.vmSteps},"vm_init_state_hash":"${gaps.hash(HASH_KIND.vmInit, id)}",
-      "vm_final_state_hash":"${gaps.hash(HASH_KIND.vmFinal, id)}"}`;
+    const { gasFees, gasUsed } = gasIn(row);
+    return (
+      `{"skipped":false,"success":${failed === undefined},"msg_state_used":${activated}` +
+      `,"account_activated":${activated},"gas_fees":"${gasFees}","gas_used":"${gasUsed}"` +
+      `,"gas_limit":"${compute.gasLimit}",` +
+      (compute.gasCredit === undefined ? '' : `"gas_credit":"${compute.gasCredit}",`) +
+      `"mode":${compute.mode},"exit_code":${failed?.exitCode ?? 0},` +
+      (failed?.exitArg === undefined ? '' : `"exit_arg":${failed.exitArg},`) +
+      `"vm_steps":${compute.vmSteps},"vm_init_state_hash":"${this.#hash(row, HASH_KIND.vmInit, id)}"` +
+      `,"vm_final_state_hash":"${this.#hash(row, HASH_KIND.vmFinal, id)}"}`
+    );
   }
 
-  #action({ id, outcome, outgoing, hugeActions, destroyed }: Transaction): GappedText {
-    if (outcome.kind === 'skipped' || outcome.kind === 'failed') return [];
-    const failed = outcome.kind === 'action-failed' ? outcome : undefined;
-    const sent = outgoing.filter((message) => !message.bounced);
-    const internal = sent.filter((message) => message.kind === 'internal');
-    const kept = internal.reduce((sum, message) => sum + actionFee(message), 0);
-    const forwarded = internal.reduce((sum, message) => sum + message.fwdFee, kept);
-    const arg = failed === undefined ? (hugeActions ? 2147483647 : undefined) : failed.resultArg;
-    const noFunds = failed?.resultCode === 37;
-    // The actions before the one that fails are counted but not sent.
-    const created = failed === undefined ? sent.length : noFunds ? (failed.resultArg ?? 0) : 0;
-    const few = hugeActions ? 65535 : 0;
-    const size = hugeActions ? '72057594037927935' : undefined;
-    return json`
-      ,"action":{"success":${failed === undefined},"valid":${failed === undefined || failed.resultCode < 34},
-      "no_funds":${noFunds},"status_change":"${destroyed ? 'deleted' : 'unchanged'}",
-      ${internal.length > 0 ? `"total_fwd_fees":"${forwarded}","total_action_fees":"${kept}",` : ''}
-      "result_code":${failed?.resultCode ?? (hugeActions ? -2147483648 : 0)},
-      ${arg === undefined ? '' : `"result_arg":${arg},`}
-      "tot_actions":${hugeActions ? 65535 : failed === undefined ? created : created + 1},
-      "spec_actions":${few},"skipped_actions":${few},"msgs_created":${created},
-      "action_list_hash":"${this.#gaps.hash(HASH_KIND.actions, id)}",
-      "tot_msg_size":{"cells":"${size ?? created * 2}","bits":"${size ?? created * 1024}"}}`;
+  #action(row: TransactionKey): string {
+    const action = actionOf(row.transaction);
+    if (action === undefined) return '';
+    const { forwarded, kept, cells } = action;
+    return (
+      `,"action":{"success":${action.success},"valid":${action.valid},"no_funds":${action.noFunds}` +
+      `,"status_change":"${row.transaction.destroyed ? 'deleted' : 'unchanged'}",` +
+      (forwarded === undefined ? '' : `"total_fwd_fees":"${forwarded}","total_action_fees":"${kept}",`) +
+      `"result_code":${action.resultCode},` +
+      (action.resultArg === undefined ? '' : `"result_arg":${action.resultArg},`) +
+      `"tot_actions":${action.total},"spec_actions":${action.special},"skipped_actions":${action.special}` +
+      `,"msgs_created":${action.created},"action_list_hash":"${this.#hash(row, HASH_KIND.actions, row.transaction.id)}"` +
+      `,"tot_msg_size":{"cells":"${cells}","bits":"${action.bits}"}}`
+    );
   }
 
-  #state(transaction: Transaction, side: 'before' | 'after', unknown: boolean): GappedText {
-    const gaps = this.#gaps;
+  #state({ template, transaction, epoch }: TransactionRow, side: 'before' | 'after'): string {
     const isAfter = side === 'after';
     const of = isAfter ? transaction : transaction.previous;
     const status = isAfter ? transaction.endStatus : transaction.origStatus;
-    if (of === undefined || status === 'nonexist') return [`{"hash":"${NO_STATE_HASH}",${STUB}`];
-    const back = isAfter ? 0 : transaction.previousBack;
-    const hash = gaps.hash(HASH_KIND.state, of.id, back);
-    if (unknown || transaction.stubbed || !of.lastInBlock) return json`{"hash":"${hash}",${STUB}`;
-    const { family, drift } = this.#template;
-    const frozen =
-      status === 'frozen' ? `"${this.#codec.hash(family, HASH_KIND.frozen, of.account.index, 0)}"` : 'null';
+    if (of === undefined || status === 'nonexist') return `{"hash":"${NO_STATE_HASH}",${STUB}`;
+    const row = { template, transaction: of, epoch: epoch - (isAfter ? 0 : transaction.previousBack) };
+    const hash = this.#hash(row, HASH_KIND.state, of.id);
+    // The past of the first epoch is not indexed.
+    const isUnknown = !isAfter && epoch === 0 && transaction.previousBack > 0;
+    if (isUnknown || transaction.stubbed || !of.lastInBlock) return `{"hash":"${hash}",${STUB}`;
+    const frozen = status === 'frozen' ? `"${this.#frozenHash(template, of.account)}"` : 'null';
     const code =
       status === 'active'
-        ? json`"data_hash":"${gaps.hash(HASH_KIND.stateData, of.id, back)}","code_hash":"${of.account.codeHash}"`
+        ? `"data_hash":"${this.#hash(row, HASH_KIND.stateData, of.id)}","code_hash":"${of.account.codeHash}"`
         : '"data_hash":null,"code_hash":null';
-    return json`
-      {"hash":"${hash}","balance":"${gaps.grown(of.balanceAfter, drift.get(transaction.account) ?? 0, back)}",
-      "extra_currencies":${extraText(isAfter ? transaction.extraAfter : transaction.extraBefore)},
-      "account_status":"${status}","frozen_hash":${frozen},${code}}`;
+    const balance = Math.max(0, of.balanceAfter + (template.drift.get(of.account) ?? 0) * row.epoch);
+    return (
+      `{"hash":"${hash}","balance":"${balance}"` +
+      `,"extra_currencies":${extraText(isAfter ? transaction.extraAfter : transaction.extraBefore)}` +
+      `,"account_status":"${status}","frozen_hash":${frozen},${code}}`
+    );
+  }
+
+  #frozenHash({ family }: Template, { index }: Account): string {
+    return this.#chain.codec.hash(family, HASH_KIND.frozen, index, 0);
   }
 }
 
-/** Epochs between sending and receiving. */
-function backOf({ from, to }: Message): number {
-  return from === undefined || to === undefined ? 0 : to.cycle - from.cycle;
+function storageText({ fee, due, change }: NonNullable<Transaction['storage']>): string {
+  const shown = due === undefined ? '' : `"storage_fees_due":"${due}",`;
+  return `{"storage_fees_collected":"${fee}",${shown}"status_change":"${change}"}`;
 }
 
 function quoted(text: string | null): string {

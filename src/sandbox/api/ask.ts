@@ -1,0 +1,241 @@
+import { endpointFacts } from '../../api/facts.ts';
+import type { Account } from '../chain/accounts.ts';
+import { parseAddress, parseHash } from '../chain/address.ts';
+import type { MessageRow, TransactionRow } from '../chain/model.ts';
+import type { Met } from '../page/addresses.ts';
+import { type Json, jsonOf } from '../page/json.ts';
+import type { SandboxRequest } from '../server.ts';
+import { ApiError, demand } from './errors.ts';
+import type { View } from './view.ts';
+
+/** What the vendored facts say about an endpoint. */
+interface EndpointFacts {
+  readonly shape: string;
+  readonly rows: string | null;
+  readonly maps: readonly string[];
+  /** Status for a wrong limit or order. */
+  readonly refused: number;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const FACTS: Readonly<Record<string, EndpointFacts>> = endpointFacts;
+
+export type EndpointKey = keyof typeof endpointFacts;
+
+/** Inclusive bounds; without a parameter, nothing is out of bounds. */
+export interface Bounds {
+  readonly startLt: number;
+  readonly endLt: number;
+  readonly startUtime: number;
+  readonly endUtime: number;
+  readonly byTime: boolean;
+  readonly byLt: boolean;
+}
+
+/** A request as the server reads it, and the accounts of its response. */
+export class Ask {
+  readonly view: View;
+  /** Decides the order of ties. */
+  readonly shuffle: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly #facts: EndpointFacts;
+  readonly #request: SandboxRequest;
+  readonly #met: Met = new Map();
+  readonly #values = new Map<string, readonly string[]>();
+
+  /** @throws {ApiError} for a parameter that cannot be read */
+  constructor(view: View, request: SandboxRequest, endpoint: EndpointKey, shuffle: number) {
+    this.view = view;
+    this.shuffle = shuffle;
+    this.#request = request;
+    this.#facts = FACTS[endpoint] as EndpointFacts;
+    this.body = request.method === 'POST' ? jsonBody(request) : {};
+    if (request.method === 'POST') return;
+    for (const [name, type] of Object.entries(this.#facts.params)) this.#values.set(name, this.#read(name, type));
+  }
+
+  /** The normalized values of a parameter: of a list all, else the last that was given. */
+  #read(name: string, type: string): readonly string[] {
+    const given = this.#request.query.getAll(name);
+    const [, kind = '', isList] = /^([^[!=]+)(\[\])?/.exec(type) ?? [];
+    const parse = PARSERS[kind] ?? ((text: string) => text);
+    if (isList !== undefined) {
+      return given.flatMap((text, index) => {
+        const parts = kind === 'string' || parse(text) !== undefined ? [text] : text.split(',');
+        return parts.flatMap((part) =>
+          part === '' ? [] : [parse(part) ?? raise(badValue(`index ${index} of "${name}"`, ''))],
+        );
+      });
+    }
+    const last = given.at(-1);
+    if (last === undefined) return [];
+    if (last === '') return EMPTY_IS_ZERO.has(kind) ? ['0'] : [];
+    const value = parse(last);
+    if (value !== undefined) return [value];
+    // The server reads these two without an error.
+    if (type.endsWith('int32!')) return ['0'];
+    if (name === 'hash' && this.#facts.rows === 'messages') return [];
+    throw badValue(name);
+  }
+
+  /** Whether a parameter was sent, if only with an empty value. */
+  readonly isGiven = (name: string): boolean => {
+    return this.#request.query.has(name);
+  };
+
+  readonly list = (name: string): readonly string[] => {
+    return this.#values.get(name) ?? [];
+  };
+
+  /** The last value of a parameter, if it has one. */
+  readonly text = (name: string): string | undefined => {
+    return this.list(name).at(-1);
+  };
+
+  readonly number = (name: string): number | undefined => {
+    const text = this.text(name);
+    return text === undefined ? undefined : Number(text);
+  };
+
+  /** Whether a switch is on. */
+  readonly isOn = (name: string): boolean => {
+    return this.text(name) === 'true';
+  };
+
+  /** Whether at least one of some parameters has a value. */
+  readonly has = (...names: readonly string[]): boolean => {
+    return names.some((name) => this.list(name).length > 0);
+  };
+
+  get bounds(): Bounds {
+    return {
+      startLt: this.number('start_lt') ?? 0,
+      endLt: this.number('end_lt') ?? Number.MAX_SAFE_INTEGER,
+      startUtime: this.number('start_utime') ?? 0,
+      endUtime: this.number('end_utime') ?? 4294967295,
+      byTime: this.isGiven('start_utime') || this.isGiven('end_utime'),
+      byLt: this.isGiven('start_lt') || this.isGiven('end_lt'),
+    };
+  }
+
+  /** The page that is asked for; all rows of an endpoint without pages. @throws {ApiError} if the limit is above 1000 */
+  get page(): { readonly limit: number; readonly offset: number } {
+    const { params, refused } = this.#facts;
+    if (params['limit'] === undefined) return { limit: Number.MAX_SAFE_INTEGER, offset: 0 };
+    const limit = this.number('limit') ?? 100;
+    demand(limit <= 1000, `limit is not allowed: ${limit} > 1000`, refused);
+    return { limit: Math.max(1, limit), offset: Math.max(0, this.number('offset') ?? 0) };
+  }
+
+  /** 1 for ascending, -1 for descending; undefined if the endpoint has no order unless one is asked for. */
+  get sort(): 1 | -1 | undefined {
+    const text = this.text('sort')?.toLowerCase();
+    if (text === undefined) return this.#facts.params['sort'] === 'asc|desc' ? undefined : -1;
+    if (text === 'asc' || text === 'a') return 1;
+    if (text === 'desc' || text === 'd') return -1;
+    throw new ApiError(this.#facts.refused, 'wrong value for sort parameter');
+  }
+
+  /** A switch: a header, or a query parameter with underscores instead of hyphens. */
+  #flag(header: string): boolean {
+    const given = this.#request.headers[header] ?? this.#request.query.getAll(header.replaceAll('-', '_')).at(-1);
+    return typeof given === 'string' && TRUE.has(given.toLowerCase());
+  }
+
+  /** Adds an account to the address book; returns its raw address. */
+  readonly meet = (account: Account, epoch = 0): string => this.view.addresses.meet(this.#met, account, epoch);
+
+  meetOrNull(account: Account | undefined): string | null {
+    return account === undefined ? null : this.meet(account);
+  }
+
+  meetMessage({ message, epoch }: MessageRow): void {
+    this.view.addresses.meetMessage(this.#met, message, epoch);
+  }
+
+  /** The JSON of a transaction, whose accounts are added to the address book. */
+  transaction(row: TransactionRow): string {
+    this.view.addresses.meetTransaction(this.#met, row.transaction, row.epoch);
+    return this.view.records.transaction(row);
+  }
+
+  /** The response: records as JSON text or values; null for a list that is not there. */
+  reply(records: readonly Json[] | null): string {
+    const { shape, rows, maps } = this.#facts;
+    const list = records === null ? 'null' : `[${records.map((record) => textOf(record)).join(',')}]`;
+    if (shape === 'array') return list;
+    const { addresses } = this.view;
+    const [noBook, noMetadata] = [this.#flag('x-no-address-book'), this.#flag('x-no-metadata')];
+    const book = maps.includes('address_book')
+      ? `,"address_book":${addresses.book(noBook ? new Map() : this.#met)}`
+      : '';
+    const metadata = maps.includes('metadata')
+      ? `,"metadata":${addresses.metadata(noMetadata ? new Map() : this.#met)}`
+      : '';
+    return `{"${rows}":${list}${book}${metadata}}`;
+  }
+}
+
+function textOf(record: Json): string {
+  return typeof record === 'string' ? record : jsonOf(record);
+}
+
+const TRUE = new Set(['1', 't', 'true', 'on']);
+const FALSE = new Set(['0', 'f', 'false']);
+/** An empty value of these is 0; of others it is no value. */
+const EMPTY_IS_ZERO = new Set(['int32', 'uint64', 'unix-seconds']);
+
+/** Normal forms of values by type; undefined for what the server cannot read. */
+const PARSERS: Readonly<Record<string, (text: string) => string | undefined>> = {
+  address: parseAddress,
+  'address-or-null': (text) => (text === 'null' ? text : parseAddress(text)),
+  hash: (text) => parseHash(text)?.toString('base64'),
+  int32: (text) => numberIn(text, /^[+-]?\d+$/, -2147483648, 2147483647),
+  // Logical times above 2^53 need not be exact: the sandbox has none.
+  uint64: (text) => numberIn(text, /^\d+$/, 0, 2 ** 64),
+  'unix-seconds': (text) => numberIn(text, /^\d+(\.\d*)?$/, 0, 2 ** 63),
+  bool: (text) => (TRUE.has(text.toLowerCase()) ? 'true' : FALSE.has(text.toLowerCase()) ? 'false' : undefined),
+  shard: readShard,
+  opcode: readOpcode,
+};
+
+function numberIn(text: string, pattern: RegExp, least: number, most: number): string | undefined {
+  const value = Math.floor(Number(text));
+  return pattern.test(text) && value >= least && value <= most ? String(value) : undefined;
+}
+
+/** A shard id as upper-case hex without padding: hex is tried before signed decimal. */
+function readShard(text: string): string | undefined {
+  const hex = /^(?:0x)?([0-9a-f]{1,16})$/i.exec(text)?.[1];
+  if (hex === undefined && !/^-?\d{1,19}$/.test(text)) return undefined;
+  const id = hex === undefined ? BigInt.asUintN(64, BigInt(text)) : BigInt(`0x${hex}`);
+  return id.toString(16).toUpperCase();
+}
+
+/** An opcode as the server writes it: hex is tried before signed decimal. */
+export function readOpcode(text: string): string | undefined {
+  const hex = /^(?:0x)?([0-9a-f]{1,8})$/i.exec(text)?.[1];
+  if (hex === undefined && !/^-?\d{1,10}$/.test(text)) return undefined;
+  const value = hex === undefined ? Number(text) >>> 0 : Number.parseInt(hex, 16);
+  return `0x${value.toString(16).padStart(8, '0')}`;
+}
+
+function jsonBody({ body, headers }: SandboxRequest): Readonly<Record<string, unknown>> {
+  demand(headers['content-type']?.startsWith('application/json') === true, 'Unprocessable Entity');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch (error) {
+    throw new ApiError(422, error instanceof Error ? error.message : 'unreadable JSON');
+  }
+  demand(typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed), 'expected a JSON object');
+  return Object.fromEntries(Object.entries(parsed));
+}
+
+function badValue(what: string, quote = '"'): ApiError {
+  return new ApiError(422, `failed to decode: schema: error converting value for ${quote}${what}${quote}`);
+}
+
+function raise(error: Error): never {
+  throw error;
+}

@@ -1,0 +1,293 @@
+import { type ActionRow, isShown, supportedTypes } from '../actions/actions.ts';
+import { type Account, addressOf } from '../chain/accounts.ts';
+import type { TokenFacts } from '../chain/bodies.ts';
+import { must } from '../chain/mix.ts';
+import type { TransactionRow } from '../chain/model.ts';
+import { endSeqno, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
+import type { JsonRecord } from '../page/json.ts';
+import type { Ask } from './ask.ts';
+import { demand } from './errors.ts';
+import type { Listing } from './list.ts';
+import { traceText } from './trace-text.ts';
+import type { View } from './view.ts';
+
+/** Maximum number of distinct transactions in one response. */
+const MOST_TRANSACTIONS = 100;
+const BROKEN = 'ERROR: missing FROM-clause entry for table (SQLSTATE 42P01)';
+
+function accountsOf(view: View, trace: TraceRow): readonly string[] {
+  return trace.plan.members.map((member) => addressOf(member.account, memberEpoch(trace, member), view.chain.codec));
+}
+
+/** The traces with the ids, transactions, messages or the masterchain block of a request; undefined if it names none. */
+function namedTraces(ask: Ask): readonly TraceRow[] | undefined {
+  const { view } = ask;
+  const { chain, traces } = view;
+  const mcSeqno = ask.number('mc_seqno');
+  if (!ask.has('trace_id', 'tx_hash', 'msg_hash')) return mcSeqno === undefined ? undefined : traces.endingIn(mcSeqno);
+  const ids = ask.list('trace_id').flatMap((hash) => chain.transactionByHash(hash) ?? []);
+  const rows = [
+    ...ids.filter(({ transaction }) => transaction.root === undefined),
+    ...ask.list('tx_hash').flatMap((hash) => chain.transactionByHash(hash) ?? []),
+    ...ask.list('msg_hash').flatMap((hash) => {
+      const row = chain.messageByHash(hash);
+      const transaction = row?.message.from ?? row?.message.to;
+      return row && transaction ? [chain.row(row.template, transaction, row.epoch)] : [];
+    }),
+  ];
+  return unique(rows.flatMap((row) => traces.of(row) ?? []));
+}
+
+function unique(traces: readonly TraceRow[]): readonly TraceRow[] {
+  return [...new Map(traces.map((trace) => [`${trace.plan.root.id} ${trace.epoch}`, trace])).values()];
+}
+
+const traceFields: Pick<Listing<TraceRow>, 'at'> & { readonly where: NonNullable<Listing<TraceRow>['where']> } = {
+  where: { account: (trace, { view }) => accountsOf(view, trace), mc_seqno: endSeqno },
+  at: ({ endLt, endUtime }) => [endLt, endUtime],
+};
+
+/** `/traces`: complete traces by their end. */
+export const traces: Listing<TraceRow> = {
+  ...traceFields,
+  refuse: (ask) => {
+    const named = ['account', 'trace_id', 'tx_hash', 'msg_hash'].filter((name) => ask.has(name));
+    demand(named.length <= 1, 'only one of account, trace_id, tx_hash, msg_hash should be specified');
+    requireBlock(ask);
+  },
+  rows: namedTraces,
+  inSlot: ({ view }, slot) => view.traces.endLtIn(slot),
+  keep:
+    ({ view }) =>
+    (trace) =>
+      view.isComplete(trace),
+  order: ({ view, bounds }, sort) => [
+    [({ endLt, endUtime }) => (bounds.byTime ? endUtime : endLt), sort],
+    [(trace) => view.traceId(trace), sort],
+  ],
+  record: (trace, ask) => {
+    const types = ask.isOn('include_actions') ? supportedTypes(ask.list('supported_action_types')) : undefined;
+    const rows = types && ask.view.classified(trace).filter((row) => isShown(row, types));
+    const ordered = rows?.sort((a, b) => a.startLt - b.startLt || a.endLt - b.endLt);
+    return traceText(
+      ask,
+      trace,
+      ordered?.map((row) => ask.view.actions.text(row, { meet: ask.meet })),
+    );
+  },
+};
+
+function requireBlock(ask: Ask): void {
+  const seqno = ask.number('mc_seqno');
+  if (seqno !== undefined) ask.view.requireTransactions(seqno);
+}
+
+/** `/actions` */
+export const actions: Listing<ActionRow> = {
+  refuse: (ask) => {
+    for (const name of ['action_type', 'exclude_action_type']) {
+      const isValid = ask.list(name).every((type) => /^[A-Za-z0-9_.]+$/.test(type));
+      demand(isValid, `${name} contains invalid characters`);
+    }
+    refuseBroken(ask);
+    if (!isNamed(ask)) requireBlock(ask);
+  },
+  rows: (ask) => {
+    const found = ask.has('action_id')
+      ? unique(ask.list('action_id').flatMap((hash) => ask.view.actions.traceOfAction(hash) ?? []))
+      : namedTraces(ask);
+    return found && classified(ask, found);
+  },
+  inSlot: (ask, slot) => classified(ask, ask.view.traces.endLtIn(slot)),
+  where: {
+    account: ({ trace }, { view }) => accountsOf(view, trace),
+    mc_seqno: ({ trace }) => endSeqno(trace),
+  },
+  at: ({ trace }) => [trace.endLt, trace.endUtime],
+  isReplaced: isNamed,
+  keep: (ask) => {
+    const [wanted, unwanted] = [new Set(ask.list('action_type')), new Set(ask.list('exclude_action_type'))];
+    const [ids, hashes] = [new Set(ask.list('action_id')), new Set(ask.list('tx_hash'))];
+    const supported = supportedTypes(ask.list('supported_action_types'));
+    return (row) => {
+      const { type, ancestors, members } = row.plan;
+      if (ids.size > 0 && !ids.has(row.actionId)) return false;
+      if (ancestors.some((one) => supported.has(one))) return false;
+      if (unwanted.has(type) || !(wanted.size > 0 ? wanted : supported).has(type)) return false;
+      return hashes.size === 0 || members.some((member) => hashes.has(ask.view.actions.hashOf(row.trace, member)));
+    };
+  },
+  order: (ask, sort) => {
+    const byTime = ask.bounds.byTime && !isNamed(ask);
+    return [
+      [({ trace }) => (byTime ? trace.endUtime : trace.endLt), sort],
+      [({ traceId }) => traceId, sort],
+      [(row) => (byTime ? row.endUtime : row.endLt), sort],
+      [({ actionId }) => actionId, sort],
+    ];
+  },
+  record: (row, ask) => ask.view.actions.text(row, { meet: ask.meet }),
+  records: (rows, ask) => {
+    const accounts = ask.isOn('include_accounts');
+    const transactions = ask.isOn('include_transactions') ? wholeTransactions(ask, rows) : undefined;
+    return rows.map((row) => ask.view.actions.text(row, { meet: ask.meet, accounts, transactions }));
+  },
+};
+
+/** Whether ids replace the other filters. */
+function isNamed(ask: Ask): boolean {
+  return ask.has('action_id') || (ask.has('trace_id') && !ask.isGiven('account'));
+}
+
+function classified({ view }: Ask, list: readonly TraceRow[]): readonly ActionRow[] {
+  return list.filter((trace) => view.isComplete(trace)).flatMap((trace) => view.classified(trace));
+}
+
+/** Fails for combinations of filters for which the server builds invalid SQL. */
+function refuseBroken(ask: Ask): void {
+  const [account, transaction, message, block] = ['account', 'tx_hash', 'msg_hash', 'mc_seqno'].map((name) =>
+    ask.has(name),
+  );
+  const byType = ask.has('action_type', 'exclude_action_type');
+  const broken = ask.has('trace_id', 'action_id')
+    ? byType
+    : (account && (block || transaction || message)) || (transaction && (message || block));
+  demand(broken !== true, BROKEN, 500);
+}
+
+function wholeTransactions(ask: Ask, rows: readonly ActionRow[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { trace, plan } of rows) {
+    for (const member of plan.members) {
+      if (found.size >= MOST_TRANSACTIONS) return found;
+      const row = ask.view.chain.row(trace.plan.template, member, memberEpoch(trace, member));
+      found.set(ask.view.actions.hashOf(trace, member), ask.transaction(row));
+    }
+  }
+  return found;
+}
+
+interface OrderList {
+  /** The server's name of the orders' opcode. */
+  readonly opcode: string;
+  /** Parameters for the contract that receives the order, and for its parent. */
+  readonly names: readonly [contract: string, parent: string];
+  /** Whether aborted orders are left out. */
+  readonly isWhole?: true;
+  readonly record: (row: TransactionRow, order: TokenFacts, ask: Ask) => JsonRecord;
+}
+
+/** Orders to token contracts, as their transactions show them. */
+function orders({ opcode, names: [contract, parent], isWhole, record }: OrderList): Listing<TransactionRow> {
+  const address = (ask: Ask, account: Account | undefined): string | undefined =>
+    account && addressOf(account, 0, ask.view.chain.codec);
+  const parties = (row: TransactionRow, ask: Ask): readonly (string | undefined)[] => {
+    const [from, to] = [address(ask, senderOf(row)), address(ask, orderOf(row).to)];
+    const direction = opcode === 'jetton_burn' ? undefined : ask.text('direction');
+    if (direction === 'in') return [to];
+    return direction === undefined || direction === 'both' ? [from, to] : [from];
+  };
+  return {
+    rows: () => undefined,
+    inSlot: ({ view }, slot) => view.chain.ordersIn(slot, opcode),
+    where: {
+      [contract]: ({ account }) => account,
+      [parent]: (row, ask) => address(ask, row.transaction.account.parent),
+    },
+    at: ({ lt, now }) => [lt, now],
+    keep: (ask) => {
+      const owners = new Set([...ask.list('owner_address'), ...ask.list('address')]);
+      return (row) => {
+        if (!ask.view.isVisible(row) || (isWhole === true && row.transaction.outcome.kind !== 'ok')) return false;
+        return owners.size === 0 || parties(row, ask).some((party) => party !== undefined && owners.has(party));
+      };
+    },
+    order: ({ bounds }, sort) => [[({ lt, now }) => (bounds.byTime ? now : lt), sort]],
+    record: (row, ask) => record(row, orderOf(row), ask),
+  };
+}
+
+/** `/jetton/transfers`: without aborted ones. */
+export const jettonTransfers = orders({
+  opcode: 'jetton_transfer',
+  names: ['jetton_wallet', 'jetton_master'],
+  isWhole: true,
+  record: (row, order, ask) => ({
+    query_id: String(order.queryId),
+    source: ask.meet(senderOf(row)),
+    destination: ask.meet(must(order.to, 'new owner')),
+    amount: String(order.amount),
+    source_wallet: ask.meet(row.transaction.account),
+    jetton_master: ask.meet(parentOf(row)),
+    ...happened(ask, row),
+    ...answeredTo(ask, order),
+    forward_ton_amount: String(order.forward),
+    forward_payload: order.payload() ?? null,
+    decoded_forward_payload: decodedComment(order.comment),
+    trace_id: ask.view.chain.traceId(row),
+  }),
+});
+
+/** `/jetton/burns`, including aborted ones. */
+export const jettonBurns = orders({
+  opcode: 'jetton_burn',
+  names: ['jetton_wallet', 'jetton_master'],
+  record: (row, order, ask) => ({
+    query_id: String(order.queryId),
+    owner: ask.meet(senderOf(row)),
+    jetton_wallet: ask.meet(row.transaction.account),
+    jetton_master: ask.meet(parentOf(row)),
+    ...happened(ask, row),
+    amount: String(order.amount),
+    ...answeredTo(ask, order),
+    trace_id: ask.view.chain.traceId(row),
+  }),
+});
+
+/** `/nft/transfers`, including aborted ones. */
+export const nftTransfers = orders({
+  opcode: 'nft_transfer',
+  names: ['item_address', 'collection_address'],
+  record: (row, order, ask) => ({
+    query_id: String(order.queryId),
+    nft_address: ask.meet(row.transaction.account),
+    nft_collection: row.transaction.account.parent === undefined ? '' : ask.meet(parentOf(row)),
+    ...happened(ask, row),
+    old_owner: ask.meet(senderOf(row)),
+    new_owner: ask.meet(must(order.to, 'new owner')),
+    ...answeredTo(ask, order),
+    forward_amount: String(order.forward),
+    forward_payload: order.payload() ?? null,
+    decoded_forward_payload: decodedComment(order.comment),
+    trace_id: ask.view.chain.traceId(row),
+  }),
+});
+
+function happened({ view }: Ask, row: TransactionRow): JsonRecord {
+  return {
+    transaction_hash: view.chain.transactionHash(row),
+    transaction_lt: String(row.lt),
+    transaction_now: row.now,
+    transaction_aborted: row.transaction.outcome.kind !== 'ok',
+  };
+}
+
+function answeredTo(ask: Ask, { response }: TokenFacts): JsonRecord {
+  return { response_destination: ask.meet(response), custom_payload: null, decoded_custom_payload: null };
+}
+
+function decodedComment(comment: string | undefined): JsonRecord | null {
+  return comment === undefined ? null : { '@type': 'text_comment', comment, type: 'text_comment' };
+}
+
+function senderOf(row: TransactionRow): Account {
+  return must(row.transaction.incoming?.source, 'sender of an order');
+}
+
+function parentOf(row: TransactionRow): Account {
+  return must(row.transaction.account.parent, 'parent of a token contract');
+}
+
+function orderOf(row: TransactionRow): TokenFacts {
+  return must(row.transaction.incoming?.body.facts.order, 'order');
+}

@@ -1,0 +1,151 @@
+import { slotOf, slotOfLt } from '../chain/clock.ts';
+import { Rng } from '../chain/mix.ts';
+import type { Json } from '../page/json.ts';
+import type { Ask, Bounds } from './ask.ts';
+import { ApiError, demand } from './errors.ts';
+
+/** More slots than the server can read before its timeout. */
+const SLOTS_PER_STATEMENT = 400_000;
+
+type Key = number | bigint | string;
+
+/** A sort key and its direction. */
+export type By<T> = readonly [key: (row: T) => Key, direction: 1 | -1];
+
+/** What a parameter is compared with: a value, or several of which one must be wanted. */
+type Field<T> = (row: T, ask: Ask) => Key | undefined | readonly (Key | undefined)[];
+
+/** An endpoint that lists rows. */
+export interface Listing<T> {
+  /** @throws {ApiError} for a request that the server refuses */
+  readonly refuse?: (ask: Ask) => void;
+  /** All rows in the order of their row ids, or those that the keys of a request name; undefined to read slot by slot. */
+  readonly rows: (ask: Ask) => readonly T[] | undefined;
+  /** Rows of a slot. */
+  readonly inSlot?: (ask: Ask, slot: number) => readonly T[];
+  /** Whether a slot can have rows. */
+  readonly isWanted?: (ask: Ask) => (slot: number) => boolean;
+  /** How many slots before the first block have rows. */
+  readonly slotsBefore?: number;
+  /** Whether rows are ordered by whole seconds, which several slots share; else only if a time bounds them. */
+  readonly isBySecond?: true;
+  /** Rows without a time: after all others, or before them if the order is descending. */
+  readonly timeless?: (ask: Ask) => readonly T[];
+  /** Fields that a parameter must name. */
+  readonly where?: Readonly<Record<string, Field<T>>>;
+  /** Logical time and Unix seconds, for bounds; undefined for a row without. */
+  readonly at?: (row: T, ask: Ask) => readonly [lt: number, utime: number] | undefined;
+  /** Other conditions. */
+  readonly keep?: (ask: Ask) => (row: T) => boolean;
+  /** Whether the named rows replace all filters but `keep`. */
+  readonly isReplaced?: (ask: Ask) => boolean;
+  /** Sort keys. Rows with equal keys come in an order that differs between requests. Default: the order of the rows. */
+  readonly order?: (ask: Ask, sort: 1 | -1) => readonly By<T>[];
+  /** Error 404 if there are no rows. */
+  readonly missing?: string;
+  /** Maximum number of rows. */
+  readonly most?: number;
+  readonly record: (row: T, ask: Ask) => Json;
+  /** Records of a page, if they depend on each other. */
+  readonly records?: (rows: readonly T[], ask: Ask) => readonly Json[];
+  /** Whether a list without rows is null. */
+  readonly isNull?: (ask: Ask) => boolean;
+}
+
+/** Answers a request for a list. @throws {ApiError} for an error response */
+export function list<T>(ask: Ask, of: Listing<T>): string {
+  of.refuse?.(ask);
+  const { limit, offset } = ask.page;
+  const end = Math.min(offset + limit, of.most ?? Number.MAX_SAFE_INTEGER);
+  const { sort } = ask;
+  const keep = filterOf(ask, of);
+  const named = of.rows(ask);
+  const found = named === undefined ? scan(ask, of, keep, end) : named.filter(keep);
+  const order = of.order?.(ask, sort ?? -1);
+  const rows = (order === undefined ? found : sorted(found, order, ask.shuffle)).slice(offset, end);
+  demand(rows.length > 0 || of.missing === undefined, of.missing ?? '', 404);
+  if (rows.length === 0 && of.isNull?.(ask) === true) return ask.reply(null);
+  return ask.reply(of.records?.(rows, ask) ?? rows.map((row) => of.record(row, ask)));
+}
+
+function filterOf<T>(ask: Ask, { where = {}, at, keep, isReplaced }: Listing<T>): (row: T) => boolean {
+  const more = keep?.(ask);
+  if (isReplaced?.(ask) === true) return more ?? (() => true);
+  const { bounds } = ask;
+  const fields = Object.entries(where).flatMap(([name, field]) => {
+    const wanted = new Set(ask.list(name));
+    return wanted.size === 0 ? [] : [{ wanted, field }];
+  });
+  const isBounded = bounds.byLt || bounds.byTime;
+  return (row) => {
+    if (at !== undefined && isBounded && !isWithin(bounds, at(row, ask))) return false;
+    for (const { wanted, field } of fields) {
+      const value = field(row, ask);
+      const values = Array.isArray(value) ? value : [value];
+      if (!values.some((one) => one !== undefined && wanted.has(String(one)))) return false;
+    }
+    return more === undefined || more(row);
+  };
+}
+
+function isWithin(bounds: Bounds, at: readonly [lt: number, utime: number] | undefined): boolean {
+  if (at === undefined) return false;
+  const [lt, utime] = at;
+  const { startLt, endLt, startUtime, endUtime } = bounds;
+  return lt >= startLt && lt <= endLt && utime >= startUtime && utime <= endUtime;
+}
+
+/** Reads slot by slot until there are `wanted` rows. */
+function scan<T>(ask: Ask, of: Listing<T>, keep: (row: T) => boolean, wanted: number): readonly T[] {
+  const { view, bounds, sort = 1 } = ask;
+  const isBySecond = bounds.byTime || of.isBySecond === true;
+  const timeless = (): readonly T[] => of.timeless?.(ask).filter(keep) ?? [];
+  const found: T[] = sort === -1 ? [...timeless()] : [];
+  for (const slot of slotsOf(ask, of, sort)) {
+    // Rows of the same second are ties, so a second is read completely before the page ends.
+    if (found.length >= wanted && (!isBySecond || view.chain.secondEnds(slot, sort))) break;
+    for (const row of of.inSlot?.(ask, slot) ?? []) if (keep(row)) found.push(row);
+  }
+  if (sort === 1 && found.length < wanted) found.push(...timeless());
+  return found;
+}
+
+/** The slots that a request allows, in its order. @throws {ApiError} 500 after as many slots as the server can read */
+function* slotsOf<T>(ask: Ask, { isWanted, slotsBefore = 1 }: Listing<T>, step: 1 | -1): Generator<number> {
+  const { view } = ask;
+  const { startLt, endLt, startUtime, endUtime } = ask.bounds;
+  const time = view.chain.clock.slotsOfUtime(startUtime, endUtime);
+  const [lt, seqno] = [ask.number('lt'), ask.number('seqno')];
+  const named = seqno === undefined ? undefined : view.chain.slotsOfSeqno(seqno);
+  const first = Math.max(-slotsBefore, time.first, slotOfLt(Math.max(startLt, lt ?? 0)), named?.first ?? -1);
+  const end = slotOfLt(Math.min(endLt, lt ?? Number.MAX_SAFE_INTEGER));
+  const last = Math.min(slotOf(view.head()), time.last, end, named?.last ?? Number.MAX_SAFE_INTEGER);
+  const wanted = isWanted?.(ask);
+  let scanned = 0;
+  for (let slot = step === 1 ? first : last; slot >= first && slot <= last; slot += step) {
+    if (wanted?.(slot) === false) continue;
+    scanned += 1;
+    if (scanned > SLOTS_PER_STATEMENT) throw timeout();
+    yield slot;
+  }
+}
+
+export function timeout(): ApiError {
+  return new ApiError(500, 'timeout: context deadline exceeded');
+}
+
+/** Rows by their keys; the rest is in an order that `shuffle` decides. */
+export function sorted<T>(rows: readonly T[], order: readonly By<T>[], shuffle: number): readonly T[] {
+  const rng = new Rng(shuffle, 0x71e5);
+  const compare = (a: readonly Key[], b: readonly Key[]): number => {
+    for (const [index, [, direction]] of order.entries()) {
+      const [x, y] = [a[index] ?? 0, b[index] ?? 0];
+      if (x !== y) return x < y ? -direction : direction;
+    }
+    return 0;
+  };
+  return rows
+    .map((row) => ({ row, keys: order.map(([key]) => key(row)), chance: rng.next() }))
+    .sort((a, b) => compare(a.keys, b.keys) || a.chance - b.chance)
+    .map(({ row }) => row);
+}

@@ -1,0 +1,239 @@
+import { hasDomain, walletKind } from '../chain/accounts.ts';
+import { byteBits, cell, toBoc } from '../chain/cell.ts';
+import type { Extra } from '../chain/model.ts';
+import type { Quiet, QuietItem, QuietMultisig, QuietOrder, QuietVesting } from '../chain/registry.ts';
+import type { Json, JsonRecord } from '../page/json.ts';
+import type { Ask } from './ask.ts';
+import { demand } from './errors.ts';
+import type { LatestState } from './latest-states.ts';
+import type { Listing } from './list.ts';
+
+/** Maximum number of rows for a list of addresses. */
+const MOST_ROWS = 1000;
+const EXPIRES = 1_878_600_000;
+const VESTING_START = 1_777_600_000;
+
+/** The latest states of the addresses of a request, in no order. */
+const askedStates: Pick<Listing<LatestState>, 'refuse' | 'rows' | 'where' | 'order' | 'most'> = {
+  refuse: (ask) => demand(ask.has('address'), 'address of account is required'),
+  rows: ({ view, list }) => [...new Set(list('address'))].flatMap((address) => view.latestStates.find(address) ?? []),
+  where: { code_hash: ({ codeHash }) => codeHash },
+  order: () => [],
+  most: MOST_ROWS,
+};
+
+/** `/accountStates`: without unknown addresses. */
+export const accountStates: Listing<LatestState> = {
+  ...askedStates,
+  record: (state, ask) => {
+    const { account, codeHash, dataHash } = state;
+    const bocs = ask.text('include_boc') !== 'false';
+    ask.meet(account, state.row?.epoch);
+    return {
+      address: state.address,
+      account_state_hash: state.stateHash,
+      balance: String(state.balance),
+      extra_currencies: extraRecord(state.extra),
+      status: state.status,
+      frozen_hash: state.frozenHash,
+      last_transaction_hash: state.lastHash,
+      last_transaction_lt: String(state.lastLt),
+      data_hash: dataHash,
+      code_hash: codeHash,
+      data_boc: bocs && dataHash !== undefined && account.index % 11 !== 5 ? bocOf(dataHash) : undefined,
+      code_boc: bocs && codeHash !== undefined ? bocOf(codeHash) : undefined,
+      contract_methods: account.role === 'system' || codeHash === undefined ? null : [78748, 85143, 81467],
+      interfaces: ask.view.addresses.interfacesOf(account),
+    };
+  },
+};
+
+/** `/walletStates` */
+export const walletStates: Listing<LatestState> = {
+  ...askedStates,
+  record: (state, ask) => {
+    const { extra, status } = state;
+    ask.meet(state.account, state.row?.epoch);
+    const kind = status === 'active' ? walletKind(state.account) : undefined;
+    return {
+      address: state.address,
+      is_wallet: kind !== undefined,
+      wallet_type: kind?.type,
+      seqno: kind && ask.view.latestStates.walletSeqno(state),
+      wallet_id: kind?.id,
+      balance: String(state.balance),
+      extra_currencies: extra.size === 0 ? undefined : extraRecord(extra),
+      is_signature_allowed: kind?.type === 'wallet v5 r1' ? true : undefined,
+      status,
+      code_hash: state.codeHash,
+      last_transaction_hash: state.lastHash,
+      last_transaction_lt: String(state.lastLt),
+    };
+  },
+};
+
+function extraRecord(extra: Extra): JsonRecord {
+  return Object.fromEntries([...extra.keys()].sort().map((key) => [key, String(extra.get(key))]));
+}
+
+/** A bag of one cell in place of the cells with this hash; its own hash differs. */
+export function bocOf(hash: string): string {
+  return toBoc(cell(byteBits(Buffer.from(hash, 'base64').subarray(0, 24))));
+}
+
+/** `/topAccountsByBalance`: equal balances in no order. */
+export const topAccountsByBalance: Listing<LatestState> = {
+  rows: ({ view }) => view.latestStates.all(),
+  order: () => [[({ balance }) => balance, -1]],
+  record: ({ address, balance }) => ({ account: address, balance: String(balance) }),
+};
+
+/** A domain and the item that owns it. */
+interface Domain {
+  readonly item: QuietItem;
+  readonly name: string;
+}
+
+/** `/dns/records` */
+export const dnsRecords: Listing<Domain> = {
+  refuse: (ask) => {
+    const [wallet, domain] = [ask.has('wallet'), ask.has('domain')];
+    demand(wallet || domain, 'either wallet address or domain is required');
+    demand(!wallet || !domain, 'only one of wallet address or domain is allowed');
+  },
+  rows: ({ view }) =>
+    view.chain.registry.items.flatMap((item) => (item.domain === undefined ? [] : [{ item, name: item.domain }])),
+  where: { domain: ({ name }) => name, wallet: ({ item }) => targetOf(item)?.address },
+  order: () => [
+    [({ name }) => name.length, 1],
+    [({ name }) => name, 1],
+  ],
+  record: ({ item, name }, ask) => {
+    const { account } = item;
+    return {
+      nft_item_address: ask.meet(account),
+      nft_item_owner: ask.meetOrNull(account.owner),
+      domain: name,
+      dns_next_resolver: account.index % 3 === 0 ? ask.meet(account) : null,
+      dns_wallet: ask.meetOrNull(targetOf(item)),
+      dns_site_adnl: account.index % 4 === 0 ? account.codeHash : null,
+      dns_storage_bag_id: account.index % 5 === 0 ? account.codeHash : null,
+    };
+  },
+};
+
+/** The wallet that a domain resolves to. */
+function targetOf({ account: { owner, index } }: QuietItem): QuietItem['account'] | undefined {
+  return owner !== undefined && (hasDomain(owner) || index % 2 === 0) ? owner : undefined;
+}
+
+/** Rows by row id, in the direction of `sort`. */
+function directed<T>(rows: readonly T[], { sort }: Ask): readonly T[] {
+  return sort === 1 ? rows : [...rows].reverse();
+}
+
+/** `/multisig/wallets`, with their orders by default. */
+export const multisigWallets: Listing<QuietMultisig> = {
+  refuse: (ask) => {
+    const isNamed = ask.has('address', 'wallet_address');
+    demand(isNamed, 'At least one of address or wallet_address should be specified');
+  },
+  rows: (ask) => directed(ask.view.chain.registry.multisigs, ask),
+  where: {
+    address: ({ account }) => account.address,
+    wallet_address: ({ signers, proposers }) => [...signers, ...proposers].map(({ address }) => address),
+  },
+  record: (one, ask) => ({
+    address: ask.meet(one.account),
+    next_order_seqno: one.seqno,
+    threshold: 2,
+    signers: one.signers.map((account) => ask.meet(account)),
+    proposers: one.proposers.map((account) => ask.meet(account)),
+    ...version(ask, one),
+    orders: ask.text('include_orders') === 'false' ? [] : ordersOf(one, ask),
+  }),
+};
+
+function ordersOf({ orders }: QuietMultisig, ask: Ask): Json {
+  return orders.length === 0 ? null : orders.map((order) => orderRecord(order, ask));
+}
+
+/** `/multisig/orders` */
+export const multisigOrders: Listing<QuietOrder> = {
+  refuse: (ask) => {
+    const isNamed = ask.has('address', 'multisig_address');
+    demand(isNamed, 'At least one of address or multisig_address should be specified');
+  },
+  rows: (ask) =>
+    directed(
+      ask.view.chain.registry.multisigs.flatMap(({ orders }) => orders),
+      ask,
+    ),
+  where: { address: ({ account }) => account.address, multisig_address: ({ account }) => account.parent?.address },
+  record: orderRecord,
+};
+
+function orderRecord(order: QuietOrder, ask: Ask): JsonRecord {
+  return {
+    address: ask.meet(order.account),
+    multisig_address: ask.meetOrNull(order.account.parent),
+    order_seqno: order.seqno === 3 ? String(2n ** 256n - 1n) : String(order.seqno),
+    threshold: 2,
+    sent_for_execution: order.approvals >= 2,
+    approvals_mask: String(2 ** order.approvals - 1),
+    approvals_num: order.approvals,
+    expiration_date: EXPIRES,
+    order_boc: bocOf(order.account.codeHash),
+    signers: order.signers.map((account) => ask.meet(account)),
+    ...version(ask, order),
+    actions: ask.isOn('parse_actions') ? [orderAction(order, ask)] : null,
+  };
+}
+
+function orderAction(order: QuietOrder, ask: Ask): JsonRecord {
+  const [to] = order.signers;
+  const known = order.seqno % 2 === 0;
+  return {
+    destination: ask.meetOrNull(to),
+    value: '100000000',
+    body_raw: bocOf(order.account.codeHash),
+    parsed: known,
+    error: known ? null : 'unknown body',
+    parsed_body: known
+      ? { query_id: 18446744073709551615n, to_address: to?.address ?? null, ton_amount: '1', jetton_amount: '2' }
+      : { opcode: 4294967295, data: null },
+    parsed_body_type: known ? 'jetton_mint' : 'unknown',
+    send_mode: 3,
+  };
+}
+
+function version({ view }: Ask, { account, lastLt }: Quiet): JsonRecord {
+  const state = view.latestStates.find(account.address ?? '');
+  return { last_transaction_lt: String(lastLt), code_hash: account.codeHash, data_hash: state?.dataHash ?? null };
+}
+
+/** `/vesting`: by row id. */
+export const vesting: Listing<QuietVesting> = {
+  refuse: (ask) => {
+    const [contract, wallet] = [ask.has('contract_address'), ask.has('wallet_address')];
+    demand(contract || wallet, 'at least one of contract_address or wallet_address is required');
+    demand(!contract || !wallet, 'only one of contract_address or wallet_address is allowed');
+  },
+  rows: ({ view }) => view.chain.registry.vestings,
+  where: {
+    contract_address: ({ account }) => account.address,
+    wallet_address: ({ sender, owner, whitelist }, ask) =>
+      [sender, owner, ...(ask.isOn('check_whitelist') ? whitelist : [])].map(({ address }) => address),
+  },
+  record: ({ account, sender, owner, whitelist }, ask) => ({
+    address: ask.meet(account),
+    start_time: VESTING_START,
+    total_duration: 10_000_000,
+    unlock_period: 100_000,
+    cliff_duration: 0,
+    sender_address: ask.meet(sender),
+    owner_address: ask.meet(owner),
+    total_amount: '100000000000000000000',
+    whitelist: whitelist.map((one) => ask.meet(one)),
+  }),
+};

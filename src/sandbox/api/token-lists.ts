@@ -1,0 +1,313 @@
+import type { Account } from '../chain/accounts.ts';
+import { mixOf } from '../chain/mix.ts';
+import type { QuietItem, QuietWallet } from '../chain/registry.ts';
+import type { JsonRecord } from '../page/json.ts';
+import type { Ask } from './ask.ts';
+import { demand } from './errors.ts';
+import type { LatestState } from './latest-states.ts';
+import type { By, Listing } from './list.ts';
+import type { View } from './view.ts';
+
+const SALE_KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
+const SALES_CREATED = 1_777_600_000;
+const MOST_SALES = 1000;
+
+/** `/jetton/masters`: by row id; in no order with `address`. */
+export const jettonMasters: Listing<LatestState> = {
+  rows: ({ view }) => view.latestStates.ofRole('jetton-master'),
+  where: {
+    address: ({ address }) => address,
+    admin_address: ({ account }, { view }) => adminOf(view, account)?.address,
+  },
+  order: (ask) => (ask.has('address') ? [] : [byId(ask)]),
+  record: (state, ask) => {
+    const { account } = state;
+    const admin = adminOf(ask.view, account);
+    return {
+      address: ask.meet(account),
+      total_supply: String(supplyOf(ask.view, account)),
+      mintable: admin !== undefined,
+      admin_address: ask.meetOrNull(admin),
+      jetton_content:
+        account.index % 5 === 3
+          ? {}
+          : {
+              decimals: '9',
+              name: `Jetton "${account.index}" é <&>`,
+              uri: `https://example.com/${account.index}.json`,
+            },
+      jetton_wallet_code_hash: ask.view.chain.epoch.cast.jettonWallets[0]?.codeHash ?? '',
+      code_hash: account.codeHash,
+      data_hash: state.dataHash ?? '',
+      last_transaction_lt: String(state.lastLt),
+    };
+  },
+};
+
+/** Row ids follow the first sighting. */
+function byId({ view }: Ask): By<{ readonly account: Account }> {
+  return [({ account }) => view.latestStates.idOf(account), 1];
+}
+
+function adminOf(view: View, account: Account): Account | undefined {
+  const { wallets } = view.chain.epoch.cast;
+  return account.index % 4 === 1 ? undefined : wallets[account.index % wallets.length];
+}
+
+/** Total supply of a master: of one that acts, the balance of its wallets. */
+export function supplyOf(view: View, master: Account): bigint {
+  if (master.family === 3)
+    return master.index % 9 === 4 ? -1n : BigInt(mixOf(view.chain.seed, master.index)) * 1_000_000_007n;
+  return view.latestStates
+    .ofRole('jetton-wallet')
+    .filter(({ account }) => account.parent === master && account.family === 0)
+    .reduce((sum, one) => sum + view.latestStates.jettonsOf(one), 0n);
+}
+
+interface WalletRow {
+  readonly state: LatestState;
+  readonly account: Account;
+  readonly quiet: QuietWallet | undefined;
+  readonly balance: bigint;
+}
+
+/** `/jetton/wallets`: by row id, or by what is asked for. */
+export const jettonWallets: Listing<WalletRow> = {
+  refuse: (ask) => {
+    const isOne = ask.list('jetton_address').length <= 1 || ask.list('owner_address').length === 1;
+    demand(isOne, 'exactly one owner_address is required for several jetton_address');
+  },
+  rows: ({ view }) =>
+    view.latestStates.ofRole('jetton-wallet').map((state) => {
+      const quiet = view.chain.registry.walletOf(state.account);
+      return { state, account: state.account, quiet, balance: balanceOf(view, state) };
+    }),
+  where: {
+    address: ({ state }) => state.address,
+    owner_address: ({ account }) => account.owner?.address,
+    jetton_address: ({ account }) => account.parent?.address,
+  },
+  keep:
+    (ask) =>
+    ({ balance, quiet }) =>
+      !ask.isOn('exclude_zero_balance') || balance !== 0n || quiet?.mintless !== undefined,
+  order: (ask) => {
+    if (ask.sort !== undefined) return [[({ balance }) => balance, ask.sort]];
+    if (ask.list('jetton_address').length === 1) return [byId(ask)];
+    if (ask.has('owner_address')) return [[({ account }) => account.owner?.address ?? '', 1], byId(ask)];
+    return ask.has('address') ? [[({ state }) => state.address, 1]] : [byId(ask)];
+  },
+  record: ({ state, account, quiet, balance }, ask) => ({
+    address: ask.meet(account),
+    balance: String(balance),
+    owner: account.owner === undefined ? '' : ask.meet(account.owner),
+    jetton: account.parent === undefined ? '' : ask.meet(account.parent),
+    last_transaction_lt: String(state.lastLt),
+    code_hash: state.codeHash ?? null,
+    data_hash: state.dataHash ?? null,
+    mintless_info:
+      quiet?.mintless === undefined
+        ? undefined
+        : {
+            amount: quiet.mintless,
+            start_from: 1_777_000_000,
+            expire_at: 1_877_000_000,
+            custom_payload_api_uri: ['https://example.com/claim'],
+          },
+  }),
+};
+
+/** Balance of a jetton wallet, as its get-method says. */
+export function balanceOf(view: View, state: LatestState): bigint {
+  const quiet = view.chain.registry.walletOf(state.account);
+  return quiet === undefined ? view.latestStates.jettonsOf(state) : BigInt(quiet.jettons);
+}
+
+/** `/nft/collections`: by row id; in no order with a filter. */
+export const nftCollections: Listing<LatestState> = {
+  rows: ({ view }) => view.latestStates.ofRole('nft-collection'),
+  where: {
+    collection_address: ({ address }) => address,
+    owner_address: ({ account }, { view }) => ownerOfCollection(view, account)?.address,
+  },
+  order: (ask) => (ask.has('collection_address', 'owner_address') ? [] : [byId(ask)]),
+  record: collection,
+};
+
+function ownerOfCollection(view: View, { index }: Account): Account | undefined {
+  const { wallets } = view.chain.epoch.cast;
+  return index % 4 === 2 ? undefined : wallets[index % wallets.length];
+}
+
+function collection(state: LatestState, ask: Ask): JsonRecord {
+  const { account } = state;
+  return {
+    address: ask.meet(account),
+    owner_address: ask.meetOrNull(ownerOfCollection(ask.view, account)),
+    last_transaction_lt: String(state.lastLt),
+    next_item_index: nextIndexOf(ask.view, account),
+    collection_content: { uri: `https://example.com/c${account.index}` },
+    data_hash: state.dataHash ?? '',
+    code_hash: account.codeHash,
+  };
+}
+
+/** The next index of a collection's items; -1 if it numbers them by hash. */
+export function nextIndexOf(view: View, account: Account): string {
+  if (view.chain.registry.collections[0]?.account === account) return '-1';
+  return account.family === 3 ? '220' : String(2n ** 255n);
+}
+
+/** An item and what it is listed by. */
+export interface ItemRow {
+  readonly state: LatestState;
+  readonly account: Account;
+  readonly quiet: QuietItem | undefined;
+  readonly index: string;
+  /** The sale contract if the item is on sale, else the real owner. */
+  readonly owner: Account | undefined;
+  readonly realOwner: Account | undefined;
+}
+
+/** All items in the order of their row ids. */
+export function itemRows(view: View): readonly ItemRow[] {
+  return view.latestStates.ofRole('nft-item').map((state) => {
+    const { account } = state;
+    const quiet = view.chain.registry.itemOf(account);
+    const realOwner = quiet === undefined ? view.latestStates.ownerOf(state) : account.owner;
+    const owner = quiet?.sale?.account ?? realOwner;
+    return { state, account, quiet, index: quiet?.index ?? String(account.index), owner, realOwner };
+  });
+}
+
+/** `/nft/items`: by row id, or by what is asked for. */
+export const nftItems: Listing<ItemRow> = {
+  refuse: (ask) => {
+    const [indexes, collections] = [ask.list('index'), ask.list('collection_address')];
+    const isNumbers = indexes.every((index) => /^\d+$/.test(index));
+    demand(isNumbers, 'index should contain only digits');
+    const isOne = collections.length <= 1 || ask.list('owner_address').length === 1;
+    demand(isOne, 'exactly one owner_address is required for several collection_address');
+    const isWithin = indexes.length === 0 || collections.length > 0;
+    demand(isWithin, 'index parameter is not allowed without the collection_address', 500);
+  },
+  rows: ({ view }) => itemRows(view),
+  where: {
+    address: ({ state }) => state.address,
+    collection_address: ({ account }) => account.parent?.address,
+    index: ({ index }) => index,
+    owner_address: ({ owner, realOwner }, ask) => (ask.isOn('include_on_sale') ? realOwner : owner)?.address,
+  },
+  order: (ask) => {
+    const byIndex: By<ItemRow> = [({ index }) => BigInt(index), 1];
+    if (ask.isOn('sort_by_last_transaction_lt')) return [[({ state }) => state.lastLt, -1]];
+    if (ask.list('collection_address').length === 1) return [byIndex];
+    if (ask.has('owner_address')) {
+      return [[({ owner }) => owner?.address ?? '', 1], [({ account }) => account.parent?.address ?? '', 1], byIndex];
+    }
+    return ask.has('address') ? [] : [byId(ask)];
+  },
+  record: itemRecord,
+};
+
+/** The record of an item, with its collection. */
+function itemRecord({ state, account, quiet, index, owner, realOwner }: ItemRow, ask: Ask): JsonRecord {
+  const parent = ask.view.latestStates.find(account.parent?.address ?? '');
+  const sale = quiet?.sale?.account;
+  const auction = quiet?.saleKind === 'getgems_auction';
+  return {
+    address: ask.meet(account),
+    init: true,
+    index,
+    collection_address: parent?.address ?? null,
+    owner_address: ask.meetOrNull(owner),
+    content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
+    last_transaction_lt: String(state.lastLt),
+    code_hash: account.codeHash,
+    data_hash: state.dataHash ?? '',
+    collection: parent === undefined ? null : collection(parent, ask),
+    on_sale: sale !== undefined,
+    sale_contract_address: sale !== undefined && !auction ? ask.meet(sale) : undefined,
+    auction_contract_address: sale !== undefined && auction ? ask.meet(sale) : undefined,
+    real_owner: sale !== undefined && realOwner !== undefined ? ask.meet(realOwner) : undefined,
+  };
+}
+
+/** `/nft/sales`: fixed sales, then auctions, then telemint. */
+export const nftSales: Listing<ItemRow> = {
+  refuse: (ask) => {
+    const count = new Set(ask.list('address')).size;
+    demand(count > 0, 'at least 1 address required');
+    demand(count <= MOST_SALES, 'maximum 1000 addresses allowed');
+  },
+  rows: ({ view }) => itemRows(view).filter(({ quiet }) => quiet?.saleKind !== undefined),
+  where: { address: ({ quiet }) => (quiet?.sale ?? quiet)?.account.address },
+  order: () => [[({ quiet }) => SALE_KINDS.indexOf(quiet?.saleKind ?? 'telemint'), 1]],
+  record: (row, ask) => {
+    const { view } = ask;
+    const { quiet, state } = row;
+    const kind = quiet?.saleKind ?? 'telemint';
+    const contract = view.latestStates.find((quiet?.sale ?? quiet)?.account.address ?? '');
+    const market = view.chain.epoch.cast.contracts[0];
+    const place = market === undefined ? undefined : ask.meet(market);
+    const item = itemRecord(row, ask);
+    return {
+      type: kind,
+      address: contract?.address ?? state.address,
+      nft_address: state.address,
+      nft_owner_address: row.realOwner === undefined ? undefined : ask.meet(row.realOwner),
+      marketplace_address: kind === 'telemint' ? undefined : place,
+      created_at: kind === 'telemint' ? undefined : SALES_CREATED,
+      last_transaction_lt: String(contract?.lastLt ?? state.lastLt),
+      code_hash: contract?.codeHash,
+      data_hash: contract?.dataHash,
+      details: saleDetails(kind, place, row),
+      nft_item: kind === 'telemint' ? { ...item, index: `name${state.account.index}` } : item,
+    };
+  },
+};
+
+function saleDetails(kind: (typeof SALE_KINDS)[number], place: string | undefined, row: ItemRow): JsonRecord {
+  const bidder = row.realOwner?.address;
+  switch (kind) {
+    case 'getgems_sale':
+      return {
+        is_complete: false,
+        full_price: '10000000000',
+        marketplace_fee_address: place,
+        marketplace_fee: '500000000',
+        royalty_address: place,
+        royalty_amount: '500000000',
+      };
+    case 'getgems_auction':
+      return {
+        end_flag: false,
+        end_time: SALES_CREATED + 100_000,
+        last_bid: '2000000000',
+        last_member: bidder,
+        min_step: 5,
+        mp_fee_address: place,
+        mp_fee_factor: 5,
+        mp_fee_base: 100,
+        royalty_fee_address: place,
+        royalty_fee_factor: 5,
+        royalty_fee_base: 100,
+        max_bid: '0',
+        min_bid: '1000000000',
+        last_bid_at: SALES_CREATED + 50,
+        is_canceled: false,
+      };
+    case 'telemint':
+      return {
+        token_name: `name${row.state.account.index}`,
+        bidder_address: bidder,
+        bid: '5000000000',
+        bid_ts: String(SALES_CREATED),
+        min_bid: '5250000000',
+        end_time: SALES_CREATED + 604_800,
+        royalty_numerator: 5,
+        royalty_denominator: 100,
+        royalty_destination: place,
+      };
+  }
+}
