@@ -31,8 +31,20 @@ export function readsIn(registry: Registry, scans: readonly Scan[]): Reads {
   return reads;
 }
 
+/** What was asked of {@link readsOf}. It depends on nothing else, and a database to plan in takes 50 ms of CPU time. */
+const known = new WeakMap<Registry, Map<string, Promise<Reads>>>();
+
 /** What a query reads of the declared tables. */
-export async function readsOf(registry: Registry, sql: string, parameters?: Parameters): Promise<Reads> {
+export function readsOf(registry: Registry, sql: string, parameters?: Parameters): Promise<Reads> {
+  const asked = known.get(registry) ?? new Map<string, Promise<Reads>>();
+  known.set(registry, asked);
+  const key = JSON.stringify([sql, parameters]);
+  const reads = asked.get(key) ?? planReads(registry, sql, parameters);
+  asked.set(key, reads);
+  return reads;
+}
+
+async function planReads(registry: Registry, sql: string, parameters: Parameters): Promise<Reads> {
   const empty = await EmptyDatabase.open(registry);
   try {
     empty.declareViews(registry.tables);
