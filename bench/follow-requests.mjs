@@ -4,8 +4,9 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { realEffects } from '../dist/src/core/effects.js';
-import { Registry } from '../dist/src/declare/registry.js';
-import { followHead, loadRegistry, startSandbox } from '../dist/src/index.js';
+import { loadRegistry, Registry } from '../dist/src/declare/registry.js';
+import { followHead } from '../dist/src/follow/follow-head.js';
+import { startSandbox } from '../dist/src/sandbox/index.js';
 import { scratch } from './lib/process.mjs';
 import { publish, table } from './lib/report.mjs';
 

@@ -5,7 +5,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { run } from '../dist/src/export/run.js';
-import { openWarehouse } from '../dist/src/index.js';
+import { open } from '../dist/src/library/open.js';
 import { cli, must, scratch, startServer } from './lib/process.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
@@ -80,7 +80,7 @@ const merge = await must(process.execPath, [cli, 'compact', '--warehouse', paths
 const merged = JSON.parse(merge.stdout.trim().split('\n').at(-1));
 
 const warehouses = {};
-for (const [name, path] of Object.entries(paths)) warehouses[name] = await openWarehouse(path);
+for (const [name, path] of Object.entries(paths)) warehouses[name] = await open({ warehouse: path });
 const results = queries.map(() => ({ many: [], compact: [], duckdb: [] }));
 for (let lap = 0; lap <= laps; lap++) {
   for (const [at, [name, sql]] of queries.entries()) {
@@ -90,7 +90,7 @@ for (let lap = 0; lap <= laps; lap++) {
       const answer = await warehouse.query(sql);
       // The first lap warms the disk's cache.
       if (lap > 0) results[at][which].push(performance.now() - start);
-      answers.push(JSON.stringify(answer.rows, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+      answers.push(JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
     }
     if (name !== 'one block' && new Set(answers).size > 1) throw new Error(`the warehouses differ in: ${name}`);
   }

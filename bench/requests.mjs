@@ -2,7 +2,10 @@
 //   npm run build && node bench/requests.mjs [--blocks 4000,20000] [--write]
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { contentHash, loadRegistry, openWarehouse, startSandbox } from '../dist/src/index.js';
+import { contentHash } from '../dist/src/audit/content-hash.js';
+import { loadRegistry } from '../dist/src/declare/registry.js';
+import { startSandbox } from '../dist/src/sandbox/index.js';
+import { openReader } from '../dist/src/warehouse/index.js';
 import { cli, must, scratch } from './lib/process.mjs';
 import { count, publish, table } from './lib/report.mjs';
 
@@ -12,7 +15,7 @@ const { values } = parseArgs({
 const sizes = values.blocks.split(',').map(Number);
 
 async function hashesOf(warehouse) {
-  const reader = await openWarehouse(warehouse);
+  const reader = await openReader(warehouse, (await loadRegistry()).tables);
   try {
     const hashes = [];
     for (const name of ['blocks', 'transactions', 'messages', 'account_states']) {

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startSandbox } from '../dist/src/index.js';
+import { startSandbox } from '../dist/src/sandbox/index.js';
 import { cli, must, scratch } from './lib/process.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 

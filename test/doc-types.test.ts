@@ -50,8 +50,8 @@ test.each(examples)('$place compiles under strict TypeScript', ({ code }) => {
 
 test('each page about the library has an example, and a wrong one does not compile', () => {
   const named = new Set(examples.map(({ place }) => place.split(':')[0]));
-  expect([...named].sort()).toEqual(['README.md', 'docs/consumers.md', 'docs/reports.md']);
-  const wrong = "import { follow } from 'tonlake';\nfollow({ warehouse: 'w', tables: ['blocks'], cursor: null });\n";
+  expect([...named].sort()).toEqual(['README.md', 'docs/consumers.md', 'docs/library.md', 'docs/reports.md']);
+  const wrong = "import { consume } from 'tonlake';\nconsume({ warehouse: 'w', tables: ['blocks'], cursor: null });\n";
   expect(compile(wrong)).toMatch(/example\.ts\(2,\d+\): error TS2322/);
 });
 

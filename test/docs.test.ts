@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildMarts, openWarehouse, runChecks, type Warehouse } from '../src/index.ts';
+import { type Lake, open } from '../src/library/open.ts';
+import { buildMarts } from '../src/marts/build-marts.ts';
+import { runChecks } from '../src/marts/run-checks.ts';
 import { exportSandbox } from './marts/support.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -29,13 +31,13 @@ function queriesOf(page: string): readonly Documented[] {
 }
 
 const queries = pages.flatMap(queriesOf);
-let warehouse: Warehouse;
+let warehouse: Lake;
 
 beforeAll(async () => {
   const path = await exportSandbox('5000:5019');
   await buildMarts(path);
   await runChecks(path, { names: ['unique_keys'] });
-  warehouse = await openWarehouse(path, { onWarning: () => undefined });
+  warehouse = await open({ warehouse: path, onWarning: () => undefined });
 });
 afterAll(() => warehouse.close());
 
@@ -53,6 +55,6 @@ const examples: Readonly<Record<string, string>> = {
 test.each(queries)('$place runs as it stands', async ({ sql }) => {
   const names = [...sql.matchAll(/\$([a-z]\w*)/g)].map(([, name = '']) => name);
   const parameters = Object.fromEntries(names.map((name) => [name, examples[name]]));
-  const { columns } = await warehouse.query(sql, names.length === 0 ? undefined : parameters);
+  const columns = await warehouse.columns(sql, names.length === 0 ? undefined : parameters);
   expect(columns.length).toBeGreaterThan(0);
 });

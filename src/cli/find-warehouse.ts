@@ -42,7 +42,8 @@ export interface Place {
 export async function placeOf(flags: CommonOptions): Promise<Place> {
   const warehouse = warehouseOf(flags);
   if (flags.network !== undefined) return { network: flags.network, warehouse, note: undefined };
-  const held = flags.warehouse === undefined ? undefined : await networkIn(flags.warehouse);
+  const { heldNetwork } = await import('../warehouse/query/held-network.ts');
+  const held = flags.warehouse === undefined ? undefined : await heldNetwork(flags.warehouse);
   const network = held ?? networkOf(flags);
   const isDefault = held === undefined && namedNetwork(flags) === undefined;
   return {
@@ -50,18 +51,6 @@ export async function placeOf(flags: CommonOptions): Promise<Place> {
     warehouse,
     note: isDefault ? `network ${network} (the default), warehouse ${warehouse}` : undefined,
   };
-}
-
-/** The network of an existing warehouse; the command reports one that cannot be read. */
-async function networkIn(path: string): Promise<string | undefined> {
-  const { openReader } = await import('../warehouse/index.ts');
-  try {
-    const reader = await openReader(path, []);
-    await reader.close();
-    return reader.network;
-  } catch {
-    return undefined;
-  }
 }
 
 async function warehousesIn(folder: string): Promise<readonly string[]> {

@@ -7,12 +7,12 @@ import { jsonRows, textOf } from '../sql/row-text.ts';
 import type { Alert } from './alert.ts';
 import { messageOf } from './alert-message.ts';
 import { alertRows, type Before, newestTimes } from './alert-rows.ts';
+import { nextStep, readLedger } from './consume.ts';
 import { type Cursor, formatCursor, parseCursor, spansText } from './cursor.ts';
 import { startAt } from './cursor-start.ts';
 import type { DeliveryTarget, Sender } from './delivery-target.ts';
 import type { Feed, FeedSource } from './feed.ts';
 import { FeedFile } from './feed-file.ts';
-import { nextStep, readLedger } from './follow.ts';
 import type { FeedView } from './read-rows.ts';
 import { SentLog } from './sent-log.ts';
 

@@ -23,7 +23,7 @@ export const jobActions: JobActions = {
   },
   run,
   verify: async ({ repair, ...options }) => {
-    if (!repair) return (await import('../verify/verify.ts')).verifyWarehouse(options);
+    if (!repair) return (await import('../verify/verify.ts')).verifyWarehouse({ ...options, signal: undefined });
     return (await import('../verify/repair.ts')).repairWarehouse(options);
   },
   compact: async ({ network, ...options }) => {

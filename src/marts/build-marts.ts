@@ -57,6 +57,8 @@ export interface BuildOptions {
   readonly folder?: string | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
+  /** An abort ends the build after the current mart: it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
   readonly onEvent?: ((event: MartEvent) => void) | undefined;
   /** Awaited before each step of a commit; for tests. */
   readonly onStep?: ((step: string) => Promise<void>) | undefined;
@@ -89,6 +91,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
     const context = await readMartContext({ store, query: store.query, network, effects, marts, registry });
     const builds: MartBuild[] = [];
     for (const mart of chosen) {
+      options.signal?.throwIfAborted();
       const build = await buildMart(context, mart, options);
       builds.push(build);
       onEvent?.({ event: 'mart', ...build });

@@ -1,6 +1,7 @@
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
+import type { ShownThing } from './shown-thing.ts';
 
 /** Where one row is from. */
 export interface RowExplanation {
@@ -79,6 +80,11 @@ export interface RowProof {
   readonly statement: string;
   /** The same question asked again of the rows that are in the warehouse; undefined if they cannot answer it. */
   readonly evidence: { readonly holds: boolean; readonly text: string } | undefined;
+}
+
+/** A thing, and where its row is from if that was asked for. */
+export interface ExplainedThing extends ShownThing {
+  readonly why?: Explanation;
 }
 
 /** True if rows were found, and their files and proofs are as committed. */

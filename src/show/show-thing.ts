@@ -4,11 +4,15 @@ import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
-import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { type LedgerEntry, type Reader, spansOf } from '../warehouse/index.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { explainRowIn } from './explain-row.ts';
+import type { ExplainedThing } from './explanation.ts';
 import { findValue } from './find-value.ts';
 import { loadSections } from './sections.ts';
 import type { ShownThing, Thing, ThingSection } from './shown-thing.ts';
 import { parseThing, requireThing } from './thing.ts';
+import { keyOf } from './thing-key.ts';
 import { readTraceTree } from './trace-tree.ts';
 
 type Read = (sql: string) => Promise<QueryResult>;
@@ -41,6 +45,24 @@ export async function showThing(
     trace: thing.kind === 'hash' ? await readTraceTree(read, registry, thing.value) : [],
     places: await findValue(read, registry, ledger, thing),
   };
+}
+
+/**
+ * What an open warehouse knows of the thing that a word names.
+ *
+ * @throws as {@link thingOf}; {UsageError} `other-network`
+ */
+export async function showIn(
+  reader: Reader,
+  registry: Registry,
+  word: string,
+  { network, why }: { readonly network?: string | undefined; readonly why?: boolean | undefined },
+): Promise<ExplainedThing> {
+  requireSameNetwork(reader.path, reader.network, network);
+  const ledger = await reader.ledger();
+  const shown = await showThing(reader.query, registry, ledger, await thingOf(reader.query, ledger, word));
+  const of = why === true ? keyOf(registry, shown) : undefined;
+  return of === undefined ? shown : { ...shown, why: await explainRowIn(reader, registry, of.table, of.key) };
 }
 
 /** What is proven of a block: the verdicts of the commits that have it. */

@@ -22,3 +22,10 @@ export type Stream = <T>(
   parameters: Readonly<Record<string, unknown>> | undefined,
   use: (rows: RowStream) => Promise<T>,
 ) => Promise<T>;
+
+/** All rows of a stream. */
+export async function collectRows({ columns, lots }: RowStream): Promise<QueryResult> {
+  const rows: (readonly unknown[])[] = [];
+  for await (const some of lots()) rows.push(...some);
+  return { columns, rows };
+}

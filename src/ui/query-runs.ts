@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { StoreError, UsageError } from '../core/errors.ts';
-import { INTERRUPTED } from '../files/file-failure.ts';
 import { requireQueries } from '../sql/confined-sql.ts';
-import type { QueryResult, RowStream } from '../sql/query-result.ts';
+import { collectRows, type QueryResult } from '../sql/query-result.ts';
 import type { RelationSource } from '../sql/relation-writer.ts';
+import { interruptible } from '../warehouse/query/interruptible.ts';
 import { openQueries, type Queries, type QueryOptions } from '../warehouse/query/query.ts';
 import type { UiOptions } from './ui-options.ts';
 import type { RunResult } from './ui-types.ts';
@@ -18,8 +18,6 @@ export const MAX_ROWS = 1_000_000;
 const MAX_RESULTS = 4;
 /** Queries that run at once; others wait. */
 const MAX_RUNNING = 2;
-/** An interruption between two statements of DuckDB has no effect, so it is repeated. */
-const INTERRUPT_MS = 50;
 
 /** A query that ended. */
 export interface Kept {
@@ -122,20 +120,17 @@ export class QueryRuns {
   /** Does `work` until it is cancelled, or its time is over. */
   async #bounded<T>(queries: Queries, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { seconds } = this.#options;
-    const endsAt = performance.now() + seconds * 1000;
-    const isOver = (): boolean => signal.aborted || performance.now() > endsAt;
-    const repeat = setInterval(() => isOver() && queries.interrupt(), INTERRUPT_MS);
+    const limit = AbortSignal.timeout(seconds * 1000);
+    const end = AbortSignal.any([signal, limit]);
     try {
-      return await work();
+      return await interruptible(queries, end, work);
     } catch (error) {
-      if (!(error instanceof StoreError && error.code === INTERRUPTED)) throw error;
+      if (!end.aborted || error !== end.reason) throw error;
       if (signal.aborted) throw new StoreError('store: query: cancelled', { code: 'cancelled' });
       throw new StoreError(`store: query: expected an end within ${seconds} s, stopped`, {
         code: 'too-slow',
         hint: 'narrow it down, for example by block_date; or start tonlake ui with a larger --seconds',
       });
-    } finally {
-      clearInterval(repeat);
     }
   }
 }
@@ -145,10 +140,4 @@ async function readBytes({ query }: RelationSource): Promise<number | null> {
   const { rows } = await query("SELECT sum(bytes)::DOUBLE FROM duckdb_logs_parsed('FileSystem') WHERE op = 'READ'");
   const bytes = rows[0]?.[0];
   return bytes === null || bytes === undefined ? null : Number(bytes);
-}
-
-async function collectRows({ columns, lots }: RowStream): Promise<QueryResult> {
-  const rows: (readonly unknown[])[] = [];
-  for await (const some of lots()) rows.push(...some);
-  return { columns, rows };
 }

@@ -74,6 +74,8 @@ export async function repairWarehouse(options: RepairOptions, onPlan?: PlanListe
   for (;;) {
     const quiet: VerifyOptions = {
       ...all,
+      // A stopped repair reports the remaining damage.
+      signal: undefined,
       onEvent: (event) => {
         const text = JSON.stringify(event);
         if (event.event === 'finding' && !told.has(text)) onEvent?.(event);

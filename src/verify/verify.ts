@@ -33,6 +33,8 @@ export interface VerifyOptions {
   readonly memoryMb?: number | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
+  /** An abort ends it after the entries that are being read: it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
   /** Told of each finding as soon as it is known, and of each repair. */
   readonly onEvent?: ((event: VerifyEvent) => void) | undefined;
 }
@@ -117,7 +119,7 @@ export async function inspectWarehouse<T>(
     const limits = await limitTo(warehouse, registry, options.range, report);
     const chosen = warehouse.entries.filter((entry) => haveCommon(spansOf(entry), limits));
     for (const finding of findOverlaps(registry, chosen)) report(finding);
-    const states = await readStates(warehouse, registry, chosen, report);
+    const states = await readStates(warehouse, registry, chosen, report, options.signal);
     const { edges, compared, notFinal, unchecked } = await auditRows({
       warehouse,
       registry,
@@ -185,12 +187,14 @@ async function readStates(
   registry: Registry,
   entries: readonly LedgerEntry[],
   report: (finding: Finding) => void,
+  signal: AbortSignal | undefined,
 ): Promise<readonly EntryState[]> {
   const idle = await Promise.all(Array.from({ length: READERS }, () => warehouse.database.connect()));
   const turns = new PQueue({ concurrency: READERS });
   try {
     const read = await turns.addAll(
       batchesOf(entries).map((batch) => async () => {
+        signal?.throwIfAborted();
         const database = idle.pop() ?? warehouse.database;
         const findings: Finding[] = [];
         const states = await readEntryStates({ ...warehouse, database }, registry, batch, (each) =>

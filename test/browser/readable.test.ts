@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { renderReport, run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { renderReport } from '../../src/reports/render-report.ts';
 import { FRONT, writeReport } from '../reports/support.ts';
 import { freshFolder } from '../scratch.ts';
 import { findChromium, launch, PATIENCE_MS } from './chromium.ts';

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse, renderReport, run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { renderReport } from '../../src/reports/render-report.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { FRONT, writeReport } from '../reports/support.ts';
 import { freshFolder } from '../scratch.ts';
 import { findChromium, launch, PATIENCE_MS } from './chromium.ts';
@@ -48,7 +50,7 @@ describe.skipIf(executable === undefined)(`reports in a browser${why}`, () => {
   }
 
   async function rowsOf(sql: string): Promise<readonly (readonly string[])[]> {
-    const opened = await openWarehouse(warehouse, { onWarning: () => undefined });
+    const opened = await openWarehouse(warehouse);
     try {
       return (await opened.query(sql)).rows.map((row) => row.map(String));
     } finally {

@@ -4,7 +4,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
 import { logPath } from '../../src/jobs/run-log.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import { query } from '../e2e/export.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { openWarehouse } from '../../src/index.ts';
 import { type Running, startTonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
@@ -14,6 +13,7 @@ import {
   startS3Relay,
   useS3,
 } from '../objects/s3-server.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { chanceOf } from './scenario.ts';

@@ -1,10 +1,10 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openWarehouse } from '../../src/index.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { chanceOf } from './scenario.ts';
 

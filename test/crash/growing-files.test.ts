@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openWarehouse } from '../../src/index.ts';
 import { startTonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { chanceOf, expectNoLeftovers } from './scenario.ts';
 

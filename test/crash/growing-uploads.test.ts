@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openWarehouse } from '../../src/index.ts';
 import { openS3Store } from '../../src/objects/s3-store.ts';
 import { type Finished, startTonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { EXTENSIONS, S3_PROGRAM, type S3Fault, startS3, startS3Relay, useS3 } from '../objects/s3-server.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { chanceOf } from './scenario.ts';
 import { unnamedFiles } from './unnamed-files.ts';

@@ -2,11 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { contentHash, loadRegistry, openWarehouse } from '../../src/index.ts';
+import { contentHash } from '../../src/audit/content-hash.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { JobHistory } from '../../src/jobs/run-history.ts';
 import { loadMarts } from '../../src/marts/load-marts.ts';
 import { startTonlake } from '../cli.ts';
 import { type Hashes, hashTables } from '../e2e/export.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 const OUTPUTS = ['network.html', 'fees.csv', 'blocks.json'] as const;
@@ -94,7 +96,7 @@ async function readResult(folder: string): Promise<JobResult> {
 
 async function hashMarts(path: string): Promise<Hashes> {
   const marts = await loadMarts(await loadRegistry());
-  const warehouse = await openWarehouse(path, { onWarning: () => undefined });
+  const warehouse = await openWarehouse(path);
   try {
     const hashes: Record<string, string> = {};
     for (const { table } of marts.filter(({ name }) =>

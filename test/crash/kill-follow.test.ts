@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { openWarehouse } from '../../src/index.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { type Running, startNode, startTonlake } from '../cli.ts';
 import { hashTables, query } from '../e2e/export.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { chanceOf } from './scenario.ts';
 

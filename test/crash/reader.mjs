@@ -1,6 +1,6 @@
 // A process that only reads: asks all the time, until its standard input closes, and ends with 1 if an answer is smaller than the last one.
 // node reader.mjs WAREHOUSE; prints how many answers it got.
-import { openWarehouse } from '../../dist/src/index.js';
+import { open } from '../../dist/src/library/open.js';
 
 const [path = ''] = process.argv.slice(2);
 let isOpen = true;
@@ -12,10 +12,10 @@ let last = [0, 0];
 let answers = 0;
 while (isOpen) {
   // As a program that asks once does it, and as one that stays does it.
-  const warehouse = await openWarehouse(path, { onWarning: () => undefined });
+  const warehouse = await open({ warehouse: path, onWarning: () => undefined });
   for (let at = 0; at < 5 && isOpen; at++) {
-    const { rows } = await warehouse.query('select max(mc_block_seqno), count(*) from transactions');
-    const now = rows[0].map(Number);
+    const [row] = await warehouse.query('select max(mc_block_seqno) as newest, count(*) as rows from transactions');
+    const now = Object.values(row).map(Number);
     if (now[0] < last[0] || now[1] < last[1]) throw new Error(`${last} was followed by ${now}`);
     last = now;
     answers++;

@@ -2,10 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { type LedgerEntry, openWarehouse } from '../../src/index.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
+import type { LedgerEntry } from '../../src/warehouse/index.ts';
 import { startTonlake } from '../cli.ts';
 import { exportRange, type Hashes, hashTables } from '../e2e/export.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A run that is worth killing: three pipelines, and commits of each. */

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadRegistry, type RunReport } from '../../src/index.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import type { RunReport } from '../../src/export/run.ts';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';

@@ -1,11 +1,12 @@
 import { vi } from 'vitest';
 import { hashedColumns } from '../../src/audit/content-hash.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { openWarehouse, type RunReport } from '../../src/index.ts';
+import type { RunReport } from '../../src/export/run.ts';
 import { quoteName } from '../../src/sql/canonical-text.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { type CliOptions, type Finished, tonlake } from '../cli.ts';
 import type { TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 
 /** Rows of each table, and the sum of their hashes. */
 export type Hashes = Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse, run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { open } from '../../src/library/open.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -42,12 +43,12 @@ describe('a query over a table with a hole', () => {
 
   test('warns once in the library, and is refused there as well', async () => {
     const warnings: string[] = [];
-    const opened = await openWarehouse(warehouse, { onWarning: (message) => warnings.push(message) });
+    const opened = await open({ warehouse, onWarning: (message) => warnings.push(message) });
     await opened.query(QUERY);
     await opened.query(QUERY);
     await opened.close();
     expect(warnings).toEqual([GAP]);
-    const strict = await openWarehouse(warehouse, { strict: true });
+    const strict = await open({ warehouse, strict: true });
     await expect(strict.query(QUERY)).rejects.toMatchObject({ code: 'missing' });
     await expect(strict.query('select count(*) from blocks')).resolves.toBeDefined();
     await strict.close();

@@ -1,16 +1,11 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  contentHash,
-  loadRegistry,
-  openWarehouse,
-  type RunEvent,
-  type RunOptions,
-  type RunReport,
-  run,
-} from '../../src/index.ts';
+import { contentHash } from '../../src/audit/content-hash.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { type RunEvent, type RunOptions, type RunReport, run } from '../../src/export/run.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { EVERY, SOME_STATES, walkFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { killOwner, listAll } from '../warehouse/warehouses.ts';

@@ -6,11 +6,11 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { readBatches } from '../../src/export/read-batches.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
-import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { DEEP_LIES, LIE_KINDS, type LieKind } from '../faults/lie-kinds.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -173,7 +173,7 @@ describe('a source that lies about some blocks, read block by block', () => {
 describe('headers without transactions', () => {
   const span: Span = { from: 60, to: 72 };
   const headersIn = async (path: string): Promise<ReadonlyMap<number, number>> => {
-    const opened = await openWarehouse(path, { onWarning: () => undefined });
+    const opened = await openWarehouse(path);
     const { rows } = await opened.query('SELECT mc_block_seqno, count(*)::INTEGER FROM blocks GROUP BY ALL');
     await opened.close();
     return new Map(rows as [number, number][]);

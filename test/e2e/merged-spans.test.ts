@@ -5,7 +5,7 @@ import { type Effects, realEffects } from '../../src/core/effects.ts';
 import type { Span } from '../../src/core/span.ts';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { type RunOptions, run } from '../../src/export/run.ts';
-import { runChecks } from '../../src/index.ts';
+import { runChecks } from '../../src/marts/run-checks.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import { doneSpans, spansOf } from '../../src/warehouse/ledger/done-spans.ts';

@@ -6,9 +6,9 @@ import { planRun } from '../../src/export/plan.ts';
 import { run } from '../../src/export/run.ts';
 import { Database } from '../../src/sql/database.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
-import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { OWN_ORDERS, pipelineFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
@@ -59,7 +59,7 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
   });
 
   test('its table is read without the folder, with types, units and words', async () => {
-    const warehouse = await openWarehouse(source, { onWarning: () => {} });
+    const warehouse = await openWarehouse(source);
     const { rows, columns } = await warehouse.query(
       'select count(*) as n, sum(amount) as amount, any_value(block_time) as at, count(distinct sender) as senders from own_orders',
     );

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
 import { Database } from '../../src/sql/database.ts';
 import { freshFolder } from '../scratch.ts';
 

@@ -4,14 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { fixedColumns, WHOLE } from '../../src/declare/left-out.ts';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { type Selection, selectFrom } from '../../src/declare/selection.ts';
 import type { TableDef } from '../../src/declare/table.ts';
-import { loadRegistry, openWarehouse, type RunEvent, type RunReport, run } from '../../src/index.ts';
+import { type RunEvent, type RunReport, run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { readsOf } from '../../src/warehouse/query/left-out-gaps.ts';
 import type { Reader } from '../../src/warehouse/reader.ts';
 import { sumRows } from '../../src/warehouse/staging/row-sum.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { type RunEvent, run } from '../../src/export/run.ts';
 import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { chanceOf, ROW_LIES, type RowLie } from '../row-lies.ts';

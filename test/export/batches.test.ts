@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readBatches } from '../../src/export/read-batches.ts';
+import { run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
-import { readBatches, run } from '../../src/index.ts';
-import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { withRows } from '../faults/lists.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 let sandbox: TestSandbox;

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunEvent, realEffects, run } from '../../src/index.ts';
+import { realEffects } from '../../src/core/effects.ts';
+import { type RunEvent, run } from '../../src/export/run.ts';
 import { query } from '../e2e/export.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadRegistry, type RunEvent, type RunOptions, realEffects, run } from '../../src/index.ts';
+import { realEffects } from '../../src/core/effects.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { type RunEvent, type RunOptions, run } from '../../src/export/run.ts';
 import { query } from '../e2e/export.ts';
 import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';

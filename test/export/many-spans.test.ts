@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Span } from '../../src/core/span.ts';
-import { run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';

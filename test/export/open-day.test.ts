@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 

@@ -5,10 +5,10 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
-import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import type { LieKind } from '../faults/lie-kinds.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 const LIAR = 50;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type RunEvent, realEffects, run } from '../../src/index.ts';
+import { realEffects } from '../../src/core/effects.ts';
+import { type RunEvent, run } from '../../src/export/run.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';

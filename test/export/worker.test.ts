@@ -4,15 +4,18 @@ import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import blocks from '../../pipelines/blocks.ts';
 import transactions from '../../pipelines/transactions.ts';
+import { contentHash } from '../../src/audit/content-hash.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import type { RowRules } from '../../src/export/row-rules.ts';
+import { run } from '../../src/export/run.ts';
 import { workerLoaders } from '../../src/export/workers/loader-pool.ts';
 import type { LoaderPool, StageSource } from '../../src/export/workers/loader-port.ts';
-import { contentHash, loadRegistry, openWarehouse, run } from '../../src/index.ts';
 import type { FileStage } from '../../src/warehouse/index.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { Stager } from '../../src/warehouse/staging/stager.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** Several spans, one after the other and side by side. */

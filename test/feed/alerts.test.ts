@@ -4,14 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { DeliveryError, formatError } from '../../src/core/errors.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
+import { run } from '../../src/export/run.ts';
 import type { Alert } from '../../src/feed/alert.ts';
 import { AlertFeed } from '../../src/feed/alert-feed.ts';
 import { messageOf } from '../../src/feed/alert-message.ts';
 import { openSender } from '../../src/feed/delivery-target.ts';
 import { loadAlerts } from '../../src/feed/load-alerts.ts';
 import { ReaderSource } from '../../src/feed/reader-source.ts';
-import { forgetRange, openWarehouse, run } from '../../src/index.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { forgetRange } from '../../src/verify/forget.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();

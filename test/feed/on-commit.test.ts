@@ -10,10 +10,10 @@ import { CommitFeed } from '../../src/feed/commit-feed.ts';
 import { Deliveries, type DeliveryEvent } from '../../src/feed/deliveries.ts';
 import { parseTarget, type Send, sendTo } from '../../src/feed/delivery-target.ts';
 import { loadAlerts } from '../../src/feed/load-alerts.ts';
-import { openWarehouse } from '../../src/index.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { followUntil, reaches, startGrowing } from '../follow/support.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 const numberOf = (line: string): number => JSON.parse(line).number;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
+import { run } from '../../src/export/run.ts';
 import { ReaderSource } from '../../src/feed/reader-source.ts';
-import { run } from '../../src/index.ts';
 import { freshFolder } from '../scratch.ts';
 
 const COUNT = 'SELECT count(*) FROM blocks';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { openWarehouse } from '../../src/index.ts';
 import { hashTables } from '../e2e/export.ts';
 import { EXTENSIONS, S3_PROGRAM, startS3, useS3 } from '../objects/s3-server.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
@@ -22,7 +22,7 @@ describe.skipIf(isMissing)(
       const warehouse = 's3://lake/one';
       const options = { pipelines: ['transactions'], network: sandbox.url, warehouse, effects, lagMs: 10_000 };
       const first = await followUntil(reaches(HEAD + 60), { ...options, from: '-2:' });
-      const reader = await openWarehouse(warehouse, { onWarning: () => undefined });
+      const reader = await openWarehouse(warehouse);
       const count = async () => Number((await reader.query('SELECT count(*) FROM transactions')).rows[0]?.[0]);
       const before = await count();
       const counts: Promise<number>[] = [];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { buildMarts } from '../../src/index.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { hashMarts } from '../marts/support.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';

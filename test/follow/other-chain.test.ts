@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { openWarehouse } from '../../src/index.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 

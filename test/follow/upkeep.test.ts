@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { follow, openWarehouse } from '../../src/index.ts';
+import { consume } from '../../src/feed/consume.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { watchInstances } from '../warehouse/duckdb-instances.ts';
 import { followUntil, startGrowing } from './support.ts';
@@ -24,7 +25,7 @@ test('files are merged between the rounds, and a consumer sees every row once', 
   const { rows } = await reader.query('SELECT hash FROM transactions ORDER BY hash');
   await reader.close();
   const seen: string[] = [];
-  for await (const { batches } of follow({ warehouse, tables: pipelines, wait: false })) {
+  for await (const { batches } of consume({ warehouse, tables: pipelines, wait: false })) {
     for (const { batch } of batches) seen.push(...[...(batch.getChild('hash') ?? [])].map(String));
   }
   expect(seen.sort()).toEqual(rows.map(([hash]) => hash));

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadRegistry } from '../../src/index.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { tonlake } from '../cli.ts';

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatError, UsageError } from '../../src/core/errors.ts';
-import { run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
 import { checkQueries } from '../../src/jobs/check-queries.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { freshFolder } from '../scratch.ts';

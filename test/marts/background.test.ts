@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
-import { buildMarts, readStatus } from '../../src/index.ts';
 import { BackgroundMarts } from '../../src/marts/background-marts.ts';
 import type { MartBuiltEvent } from '../../src/marts/build-marts.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { loadMarts, type MartDef } from '../../src/marts/load-marts.ts';
 import { BackgroundMerge, type LedgerEntry, openReader, openStore, type Store } from '../../src/warehouse/index.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, exportSandbox, hashMarts, marts, registry, sqlFolder } from './support.ts';
 

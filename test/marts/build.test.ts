@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { buildMarts, type MartBuild } from '../../src/index.ts';
+import { buildMarts, type MartBuild } from '../../src/marts/build-marts.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 import { dropFile } from '../verify/support.ts';

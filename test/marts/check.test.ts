@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
-import { buildMarts, type CheckResult, runChecks } from '../../src/index.ts';
-import { loadChecks } from '../../src/marts/run-checks.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
+import { type CheckResult, loadChecks, runChecks } from '../../src/marts/run-checks.ts';
 import { Database } from '../../src/sql/database.ts';
 import { FORGOTTEN_DAYS, forgottenDays } from '../../src/warehouse/query/forgotten-days.ts';
 import { tonlake } from '../cli.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { buildMarts, formatError } from '../../src/index.ts';
+import { formatError } from '../../src/core/errors.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { loadMarts, type MartDef, martOf } from '../../src/marts/load-marts.ts';
 import { stampOf } from '../../src/marts/mart-inputs.ts';
 import { loadChecks } from '../../src/marts/run-checks.ts';

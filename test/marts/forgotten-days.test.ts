@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildMarts, type MartBuild, run, runChecks } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { buildMarts, type MartBuild } from '../../src/marts/build-marts.ts';
+import { runChecks } from '../../src/marts/run-checks.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { freshFolder } from '../scratch.ts';

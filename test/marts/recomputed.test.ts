@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { buildMarts, openWarehouse } from '../../src/index.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { Database } from '../../src/sql/database.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { everything, exportSandbox } from './support.ts';
 
 const NEW = [
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 
 async function rowsOf(sql: string): Promise<readonly unknown[]> {
-  const reader = await openWarehouse(warehouse, { onWarning: () => undefined });
+  const reader = await openWarehouse(warehouse);
   try {
     const { rows } = await reader.query(sql);
     return rows.map((row) =>

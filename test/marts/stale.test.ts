@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { buildMarts, openWarehouse, readStatus, run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { open } from '../../src/library/open.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -18,7 +21,7 @@ describe.each(['w', 'w.duckdb'])('a mart of %s', (name) => {
 
   async function lacksOf(sql: string): Promise<readonly string[]> {
     const lacks: string[] = [];
-    const opened = await openWarehouse(warehouse, { onWarning: (line) => lacks.push(line) });
+    const opened = await open({ warehouse, onWarning: (line) => lacks.push(line) });
     await opened.query(sql);
     await opened.close();
     return lacks;

@@ -1,10 +1,13 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { contentHash, loadRegistry, openWarehouse, type Warehouse } from '../../src/index.ts';
+import { contentHash } from '../../src/audit/content-hash.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { loadMarts, type MartDef } from '../../src/marts/load-marts.ts';
 import { Database } from '../../src/sql/database.ts';
+import type { Reader } from '../../src/warehouse/index.ts';
 import { tonlake } from '../cli.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 
 export const registry = await loadRegistry();
@@ -38,7 +41,7 @@ export async function copyOf(path: string): Promise<string> {
 
 /** Rows and content hash of every mart of a warehouse. */
 export async function hashMarts(path: string, names = marts.map(({ name }) => name)) {
-  const warehouse = await openWarehouse(path, { onWarning: () => undefined });
+  const warehouse = await openWarehouse(path);
   try {
     const hashes: Record<string, string> = {};
     for (const { name, table } of marts.filter((mart) => names.includes(mart.name))) {
@@ -51,13 +54,13 @@ export async function hashMarts(path: string, names = marts.map(({ name }) => na
   }
 }
 
-const opened = new Map<string, Warehouse>();
+const opened = new Map<string, Reader>();
 
 /** A folder stays open until the file's tests end: a reader of it sees every commit. */
-async function openOnce(path: string): Promise<Warehouse> {
+async function openOnce(path: string): Promise<Reader> {
   const known = opened.get(path);
   if (known !== undefined) return known;
-  const warehouse = await openWarehouse(path, { onWarning: () => undefined });
+  const warehouse = await openWarehouse(path);
   if (warehouse.kind === 'parquet') {
     opened.set(path, warehouse);
     afterFile(async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { type RunEvent, run } from '../../src/export/run.ts';
 import { type Hashes, hashTables } from '../e2e/export.ts';
 import { ALL_FAULTS, type Faults } from '../faults/faults.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';

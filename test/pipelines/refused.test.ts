@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { PipelineDef } from '../../src/declare/pipeline.ts';
-import { loadRegistry, type RunEvent, run } from '../../src/index.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { type RunEvent, run } from '../../src/export/run.ts';
 import { hashTables, query } from '../e2e/export.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';

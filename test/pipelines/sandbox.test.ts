@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadRegistry, type RunEvent, type RunOptions, type RunReport, run } from '../../src/index.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { type RunEvent, type RunOptions, type RunReport, run } from '../../src/export/run.ts';
 import { endpointsMarkdown } from '../../tools/reference-docs.ts';
 import { hashTables, query } from '../e2e/export.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';

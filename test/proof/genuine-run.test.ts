@@ -1,7 +1,11 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse, type RunEvent, type RunReport, readBatches, run, verifyWarehouse } from '../../src/index.ts';
+import { readBatches } from '../../src/export/read-batches.ts';
+import { type RunEvent, type RunReport, run } from '../../src/export/run.ts';
+import { open } from '../../src/library/open.ts';
+import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { hasShared } from '../fixtures.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import type { Json } from './genuine.ts';
 import { type GenuineServer, startGenuineServer } from './genuine-server.ts';
@@ -24,7 +28,7 @@ async function runOver(server: GenuineServer, warehouse = freshFolder()): Promis
 }
 
 async function query(warehouse: string, sql: string): Promise<readonly unknown[]> {
-  const opened = await openWarehouse(warehouse, { onWarning: () => undefined });
+  const opened = await openWarehouse(warehouse);
   try {
     return (await opened.query(sql)).rows;
   } finally {
@@ -156,11 +160,11 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
 
     const warnings: string[] = [];
     const counting = 'SELECT count(*) FROM transactions';
-    const warned = await openWarehouse(warehouse, { onWarning: (message) => warnings.push(message) });
+    const warned = await open({ warehouse, onWarning: (message) => warnings.push(message) });
     await warned.query(counting);
     await warned.close();
     expect(warnings.join()).toMatch(/^transactions: unproven \d.*, 35 blocks \(content contradicts hashes\)/);
-    const strict = await openWarehouse(warehouse, { strict: true });
+    const strict = await open({ warehouse, strict: true });
     await expect(strict.query(counting)).rejects.toMatchObject({ code: 'missing' });
     await strict.query('SELECT count(*) FROM blocks');
     await strict.close();

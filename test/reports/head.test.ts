@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openWarehouse, renderReport, run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { renderReport } from '../../src/reports/render-report.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { FRONT, tableReport, writeReport } from './support.ts';
 
@@ -23,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 async function oneValue(sql: string): Promise<string> {
-  const opened = await openWarehouse(warehouse, { onWarning: () => undefined });
+  const opened = await openWarehouse(warehouse);
   try {
     return String((await opened.query(sql)).rows[0]?.[0]);
   } finally {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { renderReport, run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { renderReport } from '../../src/reports/render-report.ts';
 import { formatStatus, readStatus } from '../../src/warehouse/query/status.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { openWarehouse, renderReport, run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { renderReport } from '../../src/reports/render-report.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { FRONT, tableReport, warehouseWithHole, writeReport } from './support.ts';
 
@@ -276,7 +278,7 @@ test('a report works over a warehouse of one file', async () => {
 });
 
 async function openAndQuery(sql: string) {
-  const opened = await openWarehouse(warehouse, { onWarning: () => undefined });
+  const opened = await openWarehouse(warehouse);
   try {
     return await opened.query(sql);
   } finally {

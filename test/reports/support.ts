@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A small warehouse of the sandbox whose transactions lack the masterchain blocks 1010:1019. */

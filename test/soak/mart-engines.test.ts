@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { buildMarts } from '../../src/index.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { openQueries } from '../../src/warehouse/query/query.ts';
 import { ENGINES, readEngineTable } from '../marts/engine-table.ts';
 import { exportSandbox, marts } from '../marts/support.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildMarts } from '../../src/index.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { openQueries } from '../../src/warehouse/query/query.ts';
 import { tonlake } from '../cli.ts';

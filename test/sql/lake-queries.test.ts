@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildMarts } from '../../src/index.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { openQueries, type Queries } from '../../src/warehouse/query/query.ts';
 import { exportSandbox } from '../marts/support.ts';
 import { lakeQueries } from './lake-queries.ts';

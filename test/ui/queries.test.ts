@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import type { ColumnProfile, Names, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
 import { query } from '../e2e/export.ts';

@@ -1,7 +1,7 @@
 import { cpSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import { firstKeptDay, forgetOld, type RetentionOptions } from '../../src/verify/retention.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TableDef } from '../../src/declare/table.ts';
-import { buildMarts } from '../../src/index.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { Database } from '../../src/sql/database.ts';
 import { loadExtension } from '../../src/sql/httpfs.ts';
 import { BucketScans } from '../../src/warehouse/bucket-store/bucket-scans.ts';

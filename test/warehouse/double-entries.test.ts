@@ -2,9 +2,9 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
+import { open } from '../../src/library/open.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
-import { openWarehouse } from '../../src/warehouse/query/open-warehouse.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
@@ -46,9 +46,9 @@ test('entries with common blocks, copied by hand, double no rows in an answer; a
     code: 1,
     stderr: `error: store: transactions 1005:1009: expected one entry of the ledger, got 2 and 4; hint: tonlake verify --repair --warehouse ${first}\n`,
   });
-  const warehouse = await openWarehouse(first);
+  const warehouse = await open({ warehouse: first });
   await expect(warehouse.query(COUNT)).rejects.toMatchObject({ code: 'blocks-twice' });
-  expect((await warehouse.query('select 1')).rows).toEqual([[1]]);
+  expect(await warehouse.query('select 1 as one')).toEqual([{ one: 1 }]);
   await warehouse.close();
   expect(await repairWarehouse({ warehouse: first, network: sandbox.url })).toMatchObject({ proven: true });
   expect(await query(first, COUNT)).toEqual(whole);

@@ -3,10 +3,14 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { FOLLOW_PENDING } from '../../src/declare/walk.ts';
-import { buildMarts, openWarehouse, readStatus, renderReport, run } from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { open } from '../../src/library/open.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
+import { renderReport } from '../../src/reports/render-report.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { lacksOfQuery } from '../../src/warehouse/query/query-coverage.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -158,7 +162,7 @@ describe('half a day is missing in part', () => {
   });
 
   test('in the library, whose parameters count', async () => {
-    const opened = await openWarehouse(warehouse, { strict: true });
+    const opened = await open({ warehouse, strict: true });
     const sql = 'select count(*) from transactions where block_date = $day';
     await expect(opened.query(sql, { day: '2026-05-01' })).rejects.toMatchObject({ code: 'missing' });
     await opened.close();

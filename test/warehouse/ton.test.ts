@@ -2,11 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { buildMarts, openWarehouse } from '../../src/index.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { loadMarts } from '../../src/marts/load-marts.ts';
 import { Database } from '../../src/sql/database.ts';
+import { collectRows } from '../../src/sql/query-result.ts';
 import { tonViews } from '../../src/sql/ton-views.ts';
 import { EmptyDatabase } from '../../src/warehouse/query/empty-database.ts';
+import { openQueries } from '../../src/warehouse/query/query.ts';
 import { tonlake } from '../cli.ts';
 import { exportSandbox } from '../marts/support.ts';
 import { freshFolder } from '../scratch.ts';
@@ -36,9 +38,9 @@ beforeAll(async () => {
 /** Rows of a query, and its warnings. */
 async function ask(sql: string, path = warehouse) {
   const warnings: string[] = [];
-  const reader = await openWarehouse(path, { onWarning: (message) => warnings.push(message) });
+  const reader = await openQueries(path, { onWarning: (message) => warnings.push(message) });
   try {
-    const { rows } = await reader.query(sql);
+    const { rows } = await reader.read(sql, collectRows);
     return { rows, warnings };
   } finally {
     await reader.close();

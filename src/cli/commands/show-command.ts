@@ -93,38 +93,26 @@ function requireTogether(
 }
 
 async function showOne(context: Context<ShowFlags>, word: string): Promise<void> {
-  const [{ openReader }, { showThing, thingOf }, { describeThing }, { keyOf }] = await Promise.all([
+  const [{ openReader }, { showIn }, { describeThing }, { isSound }, { describeExplanation }] = await Promise.all([
     import('../../warehouse/index.ts'),
     import('../../show/show-thing.ts'),
     import('../../show/describe-thing.ts'),
-    import('../../show/thing-key.ts'),
+    import('../../show/explanation.ts'),
+    import('../../show/describe-row.ts'),
   ]);
   const registry = await context.registry();
   const reader = await openReader(await context.warehouse(), registry.tables, { isPinned: true });
   try {
-    (await context.networkCheck())(reader);
-    const ledger = await reader.ledger();
-    const thing = await thingOf(reader.query, ledger, word);
-    const shown = await context.line.during('searching', () => showThing(reader.query, registry, ledger, thing));
+    const shown = await context.line.during('searching', () => showIn(reader, registry, word, context.flags));
     const text = describeThing(shown);
-    const of = context.flags.why === true ? keyOf(registry, shown) : undefined;
-    if (of === undefined) return context.write(context.isJson ? `${JSON.stringify(shown)}\n` : text);
-    const [{ explainRowIn }, { isSound }, { describeExplanation }] = await explaining();
-    const why = await explainRowIn(reader, registry, of.table, of.key);
-    const origin = context.isJson ? '' : describeExplanation(why, of.key);
-    context.write(context.isJson ? `${JSON.stringify({ ...shown, why })}\n` : `${text}\n${origin}`);
-    if (!isSound(why)) process.exitCode = 1;
+    const { why } = shown;
+    const origin = why === undefined || context.isJson ? '' : `\n${describeExplanation(why, [word])}`;
+    context.write(context.isJson ? `${JSON.stringify(shown)}\n` : `${text}${origin}`);
+    if (why !== undefined && !isSound(why)) process.exitCode = 1;
   } finally {
     await reader.close();
   }
 }
-
-const explaining = () =>
-  Promise.all([
-    import('../../show/explain-row.ts'),
-    import('../../show/explanation.ts'),
-    import('../../show/describe-row.ts'),
-  ]);
 
 async function showLive(context: Context<ShowFlags>, word: string): Promise<void> {
   const [{ readLive }, { requireThing }] = await Promise.all([
@@ -150,7 +138,11 @@ async function declaredFor(context: Context<ShowFlags>): Promise<Declared> {
 }
 
 async function showRow(context: Context<ShowFlags>, table: string, key: readonly string[]): Promise<void> {
-  const [{ explainRow }, { isSound }, { describeExplanation }] = await explaining();
+  const [{ explainRow }, { isSound }, { describeExplanation }] = await Promise.all([
+    import('../../show/explain-row.ts'),
+    import('../../show/explanation.ts'),
+    import('../../show/describe-row.ts'),
+  ]);
   const registry = await context.registry();
   const explanation = await explainRow(await context.warehouse(), table, key, { registry });
   context.write(context.isJson ? `${JSON.stringify(explanation)}\n` : describeExplanation(explanation, key));

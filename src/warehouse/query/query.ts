@@ -13,6 +13,7 @@ import { requireCopiesOutside } from './copy-targets.ts';
 import { defineBodies } from './define-bodies.ts';
 import { formNotes } from './form-notes.ts';
 import { QueryCoverage } from './query-coverage.ts';
+import type { Parameters } from './scans.ts';
 import { requireSameNetwork } from './status.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
 
@@ -56,8 +57,13 @@ export interface Queries {
    * @throws {AuditError} `missing` with `strict`, when the query reads what is missing or stale
    */
   write(sql: string, target: RelationTarget): Promise<number>;
-  /** Hands over the rows of a query as they are made. @throws as `write` */
-  read<T>(sql: string, use: (rows: RowStream) => Promise<T>): Promise<T>;
+  /**
+   * Hands over the rows of a query as they are made.
+   *
+   * @param params instead of those of the options, of any type
+   * @throws as `write`
+   */
+  read<T>(sql: string, use: (rows: RowStream) => Promise<T>, params?: Parameters): Promise<T>;
   /**
    * Runs a query once, confined, and keeps its rows until `close`: at most `limit`.
    *
@@ -88,17 +94,21 @@ async function open(
     ...{ confinement: options.confinement, countsTraffic: options.countsTraffic, isPinned: true },
   });
   const coverage = new QueryCoverage(reader, registry);
-  const answer = async <T>(given: string, work: (selection: Selection) => Promise<T>): Promise<T> => {
+  const answer = async <T>(
+    given: string,
+    work: (selection: Selection) => Promise<T>,
+    params: Parameters = options.params,
+  ): Promise<T> => {
     requireStatement(given);
     await requireCopiesOutside(reader.path, given);
     await begin(reader);
     const called = await defineBodies(coverage, given, options.layouts);
     const sql = options.dialect === 'trino' ? await translateTrino(reader.query, called) : called;
-    const lacks = await coverage.lacks(sql, options.params, options.strict);
-    const result = await work({ sql, parameters: boundIn(sql, options) }).catch((error: unknown) => {
+    const lacks = await coverage.lacks(sql, params, options.strict);
+    const result = await work({ sql, parameters: boundIn(sql, params) }).catch((error: unknown) => {
       throw explainFault(error, { sql, file: options.file });
     });
-    const notes = await formNotes(reader.query, registry, { sql, parameters: options.params });
+    const notes = await formNotes(reader.query, registry, { sql, parameters: params });
     for (const warning of [...lacks, ...notes]) options.onWarning?.(warning);
     return result;
   };
@@ -116,7 +126,7 @@ async function open(
           ? writeRelation(reader, selection, target)
           : putWhole(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft })),
       ),
-    read: (given, use) => answer(given, ({ sql, parameters }) => reader.stream(sql, parameters, use)),
+    read: (given, use, params) => answer(given, ({ sql, parameters }) => reader.stream(sql, parameters, use), params),
     keep: async (sql, limit) => {
       requireQueries(sql);
       const kept = await answer(sql, (selection) =>
@@ -149,7 +159,7 @@ export async function withQueries<T>(
 }
 
 /** @throws {UsageError} `unknown-parameter` */
-function boundIn(sql: string, { params }: QueryOptions): Readonly<Record<string, string>> | undefined {
+function boundIn(sql: string, params: Parameters): Parameters {
   if (params === undefined || Object.keys(params).length === 0) return undefined;
   for (const name of Object.keys(params)) {
     if (new RegExp(`\\$${name}\\b`).test(sql)) continue;

@@ -3,17 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import {
-  type FollowedRows,
-  type FollowOptions,
-  follow,
-  forgetRange,
-  openWarehouse,
-  readBatches,
-  run,
-} from '../../src/index.ts';
+import { run } from '../../src/export/run.ts';
+import { type ConsumedRows, type ConsumeOptions, consume } from '../../src/feed/consume.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { forgetRange } from '../../src/verify/forget.ts';
 import { compactWarehouse, openStore } from '../../src/warehouse/index.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 const TABLES = ['transactions', 'messages', 'jetton_transfers'];
@@ -51,7 +46,7 @@ class Consumer {
   cursor: string | undefined;
   readonly replaced: string[] = [];
 
-  take({ batches, cursor, replaces, pipeline, spans }: FollowedRows): void {
+  take({ batches, cursor, replaces, pipeline, spans }: ConsumedRows): void {
     if (replaces) this.replaced.push(`${pipeline} ${spans[0]?.from}:${spans.at(-1)?.to}`);
     for (const { table, batch } of batches) {
       const own = this.rows.get(table) ?? new Map<string, number>();
@@ -76,11 +71,11 @@ class Consumer {
 async function take(
   consumer: Consumer,
   warehouse: string,
-  more: Partial<FollowOptions> = {},
+  more: Partial<ConsumeOptions> = {},
   most = 1e9,
 ): Promise<void> {
   let count = 0;
-  for await (const rows of follow({ warehouse, tables: TABLES, cursor: consumer.cursor, wait: false, ...more })) {
+  for await (const rows of consume({ warehouse, tables: TABLES, cursor: consumer.cursor, wait: false, ...more })) {
     consumer.take(rows);
     if (++count >= most) return;
   }
@@ -109,7 +104,7 @@ describe('follow', () => {
     const { columns, rows } = await warehouse.query('FROM transactions ORDER BY lt, account');
     await warehouse.close();
     const read: unknown[][] = [];
-    for await (const { batches } of follow({ warehouse: exported, tables: ['transactions'], wait: false })) {
+    for await (const { batches } of consume({ warehouse: exported, tables: ['transactions'], wait: false })) {
       for (const { batch } of batches) {
         expect(batch.schema.fields.map(({ name }) => name)).toEqual(columns.map(({ name }) => name));
         const [hash, lt, now, fees] = ['hash', 'lt', 'block_time', 'total_fees'].map((name) => batch.getChild(name));
@@ -165,25 +160,6 @@ describe('follow', () => {
     const effects = { ...realEffects, sleep };
     await expect(take(consumer, path, { wait: true, effects, signal: end.signal })).rejects.toBe(reason);
     expect(consumer.counts()).toEqual(await everything(path));
-  });
-
-  test.each([
-    ['follow', (signal: AbortSignal) => take(new Consumer(), exported, { wait: true, signal })],
-    ['run', (signal: AbortSignal) => exportTo(copyOf(exported), '31:40', { signal })],
-    [
-      'readBatches',
-      async (signal: AbortSignal) => {
-        const batches = readBatches({ network: sandbox.url, range: '31:40', signal });
-        for await (const { batch } of batches) expect(batch.numRows).toBeGreaterThan(0);
-      },
-    ],
-  ])('an abort of %s rejects with its reason', async (_, start) => {
-    const reason = new Error('enough');
-    await expect(start(AbortSignal.abort(reason))).rejects.toBe(reason);
-    const end = new AbortController();
-    const started = start(end.signal);
-    end.abort(reason);
-    await expect(started).rejects.toBe(reason);
   });
 
   test('hands out blocks that are forgotten and exported again as rows that replace others', async () => {

@@ -13,7 +13,7 @@ import { type FeedView, readRows } from './read-rows.ts';
 import { ReaderSource, unless } from './reader-source.ts';
 import { foreignCursor, requireSameLedger } from './require-same-ledger.ts';
 
-export interface FollowOptions {
+export interface ConsumeOptions {
   /** Folder of Parquet files, or a DuckDB file. */
   readonly warehouse: string;
   /** Tables of pipelines that are exported by blocks: `transactions`, `messages`, `jetton_transfers` ... */
@@ -33,7 +33,7 @@ export interface FollowOptions {
 }
 
 /** Rows of some blocks of one pipeline, proven and committed. */
-export interface FollowedRows {
+export interface ConsumedRows {
   readonly pipeline: string;
   /** The masterchain blocks that the rows belong to. */
   readonly spans: readonly Span[];
@@ -58,7 +58,7 @@ const BATCH_ROWS = 50_000;
  * @throws {UsageError} `bad-cursor`, `foreign-cursor`, `other-tables`, `unknown-table`, `not-by-blocks`
  * @throws {StoreError} `no-warehouse`; `busy` without `wait`, while a process writes a DuckDB warehouse. The reason of an aborted signal
  */
-export async function* follow(options: FollowOptions): AsyncGenerator<FollowedRows> {
+export async function* consume(options: ConsumeOptions): AsyncGenerator<ConsumedRows> {
   const { effects = realEffects, wait = true, pollMs = POLL_MS, signal } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const followed = followedTables(registry, options.tables);
@@ -94,7 +94,7 @@ export async function nextRows(
   followed: readonly FollowedTables[],
   from: Cursor,
   mostRows = BATCH_ROWS,
-): Promise<{ readonly rows: FollowedRows | undefined; readonly cursor: Cursor }> {
+): Promise<{ readonly rows: ConsumedRows | undefined; readonly cursor: Cursor }> {
   let cursor = from;
   for (;;) {
     const {

@@ -1,0 +1,82 @@
+import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { BatchOf } from '../export/batch-queue.ts';
+import { type BatchOptions as BatchReading, readBatches as readEachBatch } from '../export/read-batches.ts';
+import { run as exportRange, type RunOptions as RangeExport, type RunReport } from '../export/run.ts';
+import { type ConsumedRows, type ConsumeOptions as Consuming, consume as consumeFrom } from '../feed/consume.ts';
+import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
+import { networkOf, type PlaceOptions, warehouseOf } from './place-options.ts';
+
+/** What has a default here, and what is not for callers. */
+type Inner = 'network' | 'warehouse' | 'pipelines' | 'effects' | 'stop' | 'signal';
+
+interface Exported extends PlaceOptions {
+  /** Names of pipelines; those that they need come first. Default `['transactions']`. */
+  readonly pipelines?: readonly string[] | undefined;
+  /** An abort ends it: rows that are proven by then are committed, and it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type RunOptions = Omit<RangeExport, Inner> & Exported;
+
+/**
+ * Exports a range to a warehouse, as `tonlake run`: for each pipeline, the blocks that are not done yet.
+ *
+ * @throws {UsageError} {SourceError} {StoreError} {DecodeError} if it cannot continue, or the reason of `signal`; committed rows stay
+ */
+export async function run(options: RunOptions): Promise<RunReport> {
+  options.signal?.throwIfAborted();
+  const report = await exportRange(await exportOptions(options));
+  options.signal?.throwIfAborted();
+  return report;
+}
+
+export type FollowOptions = Omit<FollowHeadOptions, Inner | 'beside' | 'maintenance' | 'onOpen'> & Exported;
+
+/**
+ * Keeps a warehouse current, as `tonlake follow`: exports what is missing, then follows the head until `signal` is aborted. It waits out
+ * transient trouble once the source has answered.
+ *
+ * @throws {UsageError} {SourceError} {StoreError} {WalkError} if it cannot continue, or the reason of `signal`; committed rows stay
+ */
+export async function follow(options: FollowOptions): Promise<void> {
+  options.signal?.throwIfAborted();
+  await followHead(await exportOptions(options));
+  options.signal?.throwIfAborted();
+}
+
+async function exportOptions<T extends Exported & { readonly registry?: Registry | undefined }>(options: T) {
+  const { signal: stop, ...given } = options;
+  const registry = options.registry ?? (await loadRegistry());
+  const network = await networkOf(options);
+  const { pipelines = [registry.playing('counted').pipeline.name] } = options;
+  return { ...given, network, warehouse: warehouseOf({ ...options, network }), pipelines, stop, signal: undefined };
+}
+
+export type BatchOptions = Omit<BatchReading, Exclude<Inner, 'pipelines' | 'signal'>> & Pick<PlaceOptions, 'network'>;
+
+/**
+ * Reads a range of one pipeline as Arrow batches, without a warehouse. The rows of a span come after they were proven: headers by their
+ * links, transactions by the headers, shard states by what they cover; keys are unique. Lists are not compared with transactions, which
+ * needs a warehouse. It waits while the consumer is busy, and ends when the consumer stops.
+ *
+ * @throws {UsageError} {SourceError} {DecodeError}, or the reason of `signal`; after all good rows {WalkError} `incomplete` if others
+ *   could not be fetched, or `content` if some contradict their hashes
+ */
+export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchOf> {
+  options.signal?.throwIfAborted();
+  yield* readEachBatch({ ...options, network: await networkOf(options) });
+  options.signal?.throwIfAborted();
+}
+
+export type ConsumeOptions = Omit<Consuming, 'warehouse' | 'effects'> & PlaceOptions;
+
+/**
+ * Hands out the rows of a warehouse in the order of their commits, and goes on with each commit that follows. A consumer that stores the
+ * cursor together with the effect of the rows, and starts again from it, sees every row once.
+ *
+ * @throws {UsageError} `bad-cursor`, `foreign-cursor`, `other-tables`, `unknown-table`, `not-by-blocks`
+ * @throws {StoreError} `no-warehouse`; `busy` with `wait: false`, while a process writes a DuckDB warehouse; or the reason of `signal`
+ */
+export function consume(options: ConsumeOptions): AsyncGenerator<ConsumedRows> {
+  return consumeFrom({ ...options, warehouse: warehouseOf(options) });
+}

@@ -1,0 +1,21 @@
+import { defaultWarehouse } from '../http/network.ts';
+import { heldNetwork } from '../warehouse/query/held-network.ts';
+
+/** Where a function works. Both have defaults, as on the command line. */
+export interface PlaceOptions {
+  /** `mainnet`, `testnet`, `sandbox`, or a base URL. Default: the network of an existing `warehouse`, otherwise `mainnet`. */
+  readonly network?: string | undefined;
+  /** Folder of Parquet files, `s3://bucket/prefix`, or a path that ends in `.duckdb`. Default `data/<network>`. */
+  readonly warehouse?: string | undefined;
+}
+
+const DEFAULT_NETWORK = 'mainnet';
+
+/** The network, also if only the warehouse knows it. */
+export async function networkOf({ network, warehouse }: PlaceOptions): Promise<string> {
+  return network ?? (warehouse === undefined ? undefined : await heldNetwork(warehouse)) ?? DEFAULT_NETWORK;
+}
+
+export function warehouseOf({ network = DEFAULT_NETWORK, warehouse }: PlaceOptions): string {
+  return warehouse ?? defaultWarehouse(network);
+}

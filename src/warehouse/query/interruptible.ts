@@ -1,0 +1,23 @@
+import { StoreError } from '../../core/errors.ts';
+import { INTERRUPTED } from '../../files/file-failure.ts';
+
+/** An interruption between two statements of DuckDB has no effect, so it is repeated. */
+const INTERRUPT_MS = 50;
+
+/** Does `work`, whose queries an abort interrupts. @throws the reason of the signal */
+export async function interruptible<T>(
+  queries: { interrupt(): void },
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const repeat = setInterval(() => signal.aborted && queries.interrupt(), INTERRUPT_MS);
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreError && error.code === INTERRUPTED) signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearInterval(repeat);
+  }
+}
