@@ -1,4 +1,4 @@
-import { ephemeral, field, fromAsk, pipeline, table } from 'tonlake/pipeline';
+import { ephemeral, field, pipeline, table } from 'tonlake/pipeline';
 import { actionColumns } from './tables/action_columns.ts';
 import { watchColumns } from './tables/watching.ts';
 
@@ -10,20 +10,18 @@ export default pipeline({
   walk: ephemeral({ account: 'account', message: 'ext_msg_hash' }),
   tables: [
     table('pending_actions', {
-      grain: 'one action, as last seen by one watch before its trace was complete',
+      grain: 'one action, as one watch saw it: a row when it is new, and whenever it has changed',
       plays: 'pendingActions',
       record: 'Action',
       rows: { kind: 'records', path: '/actions' },
-      key: ['trace_external_hash', 'action_id', '_watch_at'],
-      sort: ['first_seen', 'trace_external_hash', 'action_id'],
+      key: ['trace_external_hash', 'action_id', '_watch_at', 'seen_at'],
+      sort: ['seen_at', 'trace_external_hash', 'action_id'],
       columns: {
         ...actionColumns,
         trace_external_hash: field('/trace_external_hash', 'hash of the external message that started the trace')
           .bloomFilter()
           .required(),
         ...watchColumns,
-        final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'id of the complete trace').nullable(),
-        final_mc_seqno_end: fromAsk('int32', 'final_seqno', 'masterchain block of its last transaction').nullable(),
       },
     }),
   ],

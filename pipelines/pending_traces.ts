@@ -1,4 +1,4 @@
-import { ephemeral, field, fromAsk, pipeline, table } from 'tonlake/pipeline';
+import { ephemeral, field, pipeline, table } from 'tonlake/pipeline';
 import { traceColumns } from './tables/trace_columns.ts';
 import { watchColumns } from './tables/watching.ts';
 
@@ -10,12 +10,12 @@ export default pipeline({
   walk: ephemeral({ account: 'account', message: 'ext_msg_hash' }),
   tables: [
     table('pending_traces', {
-      grain: 'one trace, as last seen by one watch before it was complete',
+      grain: 'one trace, as one watch saw it: a row when it is new, and whenever it has changed',
       plays: 'pendingTraces',
       record: 'Trace',
       rows: { kind: 'records', path: '/traces' },
-      key: ['external_hash', '_watch_at'],
-      sort: ['first_seen', 'external_hash'],
+      key: ['external_hash', '_watch_at', 'seen_at'],
+      sort: ['seen_at', 'external_hash'],
       without: {
         '/transactions': 'the rows of `pending_transactions`, joined by trace_external_hash',
         '/actions': 'the rows of `pending_actions`, joined by trace_external_hash',
@@ -27,8 +27,6 @@ export default pipeline({
           .bloomFilter()
           .required(),
         ...watchColumns,
-        final_trace_id: fromAsk('base64-hash', 'final_trace_id', 'id of the complete trace').nullable(),
-        final_mc_seqno_end: fromAsk('int32', 'final_seqno', 'masterchain block of its last transaction').nullable(),
       },
     }),
   ],

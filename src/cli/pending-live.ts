@@ -56,15 +56,13 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
 
 function describeEvent(event: WatchEvent): string | undefined {
   if (event.event === 'trace') return `pending:   ${event.externalHash}`;
-  if (event.event === 'settled')
-    return `complete:  ${event.externalHash} in block ${event.seqno}, trace ${event.traceId}`;
   return event.event === 'problem' ? `problem: ${event.message}` : undefined;
 }
 
 function summary(report: WatchReport, warehouse: string, { example = '' }: PipelineDef): string {
-  const { network, polls, rows, traces, settled, requests, seconds } = report;
+  const { network, polls, rows, traces, requests, seconds } = report;
   const counts = Object.entries(rows).map(([table, count]) => `${formatCount(count)} ${table}`);
-  const head = `watched ${network}: ${formatCount(traces)} traces, ${formatCount(settled)} of them complete; ${counts.join(', ')}`;
+  const head = `watched ${network}: ${formatCount(traces)} traces; ${counts.join(', ')}`;
   const next = pasteable(`tonlake sql "${example}" --warehouse ${shellWord(warehouse)}`);
   return `${head} (${formatCount(polls)} polls, ${formatCount(requests)} requests, ${formatDuration(seconds)})\n\nNext:\n  ${next}\n`;
 }

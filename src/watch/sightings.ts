@@ -1,6 +1,6 @@
-import { cellOf, isSentObject, type SentObject, type SentValue } from '../api/client/exact-json.ts';
+import { cellOf, isSentObject, type SentObject, type SentValue, writeSent } from '../api/client/exact-json.ts';
+import { sha256Of } from '../core/sha256.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import type { Given } from '../decode/table-rows.ts';
 
 /** Roles of the tables of a watch. */
 export const PENDING_ROLES = ['pendingTransactions', 'pendingTraces', 'pendingActions'] as const;
@@ -17,118 +17,63 @@ export function pendingRole({ tables }: PipelineDef): PendingRole | undefined {
   return PENDING_ROLES.find((role) => tables[0]?.plays === role);
 }
 
-/** What happened to a row when its trace was completed on chain. */
-export type Outcome = 'on_chain' | 'replaced' | 'dropped';
-
-/** One row of a watch. Times are Unix milliseconds. */
+/** A record as it was seen first with these values. */
 export interface Sighting {
   readonly role: PendingRole;
-  /** Hash of the external message that started its trace. */
-  readonly externalHash: string;
-  /** Last received record. */
-  record: SentObject;
-  readonly firstSeen: number;
-  lastSeen: number;
-  end: Ending | undefined;
-}
-
-/** How a row ended, and the columns with the details. */
-export interface Ending {
-  readonly outcome: Outcome;
-  readonly columns: Given;
+  readonly record: SentObject;
+  /** Unix milliseconds. */
+  readonly seenAt: number;
 }
 
 /** Records of one poll. */
 export type Polled = Readonly<Record<PendingRole, readonly SentObject[]>>;
 
-/** How long to look for a trace that is neither pending nor on chain, in milliseconds. */
-const LOST_MS = 600_000;
-/** Maximum number of ended traces to remember, so that a late listing does not reopen them. */
-const MOST_OVER = 10_000;
+/** How long a record is remembered that polls do not list any more, in milliseconds. */
+const FORGET_MS = 600_000;
 
-/** The pending rows of a watch, and ended ones that are not stored yet. */
+interface Known {
+  readonly digest: string;
+  readonly lastSeen: number;
+}
+
+/** What a watch has seen, and not saved yet: a record that is new or has changed is a sighting. */
 export class Sightings {
-  private readonly open = new Map<string, Sighting>();
-  private closed: Sighting[] = [];
-  private readonly over = new Set<string>();
-  /** True if a row is new or changed, except for its time of last sight. */
-  isChanged = false;
+  readonly #known = new Map<string, Known>();
+  readonly #traces = new Map<string, number>();
+  #unsaved: Sighting[] = [];
+
+  /** Sightings that are not saved. */
+  get unsaved(): readonly Sighting[] {
+    return this.#unsaved;
+  }
 
   /** Adds the records of a poll. @returns external hashes of new traces */
   see(polled: Polled, now: number): readonly string[] {
-    const known = new Set([...this.open.values()].map(({ externalHash }) => externalHash));
-    const fresh = new Set<string>();
+    const fresh: string[] = [];
     for (const role of PENDING_ROLES) {
       for (const record of polled[role]) {
         const externalHash = externalHashOf(role, record);
-        if (externalHash === null || this.over.has(externalHash)) continue;
-        if (!known.has(externalHash)) fresh.add(externalHash);
-        this.put(role, externalHash, record, now);
+        if (externalHash === null) continue;
+        if (!this.#traces.has(externalHash)) fresh.push(externalHash);
+        this.#traces.set(externalHash, now);
+        this.#note(role, `${role} ${externalHash} ${keyOf(role, record)}`, record, now);
       }
     }
-    return [...fresh];
+    for (const [hash, lastSeen] of this.#traces) if (now - lastSeen >= FORGET_MS) this.#traces.delete(hash);
+    for (const [key, { lastSeen }] of this.#known) if (now - lastSeen >= FORGET_MS) this.#known.delete(key);
+    return fresh;
   }
 
-  /** Traces with open rows that the last poll did not list. */
-  vanished(now: number): readonly string[] {
-    const seen = new Set<string>();
-    const all = new Set<string>();
-    for (const { externalHash, lastSeen } of this.open.values()) {
-      all.add(externalHash);
-      if (lastSeen >= now) seen.add(externalHash);
-    }
-    return [...all].filter((hash) => !seen.has(hash));
+  /** Sightings were saved. */
+  saved(rows: readonly Sighting[]): void {
+    const gone = new Set(rows);
+    this.#unsaved = this.#unsaved.filter((row) => !gone.has(row));
   }
 
-  /** Open rows of a trace, of one role. */
-  of(externalHash: string, role: PendingRole): readonly Sighting[] {
-    return [...this.open.values()].filter((one) => one.externalHash === externalHash && one.role === role);
-  }
-
-  /** Closes the rows of a complete trace. */
-  close(externalHash: string): void {
-    for (const [key, sighting] of this.open) {
-      if (sighting.externalHash !== externalHash) continue;
-      this.open.delete(key);
-      this.closed.push(sighting);
-    }
-    this.isChanged = true;
-    this.over.add(externalHash);
-    const [oldest] = this.over;
-    if (this.over.size > MOST_OVER && oldest !== undefined) this.over.delete(oldest);
-  }
-
-  /** Closes rows not seen for a long time. They get no outcome, because an answer without them proves nothing. */
-  forget(now: number): void {
-    for (const [key, sighting] of this.open) {
-      if (now - sighting.lastSeen < LOST_MS) continue;
-      this.open.delete(key);
-      this.closed.push(sighting);
-    }
-  }
-
-  /** Rows that may still change, and ended rows. */
-  rows(): { readonly open: readonly Sighting[]; readonly closed: readonly Sighting[] } {
-    return { open: [...this.open.values()], closed: this.closed };
-  }
-
-  /** Drops ended rows that are stored. */
-  putAway(rows: readonly Sighting[]): void {
-    const stored = new Set(rows);
-    this.closed = this.closed.filter((row) => !stored.has(row));
-  }
-
-  private put(role: PendingRole, externalHash: string, record: SentObject, now: number): void {
-    const key = `${role} ${externalHash} ${keyOf(role, record)}`;
-    const known = this.open.get(key);
-    if (known === undefined) {
-      this.open.set(key, { role, externalHash, record, firstSeen: now, lastSeen: now, end: undefined });
-      this.isChanged = true;
-      return;
-    }
-    if (cellOf(known.record['finality']) !== cellOf(record['finality'])) this.isChanged = true;
-    known.record = record;
-    known.lastSeen = now;
+  #note(role: PendingRole, key: string, record: SentObject, seenAt: number): void {
+    const digest = sha256Of(writeSent(record), 32);
+    if (this.#known.get(key)?.digest !== digest) this.#unsaved.push({ role, record, seenAt });
+    this.#known.set(key, { digest, lastSeen: seenAt });
   }
 }
 

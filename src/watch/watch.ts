@@ -10,9 +10,8 @@ import type { Source } from '../http/source.ts';
 import { openStore, requireKind, type Store } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { type EphemeralPipeline, fetchPoll, planPoll, type Watched } from './poll.ts';
-import { Saver } from './save-sightings.ts';
-import { type Settled, settle } from './settle-pending.ts';
-import { PENDING_ROLES, type PendingRole, pendingRole, perRole, Sightings } from './sightings.ts';
+import { saveSightings } from './save-sightings.ts';
+import { PENDING_ROLES, type PendingRole, pendingRole, perRole, type Sighting, Sightings } from './sightings.ts';
 
 export interface WatchOptions
   extends Omit<SessionOptions, 'effects' | 'priority' | 'names' | 'waitMs' | 'command'>,
@@ -41,8 +40,6 @@ export type WatchEvent =
   | { readonly event: 'poll'; readonly poll: number; readonly seen: CountsByTable }
   /** A trace was listed for the first time. */
   | { readonly event: 'trace'; readonly externalHash: string }
-  /** A trace is complete on chain. */
-  | ({ readonly event: 'settled' } & Settled)
   | { readonly event: 'problem'; readonly code: string; readonly message: string }
   | WatchReport;
 
@@ -52,9 +49,8 @@ export interface WatchReport {
   readonly polls: number;
   /** Rows stored by this watch, by table. */
   readonly rows: CountsByTable;
-  /** Number of traces seen, and of those completed on chain. */
+  /** Number of traces seen. */
   readonly traces: number;
-  readonly settled: number;
   readonly requests: number;
   readonly retries: number;
   readonly seconds: number;
@@ -65,6 +61,8 @@ const EVERY_MS = 2_000;
 const SAVE_SHARE = 20;
 const LEAST_SAVE_MS = 10_000;
 const MOST_SAVE_MS = 300_000;
+/** Number of rows that are saved at once, without waiting. */
+const MOST_UNSAVED = 5_000;
 /** How long the last save waits for another writer. */
 const BUSY_MS = 60_000;
 
@@ -109,8 +107,7 @@ interface WatchContext extends WatchOptions {
 class Watch {
   private readonly context: WatchContext;
   private readonly sightings = new Sightings();
-  private readonly saver: Saver;
-  private rows: Readonly<Record<PendingRole, number>> = perRole(() => 0);
+  private readonly rows: Record<PendingRole, number> = perRole(() => 0);
   private readonly stop: AbortSignal;
   private readonly startedAt: number;
   private readonly watchAt: number;
@@ -118,11 +115,9 @@ class Watch {
   private savedAt: number;
   private polls = 0;
   private traces = 0;
-  private settled = 0;
 
   constructor(context: WatchContext) {
     this.context = context;
-    this.saver = new Saver(context.pipelines);
     this.stop = context.stop ?? new AbortController().signal;
     this.startedAt = context.effects.monotonic();
     this.savedAt = this.startedAt;
@@ -171,11 +166,6 @@ class Watch {
     const seen = perRole((role) => polled[role].length);
     onEvent?.({ event: 'poll', poll: this.polls, seen: byTable(pipelines, seen) });
     for (const externalHash of fresh) onEvent?.({ event: 'trace', externalHash });
-    for (const one of await settle(source, this.sightings, this.sightings.vanished(now))) {
-      this.settled++;
-      onEvent?.({ event: 'settled', ...one });
-    }
-    this.sightings.forget(now);
   }
 
   /** Reports a transient error; returns any other. */
@@ -198,15 +188,19 @@ class Watch {
   private isSaveDue(): boolean {
     const now = this.context.effects.monotonic();
     const pauseMs = Math.min(MOST_SAVE_MS, Math.max(LEAST_SAVE_MS, (now - this.startedAt) / SAVE_SHARE));
-    return this.sightings.isChanged && now - this.savedAt >= pauseMs;
+    const { length } = this.sightings.unsaved;
+    return length > 0 && (length >= MOST_UNSAVED || now - this.savedAt >= pauseMs);
   }
 
-  /** Saves all rows. If another process is writing the warehouse, retries for `busyMs`; without it, leaves them to the next save. */
+  /** Saves what is not saved yet. If another process is writing the warehouse, retries for `busyMs`; without it, leaves them to the next save. */
   private async save(busyMs: number): Promise<void> {
     const { effects, source } = this.context;
+    const rows = [...this.sightings.unsaved];
+    if (rows.length === 0) return;
     const attempt = async (): Promise<void> => {
       this.head = { ...this.head, to: await newestOf(source, this.head.to) };
-      await this.inStore((store) => this.saveInto(store));
+      await this.inStore((store) => this.saveInto(store, rows));
+      this.head = { from: this.head.to, to: this.head.to };
       this.savedAt = effects.monotonic();
     };
     const pauseAfter = (error: TonlakeError) => (isBusy(error) ? ({ kind: 'poll' } as const) : undefined);
@@ -216,10 +210,12 @@ class Watch {
     });
   }
 
-  private async saveInto(store: Store): Promise<void> {
-    const { network, effects } = this.context;
+  private async saveInto(store: Store, rows: readonly Sighting[]): Promise<void> {
+    const { network, effects, pipelines } = this.context;
     const { watchAt, head: span } = this;
-    this.rows = await this.saver.save(this.sightings, { store, network, span, watchAt, now: effects.now() });
+    await saveSightings(rows, { store, network, pipelines, span, watchAt, now: effects.now() });
+    for (const { role } of rows) this.rows[role]++;
+    this.sightings.saved(rows);
   }
 
   /** Locks the warehouse only briefly, so that runs and other watches can write it as well. */
@@ -246,9 +242,9 @@ class Watch {
     const { network, source, effects, pipelines } = this.context;
     const { requests, retries } = source.counts;
     const seconds = Math.round(effects.monotonic() - this.startedAt) / 1000;
-    const { polls, traces, settled } = this;
+    const { polls, traces } = this;
     const rows = byTable(pipelines, this.rows);
-    return { event: 'done', network, polls, rows, traces, settled, requests, retries, seconds };
+    return { event: 'done', network, polls, rows, traces, requests, retries, seconds };
   }
 }
 

@@ -38,8 +38,9 @@ answered, trouble is waited out: a source that is down, a full disk, a refused k
 chain than the warehouse ends it, before anything is written.
 
 With --pending, it polls pending transactions instead, and stores what is seen. They are a prediction: some never get on chain, and an
-empty response proves nothing. Rows are saved every 10 seconds at first, less often later, and at the end. Once a trace is complete, its
-rows show how it ended.
+empty response proves nothing. Each record is a row when it is first seen, and whenever it has changed. Rows are saved every 10 seconds at
+first, less often later, and at the end. What became of them is a query: the view pending_outcomes, once transactions and traces of the same
+time are exported.
 
 Examples:
   tonlake follow --network testnet

@@ -191,7 +191,7 @@ async function planChunks(
   const { kind, nullable } = columnOf(table, leading);
   const { physical } = kinds[kind];
   if (physical !== 'int32' && physical !== 'int64') return [{ paths: files.map(({ path }) => path), where: 'true' }];
-  const name = quoteName(leading);
+  const name = kind === 'timestamp' ? `epoch_us(${quoteName(leading)})` : quoteName(leading);
   const source = readFiles(
     files.map(({ path }) => path),
     'hive_partitioning = false, filename = true',
