@@ -3,7 +3,7 @@ import { TonlakeError } from '../core/errors.ts';
 import { haveCommon, type Span, shortSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut } from '../declare/left-out.ts';
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
-import { type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
+import { type LedgerEntry, PARTIAL, recordedTables, spansOf } from '../warehouse/index.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
 import type { EngineContext } from './run-context.ts';
 import type { BlockProblem } from './span-walk.ts';
@@ -132,7 +132,7 @@ async function collectParts(
       );
   const commit: SpanSink['commit'] = async (staged, draft) => {
     parts.push({ staged, draft });
-    return { ...draft, format: 1, number: 0, id: staged.id, tables: staged.tables, committedAt: '' };
+    return { ...draft, format: 1, number: 0, id: staged.id, tables: recordedTables(staged), committedAt: '' };
   };
   await walk({
     ...context,

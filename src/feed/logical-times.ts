@@ -53,7 +53,7 @@ function conditionOf(table: TableDef, entries: readonly LedgerEntry[]): string |
   const ranges: string[] = [];
   for (const { files } of entries.flatMap((entry) => entry.tables[table.name] ?? [])) {
     for (const { rows, bounds } of files) {
-      const [least, greatest] = bounds?.[leading] ?? [null, null];
+      const [least, greatest] = bounds[leading] ?? [null, null];
       if (rows === 0) continue;
       if (least === null || greatest === null) return undefined;
       ranges.push(`(${BigInt(least)}, ${BigInt(greatest)})`);

@@ -202,7 +202,7 @@ async function writeFailures(store: Store, network: string, found: ReadonlyMap<s
   const select = `SELECT f.check_name, f.number, f.offender
     FROM (SELECT unnest(from_json(${quoteText(text)}, ${quoteText(structure)})) AS f) ORDER BY ALL`;
   const span = hullOf(store.ledger().map((entry) => entry.span)) ?? { from: 0, to: 0 };
-  const stamp = async () => ({ inputs, sealed: true });
+  const stamp = async () => ({ inputs, sealed: true, reads: [], through: store.ledger().at(-1)?.number ?? 0 });
   await commitSelect(store, store.query, { table: failuresTable, select, span, network, stamp, before });
 }
 

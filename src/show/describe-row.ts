@@ -79,8 +79,6 @@ function checksumText({ checksum }: RowFileFacts): string {
       return 'the file has the SHA-256 that the ledger recorded';
     case 'differs':
       return 'DAMAGED: the file does not have the SHA-256 that the ledger recorded; tonlake verify --repair reads its rows again';
-    case 'unknown':
-      return 'the ledger has no checksum of the file';
   }
 }
 

@@ -66,8 +66,8 @@ export interface RowFileFacts {
   /** Row group of the row, from 0, and the position there. */
   readonly rowGroup: number;
   readonly rowInGroup: number;
-  /** Whether the bytes are those that were committed; `unknown` for old entries, which have no checksum. */
-  readonly checksum: 'matches' | 'differs' | 'unknown';
+  /** Whether the bytes are those that were committed. */
+  readonly checksum: 'matches' | 'differs';
 }
 
 /** How a row was proven when it was committed, and what the warehouse shows of it now. */

@@ -25,12 +25,7 @@ export async function readFileFacts(
   return { path, rows, bytes, row, rowGroup, rowInGroup, checksum: await compareBytes(query, absolute, sha256) };
 }
 
-async function compareBytes(
-  query: Query,
-  absolute: string,
-  sha256: string | undefined,
-): Promise<RowFileFacts['checksum']> {
-  if (sha256 === undefined) return 'unknown';
+async function compareBytes(query: Query, absolute: string, sha256: string): Promise<RowFileFacts['checksum']> {
   return (await hashAnywhere(query, absolute)) === sha256 ? 'matches' : 'differs';
 }
 

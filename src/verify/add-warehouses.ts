@@ -171,7 +171,7 @@ async function adoptFiles(
     const target = join(stage.folder, path);
     await mkdir(dirname(target), { recursive: true });
     await link(source, target).catch(() => copyFile(source, target));
-    if (sha256 === undefined || (await hashFile(target)) !== sha256) throw damaged(`another checksum of ${source}`);
+    if ((await hashFile(target)) !== sha256) throw damaged(`another checksum of ${source}`);
     await stage.adopt(table, target, { rows, isSorted: true, isFinal: true });
   }
 }
@@ -179,10 +179,10 @@ async function adoptFiles(
 /** The staged rows, if they are those of the entry; with its tables without rows. */
 function requireSame(staged: StagedSpan, entry: LedgerEntry, from: string): StagedSpan {
   const tables: Record<string, StagedTable> = { ...staged.tables };
-  for (const [name, { rows, keyHash, sums, schema, dateIn: place, files }] of Object.entries(entry.tables)) {
+  for (const [name, { rows, keyHash, sums, schema, files }] of Object.entries(entry.tables)) {
     const own = tables[name];
     if (own === undefined && rows === 0 && files.length === 0) {
-      tables[name] = { rows, keyHash, sums, schema, ...(place && { dateIn: place }), isSorted: true, files: [] };
+      tables[name] = { rows, keyHash, sums, schema, isSorted: true, files: [] };
     } else if (!isSameEvidence(own, { rows, keyHash, sums })) {
       throw damaged(`other rows of ${name} in ${from}`);
     }

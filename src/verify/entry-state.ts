@@ -177,7 +177,7 @@ function compareFiles(files: MeasuredPart['files'], tell: Tell): boolean {
   for (const { file, rows, bounds } of files) {
     const all: readonly (readonly [string, string])[] = [
       [`${file.rows} rows`, `${rows} rows`],
-      ...Object.entries(file.bounds ?? {}).map(([name, recorded]) => {
+      ...Object.entries(file.bounds).map(([name, recorded]) => {
         return [describeBounds(name, recorded), describeBounds(name, bounds[name])] as const;
       }),
     ];

@@ -22,8 +22,6 @@ export interface RepairOptions
   readonly onProblem?: ((event: Extract<WalkEvent, { readonly event: 'problem' | 'quarantine' }>) => void) | undefined;
 }
 
-type PlanListener = (plan: RepairPlan, findings: readonly Finding[]) => void;
-
 /** Shown to processes that wait for the lock. */
 const REPAIR_COMMAND = 'tonlake verify --repair';
 
@@ -59,10 +57,9 @@ class Attempts {
  * fetched from the network. Each damaged entry is replaced in one commit, so a repair can be killed at any time. What cannot be fetched
  * stays as it is, and remains a finding.
  *
- * @param onPlan told of each plan before it is carried out, with the findings that it is made from
  * @throws {SourceError} {StoreError} if the repair cannot continue; finished repairs are kept
  */
-export async function repairWarehouse(options: RepairOptions, onPlan?: PlanListener): Promise<VerifyReport> {
+export async function repairWarehouse(options: RepairOptions): Promise<VerifyReport> {
   const { effects = realEffects, onEvent } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const all: Ready = { ...options, effects, registry };
@@ -84,7 +81,6 @@ export async function repairWarehouse(options: RepairOptions, onPlan?: PlanListe
     };
     const { inspection, plan, lost } = await inspectWarehouse(quiet, async (inspection) => {
       const plan = planRepair(inspection, registry, (damage) => attempts.isOver(damageKey(damage)));
-      onPlan?.(plan, inspection.findings);
       return { inspection, plan, lost: plan.lost.filter((each) => !attempts.isOver(lostKey(each))) };
     });
     const marts = plan.marts.filter(({ id }) => !attempts.isOver(id));

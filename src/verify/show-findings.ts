@@ -49,7 +49,7 @@ function formatEvent(event: VerifyEvent): string {
 }
 
 function formatReport(report: VerifyReport): string {
-  const { proven, findings, spans, unproven, notFinal, files, unsigned, edges, content, requests, seconds } = report;
+  const { proven, findings, spans, unproven, notFinal, files, edges, content, requests, seconds } = report;
   const shown = (all: VerifyReport['spans']): readonly string[] =>
     Object.entries(all)
       .filter(([, list]) => list.length > 0)
@@ -71,8 +71,6 @@ function formatReport(report: VerifyReport): string {
   if (read.length > 0) lines.push(`  unproven: ${read.join('; ')}`);
   const early = shown(notFinal);
   if (early.length > 0) lines.push(`  not final, read again by run and follow: ${early.join('; ')}`);
-  if (unsigned > 0)
-    lines.push(`  ${formatCount(unsigned)} files have no checksum: only their keys, times and fees are proven`);
   const crossing = Object.entries({
     'links to earlier blocks': edges.linksBefore,
     'transactions after others outside the range': edges.transactionsBefore,

@@ -67,8 +67,6 @@ export interface VerifyReport {
   readonly notFinal: Readonly<Record<string, readonly Span[]>>;
   readonly entries: number;
   readonly files: number;
-  /** Files without a checksum in the ledger: a changed value outside of keys, logical times and fees would go unnoticed. */
-  readonly unsigned: number;
   readonly edges: Edges;
   /** Audits that were not possible, because a selection left out columns that they read. */
   readonly unchecked: readonly Unchecked[];
@@ -146,7 +144,6 @@ export async function inspectWarehouse<T>(
         notFinal: Object.fromEntries(notFinal),
         entries: chosen.length,
         files: files.length,
-        unsigned: files.filter(({ sha256 }) => sha256 === undefined).length,
         edges,
         unchecked,
         ...(content === undefined ? {} : { content }),

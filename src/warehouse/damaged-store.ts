@@ -6,7 +6,7 @@ import type { Database } from '../sql/database.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { Declarations } from './ledger/declarations.ts';
 import { FORGOTTEN } from './ledger/done-spans.ts';
-import type { Entries } from './ledger/entries.ts';
+import { type Entries, FORMAT } from './ledger/entries.ts';
 import type { SelectEach } from './select-each.ts';
 import type { LedgerEntry, Store, TableEntry } from './store.ts';
 
@@ -59,8 +59,8 @@ export interface FileFault {
 export type FaultKind = LedgerFault['kind'] | FileFault['kind'];
 
 /**
- * How far a table's rows of one entry can be trusted. `proven`: every file has the checksum it was committed with. `plain`: there is no
- * checksum, and no sign of damage. `suspect`: readable, but not what was committed. `unreadable`: missing, truncated, or of another span.
+ * How far a table's rows of one entry can be trusted. `proven`: every file has the checksum it was committed with. `plain`: they lie in
+ * no files of their own, so only their values can be compared. `suspect`: readable, but not what was committed. `unreadable`: missing, truncated, or of another span.
  */
 export type Trust = 'proven' | 'plain' | 'suspect' | 'unreadable';
 
@@ -170,7 +170,7 @@ export function voidEntry(
 ): LedgerEntry {
   const id = effects.freshId();
   return {
-    ...{ format: spans === undefined ? 1 : 2, number, id, network, pipeline, version: 1, span },
+    ...{ format: FORMAT, number, id, network, pipeline, version: 1, span },
     ...(spans === undefined ? {} : { spans }),
     ...{ verdict: 'sealed', tables: {}, requests: 0, retries: 0, supersedes: [id] },
     committedAt: new Date(effects.now()).toISOString(),

@@ -11,11 +11,6 @@ export function storedColumns({ columns, time }: TableDef): readonly string[] {
   return columns.map(({ name }) => name).filter((name) => time === undefined || name !== DATE_COLUMN);
 }
 
-/** The field `dateIn` of an entry; see `TableEntry`. */
-export function datePlace({ time }: TableDef): { readonly dateIn?: 'path' } {
-  return time === undefined ? {} : { dateIn: 'path' };
-}
-
 /** Limits of a row group: DuckDB keeps a complete one in memory before it compresses it. */
 const limit = { rows: 122_880, bytes: 32 * 2 ** 20 } as const;
 /** Rows of DuckDB's vectors. */

@@ -40,6 +40,7 @@ export {
   spansOf,
   unprovenSpans,
 } from './ledger/done-spans.ts';
+export { tablesOf as recordedTables } from './ledger/draft-entry.ts';
 export { describeForgotten, type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
 export type { ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
 

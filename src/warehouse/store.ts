@@ -24,18 +24,16 @@ export interface TableFile {
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
-  /** Of the columns that files are chosen by. Absent from old entries, and from staged files that are not what readers get. */
-  readonly bounds?: FileBounds | undefined;
-  /** SHA-256 of the file, 64 hex digits. DuckDB reads most flipped bits as other values, without an error. Absent from old entries. */
-  readonly sha256?: string | undefined;
+  /** Of the columns that files are chosen by. */
+  readonly bounds: FileBounds;
+  /** SHA-256 of the file, 64 hex digits. DuckDB reads most flipped bits as other values, without an error. */
+  readonly sha256: string;
 }
 
 /** The rows that a commit added to one table. */
 export interface TableEntry extends TableEvidence {
   /** Identifier of the columns of the files. */
   readonly schema: string;
-  /** `block_date` is only in the paths of the files. Absent from old entries, whose files contain it as a column as well. */
-  readonly dateIn?: 'path' | undefined;
   /** Empty in the DuckDB store. */
   readonly files: readonly TableFile[];
 }
@@ -51,10 +49,10 @@ export interface MartStamp {
   readonly inputs: string;
   /** True if every source row is sealed. */
   readonly sealed: boolean;
-  /** Names of the tables and marts that the select reads. Absent from old entries. */
-  readonly reads?: readonly string[] | undefined;
-  /** Number of the newest entry when they were selected: later ones are not in them. Absent from old entries. */
-  readonly through?: number | undefined;
+  /** Names of the tables and marts that the select reads. */
+  readonly reads: readonly string[];
+  /** Number of the newest entry when they were selected: later ones are not in them. */
+  readonly through: number;
 }
 
 /**
@@ -74,8 +72,7 @@ export interface ForgottenRows {
 
 /** One commit: the rows of a span, and the fact that they are complete. */
 export interface LedgerEntry {
-  /** 2 if `spans` is present. Older versions do not know it, and must refuse the warehouse instead of treating its holes as done. */
-  readonly format: 1 | 2;
+  readonly format: 1;
   /** Position in the ledger, from 1. */
   readonly number: number;
   readonly id: string;
@@ -98,11 +95,11 @@ export interface LedgerEntry {
   readonly scope?: string | undefined;
   /** Number of requested keys without a row at the source, also when asked again; absent if all have one, or need none. */
   readonly unknownKeys?: number | undefined;
-  /** Absent from headers and transactions, which are always proven, and from old entries of lists, which never were. */
+  /** Absent from headers and transactions, which are always proven. */
   readonly proof?: ListProofKind | undefined;
   /** What the content of its transactions shows: how many agree with their hash, and the like. Absent if it was not proven. */
   readonly content?: Readonly<Record<string, number>> | undefined;
-  /** Identifier of the stored declaration of the pipeline; absent from marts and from old entries. */
+  /** Identifier of the stored declaration of the pipeline; absent from marts. */
   readonly declaration?: string | undefined;
   /** Tables and columns that were not exported; absent if all were. */
   readonly without?: LeftOut | undefined;
@@ -213,14 +210,18 @@ export interface StagedSpan {
 
 export interface StagedTable extends TableEvidence {
   readonly schema: string;
-  readonly dateIn?: 'path' | undefined;
   /** Whether the rows were written in the table's order. */
   readonly isSorted: boolean;
   readonly files: readonly StagedFile[];
 }
 
-/** A staged file: its absolute path, and where it belongs (relative to the warehouse; empty in the DuckDB store). */
-export interface StagedFile extends TableFile {
+/**
+ * A staged file: its absolute path, and where it belongs (relative to the warehouse). Files that the store reads once belong nowhere, and
+ * have neither bounds nor checksum.
+ */
+export interface StagedFile
+  extends Omit<TableFile, 'bounds' | 'sha256'>,
+    Partial<Pick<TableFile, 'bounds' | 'sha256'>> {
   readonly stagedPath: string;
 }
 

@@ -17,7 +17,7 @@ import { tonlake } from '../cli.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
-import { contentOf, copyOf, ledgerFiles, readEntry, repair, rewrite, verify } from '../verify/support.ts';
+import { contentOf, copyOf, ledgerFiles, readEntry, repair, replaceRows, rewrite, verify } from '../verify/support.ts';
 import { query } from './export.ts';
 
 /** Entries of single blocks, none beside another. */
@@ -138,11 +138,12 @@ test('merged entries whose spans interleave share no block: nothing is found, an
 
 describe('repair of one block inside of a merged entry', () => {
   test.each([false, true])(
-    'brings it back, drops no other, and leaves one entry (without checksums: %s)',
-    async (isUnsigned) => {
-      const path = copyOf(merged, isUnsigned);
-      await rewrite(path, fileOf(path, 'messages'), `FROM old WHERE tx_lt <> (SELECT min(tx_lt) FROM old)`);
-      await rewrite(path, fileOf(path, 'blocks'), `FROM old WHERE mc_block_seqno <> ${BAD}`);
+    'brings it back, drops no other, and leaves one entry (with the right checksums: %s)',
+    async (isSigned) => {
+      const path = copyOf(merged);
+      const change = isSigned ? replaceRows : rewrite;
+      await change(path, fileOf(path, 'messages'), `FROM old WHERE tx_lt <> (SELECT min(tx_lt) FROM old)`);
+      await change(path, fileOf(path, 'blocks'), `FROM old WHERE mc_block_seqno <> ${BAD}`);
       expect((await verify(path)).report.proven).toBe(false);
       const { report, content: found } = await repair(sandbox, path, { content: true });
       expect(report).toMatchObject({ proven: true, entries: 4 });
@@ -152,8 +153,8 @@ describe('repair of one block inside of a merged entry', () => {
   );
 
   test('where a block cannot be had, all stays as it is until it can', async () => {
-    const path = copyOf(merged, true);
-    await rewrite(path, fileOf(path, 'transactions'), `FROM old WHERE mc_block_seqno <> ${BAD}`);
+    const path = copyOf(merged);
+    await replaceRows(path, fileOf(path, 'transactions'), `FROM old WHERE mc_block_seqno <> ${BAD}`);
     sandbox.setFaults({ lies: [{ seqno: BAD, kind: 'transactions-empty' }] });
     await repair(sandbox, path);
     expect(entriesOf(path)).toEqual(entriesOf(merged));
@@ -164,8 +165,8 @@ describe('repair of one block inside of a merged entry', () => {
   });
 
   test('rows of a hole are told, although they lie between its first and its last block', async () => {
-    const path = copyOf(merged, true);
-    await rewrite(
+    const path = copyOf(merged);
+    await replaceRows(
       path,
       fileOf(path, 'blocks'),
       `SELECT * REPLACE (mc_block_seqno + (mc_block_seqno = ${BAD})::INT AS mc_block_seqno) FROM old`,

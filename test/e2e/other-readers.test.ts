@@ -1,17 +1,15 @@
 import { execFile } from 'node:child_process';
-import { cp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { PYTHON } from '../programs.ts';
 import { freshFolder } from '../scratch.ts';
-import { exportRange, hashTables, query } from './export.ts';
+import { exportRange, query } from './export.ts';
 
 const run = promisify(execFile);
-const OLD = fileURLToPath(new URL('../golden/warehouse-1', import.meta.url));
 
 /**
  * What a reader makes of a folder, and of a list of files: lines of Python that set `folder_days` and `list_days` to rows by day.
@@ -112,33 +110,4 @@ describe('each of these reads the folder of a table, and a list of its files', (
       expect(await read(name, warehouse)).toEqual([days, days]);
     });
   }
-});
-
-describe('a warehouse of an older version, whose files hold the date as well', () => {
-  const tables = ['blocks', 'transactions', 'messages', 'account_states'];
-
-  test('is read, continued and compacted; then every reader takes it', async () => {
-    const path = join(freshFolder(), 'w');
-    await cp(OLD, path, { recursive: true });
-    const before = await hashTables(path);
-    expect(Object.keys(before).sort()).toEqual([...tables].sort());
-    expect((await exportRange('sandbox', '5000:5001', path)).code).toBe(0);
-    const continued = await hashTables(path);
-    expect((await tonlake(['compact', '--warehouse', path])).code).toBe(0);
-    expect(await hashTables(path)).toEqual(continued);
-    const days = await daysOf(path);
-    expect(Object.keys(days)).toHaveLength(2);
-    for (const name of Object.keys(readers) as (keyof typeof readers)[]) {
-      if (present.get(name) === true) expect([name, await read(name, path)]).toEqual([name, [days, days]]);
-    }
-    expect((await tonlake(['compact', '--warehouse', path])).stdout).toBe('nothing to merge\n');
-  });
-
-  test('one file alone is written again, too', async () => {
-    const path = join(freshFolder(), 'w');
-    await cp(OLD, path, { recursive: true });
-    const before = await hashTables(path);
-    expect((await tonlake(['compact', '--warehouse', path, '--range', '1000:1000'])).stdout).toContain('1000:1000');
-    expect(await hashTables(path)).toEqual(before);
-  });
 });

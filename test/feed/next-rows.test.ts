@@ -72,7 +72,7 @@ class Model {
     const lts = [...rows.keys()].map((seqno) => seqno * 1000);
     const [leading = ''] = this.pipeline.tables[0]?.sort ?? [];
     const bounds = { [leading]: [String(Math.min(...lts)), String(Math.max(...lts)), 0] as const };
-    const files = [{ path: `f${number}`, rows: rows.size, bytes: 1, bounds }];
+    const files = [{ path: `f${number}`, rows: rows.size, bytes: 1, bounds, sha256: '' }];
     const part: TableEntry = { rows: rows.size, keyHash: '', sums: {}, schema: '', files };
     const id = more.id ?? `e${number}`;
     this.all.push({

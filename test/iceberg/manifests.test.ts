@@ -18,7 +18,8 @@ function fileOf(entry: number, more: Partial<DataFile> = {}): DataFile {
   const path = `items/block_date=${date}/${entry}-${entry}-e${entry}.parquet`;
   const bounds = { lt: [`${entry}000`, `${entry}999`, 0], now: ['1777593600', '1777593610', 0] } as const;
   return {
-    ...{ path: `tables/${path}`, lastingPath: `pinned/${path}`, rows: 10, bytes: 1000, entry, date, columns, bounds },
+    ...{ path: `tables/${path}`, lastingPath: `pinned/${path}`, rows: 10, bytes: 1000, entry, date },
+    ...{ columns, bounds, sha256: '' },
     ...more,
   };
 }

@@ -123,7 +123,7 @@ function headersEntry(rows: readonly Row[]): LedgerEntry {
   const files = [...new Set(rows.map(([, second]) => dateOf(second)))].map((date) => {
     const own = rows.filter(([, second]) => dateOf(second) === date).map(([seqno]) => seqno);
     const bounds = { mc_block_seqno: [String(Math.min(...own)), String(Math.max(...own)), 0] as const };
-    return { path: `tables/blocks/block_date=${date}/x.parquet`, rows: own.length, bytes: 1, bounds };
+    return { path: `tables/blocks/block_date=${date}/x.parquet`, rows: own.length, bytes: 1, bounds, sha256: '' };
   });
   const span = { from: rows[0]?.[0] ?? 0, to: rows.at(-1)?.[0] ?? 0 };
   return {

@@ -13,7 +13,7 @@ import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
-import { copyOf, dropFile, fileOf, repair, rewrite } from './support.ts';
+import { copyOf, dropFile, fileOf, repair, replaceRows } from './support.ts';
 
 /** A table of every kind of walk. */
 const TABLES = [
@@ -119,8 +119,8 @@ describe('a repair without a source changes neither rows nor findings', () => {
   });
 
   test.each(['transactions', 'traces', 'message_links'])('rows removed from a file of %s', async (table) => {
-    const path = copyOf(warehouses.parquet, true);
-    await rewrite(path, fileOf(path, table, 1015), WITHOUT_SOME);
+    const path = copyOf(warehouses.parquet);
+    await replaceRows(path, fileOf(path, table, 1015), WITHOUT_SOME);
     await expectKept(path, REPAIRED.removed.includes(table));
   });
 

@@ -8,7 +8,7 @@ import { query } from '../e2e/export.ts';
 import { withRows } from '../faults/lists.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
-import { contentOf, copyOf, fileOf, repair, rewrite, verify } from './support.ts';
+import { contentOf, copyOf, fileOf, repair, replaceRows, verify } from './support.ts';
 
 const LISTS = ['message_links', 'traces', 'actions', 'jetton_transfers', 'jetton_burns'];
 let sandbox: TestSandbox;
@@ -86,8 +86,8 @@ test.each([
     /^none$/,
   ],
 ])('%s is found', async (_, pipeline, select, expected, got) => {
-  const copy = copyOf(warehouse, true);
-  await rewrite(copy, fileOf(copy, pipeline, 1030), select);
+  const copy = copyOf(warehouse);
+  await replaceRows(copy, fileOf(copy, pipeline, 1030), select);
   const { findings } = await verify(copy);
   const own = findings.filter(({ kind }) => kind === 'list');
   // A link that leads elsewhere is missing at its own place, too.
@@ -148,8 +148,8 @@ test('links of a source that has not heard of their receivers are asked for agai
 });
 
 test('a repair fetches the list again', async () => {
-  const copy = copyOf(warehouse, true);
-  await rewrite(copy, fileOf(copy, 'traces', 1030), `SELECT * REPLACE (transactions + 1 AS transactions) FROM old`);
+  const copy = copyOf(warehouse);
+  await replaceRows(copy, fileOf(copy, 'traces', 1030), `SELECT * REPLACE (transactions + 1 AS transactions) FROM old`);
   const { report, content } = await repair(sandbox, copy, { content: true });
   expect(report.proven).toBe(true);
   expect(content).toEqual(sound);
@@ -163,10 +163,10 @@ test.each(['message_links', 'traces', 'actions', 'jetton_transfers'])(
       await run({ pipelines: [pipeline], network: sandbox.url, range, warehouse: path });
     }
     const before = await contentOf(path);
-    const copy = copyOf(path, true);
+    const copy = copyOf(path);
     const [first, second] = [1000, 1030].map((seqno) => fileOf(copy, pipeline, seqno));
     const other = `(FROM read_parquet('${copy}/${first}', hive_partitioning = false) LIMIT 1)`;
-    await rewrite(copy, second ?? '', `FROM old UNION ALL BY NAME ${other}`);
+    await replaceRows(copy, second ?? '', `FROM old UNION ALL BY NAME ${other}`);
     const { findings } = await verify(copy);
     const spans = findings.filter(({ kind }) => kind === 'key-twice').map(({ span }) => span);
     expect(spans).toEqual([

@@ -3,7 +3,7 @@ import { run } from '../../src/export/run.ts';
 import { formatFinding } from '../../src/verify/finding.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
-import { contentOf, copyOf, fileOf, repair, rewrite, verify } from './support.ts';
+import { contentOf, copyOf, fileOf, repair, replaceRows, verify } from './support.ts';
 
 let sandbox: TestSandbox;
 let alone: string;
@@ -60,8 +60,8 @@ test.each([
   ],
 ])('%s (%s): a finding, and repaired', async (_, which, select, expected) => {
   const sound = which === 'alone' ? alone : headed;
-  const path = copyOf(sound, true);
-  await rewrite(path, fileOf(path, 'shard_state', 1020), select);
+  const path = copyOf(sound);
+  await replaceRows(path, fileOf(path, 'shard_state', 1020), select);
   const { findings } = await verify(path);
   const [finding] = findings.filter(({ kind }) => kind === 'list');
   expect(finding).toMatchObject({ pipeline: 'shard_state', span: { from: 1020, to: 1020 } });
@@ -71,9 +71,9 @@ test.each([
 });
 
 test.each(['alone', 'headed'])('a missing shard without a new block is found as well (%s)', async (which) => {
-  const path = copyOf(which === 'alone' ? alone : headed, true);
+  const path = copyOf(which === 'alone' ? alone : headed);
   const repeated = 'workchain = 0 AND mc_block_seqno < mc_seqno AND mc_seqno > 1005';
-  await rewrite(
+  await replaceRows(
     path,
     fileOf(path, 'shard_state', 1020),
     `FROM old WHERE NOT (mc_seqno = (SELECT min(mc_seqno) FROM old WHERE ${repeated}) AND mc_block_seqno < mc_seqno)`,

@@ -1,14 +1,13 @@
+import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type ContentHash, contentHash } from '../../src/audit/content-hash.ts';
-import { formatSpans } from '../../src/core/span.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
-import { type Damage, planRepair, type RepairPlan } from '../../src/verify/plan-repair.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
-import { inspectWarehouse, type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
+import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
@@ -24,13 +23,10 @@ export async function exportWarehouse(sandbox: TestSandbox, name = 'w'): Promise
   return warehouse;
 }
 
-/** A copy to damage. `isUnsigned` removes the checksums from its ledger, as in warehouses of older versions. */
-export function copyOf(warehouse: string, isUnsigned = false, name = basename(warehouse)): string {
+/** A copy to damage. */
+export function copyOf(warehouse: string, name = basename(warehouse)): string {
   const copy = join(freshFolder(), name);
   cpSync(warehouse, copy, { recursive: true });
-  if (isUnsigned)
-    for (const path of ledgerFiles(copy))
-      writeFileSync(path, readFileSync(path, 'utf8').replace(/,"sha256":"\w+"/g, ''));
   return copy;
 }
 
@@ -58,6 +54,24 @@ export function fileOf(warehouse: string, table: string, seqno: number): string 
 /** Removes both names of a data file. */
 export function dropFile(warehouse: string, file: string): void {
   for (const name of [file, pinnedPath(file)]) rmSync(join(warehouse, name));
+}
+
+/** As {@link rewrite}, as if these rows had been committed: with the right checksum. */
+export async function replaceRows(warehouse: string, file: string, select: string): Promise<void> {
+  await rewrite(warehouse, file, select);
+  sign(warehouse, file);
+}
+
+/** Gives the ledger the size and checksum of a file as it is now. */
+export function sign(warehouse: string, file: string): void {
+  const bytes = readFileSync(join(warehouse, file));
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  for (const path of ledgerFiles(warehouse)) {
+    const entry = readEntry(path);
+    const named = Object.values(entry.tables).flatMap(({ files }) => files.filter((each) => each.path === file));
+    for (const each of named) Object.assign(each, { bytes: bytes.length, sha256 });
+    if (named.length > 0) writeFileSync(path, JSON.stringify(entry));
+  }
 }
 
 /** Replaces a file by a select over its rows (`old`). */
@@ -118,42 +132,6 @@ export async function entriesOf(path: string): Promise<readonly LedgerEntry[]> {
   }
 }
 
-/** What a repair found, and how it goes about it. */
-export interface Planned {
-  readonly findings: readonly Finding[];
-  /** One line per step. */
-  readonly work: readonly string[];
-}
-
-/** The plan of a repair; makes no requests. */
-export async function plannedRepair(warehouse: string, deep = false): Promise<Planned> {
-  const registry = await loadRegistry();
-  return inspectWarehouse({ warehouse, deep }, async (inspection) => {
-    const plan = planRepair(inspection, registry, () => false);
-    return { findings: inspection.findings, work: describePlan(plan) };
-  });
-}
-
-function describePlan(plan: RepairPlan): readonly string[] {
-  return [
-    ...(plan.isLedgerBroken ? ['fill the ledger'] : []),
-    ...plan.damages.map(describeDamage),
-    ...new Set(plan.lost.map(({ pipeline, span }) => `run ${pipeline} ${formatSpans([span])}`)),
-  ];
-}
-
-/** `transactions 1095:1139: ask 1096, compute account_states, doubt transactions` */
-function describeDamage({ pipeline, span, refetch, recompute, doubted, unreadable, isSuspect }: Damage): string {
-  const parts = [
-    ['ask', refetch.length === 0 ? '' : formatSpans(refetch)],
-    ['compute', [...recompute].join(' ')],
-    ['doubt', [...doubted].join(' ')],
-    ['cannot read', [...unreadable].join(' ')],
-    ['suspect', isSuspect ? 'rows' : ''],
-  ].filter(([, what]) => what !== '');
-  return `${pipeline.name} ${formatSpans([span])}: ${parts.map((part) => part.join(' ')).join(', ')}`;
-}
-
 export interface Repaired {
   readonly report: VerifyReport;
   /** Number of requests to the source. */
@@ -163,8 +141,6 @@ export interface Repaired {
   /** Findings before and between the repairs. */
   readonly findings: readonly Finding[];
   readonly kinds: readonly string[];
-  /** What each of its rounds was to do; the last has nothing left. */
-  readonly plans: readonly Planned[];
 }
 
 export async function repair(
@@ -174,10 +150,7 @@ export async function repair(
 ): Promise<Repaired> {
   sandbox.requests.reset();
   const findings: Finding[] = [];
-  const plans: Planned[] = [];
-  const report = await repairWarehouse({ warehouse, onEvent: collect(findings), ...options }, (plan, found) => {
-    plans.push({ findings: found, work: describePlan(plan) });
-  });
+  const report = await repairWarehouse({ warehouse, onEvent: collect(findings), ...options });
   const { requests } = sandbox.requests.stats();
-  return { report, requests, content: report.content, findings, kinds: kindsOf(findings), plans };
+  return { report, requests, content: report.content, findings, kinds: kindsOf(findings) };
 }

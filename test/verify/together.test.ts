@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
@@ -13,7 +12,7 @@ import { repairWarehouse } from '../../src/verify/repair.ts';
 import type { DamagedStore } from '../../src/warehouse/index.ts';
 import type { ColumnBounds, LedgerEntry, TableFile } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
-import { copyOf, dropFile, fileOf, ledgerFiles, readEntry, rewrite, verify } from './support.ts';
+import { copyOf, dropFile, fileOf, ledgerFiles, readEntry, rewrite, sign, verify } from './support.ts';
 
 const BLOCKS = Array.from({ length: 20 }, (_, at) => 1080 + 2 * at);
 const TABLES = 4;
@@ -87,20 +86,8 @@ function edit(path: string, pipeline: string, seqno: number, change: (entry: Led
   writeFileSync(name, JSON.stringify(change(readEntry(name))));
 }
 
-/** Updates the checksum of a file in the ledger. */
-function sign(path: string, table: string, seqno: number): void {
-  const file = fileOf(path, table, seqno);
-  const bytes = readFileSync(join(path, file));
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  edit(path, table === 'blocks' ? 'blocks' : 'transactions', seqno, (entry) => {
-    const part = entry.tables[table];
-    const files = part?.files.map((each) => (each.path === file ? { ...each, bytes: bytes.length, sha256 } : each));
-    return { ...entry, tables: { ...entry.tables, [table]: { ...part, files } } };
-  });
-}
-
 test.each(['w', 'a [b]*', 'w.duckdb'])('entries of %s are read with one statement per table', async (name) => {
-  const path = name === 'w' ? sound : name === 'w.duckdb' ? await exportScattered(name) : copyOf(sound, false, name);
+  const path = name === 'w' ? sound : name === 'w.duckdb' ? await exportScattered(name) : copyOf(sound, name);
   const { findings, statements } = await expectAlike(path);
   expect(findings).toEqual([]);
   expect(statements).toBe(TABLES);
@@ -115,14 +102,11 @@ test('damage is found in many entries read together as in each entry read alone'
   await rewrite(path, fileOf(path, 'transactions', at(4)), 'FROM old OFFSET 1');
   // Damaged files with matching checksums.
   truncateSync(join(path, fileOf(path, 'messages', at(6))), 200);
-  sign(path, 'messages', at(6));
+  sign(path, fileOf(path, 'messages', at(6)));
   await rewrite(path, fileOf(path, 'transactions', at(8)), 'FROM old OFFSET 2');
-  sign(path, 'transactions', at(8));
+  sign(path, fileOf(path, 'transactions', at(8)));
   await rewrite(path, fileOf(path, 'blocks', at(9)), 'SELECT * REPLACE (7 AS mc_block_seqno) FROM old');
-  sign(path, 'blocks', at(9));
-  // Without checksum, and with other rows.
-  edit(path, 'transactions', at(11), (entry) => JSON.parse(JSON.stringify(entry).replace(/,"sha256":"\w+"/g, '')));
-  await rewrite(path, fileOf(path, 'messages', at(11)), 'FROM old OFFSET 1');
+  sign(path, fileOf(path, 'blocks', at(9)));
   edit(path, 'transactions', at(13), ({ tables: { messages: _, ...tables }, ...entry }) => ({ ...entry, tables }));
   edit(path, 'blocks', at(15), (entry) => ({ ...entry, span: { from: at(15) + 1, to: at(15) + 1 } }));
 
@@ -139,7 +123,6 @@ test('damage is found in many entries read together as in each entry read alone'
     [`${at(6)} messages`]: ['file-unreadable'],
     [`${at(8)} transactions`]: ['rows-changed'],
     [`${at(9)} blocks`]: ['rows-outside'],
-    [`${at(11)} messages`]: ['file-changed', 'rows-changed', 'rows-changed'],
     [`${at(13)} messages`]: ['table-missing'],
     [`${at(15) + 1} blocks`]: ['rows-outside'],
   });
@@ -189,8 +172,6 @@ test('a lie of an entry about a file is found, whether entries are read together
   for (const [at, name] of names.entries()) {
     changeFiles(BLOCKS[at] ?? 0, (file) => ({ ...file, ...lies[name]?.change(file) }));
   }
-  // As entries of older versions.
-  changeFiles(BLOCKS.at(-1) ?? 0, ({ bounds: _, ...file }) => file);
   const { findings } = await expectAlike(path);
   expect(findings.map(({ kind, span, table }) => [kind, span?.from, table])).toEqual(
     names.map((_, at) => ['rows-changed', BLOCKS[at], 'transactions']),

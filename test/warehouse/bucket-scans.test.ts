@@ -213,7 +213,7 @@ describe.skipIf(EXTENSIONS === undefined)('tables through metadata (skipped with
     const { columns } = items;
     const file = (entry: number) => ({
       ...{ entry, place: `s3://lake/w/${entry}.parquet` },
-      file: { path: `tables/items/block_date=2026-05-01/${entry}.parquet`, rows: 1, bytes: 10 },
+      file: { path: `tables/items/block_date=2026-05-01/${entry}.parquet`, rows: 1, bytes: 10, bounds: {}, sha256: '' },
     });
     const group = (count: number) => ({
       ...{

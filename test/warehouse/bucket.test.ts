@@ -178,7 +178,10 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
 
   test('the same part of a mart is committed once, and another part of it beside', async () => {
     const [one, two] = [await openTestStore(path), await openTestStore(path)];
-    const mart = (day: string) => ({ pipeline: 'mart:items', mart: { day, inputs: 'x', sealed: true } });
+    const mart = (day: string) => ({
+      pipeline: 'mart:items',
+      mart: { day, inputs: 'x', sealed: true, reads: [], through: 0 },
+    });
     await commitItems(one, 1, 50, mart('2026-05-01'));
     await expect(commitItems(two, 1, 50, mart('2026-05-01'))).rejects.toMatchObject({ code: 'sealed-meanwhile' });
     await commitItems(two, 1, 50, mart('2026-05-02'));

@@ -419,7 +419,7 @@ describe('the folder of entries', () => {
     expect((await inspect(path)).faults).toHaveLength(100);
   });
 
-  test('is read where an entry took the place of another, as a repair by an older version does it', async () => {
+  test('is read where another program put an entry in the place of one', async () => {
     const path = await closeHere();
     const lost = JSON.parse(readFileSync(entryPath(path, 4), 'utf8'));
     const id = realEffects.freshId();
@@ -429,7 +429,7 @@ describe('the folder of entries', () => {
     expect({ effective }).toEqual({ effective: (await readEntries(path)).effective });
   });
 
-  test('is read where entries were added by an older version, which leaves the stamp as it is', async () => {
+  test('is read where entries were added by another program, which leaves the stamp as it is', async () => {
     const path = await closeHere();
     const stamp = join(path, '_checkpoints', 'ledger.stamp');
     const before = readFileSync(stamp, 'utf8');

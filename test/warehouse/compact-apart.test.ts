@@ -33,7 +33,7 @@ test('spans apart become one entry and one file a table, and what lies between i
   expect(report).toMatchObject({ merged: 1, entries: { before: 4, after: 1 }, files: { before: 8, after: 2 } });
   expect(await hashes(path)).toEqual(before);
   const ledger = await ledgerOf(path);
-  expect(ledger).toMatchObject([{ format: 2, span: { from: 0, to: 69 }, spans: APART, requests: 4 }]);
+  expect(ledger).toMatchObject([{ span: { from: 0, to: 69 }, spans: APART, requests: 4 }]);
   expect(doneSpans(ledger, 'items')).toEqual(APART);
   expect(await compact(path)).toMatchObject({ merged: 0, complete: true });
 });
@@ -64,7 +64,7 @@ test('what is quarantined between stays quarantined, and gives way to the rows t
   expect(quarantinedSpans(ledger, 'items')).toEqual([{ from: 15, to: 15 }]);
 });
 
-test('a hole that is filled later makes one whole span again, which older versions can read', async () => {
+test('a hole that is filled later makes one span again', async () => {
   const path = await makeApart();
   await compact(path);
   const store = await openTestStore(path);
@@ -72,7 +72,7 @@ test('a hole that is filled later makes one whole span again, which older versio
   await store.close();
   expect(await compact(path)).toMatchObject({ merged: 1, entries: { after: 1 } });
   const [entry] = await ledgerOf(path);
-  expect(entry).toMatchObject({ format: 1, span: { from: 0, to: 69 } });
+  expect(entry).toMatchObject({ span: { from: 0, to: 69 } });
   expect(entry?.spans).toBeUndefined();
   expect(await hashes(path)).toMatchObject([{ rows: 70 }, { rows: 140 }, { rows: 70, distinct: 70, parts: 140 }]);
 });
@@ -123,7 +123,7 @@ test('an entry that could be read in two ways is refused, and one of a newer for
   const overlapping = [APART[0], { from: 9, to: 69 }];
   const touching = [APART[0], { from: 10, to: 69 }];
   for (const change of [
-    ...[{ format: 1 }, { spans: undefined }, { span: { from: 0, to: 70 } }, { spans: APART.toReversed() }],
+    ...[{ span: { from: 0, to: 70 } }, { spans: APART.toReversed() }],
     ...[{ spans: overlapping }, { spans: touching }, { spans: APART.slice(1) }],
   ]) {
     expect(() => read(change)).toThrow('is not a ledger entry');

@@ -26,8 +26,7 @@ function entryOf(from: number, to: number, files: readonly { path: string; bytes
         keyHash: '1',
         sums: {},
         schema,
-        dateIn: 'path',
-        files: files.map((file) => ({ ...file, rows: 1 })),
+        files: files.map((file) => ({ ...file, rows: 1, bounds: {}, sha256: '' })),
       },
     },
   };

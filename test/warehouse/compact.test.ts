@@ -156,8 +156,8 @@ test('entries of an older declaration are not merged', () => {
     ...draftOf({ from: number, to: number }),
     tables: {
       items: {
-        ...{ rows: 1, keyHash: '1', sums: {}, schema, dateIn: 'path' },
-        files: [{ path: 'tables/items/a', rows: 1, bytes: 9 }],
+        ...{ rows: 1, keyHash: '1', sums: {}, schema },
+        files: [{ path: 'tables/items/a', rows: 1, bytes: 9, bounds: {}, sha256: '' }],
       },
     },
   });

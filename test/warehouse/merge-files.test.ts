@@ -42,7 +42,7 @@ async function makeFiles(spans: readonly (readonly [from: number, to: number])[]
 
 function describeFile(warehouse: string, path: string, rows: number): TableFile {
   const bytes = readFileSync(join(warehouse, path));
-  return { path, rows, bytes: bytes.length, sha256: sha256Of(bytes) };
+  return { path, rows, bytes: bytes.length, bounds: {}, sha256: sha256Of(bytes) };
 }
 
 async function merge({ warehouse, files }: Awaited<ReturnType<typeof makeFiles>>) {

@@ -80,15 +80,21 @@ class Followed {
     const files = [...rows]
       .filter(([, count]) => count > 0)
       .map(([day, count]) => {
-        return { path: `tables/items/block_date=${day}/${id}`, rows: count, bytes: FOOTER + count * ROW };
+        return {
+          path: `tables/items/block_date=${day}/${id}`,
+          rows: count,
+          bytes: FOOTER + count * ROW,
+          bounds: {},
+          sha256: '',
+        };
       });
     this.written += files.reduce((sum, { bytes }) => sum + bytes, 0);
     this.ledger.push({
-      ...{ format: covered.length > 1 ? 2 : 1, number: this.number, id },
+      ...{ format: 1, number: this.number, id },
       ...{ committedAt: new Date(this.now).toISOString(), ...draftOf(span), asOf },
       ...(covered.length > 1 ? { spans: covered } : {}),
       ...(copies ? { copies: this.number } : {}),
-      tables: { items: { rows: 1, keyHash: '1', sums: {}, schema, dateIn: 'path', files } },
+      tables: { items: { rows: 1, keyHash: '1', sums: {}, schema, files } },
     });
   }
 }

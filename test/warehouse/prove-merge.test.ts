@@ -29,7 +29,7 @@ function write(name: string, from: number, to: number, change = (row: object) =>
   const writer = new FileWriter(join(warehouse, path), items, zstd, storedColumns(items));
   writer.write(makeBatchOf(items, itemRows(from, to).map(change) as ReturnType<typeof itemRows>), true);
   writer.finish();
-  return { path, rows: to - from + 1, bytes: 0 };
+  return { path, rows: to - from + 1, bytes: 0, bounds: {}, sha256: '' };
 }
 
 type Source = ReturnType<typeof write>;

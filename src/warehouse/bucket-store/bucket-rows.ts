@@ -45,7 +45,7 @@ export async function fetchFile(place: BucketPlace, file: TableFile, local: stri
 
 /** @throws {StoreError} `damaged` */
 function requireSame({ path }: BucketPlace, file: TableFile, got: FileSum | undefined): void {
-  if (got?.bytes === file.bytes && (file.sha256 === undefined || got.sha256 === file.sha256)) return;
+  if (got?.bytes === file.bytes && got.sha256 === file.sha256) return;
   throw new StoreError(`store: ${path}/${file.path} differs from the committed file`, {
     code: 'damaged',
     hint: `tonlake verify --repair --warehouse ${path}`,

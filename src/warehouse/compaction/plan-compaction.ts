@@ -7,7 +7,7 @@ import { schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 import { MergedSize, pack } from './merge-group.ts';
 
-/** Entries of one pipeline to merge, or one whose files have an older form. */
+/** Entries of one pipeline to merge. */
 export interface CompactGroup {
   readonly pipeline: string;
   /** What they cover. */
@@ -56,18 +56,18 @@ export function planCompaction(ledger: readonly LedgerEntry[], options: CompactP
 export type Merged = readonly [LedgerEntry, ...LedgerEntry[]];
 
 /** Groups of entries of one kind, from the highest tier to the lowest. */
-function planTiers(entries: readonly LedgerEntry[], { tables, targetBytes }: CompactPlanOptions): readonly Merged[] {
+function planTiers(entries: readonly LedgerEntry[], { targetBytes }: CompactPlanOptions): readonly Merged[] {
   const merged: Merged[] = [];
   let runs: readonly (readonly LedgerEntry[])[] = [entries];
   for (let tier = 0; tier < TIERS; tier++) {
     const least = targetBytes / 2 / TIER_RATIO ** tier;
     const isLowest = tier === TIERS - 1;
     const rest: (readonly LedgerEntry[])[] = [];
-    for (const group of runs.flatMap((run) => splitRun(run, least, tables)).flatMap((run) => pack(run, targetBytes))) {
+    for (const group of runs.flatMap((run) => splitRun(run, least)).flatMap((run) => pack(run, targetBytes))) {
       const [first, ...others] = group.entries;
       if (first === undefined) continue;
       const isWorth = others.length > 0 && (isLowest || group.size.reaches(least));
-      if (isWorth || group.entries.some((entry) => isOldForm(entry, tables))) merged.push([first, ...others]);
+      if (isWorth) merged.push([first, ...others]);
       else rest.push(group.entries);
     }
     runs = rest;
@@ -76,16 +76,12 @@ function planTiers(entries: readonly LedgerEntry[], { tables, targetBytes }: Com
 }
 
 /** The parts of a run between entries that are in a higher tier. */
-function splitRun(
-  run: readonly LedgerEntry[],
-  least: number,
-  tables: readonly TableDef[],
-): readonly (readonly LedgerEntry[])[] {
+function splitRun(run: readonly LedgerEntry[], least: number): readonly (readonly LedgerEntry[])[] {
   const parts: LedgerEntry[][] = [[]];
   for (const entry of run) {
     const size = new MergedSize();
     size.add(entry);
-    if (size.bytes >= least && !isOldForm(entry, tables)) parts.push([]);
+    if (size.bytes >= least) parts.push([]);
     else parts.at(-1)?.push(entry);
   }
   return parts;
@@ -110,16 +106,8 @@ export function isMergeable(
     return (
       table !== undefined &&
       schemaOf(narrowTable(table, without)).id === schema &&
-      (files.every(({ bytes }) => bytes < targetBytes / 2) || isOldForm(entry, tables))
+      files.every(({ bytes }) => bytes < targetBytes / 2)
     );
-  });
-}
-
-/** True if files contain `block_date`, as those of older versions do: pandas and pyarrow cannot read them as a folder. */
-function isOldForm(entry: LedgerEntry, tables: readonly TableDef[]): boolean {
-  return Object.entries(entry.tables).some(([name, { dateIn, files }]) => {
-    const table = tables.find((candidate) => candidate.name === name);
-    return table?.time !== undefined && dateIn === undefined && files.length > 0;
   });
 }
 

@@ -4,7 +4,6 @@ import type { TableDef } from '../../declare/table.ts';
 import { hashFile, statIfAny } from '../../files/disk.ts';
 import { dropEncodingMemory } from '../../parquet/encoder.ts';
 import { Database } from '../../sql/database.ts';
-import { datePlace } from '../file-layout.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import { addEvidence } from '../staging/row-evidence.ts';
 import type { LedgerEntry, StagedFile, StagedSpan, StagedTable, TableFile } from '../store.ts';
@@ -88,10 +87,10 @@ async function describeTable(
   for (const [at, { place, stagedPath }] of merged.entries()) {
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;
     const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
-    const { rows = 0, bounds } = proven[at] ?? {};
+    const { rows = 0, bounds = {} } = proven[at] ?? {};
     files.push({ stagedPath, path, rows, bytes, sha256: await hashFile(stagedPath), bounds });
   }
-  return { schema: schemaOf(table).id, isSorted: true, ...datePlace(table), ...addEvidence(proven, table), files };
+  return { schema: schemaOf(table).id, isSorted: true, ...addEvidence(proven, table), files };
 }
 
 function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {

@@ -66,10 +66,9 @@ export async function openTarget(path: string): Promise<CopyTarget> {
       ledger: ledgerIn(place),
       has: async ({ path: key, bytes, sha256 }) => {
         const there = await objects.head(key);
-        return there?.bytes === bytes && sha256 !== undefined && there.sha256 === sha256;
+        return there?.bytes === bytes && there.sha256 === sha256;
       },
-      put: async ({ path: key, bytes, sha256 }, local) =>
-        objects.upload(key, local, { bytes, sha256: sha256 ?? (await hashFile(local)) }),
+      put: async ({ path: key, bytes, sha256 }, local) => objects.upload(key, local, { bytes, sha256 }),
       close: async () => {},
     };
   }
@@ -101,7 +100,7 @@ export async function openTarget(path: string): Promise<CopyTarget> {
 
 async function isSame(local: string, { bytes, sha256 }: TableFile): Promise<boolean> {
   if ((await statIfAny(local))?.size !== bytes) return false;
-  return sha256 === undefined || (await hashFile(local)) === sha256;
+  return (await hashFile(local)) === sha256;
 }
 
 function damaged(path: string, file: TableFile): StoreError {

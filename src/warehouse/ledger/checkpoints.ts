@@ -6,7 +6,7 @@ import { sha256Of } from '../../core/sha256.ts';
 import { stateOf } from '../../files/disk.ts';
 import { SmallFiles } from '../../files/small-files.ts';
 import type { LedgerEntry } from '../store.ts';
-import { ENTRY_FORMAT, isInside } from './entries.ts';
+import { FORMAT, isInside } from './entries.ts';
 
 /** The part of the ledger up to an entry that still matters. */
 export interface Checkpoint {
@@ -193,7 +193,7 @@ export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | unde
     const header = headerSchema.parse(JSON.parse(first));
     // The checksum proves that the lines are whole. They are those of checked entries, if tonlake wrote them: maybe a newer version.
     const entries = lines.map((line): LedgerEntry => JSON.parse(line));
-    const isKnown = header.files === files && entries.every(({ format }) => format <= ENTRY_FORMAT);
+    const isKnown = header.files === files && entries.every(({ format }) => format <= FORMAT);
     const named = entries.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
     if (!named.every(({ path }) => isInside(path))) return undefined;
     return isKnown ? { number: header.number, entries } : undefined;
@@ -206,8 +206,8 @@ export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | unde
 const AT_ONCE = 64;
 
 /**
- * A running hash of the sizes and times of entry files. tonlake never changes a file in place, so anything that replaces one, such as a
- * repair by an older version or a restored backup, changes the hash.
+ * A running hash of the sizes and times of entry files. tonlake never changes a file in place, so anything that replaces one, such as
+ * a restored backup, changes the hash.
  */
 class FileStamps {
   readonly #entryPath: (number: number) => string;

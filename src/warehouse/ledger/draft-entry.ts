@@ -2,7 +2,7 @@ import { StoreError } from '../../core/errors.ts';
 import { present } from '../../core/present.ts';
 import { hullOf, unionSpans } from '../../core/span.ts';
 import type { CommitDraft, LedgerEntry, StagedSpan, TableEntry } from '../store.ts';
-import type { Entries } from './entries.ts';
+import { type Entries, FORMAT } from './entries.ts';
 
 export interface DraftEntryOptions {
   readonly staged: StagedSpan;
@@ -30,33 +30,17 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   }
   // An entry that supersedes itself is never in force.
   entries.requireEffective(draft.supersedes.filter((id) => id !== staged.id));
-  const tables: Record<string, TableEntry> = {};
-  for (const [name, { schema, dateIn, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
+  for (const [name, { rows }] of Object.entries(staged.tables)) {
     if (draft.verdict === 'quarantined' && rows > 0 && name !== 'quarantine') {
       throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`, { code: 'quarantined-rows' });
     }
-    tables[name] = {
-      rows,
-      keyHash,
-      sums,
-      schema,
-      ...present({ dateIn }),
-      files: files
-        .filter(({ path }) => path !== '')
-        .map(({ path, rows, bytes, sha256, bounds }) => ({
-          path,
-          rows,
-          bytes,
-          ...present({ sha256, bounds }),
-        })),
-    };
   }
   const { planned, asOf, scope, unknownKeys, proof, content, without, mart, forgotten, copies } = draft;
   const covered = unionSpans(draft.spans ?? [draft.span]);
   const { from, to } = hullOf(covered) ?? draft.span;
   const isApart = covered.length > 1;
   return {
-    format: isApart ? 2 : 1,
+    format: FORMAT,
     number: entries.nextNumber + ahead,
     id: staged.id,
     network: draft.network,
@@ -65,7 +49,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     span: { from, to },
     ...(isApart ? { spans: covered.map((span) => ({ from: span.from, to: span.to })) } : {}),
     verdict: draft.verdict,
-    tables,
+    tables: tablesOf(staged),
     requests: draft.requests,
     retries: draft.retries,
     ...present({
@@ -85,4 +69,16 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     supersedes: draft.supersedes,
     committedAt: new Date(options.committedAt).toISOString(),
   };
+}
+
+/** The tables of staged rows, as an entry records them. */
+export function tablesOf(staged: StagedSpan): LedgerEntry['tables'] {
+  const tables: Record<string, TableEntry> = {};
+  for (const [name, { schema, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
+    const recorded = files.flatMap(({ path, rows, bytes, sha256, bounds }) =>
+      sha256 === undefined || bounds === undefined ? [] : [{ path, rows, bytes, sha256, bounds }],
+    );
+    tables[name] = { rows, keyHash, sums, schema, files: recorded };
+  }
+  return tables;
 }

@@ -4,11 +4,8 @@ import type { LedgerEntry } from '../store.ts';
 import { FORGOTTEN } from './done-spans.ts';
 import { commitOf, filesOf, PrunedEntries, type Successor, type Superseded } from './pruned-entries.ts';
 
-/** The format of warehouses. */
+/** The format of warehouses and their entries. */
 export const FORMAT = 1;
-
-/** The newest format of an entry. 1: one span. 2: several spans in `spans`. */
-export const ENTRY_FORMAT = 2;
 
 const count = z.number().int().nonnegative();
 
@@ -25,7 +22,7 @@ export function isInside(path: string): boolean {
 const spanSchema = z.object({ from: z.number().int(), to: z.number().int() });
 
 const entrySchema = z.object({
-  format: z.literal([1, 2]),
+  format: z.literal(FORMAT),
   number: z.number().int().positive(),
   id: z.string().min(1),
   network: z.string(),
@@ -41,11 +38,10 @@ const entrySchema = z.object({
       keyHash: z.string(),
       sums: z.record(z.string(), z.string()),
       schema: z.string(),
-      dateIn: z.literal('path').optional(),
       files: z.array(
         z.object({
-          ...{ path: z.string().refine(isInside), rows: count, bytes: count, sha256: z.string().optional() },
-          bounds: z.record(z.string(), z.tuple([bound, bound, count])).optional(),
+          ...{ path: z.string().refine(isInside), rows: count, bytes: count, sha256: z.string() },
+          bounds: z.record(z.string(), z.tuple([bound, bound, count])),
         }),
       ),
     }),
@@ -63,7 +59,7 @@ const entrySchema = z.object({
   mart: z
     .object({
       ...{ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() },
-      ...{ reads: z.array(z.string()).optional(), through: count.optional() },
+      ...{ reads: z.array(z.string()), through: count },
     })
     .optional(),
   forgotten: z
@@ -82,10 +78,10 @@ const entrySchema = z.object({
  * Refuses formats newer than this version: their contents are sound, and a repair would destroy them.
  * @throws {StoreError} `newer-format`
  */
-export function requireFormat(format: unknown, subject: string, newest = FORMAT): void {
+export function requireFormat(format: unknown, subject: string): void {
   const number = typeof format === 'number' || typeof format === 'string' ? Number(format) : Number.NaN;
-  if (!Number.isInteger(number) || number <= newest) return;
-  throw new StoreError(`store: ${subject} was made by a newer tonlake: expected format ${newest}, got ${number}`, {
+  if (!Number.isInteger(number) || number <= FORMAT) return;
+  throw new StoreError(`store: ${subject} was made by a newer tonlake: expected format ${FORMAT}, got ${number}`, {
     code: 'newer-format',
     hint: 'update tonlake: npm install tonlake@latest, or git pull in a checkout',
   });
@@ -98,7 +94,7 @@ export function requireFormat(format: unknown, subject: string, newest = FORMAT)
 export function parseEntry(text: string, subject: string, number: number): LedgerEntry {
   try {
     const json: unknown = JSON.parse(text);
-    requireFormat(formatField.safeParse(json).data?.format, subject, ENTRY_FORMAT);
+    requireFormat(formatField.safeParse(json).data?.format, subject);
     const entry = entrySchema.parse(json);
     requireSpans(entry);
     // Not `entry`, which lacks fields that newer versions may have added: checkpoints must keep them.
@@ -111,9 +107,7 @@ export function parseEntry(text: string, subject: string, number: number): Ledge
 }
 
 /** Refuses entries whose blocks could be understood in two ways. */
-function requireSpans({ format, span, spans }: Pick<LedgerEntry, 'format' | 'span' | 'spans'>): void {
-  if ((format === 2) !== (spans !== undefined))
-    throw new Error(`expected spans in format 2 only, got format ${format}`);
+function requireSpans({ span, spans }: Pick<LedgerEntry, 'span' | 'spans'>): void {
   if (spans === undefined) return;
   const isAscending = spans.every(({ from, to }, at) => from <= to && from > (spans[at - 1]?.to ?? -Infinity) + 1);
   if (isAscending && spans[0]?.from === span.from && spans.at(-1)?.to === span.to) return;

@@ -8,7 +8,7 @@ export interface ForgottenSpans extends ForgottenRows {
   readonly spans: readonly Span[];
 }
 
-/** The removals that are still true. Old entries lack their reason and days. */
+/** The removals that are still true. */
 export function stillForgotten(
   forgotten: readonly LedgerEntry[],
   ledger: readonly LedgerEntry[],

@@ -1,12 +1,12 @@
 import { requireAnswered, shortMessage } from '../../core/errors.ts';
 import { hashFile, statIfAny } from '../../files/disk.ts';
 import type { Query } from '../../sql/query-result.ts';
-import type { BytesCheck, FileFault, Trust } from '../damaged-store.ts';
+import type { BytesCheck, Trust } from '../damaged-store.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import type { TableEntry, TableFile } from '../store.ts';
 import { steadyPath } from './pinned-files.ts';
 
-const order: readonly Trust[] = ['proven', 'plain', 'suspect', 'unreadable'];
+const order: readonly Trust[] = ['proven', 'suspect', 'unreadable'];
 
 /** What is known of a data file without reading its rows. */
 export interface FileProbe {
@@ -51,31 +51,24 @@ async function checkFile(found: FileProbe, file: TableFile, query: Query): Promi
     const fault = { kind: 'file-missing', ...about, expected: 'a file that the ledger names', got: 'none' } as const;
     return { trust: 'unreadable', faults: [fault] };
   }
-  if (sha256 !== undefined && size === bytes && (await found.hash()) === sha256) {
-    return { trust: 'proven', faults: [] };
-  }
-  const faults: FileFault[] = [];
-  if (size !== bytes) faults.push({ kind: 'file-changed', ...about, expected: `${bytes} bytes`, got: String(size) });
-  else if (sha256 !== undefined) {
-    faults.push({ kind: 'file-changed', ...about, expected: `bytes with SHA-256 ${sha256}`, got: 'others' });
-  }
+  if (size === bytes && (await found.hash()) === sha256) return { trust: 'proven', faults: [] };
+  const [expected, got] =
+    size === bytes ? [`bytes with SHA-256 ${sha256}`, 'others'] : [`${bytes} bytes`, String(size)];
   const read = await readRows(found.absolute, file, query);
-  const isChanged = faults.length + read.faults.length > 0;
-  return { trust: read.trust ?? (isChanged ? 'suspect' : 'plain'), faults: [...faults, ...read.faults] };
+  return { trust: read.trust, faults: [{ kind: 'file-changed', ...about, expected, got }, ...read.faults] };
 }
 
 /** Counts the rows of a file by reading every value. */
-async function readRows(
-  absolute: string,
-  { path, rows }: TableFile,
-  query: Query,
-): Promise<{ readonly trust?: Trust; readonly faults: readonly FileFault[] }> {
+async function readRows(absolute: string, { path, rows }: TableFile, query: Query): Promise<FileCheck> {
   const about = { file: path } as const;
   try {
     const { rows: found } = await query(`SELECT count(*)::INTEGER, count(COLUMNS(*)) FROM ${readFiles([absolute])}`);
     const count = Number(found[0]?.[0]);
-    if (count === rows) return { faults: [] };
-    return { faults: [{ kind: 'rows-changed', ...about, expected: `${rows} rows`, got: String(count) }] };
+    if (count === rows) return { trust: 'suspect', faults: [] };
+    return {
+      trust: 'suspect',
+      faults: [{ kind: 'rows-changed', ...about, expected: `${rows} rows`, got: String(count) }],
+    };
   } catch (error) {
     requireAnswered(error);
     const expected = 'a readable Parquet file';

@@ -50,7 +50,7 @@ function boundsOfDays(
     if (entry.verdict !== 'sealed' || entry.scope !== undefined || files.length === 0) return undefined;
     held.push(...spansOf(entry));
     for (const { path, bounds } of files) {
-      const [date, [least, greatest] = []] = [dateIn(path), bounds?.['mc_block_seqno']];
+      const [date, [least, greatest] = []] = [dateIn(path), bounds['mc_block_seqno']];
       if (date === undefined || typeof least !== 'string' || typeof greatest !== 'string') return undefined;
       const { from, to } = days.get(date) ?? { from: Infinity, to: 0 };
       days.set(date, { from: Math.min(from, Number(least)), to: Math.max(to, Number(greatest)) });

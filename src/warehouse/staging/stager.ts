@@ -8,7 +8,7 @@ import { hashFile, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
-import { DATE_COLUMN, dateIn, datePlace, encodingOf, partitionOf, pathOfFile, storedColumns } from '../file-layout.ts';
+import { DATE_COLUMN, dateIn, encodingOf, partitionOf, pathOfFile, storedColumns } from '../file-layout.ts';
 import { writeNewest } from '../relations/newest-rows.ts';
 import { readFiles, stagedRows } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
@@ -230,8 +230,7 @@ class FolderStage implements FileStage {
     for (const part of rest)
       await add(part, await this.#encodeFile(database, table, part, { source, order, encoding }));
     for (const { path } of loose) await rm(path);
-    const isDated = files.length > 0;
-    return { schema, isSorted: true, ...(isDated ? datePlace(table) : {}), ...addEvidence(parts, table), files };
+    return { schema, isSorted: true, ...addEvidence(parts, table), files };
   }
 
   /** Writes the rows of a day, in order. @returns the path */
