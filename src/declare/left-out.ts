@@ -101,6 +101,16 @@ export function narrowTable(table: TableDef, leftOut: LeftOut | undefined): Tabl
   return { ...table, columns: table.columns.filter(({ name }) => !names.includes(name) && !names.includes(WHOLE)) };
 }
 
+/** The tables that entries have rows of, with the columns that these have. */
+export function heldTables(
+  entries: readonly { readonly tables: Readonly<Record<string, unknown>>; readonly without?: LeftOut | undefined }[],
+  tables: readonly TableDef[],
+): readonly TableDef[] {
+  return tables
+    .filter(({ name }) => entries.some((entry) => entry.tables[name] !== undefined))
+    .map((table) => narrowTable(table, entries[0]?.without));
+}
+
 /**
  * A pipeline without the columns that are left out. They are not decoded, unless a remaining table is derived from them, or they show
  * whether a row was requested; their fields stay known, so that they do not appear in `_extra`.

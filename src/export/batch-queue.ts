@@ -5,7 +5,7 @@ import { type Span, unionSpans } from '../core/span.ts';
 import { toRecordBatch } from '../decode/arrow.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Query } from '../sql/query-result.ts';
-import { recordedTables, type Stage, type StagedSpan } from '../warehouse/index.ts';
+import type { Stage, StagedSpan } from '../warehouse/index.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** Rows of one table. */
@@ -51,7 +51,7 @@ export class BatchQueue {
         await Promise.all((this.staged.get(staged.id) ?? []).map((batch) => this.writer.write(batch)));
         this.staged.delete(staged.id);
         const committedAt = new Date(this.now()).toISOString();
-        return { format: 1, number: this.count, id: staged.id, tables: recordedTables(staged), committedAt, ...draft };
+        return { format: 1, number: this.count, id: staged.id, tables: staged.tables, committedAt, ...draft };
       },
       ledger: () => [],
       query: this.query,

@@ -3,13 +3,13 @@ import { TonlakeError } from '../core/errors.ts';
 import { haveCommon, type Span, shortSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut } from '../declare/left-out.ts';
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
-import { type LedgerEntry, PARTIAL, recordedTables, spansOf } from '../warehouse/index.ts';
+import { type CommitPart, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
 import type { EngineContext } from './run-context.ts';
 import type { BlockProblem } from './span-walk.ts';
 import type { SpanSink } from './walk-context.ts';
 import { type Due, walkDue } from './walk-engine.ts';
-import { replaceEntry, type StagedPart, widenedContext } from './widen-entry.ts';
+import { replaceEntry, widenedContext } from './widen-entry.ts';
 
 /** Fetches what is due. If rows contradict outdated headers, reads both again. Reports the problems that remain. */
 export async function walkAndRepair(context: EngineContext, due: Due): Promise<void> {
@@ -43,7 +43,7 @@ function neededHeaders(context: EngineContext): readonly EngineContext<Mastercha
  *
  * @returns the staged rows; incomplete parts say so in their scope or verdict
  */
-export function readAnew(context: EngineContext, spans: readonly Span[]): Promise<readonly StagedPart[]> {
+export function readAnew(context: EngineContext, spans: readonly Span[]): Promise<readonly CommitPart[]> {
   return collectParts({ ...context, asked: spans }, (own) => walkAndRepair(own, { missing: spans, again: [] }));
 }
 
@@ -121,9 +121,9 @@ function describe(headers: readonly Header[]): string {
 async function collectParts(
   context: EngineContext,
   walk: (collecting: EngineContext) => Promise<unknown>,
-): Promise<readonly StagedPart[]> {
+): Promise<readonly CommitPart[]> {
   const { sink, pipeline, report } = context;
-  const parts: StagedPart[] = [];
+  const parts: CommitPart[] = [];
   const ledger: SpanSink['ledger'] = () =>
     sink
       .ledger()
@@ -132,7 +132,7 @@ async function collectParts(
       );
   const commit: SpanSink['commit'] = async (staged, draft) => {
     parts.push({ staged, draft });
-    return { ...draft, format: 1, number: 0, id: staged.id, tables: recordedTables(staged), committedAt: '' };
+    return { ...draft, format: 1, number: 0, id: staged.id, tables: staged.tables, committedAt: '' };
   };
   await walk({
     ...context,

@@ -30,6 +30,8 @@ export interface TableState {
   readonly trust: Trust;
   /** True if row count, key hash and sums match the ledger. */
   readonly isAsRecorded: boolean;
+  /** Paths of the files that are not those that were committed, or cannot be read. */
+  readonly damaged: ReadonlySet<string>;
 }
 
 /** A table of an entry whose files were checked. */
@@ -39,6 +41,7 @@ interface CheckedTable {
   readonly part: TableEntry;
   readonly table: TableDef | undefined;
   readonly files: Trust;
+  readonly damaged: ReadonlySet<string>;
   /** True if its rows can be read together with those of other entries. */
   readonly isShareable: boolean;
   readonly findings: Finding[];
@@ -60,7 +63,8 @@ export async function readEntryStates(
       const table = declared === undefined ? undefined : narrowTable(declared, entry.without);
       const { trust, isShareable, faults } = await warehouse.checkBytes(part, warehouse.database.query);
       for (const { kind, expected, got, file } of faults) tell(kind, expected, got, file);
-      looked.push({ entry, name, part, table, files: trust, isShareable, findings });
+      const damaged = new Set(faults.map(({ file }) => file));
+      looked.push({ entry, name, part, table, files: trust, damaged, isShareable, findings });
     }
   }
   const measured: ReadonlyMap<CheckedTable, MeasuredPart> = await measureParts(warehouse, registry, measurable(looked));
@@ -68,7 +72,7 @@ export async function readEntryStates(
   for (const entry of entries) {
     const tables = new Map<string, TableState>();
     for (const name of lacking(registry, entry)) {
-      tables.set(name, { trust: 'unreadable', isAsRecorded: false });
+      tables.set(name, { trust: 'unreadable', isAsRecorded: false, damaged: new Set() });
       tellerOf(entry, name, report)('table-missing', `an entry with table ${name}`, 'one without it');
     }
     for (const own of looked.filter((each) => each.entry === entry)) {
@@ -102,18 +106,21 @@ function lacking(registry: Registry, entry: LedgerEntry): readonly string[] {
 async function readTableState(
   warehouse: DamagedStore,
   registry: Registry,
-  { entry, name, part, table, files }: CheckedTable,
+  { entry, name, part, table, files, damaged }: CheckedTable,
   measured: MeasuredPart | undefined,
   report: (finding: Finding) => void,
 ): Promise<TableState> {
   const tell = tellerOf(entry, name, report);
-  if (table === undefined) return { trust: files, isAsRecorded: true };
+  if (table === undefined) return { trust: files, isAsRecorded: true, damaged };
   const rows =
     measured ?? (files === 'unreadable' ? undefined : await readRows(warehouse, registry, entry, table, tell));
-  if (rows === undefined) return { trust: 'unreadable', isAsRecorded: false };
+  if (rows === undefined) {
+    const all = damaged.size > 0 ? damaged : new Set(part.files.map(({ path }) => path));
+    return { trust: 'unreadable', isAsRecorded: false, damaged: all };
+  }
   const isAsRecorded = compareEvidence(part, rows.evidence, tell) && compareFiles(rows.files, tell);
   const isChanged = files === 'plain' && !isAsRecorded;
-  return { trust: isChanged ? 'suspect' : files, isAsRecorded };
+  return { trust: isChanged ? 'suspect' : files, isAsRecorded, damaged };
 }
 
 function tellerOf(entry: LedgerEntry, table: string, report: (finding: Finding) => void): Tell {

@@ -1,16 +1,18 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { type Span, unionSpans } from '../core/span.ts';
+import { heldTables } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
 import { textOf } from '../sql/row-text.ts';
+import { inSpans } from '../sql/span-condition.ts';
 import { type DamagedStore, type ForgottenRows, openStore } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { forgetEntries, tablesOf } from './commit-forget.ts';
+import { forgetEntries } from './commit-forget.ts';
 import { withDamagedStore } from './damaged-warehouse.ts';
 import { limitTo } from './limit-range.ts';
-import { type ForgetPlan, type ForgottenEntry, inSpans, planForget } from './plan-forget.ts';
+import { type ForgetPlan, type ForgottenEntry, planForget } from './plan-forget.ts';
 
 export interface ForgetOptions {
   /** Folder of Parquet files, or a DuckDB file. */
@@ -112,7 +114,7 @@ async function countPlan(warehouse: DamagedStore, plan: ForgetPlan, tables: read
   for (const each of plan.entries) {
     const { name } = each.pipeline;
     spans[name] = unionSpans([...(spans[name] ?? []), ...each.gone]);
-    for (const table of tablesOf(each, tables)) {
+    for (const table of heldTables([each.entry], tables)) {
       const { count, from, to } = await measureGone(warehouse, each, table);
       rows[table.name] = (rows[table.name] ?? 0) + count;
       if (from === undefined || to === undefined) continue;

@@ -9,14 +9,12 @@ import {
   unionSpans,
 } from '../core/span.ts';
 import { blockColumn } from '../declare/block-column.ts';
+import { narrowPipeline } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { TableDef } from '../declare/table.ts';
 import { martPipeline } from '../marts/commit-mart.ts';
 import type { MartDef } from '../marts/load-marts.ts';
 import { pipelinesBehind } from '../marts/mart-inputs.ts';
-import { quoteName } from '../sql/canonical-text.ts';
-import { spanCondition } from '../sql/span-condition.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 
 /** Which part of an entry is removed. */
@@ -58,7 +56,12 @@ export function planForget(options: ForgetPlanOptions): ForgetPlan {
       .map((entry): ForgottenEntry => {
         const own = spansOf(entry);
         requireCuttable(pipeline, entry, spans);
-        return { pipeline, entry, gone: intersectSpans(own, spans), kept: subtractSpans(own, spans) };
+        return {
+          pipeline: narrowPipeline(pipeline, entry.without),
+          entry,
+          gone: intersectSpans(own, spans),
+          kept: subtractSpans(own, spans),
+        };
       }),
   );
   const going = new Set(entries.map(({ pipeline }) => pipeline.name));
@@ -120,11 +123,4 @@ function requireCuttable(pipeline: PipelineDef, entry: LedgerEntry, spans: reado
       hint: `its rows cannot be assigned to blocks: include all of ${shortSpans(spansOf(entry))}, or none of it`,
     },
   );
-}
-
-/** SQL condition for the rows of some blocks. */
-export function inSpans(pipeline: PipelineDef, table: TableDef, spans: readonly Span[]): string {
-  const column = blockColumn(pipeline, table);
-  if (column === undefined) return 'true';
-  return spanCondition(quoteName(column), spans);
 }

@@ -1,9 +1,9 @@
-import { formatSpans, haveCommon, hullOf, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { formatSpans, hullOf, intersectSpans, type Span, unionSpans } from '../core/span.ts';
+import { blockColumn } from '../declare/block-column.ts';
 import { commonLeftOut, narrowPipeline } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { projectionOf } from './audit-transactions.ts';
 import type { EntryState, TableState } from './entry-state.ts';
 import type { FindingKind } from './finding.ts';
 import type { Inspection } from './verify.ts';
@@ -18,12 +18,8 @@ export interface Damage {
   readonly spans: readonly Span[];
   /** Blocks to fetch again. */
   readonly refetch: readonly Span[];
-  /** Tables to recompute from another table of the same entries. */
-  readonly recompute: ReadonlySet<string>;
-  /** Tables whose remaining rows are kept only if the repaired table matches the ledger; otherwise everything is fetched again. */
-  readonly doubted: ReadonlySet<string>;
-  /** Unreadable tables. */
-  readonly unreadable: ReadonlySet<string>;
+  /** The entries without their damaged files: the rows of other blocks are in the rest. */
+  readonly sound: readonly LedgerEntry[];
   /** True if some readable rows are not those that were committed. */
   readonly isSuspect: boolean;
 }
@@ -50,12 +46,10 @@ export interface RepairPlan {
 /** Findings that name exactly the blocks to fetch again. */
 const NEAR: ReadonlySet<FindingKind> = new Set<FindingKind>([
   ...(['block-missing', 'block-stray', 'block-twice', 'block-rows', 'transaction-twice'] as const),
-  ...(['messages', 'message-twice', 'key-twice', 'overlap', 'list', 'content'] as const),
+  ...(['messages', 'message-twice', 'key-twice', 'overlap', 'list', 'content', 'states'] as const),
 ]);
 /** Findings that also name neighbouring blocks: used only if there are no exact ones. */
 const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends', 'block-order']);
-/** Findings of tables derived from others. */
-const DERIVED: ReadonlySet<FindingKind> = new Set<FindingKind>(['states']);
 
 /** @param isOver true for damage that has been tried often enough: it is left as it is */
 export function planRepair(
@@ -111,7 +105,7 @@ function damagesOf(
         name === pipeline.name && span !== undefined && kinds.has(kind) ? [span] : [],
       ),
     );
-  const bad = { near: accused(NEAR), far: accused(FAR), derived: accused(DERIVED) };
+  const bad = { near: accused(NEAR), far: accused(FAR) };
   const damages: Damage[] = [];
   for (const group of isMasterchain(pipeline) ? groupOverlapping(own) : own.map((state) => [state])) {
     const damage = damageOf(pipeline, group, bad);
@@ -124,7 +118,6 @@ function damagesOf(
 interface Accused {
   readonly near: readonly Span[];
   readonly far: readonly Span[];
-  readonly derived: readonly Span[];
 }
 
 function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accused): Damage | undefined {
@@ -132,68 +125,62 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
   const pipeline = narrowPipeline(declared, commonLeftOut(group.map(({ entry }) => entry.without)));
   const whole = unionSpans(group.flatMap(({ entry }) => spansOf(entry)));
   const refetch: Span[] = [];
-  const recompute = new Set<string>();
-  const doubted = new Set<string>();
   let isDamaged = group.length > 1;
-  for (const state of group) {
-    const own = spansOf(state.entry);
-    const near = intersectSpans(bad.near, own);
-    const local = near.length > 0 ? near : intersectSpans(bad.far, own);
-    if (state.entry.verdict === 'quarantined') {
-      if (!isIntact(state)) refetch.push(...own);
-      continue;
+  for (const { entry, tables } of group) {
+    const own = spansOf(entry);
+    if (entry.verdict !== 'quarantined') {
+      const near = intersectSpans(bad.near, own);
+      refetch.push(...(near.length > 0 ? near : intersectSpans(bad.far, own)));
     }
-    for (const each of local) refetch.push(each);
-    for (const [name, table] of state.tables) {
-      const isAccused = haveCommon(bad.derived, own) && name !== pipeline.tables[0]?.name;
-      if (isSound(table) && !isAccused) continue;
-      if (table.trust === 'proven' && !isAccused) {
-        isDamaged = true;
-        continue;
-      }
-      const definition = pipeline.tables.find((candidate) => candidate.name === name);
-      const parent = definition === undefined ? undefined : projectionOf(pipeline, definition)?.parent.name;
-      const from = parent === undefined ? undefined : state.tables.get(parent);
-      if (isAccused && parent === undefined) continue;
+    for (const [name, table] of tables) {
+      if (isSound(table)) continue;
       isDamaged = true;
-      if (from !== undefined && from.trust !== 'unreadable') recompute.add(name);
-      else if (table.trust === 'unreadable' || local.length === 0 || isSigned(state.entry, name)) refetch.push(...own);
-      else doubted.add(name);
+      // Where the files are sound, the ledger is wrong about them: headers prove the rows.
+      if (table.trust === 'proven' && entry.verdict !== 'quarantined' && isMasterchain(pipeline)) continue;
+      refetch.push(...intersectSpans(spansWithin(pipeline, entry, name, table.damaged), own));
     }
   }
   const span = hullOf(whole);
   if (span === undefined || (!isDamaged && refetch.length === 0)) return undefined;
   // Rows that belong to no block are fetched completely.
   const isBound = isMasterchain(pipeline) || pipeline.walk.kind === 'block';
-  const spans = group.length > 1 || !isBound ? whole : unionSpans(refetch);
-  const isWhole = subtractSpans(whole, spans).length === 0;
+  const isWhole = group.length > 1 || (!isBound && refetch.length > 0);
   return {
-    pipeline,
+    ...{ pipeline, span, spans: whole, refetch: isWhole ? whole : unionSpans(refetch) },
     entries: group.map(({ entry }) => entry),
-    span,
-    spans: whole,
-    refetch: spans,
-    recompute: isWhole ? new Set() : recompute,
-    doubted: isWhole ? new Set() : doubted,
-    ...suspicionOf(group),
+    sound: group.map(soundOf),
+    isSuspect: group.some(({ tables }) =>
+      [...tables.values()].some((each) => each.trust !== 'unreadable' && !isSound(each)),
+    ),
   };
 }
 
-function suspicionOf(group: readonly EntryState[]): Pick<Damage, 'unreadable' | 'isSuspect'> {
-  const tables = group.flatMap((state) => [...state.tables]);
-  return {
-    unreadable: new Set(tables.flatMap(([name, { trust }]) => (trust === 'unreadable' ? [name] : []))),
-    isSuspect: tables.some(([, table]) => table.trust !== 'unreadable' && !isSound(table)),
-  };
+/** The blocks whose rows can lie in damaged files of a table; all blocks of the entry if its bounds do not tell. */
+function spansWithin(
+  pipeline: PipelineDef,
+  entry: LedgerEntry,
+  name: string,
+  damaged: ReadonlySet<string>,
+): readonly Span[] {
+  const table = pipeline.tables.find((each) => each.name === name);
+  const column = table && blockColumn(pipeline, table);
+  const files = entry.tables[name]?.files.filter(({ path }) => damaged.has(path)) ?? [];
+  const spans = files.flatMap(({ bounds }) => {
+    const [from, to, nulls] = bounds[column ?? ''] ?? [];
+    return typeof from === 'string' && typeof to === 'string' && nulls === 0
+      ? [{ from: Number(from), to: Number(to) }]
+      : [];
+  });
+  return files.length > 0 && spans.length === files.length ? unionSpans(spans) : spansOf(entry);
 }
 
-/**
- * True if all files of a table have checksums. Then only the bytes could prove that the other rows of a damaged file are unchanged, and
- * they cannot be reproduced: another version of Node compresses differently.
- */
-function isSigned({ tables }: LedgerEntry, name: string): boolean {
-  const files = tables[name]?.files ?? [];
-  return files.length > 0 && files.every(({ sha256 }) => sha256 !== undefined);
+function soundOf({ entry, tables }: EntryState): LedgerEntry {
+  const kept = Object.entries(entry.tables).flatMap(([name, part]) => {
+    const damaged = tables.get(name)?.damaged;
+    const files = part.files.filter(({ path }) => damaged?.has(path) !== true);
+    return files.length === 0 && part.files.length > 0 ? [] : [[name, { ...part, files }] as const];
+  });
+  return { ...entry, tables: Object.fromEntries(kept) };
 }
 
 function isSound({ trust, isAsRecorded }: TableState): boolean {

@@ -9,10 +9,9 @@ import { type EngineContext, runContext } from '../export/run-context.ts';
 import { storeSink } from '../export/store-sink.ts';
 import type { WalkEvent } from '../export/walk-context.ts';
 import { walkKindOf } from '../export/walk-kinds.ts';
-import type { StagedPart } from '../export/widen-entry.ts';
 import { ownLoaders } from '../export/workers/loader-pool.ts';
 import type { Source } from '../http/source.ts';
-import { doneSpans, PARTIAL, type Store } from '../warehouse/index.ts';
+import { type CommitPart, doneSpans, PARTIAL, type Store } from '../warehouse/index.ts';
 import type { Damage } from './plan-repair.ts';
 
 export interface RefetchOptions {
@@ -36,7 +35,7 @@ export async function refetch(
   options: RefetchOptions,
   damage: Damage,
   spans: readonly Span[],
-): Promise<readonly StagedPart[]> {
+): Promise<readonly CommitPart[]> {
   const { pipeline } = damage;
   if (isEphemeral(pipeline)) throw gone(pipeline, damage);
   walkKindOf(options.registry, pipeline);

@@ -20,6 +20,8 @@ export interface RepairOptions
     Pick<SessionOptions, 'rps' | 'concurrency' | 'waitMs' | 'env' | 'signal' | 'onRetry'> {
   /** Called for blocks that could not be fetched again. */
   readonly onProblem?: ((event: Extract<WalkEvent, { readonly event: 'problem' | 'quarantine' }>) => void) | undefined;
+  /** Keeps what can be read of blocks that the source no longer serves, as not done. Default false: their entries stay as they are. */
+  readonly keepReadable?: boolean | undefined;
 }
 
 /** Shown to processes that wait for the lock. */
@@ -53,8 +55,7 @@ class Attempts {
 }
 
 /**
- * Verifies a warehouse and repairs the damage: sound rows are kept, derived tables recomputed, marts rebuilt, and only the rest is
- * fetched from the network. Each damaged entry is replaced in one commit, so a repair can be killed at any time. What cannot be fetched
+ * Verifies a warehouse and repairs the damage: rows of sound files are kept, marts rebuilt, and only the rest is fetched from the network. Each damaged entry is replaced in one commit, so a repair can be killed at any time. What cannot be fetched
  * stays as it is, and remains a finding.
  *
  * @throws {SourceError} {StoreError} if the repair cannot continue; finished repairs are kept
@@ -152,15 +153,15 @@ async function repairOnce(
         const { pipeline, span } = damage;
         const before = source.counts.requests;
         const fetch = async (spans: readonly Span[]) => refetch(work, damage, spans);
-        const { refetched, failed, isChanged } = await repairUnlessGone(
-          () => applyRepair({ store, tables, fetch, freshId: effects.freshId }, damage),
+        const { failed, isChanged } = await repairUnlessGone(
+          () => applyRepair({ store, tables, fetch, keepReadable: options.keepReadable === true }, damage),
           options,
           damage,
         );
         if (failed.length > 0 || !isChanged) attempts.end(key);
         if (!isChanged) continue;
         const requests = source.counts.requests - before;
-        const asked = subtractSpans(refetched, failed);
+        const asked = subtractSpans(damage.refetch, failed);
         options.onEvent?.({ event: 'repaired', pipeline: pipeline.name, span, refetched: asked, requests });
       }
     } finally {
@@ -184,7 +185,7 @@ async function repairUnlessGone(
     if (!(error instanceof TonlakeError) || error.code !== 'gone') throw error;
     const { code, message } = error;
     options.onProblem?.({ event: 'problem', pipeline: pipeline.name, ...span, code, message });
-    return { refetched: [], failed: [span], isChanged: false };
+    return { failed: [span], isChanged: false };
   }
 }
 

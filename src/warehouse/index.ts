@@ -40,14 +40,17 @@ export {
   spansOf,
   unprovenSpans,
 } from './ledger/done-spans.ts';
-export { tablesOf as recordedTables } from './ledger/draft-entry.ts';
 export { describeForgotten, type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
 export type { ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
 
 // Evidence: what an entry records of rows, measured again.
 
-export { addEvidence, type Measured, measureBy, measureRows } from './staging/row-evidence.ts';
+export { addEvidence, type Measured, measureBy } from './staging/row-evidence.ts';
 export type { ColumnBounds, FileBounds, TableEvidence, TableFile } from './store.ts';
+
+// Rewriting: entries leave force, and others take their place.
+
+export { joinRead, stageRewrite } from './rewrite-entries.ts';
 
 // Relations: what SQL over a warehouse can name.
 

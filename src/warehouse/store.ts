@@ -216,12 +216,10 @@ export interface StagedTable extends TableEvidence {
 }
 
 /**
- * A staged file: its absolute path, and where it belongs (relative to the warehouse). Files that the store reads once belong nowhere, and
- * have neither bounds nor checksum.
+ * A staged file: its absolute path, and where it belongs (relative to the warehouse). Files that the store reads once belong nowhere: their
+ * path and checksum are empty, and they have no bounds.
  */
-export interface StagedFile
-  extends Omit<TableFile, 'bounds' | 'sha256'>,
-    Partial<Pick<TableFile, 'bounds' | 'sha256'>> {
+export interface StagedFile extends TableFile {
   readonly stagedPath: string;
 }
 
@@ -282,7 +280,7 @@ export interface Store {
    * @throws {StoreError} `sealed-meanwhile` if another writer was first; nothing is committed then
    */
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
-  /** As `commit`, for several entries: all of them or none. Only the last one may supersede others. */
+  /** As `commit`, for several entries: all of them or none. The last one supersedes what any of them replaces. */
   commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]>;
   /** Entries that are not superseded, in order of commit. */
   ledger(): readonly LedgerEntry[];

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { BackgroundMerge } from '../../src/warehouse/compaction/background-merge.ts';
-import { planCompaction } from '../../src/warehouse/compaction/plan-compaction.ts';
+import { planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { tables } from '../warehouse/compacting.ts';
 import { commitItems, countItems, freshPath, listAll, openTestStore } from '../warehouse/warehouses.ts';
@@ -41,7 +41,7 @@ test('24 hours of commits every ten seconds leave at most 60 files of a table, a
   const closed = store
     .ledger()
     .filter(({ tables: own }) => own['items']?.files.every(({ path: file }) => file.includes('2026-05-01')));
-  expect(planCompaction(closed, { tables, pipelines: [], targetBytes: 128e6, range: undefined })).toEqual([]);
+  expect(planMerges(closed, { tables, pipelines: [], targetBytes: 128e6 })).toEqual([]);
   await merging.stop();
   await store.close();
   const reader = await openReader(path, tables);

@@ -266,11 +266,14 @@ describe('what a source does', () => {
     expect(await contentOf(path)).toEqual(wanted);
   });
 
-  test('a block that the source no longer has leaves a hole, which is a finding; the rest of its span is kept', async () => {
+  test('a block that the source no longer has: nothing changes, unless what is readable shall be kept; then it is a hole, and a finding', async () => {
     const path = copyOf(sound);
     dropFile(path, fileOf(path, 'transactions', 1100));
     sandbox.setFaults({ lies: [{ seqno: 1101, kind: 'transaction-missing-first' }] });
-    const { report } = await repair(sandbox, path);
+    const ledger = ledgerFiles(path);
+    expect((await repair(sandbox, path)).kinds).toContain('file-missing');
+    expect(ledgerFiles(path)).toEqual(ledger);
+    const { report } = await repair(sandbox, path, { keepReadable: true });
     expect(report).toMatchObject({
       proven: false,
       findings: 1,
@@ -292,7 +295,7 @@ describe('what a source does', () => {
     const damaged = await entriesOf(path);
     const { length: before } = ledgerFiles(path);
     sandbox.setFaults({ lies: [{ seqno: 1101, kind: 'transaction-missing-first' }] });
-    expect((await repair(sandbox, path)).report.proven).toBe(false);
+    expect((await repair(sandbox, path, { keepReadable: true })).report.proven).toBe(false);
     sandbox.setFaults(NO_FAULTS);
     // What is sound before and after the block that the source lost, and its old rows.
     for (const kept of [before, before + 1, before + 2, before + 3]) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CompactGroup, planCompaction } from '../../src/warehouse/compaction/plan-compaction.ts';
+import { type MergeGroup, planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { tables } from './compacting.ts';
@@ -32,8 +32,8 @@ function entryOf(from: number, to: number, files: readonly { path: string; bytes
   };
 }
 
-function plan(ledger: readonly LedgerEntry[]): readonly CompactGroup[] {
-  return planCompaction(ledger, { tables, pipelines: [], targetBytes: TARGET, range: undefined });
+function plan(ledger: readonly LedgerEntry[]): readonly MergeGroup[] {
+  return planMerges(ledger, { tables, pipelines: [], targetBytes: TARGET });
 }
 
 function bytesOf({ tables: { items: own } }: LedgerEntry): number {
@@ -41,7 +41,7 @@ function bytesOf({ tables: { items: own } }: LedgerEntry): number {
 }
 
 /** The ledger after all planned merges. */
-function merge(ledger: readonly LedgerEntry[], groups: readonly CompactGroup[]): LedgerEntry[] {
+function merge(ledger: readonly LedgerEntry[], groups: readonly MergeGroup[]): LedgerEntry[] {
   const merged = groups.map(({ entries, spans }) => {
     const [from, to] = [spans[0]?.from ?? 0, spans.at(-1)?.to ?? 0];
     const sizes = new Map<string, number>();

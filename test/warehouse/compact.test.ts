@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { planCompaction } from '../../src/warehouse/compaction/plan-compaction.ts';
+import { planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
@@ -145,7 +145,7 @@ describe('compact', () => {
     const extra = [{ version: 2 }, { asOf: { from: 1, to: 2 } }, { scope: 'account=x' }];
     for (const [at, more] of extra.entries()) await commitItems(store, 10 + at * 10, 19 + at * 10, more);
     await store.commit(await stageItems(store, { from: 40, to: 49 }), draftOf({ from: 40, to: 49 }, { version: 3 }));
-    expect(planCompaction(store.ledger(), { tables, pipelines: [], targetBytes: 1e9, range: undefined })).toEqual([]);
+    expect(planMerges(store.ledger(), { tables, pipelines: [], targetBytes: 1e9 })).toEqual([]);
     await store.close();
   });
 });
@@ -161,8 +161,8 @@ test('entries of an older declaration are not merged', () => {
       },
     },
   });
-  const options = { tables, pipelines: [], targetBytes: 10_000, range: undefined };
+  const options = { tables, pipelines: [], targetBytes: 10_000 };
   const { id } = schemaOf(items);
-  expect(planCompaction([entry(1, id), entry(2, id)], options)).toHaveLength(1);
-  expect(planCompaction([entry(1, id), entry(2, 'old')], options)).toEqual([]);
+  expect(planMerges([entry(1, id), entry(2, id)], options)).toHaveLength(1);
+  expect(planMerges([entry(1, id), entry(2, 'old')], options)).toEqual([]);
 });

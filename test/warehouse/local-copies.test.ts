@@ -33,7 +33,7 @@ function stagedIn(folder: string, name: string): StagedSpan {
   const stagedPath = join(folder, 'stage', `${name}.parquet`);
   mkdirSync(join(folder, 'stage'), { recursive: true });
   writeFileSync(stagedPath, name);
-  const file = { path: `tables/items/${name}.parquet`, rows: 1, bytes: LARGE, stagedPath };
+  const file = { path: `tables/items/${name}.parquet`, rows: 1, bytes: LARGE, bounds: {}, sha256: '', stagedPath };
   const evidence = { rows: 1, keyHash: '0', sums: {} };
   return { id: name, tables: { items: { ...evidence, schema: 's', isSorted: true, files: [file] } } };
 }

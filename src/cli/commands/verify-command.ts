@@ -7,6 +7,7 @@ interface VerifyFlags extends CommonOptions {
   readonly deep?: boolean;
   readonly content?: boolean;
   readonly repair?: boolean;
+  readonly keepReadable?: boolean;
   readonly rps?: number;
   readonly memory?: number;
   readonly json?: boolean;
@@ -20,7 +21,8 @@ internal message is sent once and received once. Records that cross the edges of
 Lists are compared with the transactions of the same blocks, if the warehouse has both. Lists that cannot be compared with
 anything are reported as unproven; that is not a finding.
 
---repair fetches only what fails. Intact rows stay, and damaged rows are removed only when their replacements are committed.
+--repair fetches only what fails. Intact rows stay, and damaged rows are removed only when their replacements are committed. If the
+source no longer serves a block, its entry stays as it is; with --keep-readable, the rest is repaired, and the block counts as missing.
 
 Examples:
   tonlake verify --network sandbox
@@ -39,6 +41,7 @@ export function addVerify(program: Command): void {
     .option('--deep', 'also check the transaction chain of every account and both ends of every internal message')
     .option('--content', 'also compute a content hash of every table, to compare warehouses')
     .option('--repair', 'repair damaged rows; fetch what cannot be recovered locally')
+    .option('--keep-readable', 'of blocks that cannot be fetched, keep what can be read')
     .option('--rps <n>', 'maximum requests per second of a repair', parsePositive)
     .option('--memory <MB>', 'memory limit for sorting and joining (default: 512)', parseCount)
     .option('--json', 'print one JSON object per line')
@@ -52,12 +55,21 @@ async function verify(context: Context<VerifyFlags>): Promise<void> {
     import('../../verify/verify.ts'),
     import('../../verify/show-findings.ts'),
   ]);
-  const { network, range, deep = false, content = false, repair = false, memory: memoryMb, rps } = context.flags;
+  const {
+    network,
+    range,
+    deep = false,
+    content = false,
+    repair = false,
+    memory: memoryMb,
+    rps,
+    keepReadable,
+  } = context.flags;
   const [warehouse, registry] = [await context.warehouse(), await context.pipelines()];
   const options = { warehouse, network, registry, range, deep, content, memoryMb };
   const shown = { ...options, ...showVerify({ ...options, print: context.print }) };
   const report = await context.line.during(repair ? 'verifying and repairing' : 'verifying', () =>
-    repair ? repairWarehouse({ ...shown, rps }) : verifyWarehouse(shown),
+    repair ? repairWarehouse({ ...shown, rps, keepReadable }) : verifyWarehouse(shown),
   );
   if (!report.proven) process.exitCode = 1;
 }

@@ -11,7 +11,7 @@ import { requireHttpfs } from '../../sql/httpfs.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
 import { spansOf } from '../ledger/done-spans.ts';
-import { draftEntry } from '../ledger/draft-entry.ts';
+import { draftEntry, supersedeLast } from '../ledger/draft-entry.ts';
 import {
   entryName,
   LEDGER,
@@ -155,12 +155,13 @@ class BucketStore extends LedgerStore implements Store {
   }
 
   /** The last entry puts the others in force. */
-  commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+  commitTogether(given: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    const parts = supersedeLast(given);
     return this.#commits.add(() =>
       guarded(`warehouse ${this.path}`, async () => {
         const attempt = this.#attempt();
-        const given = parts.map(({ staged }) => staged);
-        return this.#orDrop(given, async () => {
+        const staged = parts.map((part) => part.staged);
+        return this.#orDrop(staged, async () => {
           for (const { staged, draft } of parts) await this.#prepare(staged, draft);
           let done = await this.#putTogether(parts, attempt);
           // Under ids that are new, so that the entries before it stay incomplete for ever.

@@ -4,8 +4,7 @@ import type { TableDef } from '../../declare/table.ts';
 import type { Store } from '../store.ts';
 import { type CompactEvent, DEFAULT_TARGET_BYTES, mergeGroup } from './compact.ts';
 import { stageMergeApart } from './merge-process.ts';
-import type { CompactGroup } from './plan-compaction.ts';
-import { planUpkeep } from './plan-upkeep.ts';
+import { type MergeGroup, planMerges } from './plan-merges.ts';
 import { stageMerge } from './stage-merge.ts';
 
 export interface BackgroundMergeOptions {
@@ -81,10 +80,10 @@ export class BackgroundMerge {
   async #mergeNext(store: Store): Promise<{ readonly isDone: boolean; readonly pauseMs: number }> {
     const { tables, effects, isApart, stop, onEvent, targetBytes = DEFAULT_TARGET_BYTES } = this.#options;
     const stage = isApart ? stageMergeApart : stageMerge;
-    let group: CompactGroup | undefined;
+    let group: MergeGroup | undefined;
     try {
       await this.#clear(store);
-      [group] = planUpkeep(store.ledger(), { ...this.#options, targetBytes, now: effects.now() });
+      [group] = planMerges(store.ledger(), { ...this.#options, targetBytes, now: effects.now() });
       if (group === undefined) return { isDone: true, pauseMs: 0 };
       const event = await mergeGroup(store, group, { tables, effects, stage });
       onEvent?.(event);

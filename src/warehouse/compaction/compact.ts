@@ -1,17 +1,17 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { addCounts } from '../../core/counts.ts';
 import type { Effects } from '../../core/effects.ts';
 import { isSealedMeanwhile } from '../../core/errors.ts';
-import { hullOf, type Span, totalSize } from '../../core/span.ts';
-import { narrowTable } from '../../declare/left-out.ts';
+import { type Span, totalSize } from '../../core/span.ts';
+import { heldTables } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { covering } from '../ledger/done-spans.ts';
 import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
-import type { LedgerEntry, Store, TableFile } from '../store.ts';
-import { type CompactGroup, planCompaction } from './plan-compaction.ts';
+import { draftOf } from '../rewrite-entries.ts';
+import type { CommitDraft, LedgerEntry, Store, TableFile } from '../store.ts';
+import { type MergeGroup, planMerges } from './plan-merges.ts';
 import { type StageMerge, stageMerge } from './stage-merge.ts';
 
 export interface CompactOptions {
@@ -90,7 +90,7 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
     onStep,
   });
   try {
-    const groups = planCompaction(store.ledger(), {
+    const groups = planMerges(store.ledger(), {
       ...{ tables, targetBytes, range },
       pipelines: options.pipelines ?? [],
     });
@@ -125,16 +125,14 @@ async function limitOf(reader: Reader, limit: CompactOptions['limit']): Promise<
 /** Merges a group in one commit. @throws {StoreError} `not-in-force` if one of its entries was replaced meanwhile */
 export async function mergeGroup(
   store: Store,
-  group: CompactGroup,
+  group: MergeGroup,
   { tables, effects, stage = stageMerge }: Pick<CompactOptions, 'tables' | 'effects'> & { readonly stage?: StageMerge },
 ): Promise<CompactEvent> {
   const { pipeline, spans, entries } = group;
   const { span } = covering(spans);
   const id = effects.freshId();
   const folder = join(store.staging.stagingPath, id);
-  const own = tables
-    .map((each) => narrowTable(each, entries[0]?.without))
-    .filter(({ name }) => entries.some((entry) => entry.tables[name] !== undefined));
+  const own = heldTables(entries, tables);
   await mkdir(folder, { recursive: true });
   try {
     const staged = await stage({ id, folder, span, entries, tables: own }, (files) =>
@@ -152,33 +150,11 @@ export async function mergeGroup(
   }
 }
 
-function mergedDraft({ pipeline, spans, entries, isReadAgain }: CompactGroup): Parameters<Store['commit']>[1] {
-  const [first] = entries as readonly [LedgerEntry, ...LedgerEntry[]];
-  const sum = (of: (entry: LedgerEntry) => number): number => entries.reduce((total, entry) => total + of(entry), 0);
-  const planned = entries.every((entry) => entry.planned !== undefined);
-  const asOf = isReadAgain ? hullOf(entries.flatMap((entry) => entry.asOf ?? [])) : undefined;
-  return {
-    network: first.network,
-    pipeline,
-    version: first.version,
-    ...covering(spans),
-    verdict: 'sealed',
-    proof: first.proof,
-    content: contentOf(entries),
-    asOf,
-    without: first.without,
-    requests: sum(({ requests }) => requests),
-    retries: sum(({ retries }) => retries),
-    ...(planned ? { planned: sum((entry) => entry.planned ?? 0) } : {}),
-    copies: Math.max(...entries.map(({ copies, number }) => copies ?? number)),
-    supersedes: entries.map(({ id }) => id),
-  };
-}
-
-/** What the content of all entries shows; undefined if that of one is not known. */
-function contentOf(entries: readonly LedgerEntry[]): LedgerEntry['content'] {
-  if (entries.some(({ content }) => content === undefined)) return undefined;
-  return entries.map(({ content = {} }) => content).reduce(addCounts);
+/** Rows that are final need not say when they were read. */
+function mergedDraft({ spans, entries, isReadAgain }: MergeGroup): CommitDraft {
+  const leftOut = entries[0]?.without;
+  const { asOf, ...draft } = draftOf({ old: entries, keep: spans, read: [], leftOut });
+  return { ...draft, asOf: isReadAgain ? asOf : undefined };
 }
 
 function filesOf(entries: readonly LedgerEntry[]): readonly TableFile[] {

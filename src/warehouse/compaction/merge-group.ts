@@ -20,7 +20,7 @@ export function pack(run: readonly LedgerEntry[], targetBytes: number): readonly
 }
 
 /** Entries to merge, in the order of their spans. */
-class OpenGroup {
+export class OpenGroup {
   readonly entries: LedgerEntry[];
   readonly size = new MergedSize();
   #spans: number;
@@ -76,6 +76,12 @@ export class MergedSize {
   readonly #folders = new Map<string, number>();
   #total = 0;
   #files = 0;
+
+  static of(entry: LedgerEntry): MergedSize {
+    const size = new MergedSize();
+    size.add(entry);
+    return size;
+  }
 
   add(entry: LedgerEntry): void {
     for (const [folder, bytes] of sizesOf(entry)) {

@@ -10,7 +10,7 @@ import { type Lock, takeLock } from '../../files/writer-lock.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
 import type { Query } from '../../sql/query-result.ts';
-import { draftEntry } from '../ledger/draft-entry.ts';
+import { draftEntry, supersedeLast } from '../ledger/draft-entry.ts';
 import type { Entries } from '../ledger/entries.ts';
 import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { roleViews } from '../relations/role-views.ts';
@@ -135,7 +135,8 @@ class DuckdbStore implements Store {
     return entry;
   }
 
-  async commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+  async commitTogether(given: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    const parts = supersedeLast(given);
     return this.#commits.add(() => guarded(`warehouse ${this.path}`, () => this.#commitNext(parts)));
   }
 

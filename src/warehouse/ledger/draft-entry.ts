@@ -1,7 +1,7 @@
 import { StoreError } from '../../core/errors.ts';
 import { present } from '../../core/present.ts';
 import { hullOf, unionSpans } from '../../core/span.ts';
-import type { CommitDraft, LedgerEntry, StagedSpan, TableEntry } from '../store.ts';
+import type { CommitDraft, CommitPart, LedgerEntry, StagedSpan, TableEntry } from '../store.ts';
 import { type Entries, FORMAT } from './entries.ts';
 
 export interface DraftEntryOptions {
@@ -30,10 +30,13 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   }
   // An entry that supersedes itself is never in force.
   entries.requireEffective(draft.supersedes.filter((id) => id !== staged.id));
-  for (const [name, { rows }] of Object.entries(staged.tables)) {
+  const tables: Record<string, TableEntry> = {};
+  for (const [name, { schema, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
     if (draft.verdict === 'quarantined' && rows > 0 && name !== 'quarantine') {
       throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`, { code: 'quarantined-rows' });
     }
+    const recorded = files.filter(({ path }) => path !== '').map(({ stagedPath: _, ...file }) => file);
+    tables[name] = { rows, keyHash, sums, schema, files: recorded };
   }
   const { planned, asOf, scope, unknownKeys, proof, content, without, mart, forgotten, copies } = draft;
   const covered = unionSpans(draft.spans ?? [draft.span]);
@@ -49,7 +52,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     span: { from, to },
     ...(isApart ? { spans: covered.map((span) => ({ from: span.from, to: span.to })) } : {}),
     verdict: draft.verdict,
-    tables: tablesOf(staged),
+    tables,
     requests: draft.requests,
     retries: draft.retries,
     ...present({
@@ -71,14 +74,12 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   };
 }
 
-/** The tables of staged rows, as an entry records them. */
-export function tablesOf(staged: StagedSpan): LedgerEntry['tables'] {
-  const tables: Record<string, TableEntry> = {};
-  for (const [name, { schema, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
-    const recorded = files.flatMap(({ path, rows, bytes, sha256, bounds }) =>
-      sha256 === undefined || bounds === undefined ? [] : [{ path, rows, bytes, sha256, bounds }],
-    );
-    tables[name] = { rows, keyHash, sums, schema, files: recorded };
-  }
-  return tables;
+/** Drafts of a commit of several entries: the last one supersedes what any of them replaces, but those that supersede themselves. */
+export function supersedeLast(parts: readonly CommitPart[]): readonly CommitPart[] {
+  const own = new Set(parts.map(({ staged }) => staged.id));
+  const replaced = [...new Set(parts.flatMap(({ draft }) => draft.supersedes.filter((id) => !own.has(id))))];
+  return parts.map(({ staged, draft }, at) => {
+    const itself = draft.supersedes.filter((id) => own.has(id));
+    return { staged, draft: { ...draft, supersedes: at === parts.length - 1 ? [...replaced, ...itself] : itself } };
+  });
 }

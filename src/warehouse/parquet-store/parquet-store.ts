@@ -12,7 +12,7 @@ import { clearFiles, isCleared } from '../garbage/collect-garbage.ts';
 import { publishedNumbers } from '../garbage/published-entries.ts';
 import { SettledFolders } from '../garbage/settled-folders.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
-import { draftEntry } from '../ledger/draft-entry.ts';
+import { draftEntry, supersedeLast } from '../ledger/draft-entry.ts';
 import { badLedger } from '../ledger/entries.ts';
 import {
   folderFiles,
@@ -156,7 +156,8 @@ class ParquetStore extends LedgerStore implements Store {
   }
 
   /** The last entry puts the others in force. */
-  async commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+  async commitTogether(given: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    const parts = supersedeLast(given);
     const last = parts.at(-1)?.staged.id;
     const committed = await this.#commits.add(() =>
       guarded(`warehouse ${this.path}`, async () => {

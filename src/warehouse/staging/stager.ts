@@ -204,7 +204,14 @@ class FolderStage implements FileStage {
       for (const path of isMeasured ? paths : []) await syncPath(path);
       const evidence = addEvidence(parts, table);
       const bytes = sizeIn(given);
-      const files = paths.map((stagedPath) => ({ stagedPath, path: '', rows: evidence.rows, bytes }));
+      const files = paths.map((stagedPath) => ({
+        stagedPath,
+        path: '',
+        rows: evidence.rows,
+        bytes,
+        bounds: {},
+        sha256: '',
+      }));
       return { schema, isSorted: given.length < 2 && given.every((file) => file.isSorted), ...evidence, files };
     }
     const parts: DatedEvidence[] = [];

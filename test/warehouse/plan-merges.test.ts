@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { unionSpans } from '../../src/core/span.ts';
 import { block, pipeline } from '../../src/declare/index.ts';
-import { planCompaction } from '../../src/warehouse/compaction/plan-compaction.ts';
-import { planUpkeep } from '../../src/warehouse/compaction/plan-upkeep.ts';
+import { planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
@@ -54,10 +53,10 @@ class Followed {
 
   merge(): void {
     for (;;) {
-      const [group] = planUpkeep(this.ledger, { tables, pipelines: [walked], targetBytes, now: this.now });
+      const [group] = planMerges(this.ledger, { tables, pipelines: [walked], targetBytes, now: this.now });
       if (group === undefined) break;
       this.remove(group.entries);
-      const first = group.isReadAgain === true ? group.entries[0]?.asOf : undefined;
+      const first = group.isReadAgain ? group.entries[0]?.asOf : undefined;
       this.add(group.spans, rowsOf(group.entries), true, first);
     }
     const files = this.ledger.reduce((sum, { tables: own }) => sum + (own['items']?.files.length ?? 0), 0);
@@ -129,7 +128,7 @@ describe('a day of commits every ten seconds', () => {
     const first = followed.ledger.filter(({ tables: own }) =>
       own['items']?.files.some(({ path }) => path.includes('-05-01')),
     );
-    expect(planCompaction(first, { tables, pipelines: [], targetBytes, range: undefined })).toEqual([]);
+    expect(planMerges(first, { tables, pipelines: [], targetBytes })).toEqual([]);
   });
 
   test('that are read again once they are final leaves few files, too', () => {
@@ -147,7 +146,7 @@ describe('a day of commits every ten seconds', () => {
 test('rows that will be read again keep when the first of them were read', () => {
   const followed = new Followed(true);
   for (let at = 0; at < 3; at++) followed.commit(4, 20);
-  const [group] = planUpkeep(followed.ledger, { tables, pipelines: [walked], targetBytes, now: start });
+  const [group] = planMerges(followed.ledger, { tables, pipelines: [walked], targetBytes, now: start });
   expect(group).toMatchObject({ isReadAgain: true, spans: [{ from: 1, to: 12 }] });
 });
 
@@ -157,7 +156,7 @@ test('a day is closed only when nothing was added to it for a while', () => {
   followed.commit(2, 20);
   followed.now += 86_400_000;
   followed.commit(2, 20);
-  const planAt = (now: number) => planUpkeep(followed.ledger, { tables, pipelines: [], targetBytes, now });
+  const planAt = (now: number) => planMerges(followed.ledger, { tables, pipelines: [], targetBytes, now });
   expect(planAt(start + 60_000)).toEqual([]);
   expect(planAt(start + 3_600_000)).toMatchObject([{ spans: [{ from: 1, to: 4 }] }]);
 });

@@ -1,0 +1,212 @@
+import { type Span, subtractSpans, totalSize, unionSpans } from '../../core/span.ts';
+import { leftOutOf, narrowTable } from '../../declare/left-out.ts';
+import { isFinal, type PipelineDef } from '../../declare/pipeline.ts';
+import type { TableDef } from '../../declare/table.ts';
+import { spansOf } from '../ledger/done-spans.ts';
+import { schemaOf } from '../relations/table-schema.ts';
+import type { LedgerEntry } from '../store.ts';
+import { daysOf, MergedSize, type OpenGroup, pack } from './merge-group.ts';
+
+/** Entries of one pipeline to merge. */
+export interface MergeGroup {
+  readonly pipeline: string;
+  /** What they cover. */
+  readonly spans: readonly Span[];
+  /** In the order of their spans. */
+  readonly entries: readonly LedgerEntry[];
+  /** True if the rows are not final: the merged entry keeps when the first of them were read. */
+  readonly isReadAgain: boolean;
+}
+
+export interface MergePlanOptions {
+  readonly tables: readonly TableDef[];
+  /** Pipelines whose entries can be final although they record when they were read. */
+  readonly pipelines: readonly PipelineDef[];
+  /** Maximum size of a merged file, in bytes. */
+  readonly targetBytes: number;
+  /** Only entries inside one of these. Default: all. */
+  readonly range?: readonly Span[] | undefined;
+  /** Milliseconds since 1970, if commits go on: days that are not over yet are merged less. Default: every day is over. */
+  readonly now?: number | undefined;
+}
+
+/** A size that merged entries should reach. */
+interface Level {
+  /** True for an entry that has reached it: it parts the others, and stays as it is. */
+  readonly isReachedBy: (entry: LedgerEntry) => boolean;
+  /** Whether entries are worth merging. */
+  readonly isWorth: (group: OpenGroup) => boolean;
+}
+
+function levelOfBlocks(blocks: number): Level {
+  return {
+    isReachedBy: (entry) => totalSize(spansOf(entry)) >= blocks,
+    isWorth: ({ entries }) => totalSize(entries.flatMap(spansOf)) >= blocks,
+  };
+}
+
+function levelOfBytes(bytes: number, isLowest: boolean): Level {
+  return {
+    isReachedBy: (entry) => MergedSize.of(entry).bytes >= bytes,
+    isWorth: ({ size }) => isLowest || size.reaches(bytes),
+  };
+}
+
+/**
+ * Levels of days that are over: ten times the size of the one below. Entries are merged if they together reach a higher level than each of
+ * them, so that a growing warehouse writes each row once per level, and not again with every merge. On the lowest, any two are merged.
+ */
+const closedLevels = (targetBytes: number): readonly Level[] =>
+  [2, 20, 200].map((share) => levelOfBytes(targetBytes / share, share === 200));
+/** Levels beside commits that go on: a table has at most about nine files of each size, and each row is written once per size. */
+const OPEN_LEVELS = [1e6, 1e5, 1e4, 1000, 100, 10].map(levelOfBlocks);
+/** Rows that will be read again are merged only so far: an entry is read again in one piece. */
+const UNFINISHED_LEVELS = [100, 10].map(levelOfBlocks);
+
+/** A day is closed when nothing was added to it for so long, and later days have rows. */
+const QUIET_MS = 15 * 60_000;
+
+/**
+ * Which entries to merge, those of days that are not over first, and of these the smallest: adjacent ones, and separate ones of the same UTC
+ * day, because files are per day. An entry with a file of half the target size stays as it is.
+ */
+export function planMerges(ledger: readonly LedgerEntry[], options: MergePlanOptions): readonly MergeGroup[] {
+  const { targetBytes, now } = options;
+  const closed = now === undefined ? new Set(ledger) : closedEntries(ledger, now);
+  const open = ledger.filter((entry) => !closed.has(entry));
+  const final = (entries: readonly LedgerEntry[]) => entries.filter((entry) => isMergeable(entry, options));
+  const unfinished = runsOf(
+    open.filter((entry) => isOpenRead(entry, options)),
+    true,
+  ).flatMap(adjacentRuns);
+  return [
+    ...[
+      ...planLevels(runsOf(final(open), true), OPEN_LEVELS, targetBytes).map((entries) => groupOf(entries, false)),
+      ...planLevels(unfinished, UNFINISHED_LEVELS, targetBytes).map((entries) => groupOf(entries, true)),
+    ].sort((a, b) => totalSize(a.spans) - totalSize(b.spans)),
+    ...planLevels(runsOf(final([...closed]), false), closedLevels(targetBytes), targetBytes)
+      .map((entries) => groupOf(entries, false))
+      .sort((a, b) => compare(a.pipeline, b.pipeline) || (a.spans[0]?.from ?? 0) - (b.spans[0]?.from ?? 0)),
+  ];
+}
+
+type Merged = readonly [LedgerEntry, ...LedgerEntry[]];
+
+function groupOf(entries: Merged, isReadAgain: boolean): MergeGroup {
+  return { pipeline: entries[0].pipeline, spans: unionSpans(entries.flatMap(spansOf)), entries, isReadAgain };
+}
+
+/** Groups of runs, from the highest level to the lowest. */
+function planLevels(
+  runs: readonly (readonly LedgerEntry[])[],
+  levels: readonly Level[],
+  targetBytes: number,
+): readonly Merged[] {
+  const merged: Merged[] = [];
+  let left = runs;
+  for (const { isReachedBy, isWorth } of levels) {
+    const rest: (readonly LedgerEntry[])[] = [];
+    for (const group of left.flatMap((run) => partsOf(run, isReachedBy)).flatMap((run) => pack(run, targetBytes))) {
+      const [first, ...others] = group.entries;
+      if (first !== undefined && others.length > 0 && isWorth(group)) merged.push([first, ...others]);
+      else rest.push(group.entries);
+    }
+    left = rest;
+  }
+  return merged;
+}
+
+/** The parts of a run between entries that are large enough. */
+function partsOf(
+  run: readonly LedgerEntry[],
+  isReachedBy: (entry: LedgerEntry) => boolean,
+): readonly (readonly LedgerEntry[])[] {
+  const parts: LedgerEntry[][] = [[]];
+  for (const entry of run) {
+    if (isReachedBy(entry)) parts.push([]);
+    else parts.at(-1)?.push(entry);
+  }
+  return parts;
+}
+
+/** Entries that can be merged with each other, of one day if days stay apart: in the order of their spans. */
+function runsOf(entries: readonly LedgerEntry[], perDay: boolean): readonly (readonly LedgerEntry[])[] {
+  const runs = new Map<string, LedgerEntry[]>();
+  const lastDays = new Map<string, string>();
+  for (const entry of [...entries].sort((a, b) => a.span.from - b.span.from)) {
+    const { pipeline, version, proof, without } = entry;
+    const kind = JSON.stringify([pipeline, version, proof, leftOutOf(without ?? {})]);
+    // An entry without rows belongs to the day before it.
+    const days = perDay ? daysOf(entry).join(' ') || (lastDays.get(kind) ?? '') : '';
+    lastDays.set(kind, days);
+    const run = runs.get(`${kind} ${days}`) ?? [];
+    runs.set(`${kind} ${days}`, run);
+    run.push(entry);
+  }
+  return [...runs.values()];
+}
+
+/** The parts of a run whose blocks follow each other. */
+function adjacentRuns(run: readonly LedgerEntry[]): readonly (readonly LedgerEntry[])[] {
+  const parts: LedgerEntry[][] = [];
+  for (const entry of run) {
+    const last = parts.at(-1);
+    if (last !== undefined && (last.at(-1)?.span.to ?? 0) + 1 === entry.span.from) last.push(entry);
+    else parts.push([entry]);
+  }
+  return parts;
+}
+
+function isMergeable(entry: LedgerEntry, { tables, pipelines, range, targetBytes }: MergePlanOptions): boolean {
+  const { verdict, scope, asOf, without } = entry;
+  if (verdict !== 'sealed' || scope !== undefined) return false;
+  const walk = pipelines.find(({ name }) => name === entry.pipeline)?.walk;
+  if (asOf !== undefined && (walk === undefined || !isFinal(walk, entry))) return false;
+  if (range !== undefined && subtractSpans(spansOf(entry), range).length > 0) return false;
+  return Object.entries(entry.tables).every(([name, { schema, files }]) => {
+    const table = tables.find((candidate) => candidate.name === name);
+    return (
+      table !== undefined &&
+      schemaOf(narrowTable(table, without)).id === schema &&
+      files.every(({ bytes }) => bytes < targetBytes / 2)
+    );
+  });
+}
+
+/** True if rows of an entry are read once more when they are final, and it can be merged until then. */
+function isOpenRead(entry: LedgerEntry, options: MergePlanOptions): boolean {
+  const walk = options.pipelines.find(({ name }) => name === entry.pipeline)?.walk;
+  if (walk === undefined || !('lookBack' in walk) || walk.lookBack === 0) return false;
+  if (entry.asOf === undefined || entry.spans !== undefined || isFinal(walk, entry)) return false;
+  return isMergeable({ ...entry, asOf: undefined }, options);
+}
+
+/** Entries of days that are over, and quiet. */
+function closedEntries(ledger: readonly LedgerEntry[], now: number): ReadonlySet<LedgerEntry> {
+  const dated = ledger.map((entry) => ({ entry, days: daysOf(entry) }));
+  const lastDays = new Map<string, string>();
+  const changed = new Map<string, number>();
+  for (const { entry, days } of dated) {
+    const at = entry.copies !== undefined ? 0 : Date.parse(entry.committedAt);
+    for (const day of days) {
+      const key = `${entry.pipeline} ${day}`;
+      if ((lastDays.get(entry.pipeline) ?? '') < day) lastDays.set(entry.pipeline, day);
+      changed.set(key, Math.max(changed.get(key) ?? 0, at));
+    }
+  }
+  const isOver = ({ pipeline }: LedgerEntry, day: string): boolean =>
+    day < (lastDays.get(pipeline) ?? '') && now - (changed.get(`${pipeline} ${day}`) ?? 0) >= QUIET_MS;
+  const open = new Map<string, number>();
+  for (const { entry, days } of dated) {
+    if (days.length === 0 || days.every((day) => isOver(entry, day))) continue;
+    open.set(entry.pipeline, Math.min(open.get(entry.pipeline) ?? Number.POSITIVE_INFINITY, entry.span.from));
+  }
+  const isClosed = ({ entry, days }: (typeof dated)[number]): boolean =>
+    // An entry without rows belongs to the days around it.
+    days.length === 0 ? entry.span.to < (open.get(entry.pipeline) ?? 0) : days.every((day) => isOver(entry, day));
+  return new Set(dated.filter(isClosed).map(({ entry }) => entry));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

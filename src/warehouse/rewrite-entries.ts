@@ -1,0 +1,188 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { addCounts } from '../core/counts.ts';
+import { StoreError } from '../core/errors.ts';
+import { present } from '../core/present.ts';
+import { haveCommon, hullOf, intersectSpans, type Span, shortSpans, totalSize, unionSpans } from '../core/span.ts';
+import { heldTables, narrowTable } from '../declare/left-out.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { inSpans } from '../sql/span-condition.ts';
+import { covering, spansOf } from './ledger/done-spans.ts';
+import { selectStaged } from './relations/table-relation.ts';
+import { addEvidence, measureRows } from './staging/row-evidence.ts';
+import type { CommitDraft, CommitPart, FileStage, LedgerEntry, StagedSpan, StagedTable, Store } from './store.ts';
+
+/**
+ * What takes the place of entries of a pipeline: merging, forgetting, repairs and readings with more columns differ in their blocks alone.
+ * Blocks that are neither kept nor read leave with their entries.
+ */
+export interface Rewrite {
+  /** With the columns of the new rows. */
+  readonly pipeline: PipelineDef;
+  /** Entries that leave force. */
+  readonly old: readonly LedgerEntry[];
+  /** Blocks whose rows are copied. */
+  readonly keep: readonly Span[];
+  /** The old entries without files that are damaged, which have no rows to keep. Default: the old entries. */
+  readonly sound?: readonly LedgerEntry[] | undefined;
+  /** Rows of other blocks as they were read anew, not committed yet. */
+  readonly read: readonly CommitPart[];
+  /** Blocks that leave on purpose: without damage, the rows that stay and those that leave are all that there were. Default: not compared. */
+  readonly drop?: readonly Span[] | undefined;
+}
+
+/** The store of a rewrite, and all tables that its entries can have rows of. */
+interface RewriteContext {
+  readonly store: Store;
+  readonly tables: readonly TableDef[];
+}
+
+/**
+ * Stages new entries, which supersede the old ones: one for each span, or one for all where entries were merged.
+ *
+ * @throws {StoreError} with `drop`: `damaged`, `not-the-same` if the old rows are not those that were committed
+ */
+export async function stageRewrite(context: RewriteContext, rewrite: Rewrite): Promise<readonly CommitPart[]> {
+  const { old, drop } = rewrite;
+  if (drop !== undefined) for (const entry of old) await context.store.rows.requireSound(entry);
+  const all = unionSpans([...rewrite.keep, ...rewrite.read.map(({ draft }) => draft.span)]);
+  const isMerged = old.some(({ spans }) => spans !== undefined);
+  const parts: CommitPart[] = [];
+  for (const spans of isMerged && all.length > 0 ? [all] : all.map((span) => [span])) {
+    const read = rewrite.read.filter(({ draft }) => haveCommon([draft.span], spans));
+    const keep = intersectSpans(rewrite.keep, spans);
+    const own = { ...rewrite, read, keep };
+    parts.push(
+      keep.length === 0
+        ? joinRead(own)
+        : { staged: await copyRows(context, own), draft: draftOf({ ...own, leftOut: own.pipeline.leftOut }) },
+    );
+  }
+  if (drop !== undefined) await requireSame(context, rewrite, drop, parts);
+  return parts;
+}
+
+/** @throws {StoreError} `not-the-same` if new and dropped rows together are not those of the old entries */
+async function requireSame(
+  { store, tables }: RewriteContext,
+  { pipeline, old }: Rewrite,
+  drop: readonly Span[],
+  parts: readonly CommitPart[],
+): Promise<void> {
+  for (const table of heldTables(old, tables)) {
+    const relation = `(SELECT * FROM (${store.rows.select(table, old)}) WHERE ${inSpans(pipeline, table, drop)})`;
+    const dropped = await measureRows(store.query, table, relation);
+    const found = addEvidence([...dropped, ...parts.flatMap(({ staged }) => staged.tables[table.name] ?? [])], table);
+    const recorded = addEvidence(
+      old.flatMap((entry) => entry.tables[table.name] ?? []),
+      table,
+    );
+    if (JSON.stringify(found) === JSON.stringify(recorded)) continue;
+    throw new StoreError(
+      `store: ${table.name} ${shortSpans(old.flatMap(spansOf))}: expected the rows that were committed, got others`,
+      { code: 'not-the-same', hint: `tonlake verify --repair --warehouse ${store.path}` },
+    );
+  }
+}
+
+/** One entry in the place of others, of rows that were all read anew. */
+export function joinRead(rewrite: Omit<Rewrite, 'keep'>): CommitPart {
+  const { pipeline, read } = rewrite;
+  const draft = draftOf({ ...rewrite, keep: [], leftOut: pipeline.leftOut });
+  return { staged: joinStaged(pipeline, read), draft };
+}
+
+/** Rows of several staged spans as those of one. */
+function joinStaged(pipeline: PipelineDef, parts: readonly CommitPart[]): StagedSpan {
+  const [first] = parts as readonly [CommitPart, ...CommitPart[]];
+  if (parts.length === 1) return first.staged;
+  const tables: Record<string, StagedTable> = {};
+  for (const table of pipeline.tables.map((each) => narrowTable(each, pipeline.leftOut))) {
+    const own = parts.flatMap(({ staged }) => staged.tables[table.name] ?? []);
+    const [one] = own;
+    if (one === undefined) continue;
+    const files = own.flatMap((part) => part.files);
+    tables[table.name] = { ...one, isSorted: files.length < 2, ...addEvidence(own, table), files };
+  }
+  return { id: first.staged.id, tables };
+}
+
+/** The draft of an entry of kept and read rows, which is only as proven as the least proven of them. */
+export function draftOf({
+  old,
+  keep,
+  read,
+  leftOut,
+}: Omit<Rewrite, 'pipeline'> & Pick<PipelineDef, 'leftOut'>): CommitDraft {
+  const kept = keep.length === 0 ? [] : old;
+  const drafts = read.map(({ draft }) => draft);
+  const sources: readonly Omit<CommitDraft, 'supersedes'>[] = [...kept, ...drafts];
+  const [first] = sources as readonly [CommitDraft, ...CommitDraft[]];
+  const share = keep.length === 0 ? 0 : totalSize(keep) / totalSize(unionSpans(old.flatMap(spansOf)));
+  const sum = (of: (source: Omit<CommitDraft, 'supersedes'>) => number): number =>
+    Math.round(kept.reduce((total, each) => total + of(each), 0) * share) +
+    drafts.reduce((total, each) => total + of(each), 0);
+  const isPlanned = sources.every(({ planned }) => planned !== undefined);
+  const unknownKeys = sources.some((each) => each.unknownKeys !== undefined)
+    ? sum((each) => each.unknownKeys ?? 0)
+    : undefined;
+  const spans = unionSpans([...keep, ...drafts.flatMap(spansOf)]);
+  return {
+    ...{ network: first.network, pipeline: first.pipeline, version: first.version, ...covering(spans) },
+    ...{ verdict: first.verdict, scope: first.scope, without: leftOut },
+    ...{ requests: sum(({ requests }) => requests), retries: sum(({ retries }) => retries) },
+    ...present({
+      planned: isPlanned ? sum(({ planned }) => planned ?? 0) : undefined,
+      asOf: hullOf(sources.flatMap(({ asOf }) => asOf ?? [])),
+      proof: proofOf(sources),
+      content: kept.length > 0 && share < 1 ? undefined : contentOf(sources),
+      unknownKeys,
+      seen: drafts[0]?.seen,
+      copies: drafts.length > 0 ? undefined : Math.max(...old.map(({ copies, number }) => copies ?? number)),
+    }),
+    supersedes: [...new Set([...old.map(({ id }) => id), ...drafts.flatMap(({ supersedes }) => supersedes)])],
+  };
+}
+
+function proofOf(sources: readonly Pick<CommitDraft, 'proof'>[]): CommitDraft['proof'] {
+  const [first, ...others] = new Set(sources.map(({ proof }) => proof));
+  if (others.length === 0) return first;
+  return [first, ...others].includes('contradicted') ? 'contradicted' : 'none';
+}
+
+/** What the content of all shows; undefined if that of one is not known. */
+function contentOf(sources: readonly Pick<CommitDraft, 'content'>[]): CommitDraft['content'] {
+  if (sources.some(({ content }) => content === undefined)) return undefined;
+  return sources.map(({ content = {} }) => content).reduce(addCounts);
+}
+
+/** Stages rows to keep, with those that were read. */
+async function copyRows({ store, tables }: RewriteContext, rewrite: Rewrite): Promise<StagedSpan> {
+  const { pipeline, old, keep, sound = old, read } = rewrite;
+  const stage = store.stage(
+    pipeline.name,
+    covering(unionSpans([...keep, ...read.flatMap(({ draft }) => draft.span)])).span,
+  );
+  await mkdir(stage.folder, { recursive: true });
+  for (const table of heldTables(old, tables)) {
+    const names = table.columns.map(({ name }) => quoteName(name)).join(', ');
+    const rows = `SELECT ${names} FROM (${store.rows.select(table, sound)}) WHERE ${inSpans(pipeline, table, keep)}`;
+    await adopt(store, stage, table, rows, `${table.name}-kept`);
+  }
+  for (const { staged } of read) {
+    for (const table of tables.map((each) => narrowTable(each, pipeline.leftOut))) {
+      const own = staged.tables[table.name];
+      if (own === undefined || own.rows === 0) continue;
+      await adopt(store, stage, table, selectStaged(table, staged), `${table.name}-${staged.id}`);
+    }
+  }
+  return stage.finish();
+}
+
+async function adopt(store: Store, stage: FileStage, table: TableDef, select: string, name: string): Promise<void> {
+  const path = join(stage.folder, `${name}.parquet`);
+  await store.query(`COPY (${select}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`);
+  await stage.adopt(table, path);
+}
