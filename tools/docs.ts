@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { jsonSchemaOf } from '../src/core/yaml.ts';
 import { alertSchema } from '../src/feed/alert-schema.ts';
 import { jobSchema } from '../src/jobs/job-schema.ts';
-import { loadChecks } from '../src/marts/run-checks.ts';
+import { loadChecks } from '../src/marts/load-checks.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';

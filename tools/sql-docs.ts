@@ -3,7 +3,7 @@ import { bodyFunctions } from '../src/bodies/body-functions.ts';
 import { namedLayouts } from '../src/bodies/layouts.ts';
 import type { TonView } from '../src/sql/ton-views.ts';
 import type { MartDef } from '../src/marts/load-marts.ts';
-import type { CheckDef } from '../src/marts/run-checks.ts';
+import type { CheckDef } from '../src/marts/check-def.ts';
 import { type Macro, macros } from '../src/warehouse/relations/macros.ts';
 
 const MARTS_HEAD = `# Marts
@@ -218,16 +218,21 @@ These functions are available in every connection that tonlake opens, and in the
 const CHECKS_HEAD = `
 ## Checks
 
-\`tonlake test\` runs the queries in \`sql/checks\`. Each returns the rows that break a rule. If there are any, the exit code is 1. The rows,
-up to 1,000 per check, are in the table \`check_failures\` (\`check_name\`, \`number\`, and \`offender\` as JSON).
+\`tonlake test\` runs the queries in \`sql/checks\`, and two that are made from the declarations of all tables. Each returns the rows that break
+a rule. If there are any, the exit code is 1. The rows, up to 1,000 per check and day, are in the table \`check_failures\` (\`check_name\`,
+\`day\`, \`number\`, and \`offender\` as JSON).
 
 \`\`\`sql
 select check_name, count(*) as rows, min(offender) as example from check_failures group by all
 \`\`\`
 
-To add your own checks, use \`tonlake test --checks folder\`. The header of each file has \`rule\`, \`inputs\` and \`optional\` inputs. A
-check is skipped if the warehouse lacks one of its inputs. Besides tables and marts, a check can read \`_commits\`, the ledger, and
-\`_forgotten_days\` (\`pipeline\`, \`block_date\`): days with removed rows, which marts still have.
+A check reads the days that changed since it last passed: what it has seen is kept in the ledger, like what a mart has seen. Keys are compared
+within a day, and in tables without days among the rows that were read since. That no key is in two days follows from the commits, of which no
+two have the same blocks, and from the time in each row. \`--all\` reads every day, and compares keys of different days.
+
+To add your own checks, use \`tonlake test --checks folder\`. The header of each file has \`rule\`, \`inputs\` and \`optional\` inputs, and
+\`incremental: block_date\` if rows of a day are compared with rows of the same day alone; without it, a check reads everything again after a
+change. A check is skipped if the warehouse lacks one of its inputs. Besides tables and marts, a check can read \`_commits\`, the ledger.
 
 | check | rule |
 |---|---|

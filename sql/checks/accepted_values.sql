@@ -1,5 +1,6 @@
 -- Columns with a fixed set of values.
--- rule: statuses, kinds and directions have known values, and no amount or time is negative
+-- rule: statuses, kinds and directions have known values, and no amount or time is negative; a message has an end, and a value between accounts
+-- incremental: block_date
 -- inputs: blocks
 -- optional: transactions, messages, jetton_transfers
 SELECT 'blocks' AS table_name, 'workchain' AS column_name, workchain::VARCHAR AS value, count(*) AS rows
@@ -34,5 +35,11 @@ UNION ALL
 SELECT 'messages', 'direction', direction, count(*) FROM messages WHERE direction NOT IN ('in', 'out') GROUP BY ALL
 UNION ALL
 SELECT 'messages', 'value', value::VARCHAR, count(*) FROM messages WHERE value < 0 OR fwd_fee < 0 GROUP BY ALL
+UNION ALL
+SELECT 'messages', 'source and destination', NULL, count(*)
+FROM messages WHERE source IS NULL AND destination IS NULL HAVING count(*) > 0
+UNION ALL
+SELECT 'messages', 'value', NULL, count(*)
+FROM messages WHERE source IS NOT NULL AND destination IS NOT NULL AND (value IS NULL OR created_lt IS NULL) HAVING count(*) > 0
 UNION ALL
 SELECT 'jetton_transfers', 'amount', amount::VARCHAR, count(*) FROM jetton_transfers WHERE amount < 0 GROUP BY ALL

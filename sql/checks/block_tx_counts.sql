@@ -1,5 +1,6 @@
 -- Transactions of each block against its header.
 -- rule: every block of a sealed span has as many transactions as its header counts
+-- incremental: block_date
 -- inputs: blocks, transactions
 WITH sealed AS (
   SELECT DISTINCT blocks.* FROM blocks

@@ -1,5 +1,6 @@
 -- Messages of each transaction against its own counts.
 -- rule: every transaction has the messages that its type, action phase and bounce phase imply
+-- incremental: block_date
 -- inputs: transactions, messages
 WITH counted AS (
   SELECT

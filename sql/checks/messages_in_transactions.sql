@@ -1,5 +1,6 @@
 -- Messages and their transactions.
 -- rule: every message has its transaction, with the same time and the account that received or sent it
+-- incremental: block_date
 -- inputs: transactions, messages
 SELECT tx_hash, msg_hash, direction, tx_lt, lt, account
 FROM messages

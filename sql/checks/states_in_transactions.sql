@@ -1,5 +1,6 @@
 -- Account states and the transactions that left them.
 -- rule: every account state has its transaction, with the same hash and balance
+-- incremental: block_date
 -- inputs: transactions, account_states
 SELECT states.account, last_trans_lt, last_trans_hash, states.balance, account_state_balance_after
 FROM account_states AS states

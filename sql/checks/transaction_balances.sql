@@ -1,5 +1,6 @@
 -- Balances before and after a transaction.
 -- rule: the balance after a transaction is the balance before, plus incoming value, minus fees and outgoing value
+-- incremental: block_date
 -- inputs: transactions, messages
 WITH moved AS (
   SELECT

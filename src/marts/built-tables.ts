@@ -3,8 +3,8 @@ import { selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { Reader } from '../warehouse/index.ts';
+import { failuresTable } from './check-failures.ts';
 import type { MartDef } from './load-marts.ts';
-import { failuresTable } from './run-checks.ts';
 
 /**
  * Tables of a warehouse that nothing which comes with tonlake declares: marts built from the user's own files, and what checks found.

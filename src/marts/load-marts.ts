@@ -141,7 +141,8 @@ async function declareMart(
   requireSame(file, [...headerList(file, 'inputs'), ...optional], inputs);
   const columns = [...(await describe(scratch, file)), SEALED];
   const key = headerList(file, 'key');
-  const isDaily = requireIncremental(file, columns);
+  const isDated = columns.some((each) => each.name === 'block_date' && each.type === 'DATE');
+  const isDaily = requireIncremental(file, isDated, 'a DATE of that name');
   for (const column of key) {
     if (columns.some((each) => each.name === column)) continue;
     throw new MartError(`mart: expected the key of ${name} among its columns, got ${column} (${path})`, {
@@ -167,12 +168,12 @@ export function requireSame({ path }: SqlFile, told: readonly string[], read: re
   });
 }
 
-function requireIncremental(file: SqlFile, columns: readonly SelectedColumn[]): boolean {
+/** True if the header says that rows of a day depend on rows of the same day alone. @throws {MartError} `bad-header` */
+export function requireIncremental(file: SqlFile, isDated: boolean, expected: string): boolean {
   const by = headerText(file, 'incremental');
   if (by === '') return false;
-  const isDated = columns.some(({ name, type }) => name === by && type === 'DATE');
   if (by === 'block_date' && isDated) return true;
-  throw new MartError(`mart: expected incremental: block_date and a DATE of that name, got ${by} (${file.path})`, {
+  throw new MartError(`mart: expected incremental: block_date and ${expected}, got ${by} (${file.path})`, {
     code: 'bad-header',
   });
 }

@@ -16,7 +16,11 @@ export interface Slice {
 }
 
 /** The inputs of a mart, slice by slice. */
-export async function readSlices(store: Store, mart: MartDef, dated: ReadonlySet<string>): Promise<readonly Slice[]> {
+export async function readSlices(
+  store: Store,
+  mart: Pick<MartDef, 'inputs' | 'isDaily'>,
+  dated: ReadonlySet<string>,
+): Promise<readonly Slice[]> {
   const all = new Map(mart.inputs.map((table) => [table, entriesOf(store.ledger(), table).map(({ id }) => id)]));
   if (!mart.isDaily) return [{ date: undefined, parts: all }];
   const days = new Map<string, Map<string, string[]>>();
@@ -40,9 +44,13 @@ export function entriesOf(ledger: readonly LedgerEntry[], table: string): readon
 }
 
 /** Hash of the select, the macros that it calls, and everything it reads: 16 hex digits. */
-export function stampOf(mart: MartDef, { parts }: Slice, sealed: boolean): string {
+export function stampOf(
+  { sql, macros }: { readonly sql: string; readonly macros: readonly string[] },
+  { parts }: Pick<Slice, 'parts'>,
+  sealed: boolean,
+): string {
   const told = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, ids]) => [table, [...ids].sort()]);
-  const text = JSON.stringify([mart.file.sql, mart.macros, sealed, told]);
+  const text = JSON.stringify([sql, macros, sealed, told]);
   return sha256Of(text, 16);
 }
 

@@ -107,13 +107,13 @@ export async function planMart(
     if (!sealed) marked.push(date ?? 'all');
     const before = held.get(date);
     held.delete(date);
-    const inputs = stampOf(mart, slice, sealed);
+    const inputs = martStamp(mart, slice, sealed);
     if (full === true || before?.mart?.inputs !== inputs) work.push({ slice, day, sealed, inputs, before, through });
   }
   // Days without any input left become empty.
   for (const [date, before] of held) {
     const slice = { date, parts: new Map() };
-    const inputs = stampOf(mart, slice, true);
+    const inputs = martStamp(mart, slice, true);
     if (before.mart?.inputs !== inputs) work.push({ slice, day: undefined, sealed: true, inputs, before, through });
   }
   return { work, marked: marked.sort(), kept: kept.sort() };
@@ -161,8 +161,12 @@ async function inputsAfter({ store, dated }: MartContext, mart: MartDef, work: S
   const { slice, sealed, inputs } = work;
   if ((store.ledger().at(-1)?.number ?? 0) === work.through || slice.parts.size === 0) return inputs;
   const now = (await readSlices(store, mart, dated)).find(({ date }) => date === slice.date);
-  const after = now === undefined ? '' : stampOf(mart, now, sealed);
+  const after = now === undefined ? '' : martStamp(mart, now, sealed);
   return after === inputs ? inputs : stampOfBoth(inputs, after);
+}
+
+function martStamp({ file: { sql }, macros }: MartDef, slice: Slice, sealed: boolean): string {
+  return stampOf({ sql, macros }, slice, sealed);
 }
 
 /** True if the select is at fault, and not the disk or the lock. */

@@ -1,28 +1,20 @@
 import { unknownName } from '../core/did-you-mean.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { sha256Of } from '../core/sha256.ts';
-import { hullOf } from '../core/span.ts';
+import { haveCommon, type Span } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
-import { selectedTable } from '../declare/selected-table.ts';
-import { quoteText } from '../sql/canonical-text.ts';
-import { headerList, headerText, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
-import { COMMITS, type LedgerEntry, openReader, openStore, type Store, stillForgotten } from '../warehouse/index.ts';
-import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
-import { FORGOTTEN_DAYS, forgottenDays } from '../warehouse/query/forgotten-days.ts';
-import {
-  describeLeftOut,
-  type LeftOutGap,
-  leftOutGaps,
-  type Reads,
-  readsIn,
-} from '../warehouse/query/left-out-gaps.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { withMemory } from '../sql/database.ts';
+import { COMMITS, type LedgerEntry, openReader, openStore, type Store, spansOf } from '../warehouse/index.ts';
+import { readHeaderDays } from '../warehouse/query/header-days.ts';
+import { describeLeftOut, type LeftOutGap, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { commitSelect, martEntries } from './commit-mart.ts';
-import { loadMarts, requireSame } from './load-marts.ts';
-import { entriesOf } from './mart-inputs.ts';
-import { readReferences, requireKnown, sqlError, sqlErrorWithin } from './sql-references.ts';
+import type { CheckDef, CheckPart } from './check-def.ts';
+import { commitFindings, type DayFindings, failureEntries, failuresTable } from './check-failures.ts';
+import { loadChecks } from './load-checks.ts';
+import { entriesOf, readSlices, stampOf } from './mart-inputs.ts';
+import { sqlErrorWithin } from './sql-references.ts';
 
 /** Result of a check. */
 export interface CheckResult {
@@ -33,6 +25,8 @@ export interface CheckResult {
   readonly status: 'passed' | 'failed' | 'skipped';
   /** Rows that break the rule. */
   readonly offenders: number;
+  /** Days whose rows were read now, and `all` for rows of any day; the others are as they were when it last passed. */
+  readonly read: readonly string[];
   /** Why it was skipped. */
   readonly reason?: string;
 }
@@ -40,6 +34,8 @@ export interface CheckResult {
 export interface CheckOptions {
   /** Checks to run. Default: all. */
   readonly names?: readonly string[] | undefined;
+  /** Also read days that have not changed since a check passed, and compare keys of different days. */
+  readonly all?: boolean | undefined;
   /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
   /** Folder of the user's own checks. */
@@ -56,68 +52,12 @@ export interface CheckReport {
   readonly checks: readonly CheckResult[];
 }
 
-/** A select that returns rows which break a rule. */
-export interface CheckDef {
-  readonly name: string;
-  readonly file: SqlFile;
-  readonly rule: string;
-  /** Required tables and marts; without them the check is skipped. */
-  readonly inputs: readonly string[];
-  /** Columns of declared tables that it reads. */
-  readonly reads: Reads;
-}
-
-/** Maximum number of stored offending rows per check. */
+/** Maximum number of stored offending rows per check and day. */
 const MAX_OFFENDERS = 1000;
 
-/** The table of offenders. */
-export const failuresTable = selectedTable({
-  name: 'check_failures',
-  grain: 'one row that broke the rule of a check in its last run; at most 1,000 per check',
-  key: ['check_name', 'number'],
-  isDated: false,
-  columns: [
-    { name: 'check_name', type: 'VARCHAR', doc: 'check' },
-    { name: 'number', type: 'BIGINT', doc: 'number of the row within the check, from 1' },
-    { name: 'offender', type: 'VARCHAR', doc: 'row returned by the check, as JSON' },
-  ],
-});
-
-/** Loads the checks, sorted by name. @throws {MartError} with file and line if a header or a select is wrong */
-export async function loadChecks(registry: Registry, options: Pick<CheckOptions, 'folder' | 'marts'> = {}) {
-  const marts = await loadMarts(registry, options.marts);
-  const known = new Set([
-    ...[...registry.tables, ...marts.map(({ table }) => table)].map(({ name }) => name),
-    COMMITS,
-    FORGOTTEN_DAYS,
-  ]);
-  const keys = { required: ['rule', 'inputs'], optional: ['optional'] };
-  const files = await readSqlFiles('checks', options.folder, keys);
-  const scratch = await EmptyDatabase.open(registry);
-  for (const { table } of marts) scratch.declare(table);
-  try {
-    const checks: CheckDef[] = [];
-    for (const file of files) {
-      const references = await readReferences(scratch.query, file);
-      requireKnown(file.path, references, known);
-      await scratch.query(`DESCRIBE ${file.sql}`).catch((error: unknown) => {
-        throw sqlError(file, error);
-      });
-      const optional = headerList(file, 'optional');
-      const told = references.map(({ name }) => name).filter((name) => ![COMMITS, FORGOTTEN_DAYS].includes(name));
-      requireSame(file, [...headerList(file, 'inputs'), ...optional], told);
-      const inputs = told.filter((name) => !optional.includes(name));
-      const reads = readsIn(registry, await scratch.scans(file.sql));
-      checks.push({ name: file.name, file, rule: headerText(file, 'rule'), inputs, reads });
-    }
-    return checks.sort((a, b) => (a.name < b.name ? -1 : 1));
-  } finally {
-    scratch.close();
-  }
-}
-
 /**
- * Runs checks over a warehouse, and replaces the earlier rows of the same checks in its table `check_failures`.
+ * Runs checks over what changed in a warehouse since they last passed, and replaces the earlier rows of the same checks in its table
+ * `check_failures`.
  *
  * @throws {UsageError} `unknown-check`
  * @throws {MartError} when a select is wrong, with file and line
@@ -126,8 +66,7 @@ export async function loadChecks(registry: Registry, options: Pick<CheckOptions,
 export async function runChecks(warehouse: string, options: CheckOptions = {}): Promise<CheckReport> {
   const { effects = realEffects } = options;
   const registry = await warehouseRegistry(warehouse, options.registry);
-  const all = await loadChecks(registry, options);
-  const chosen = choose(all, options.names);
+  choose(await loadChecks(registry, options), options.names);
   const reader = await openReader(warehouse, registry.tables);
   await reader.close();
   requireSameNetwork(reader.path, reader.network, options.network);
@@ -136,15 +75,15 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
     ...{ path, network, kind, effects, tables: registry.tables, marts: [failuresTable], command: 'tonlake test' },
   });
   try {
+    const chosen = choose(await loadChecks(registry, options, store.ledger()), options.names);
+    const context = await readContext(store, registry, chosen, options.all === true);
     const checks: CheckResult[] = [];
-    const found = new Map<string, readonly string[]>();
     for (const check of chosen) {
-      const { result, offenders } = await runCheck(store, registry, check);
+      const result = await runCheck(context, check);
       checks.push(result);
-      found.set(check.name, offenders);
       options.onEvent?.({ event: 'check', ...result });
     }
-    await writeFailures(store, network, found);
+    for (const [day, found] of context.found) await commitFindings(store, network, day, found);
     return { passed: checks.every(({ status }) => status !== 'failed'), checks };
   } finally {
     await store.close();
@@ -159,60 +98,165 @@ function choose(checks: readonly CheckDef[], names: readonly string[] | undefine
   return checks.filter(({ name }) => names.includes(name));
 }
 
-async function runCheck(store: Store, registry: Registry, { name, file, rule, inputs, reads }: CheckDef) {
+interface CheckContext {
+  readonly store: Store;
+  readonly registry: Registry;
+  /** Tables with days. */
+  readonly dated: ReadonlySet<string>;
+  /** Blocks of each day, if a check reads the ledger. */
+  readonly days: ReadonlyMap<string, Span>;
+  /** What checks found and saw before. */
+  readonly before: ReadonlyMap<string | undefined, LedgerEntry>;
+  /** What they find now, by day and check. */
+  readonly found: Map<string | undefined, Map<string, DayFindings>>;
+  readonly isAll: boolean;
+}
+
+async function readContext(store: Store, registry: Registry, checks: readonly CheckDef[], isAll: boolean) {
+  const readsCommits = checks.some(({ parts }) => parts.some((part) => part.readsCommits));
+  return {
+    ...{ store, registry, isAll },
+    dated: new Set(registry.tables.filter(({ time }) => time !== undefined).map(({ name }) => name)),
+    days: readsCommits ? await readHeaderDays(store.query, store.ledger(), registry) : new Map<string, Span>(),
+    before: failureEntries(store),
+    found: new Map<string | undefined, Map<string, DayFindings>>(),
+  } satisfies CheckContext;
+}
+
+/** Rows of a check to read: of a day, or of any. */
+interface CheckWork {
+  readonly day: string | undefined;
+  /** What to note if it passes. */
+  readonly stamps: readonly { readonly day: string | undefined; readonly seen: string }[];
+  readonly sql: string;
+}
+
+async function runCheck(context: CheckContext, { name, rule, parts }: CheckDef): Promise<CheckResult> {
+  const reason = parts.map((part) => whySkipped(context, part)).find((each) => each !== undefined);
+  const note = (day: string | undefined, findings: DayFindings): void => {
+    const own = context.found.get(day) ?? new Map<string, DayFindings>();
+    const { offenders, passed } = own.get(name) ?? findings;
+    const both = own.has(name) ? [...offenders, ...findings.offenders] : offenders;
+    context.found.set(
+      day,
+      own.set(name, { offenders: both, passed: passed === undefined ? undefined : findings.passed }),
+    );
+  };
+  if (reason !== undefined) {
+    for (const day of context.before.keys()) note(day, { offenders: [], passed: undefined });
+    return { name, rule, status: 'skipped', offenders: 0, read: [], reason };
+  }
+  let total = 0;
+  const read: string[] = [];
+  for (const part of parts) {
+    for (const { day, stamps, sql } of await planWork(context, name, part, note)) {
+      const { count, offenders } = await offendersOf(context.store, part, sql);
+      total += count;
+      read.push(day ?? 'all');
+      if (count > 0) note(day, { offenders, passed: undefined });
+      else for (const stamp of stamps) note(stamp.day, { offenders: [], passed: stamp.seen });
+    }
+  }
+  return { name, rule, status: total === 0 ? 'passed' : 'failed', offenders: total, read: [...new Set(read)].sort() };
+}
+
+/** Why a check cannot be run; undefined if it can. */
+function whySkipped({ store, registry }: CheckContext, { reads, inputs, optional }: CheckPart): string | undefined {
   const ledger = store.ledger();
   // Nulls in place of columns that were not exported would make a check pass or fail without reason.
-  const isOptional = ({ table, columns }: LeftOutGap): boolean => columns.includes(WHOLE) && !inputs.includes(table);
+  const isOptional = ({ table, columns }: LeftOutGap): boolean => columns.includes(WHOLE) && optional.includes(table);
   const gaps = leftOutGaps(ledger, registry, reads).filter((gap) => !isOptional(gap));
-  if (gaps.length > 0) {
-    const reason = gaps.map(describeLeftOut).join('; ');
-    return { result: { name, rule, status: 'skipped', offenders: 0, reason } satisfies CheckResult, offenders: [] };
+  if (gaps.length > 0) return gaps.map(describeLeftOut).join('; ');
+  const lost = inputs.find((input) => !optional.includes(input) && entriesOf(ledger, input).length === 0);
+  return lost === undefined ? undefined : `the warehouse does not have ${lost}`;
+}
+
+/** Finds the rows that a check must read again. @param note told of days that have no rows any more */
+async function planWork(
+  context: CheckContext,
+  name: string,
+  part: CheckPart,
+  note: (day: string | undefined, findings: DayFindings) => void,
+): Promise<readonly CheckWork[]> {
+  const { store, dated, before, isAll } = context;
+  if (part.scope === 'rows') return planRows(context, name, part);
+  const isDaily = part.scope === 'day';
+  const slices = await readSlices(store, { inputs: part.inputs, isDaily }, dated);
+  const stamps = slices.map(({ date: day, parts }) => {
+    const seen = part.readsCommits ? new Map([...parts, [COMMITS, commitsOf(context, day)]]) : parts;
+    return { day, seen: stampOf(part, { parts: seen }, true) };
+  });
+  if (isDaily) {
+    const days = new Set(stamps.map(({ day }) => day));
+    for (const day of before.keys()) {
+      if (day !== undefined && !days.has(day)) note(day, { offenders: [], passed: undefined });
+    }
   }
-  const [lost] = inputs.filter((input) => entriesOf(ledger, input).length === 0);
-  if (lost !== undefined) {
-    const reason = `the warehouse does not have ${lost}`;
-    const result: CheckResult = { name, rule, status: 'skipped', offenders: 0, reason };
-    return { result, offenders: [] };
-  }
-  const sql = file.sql.replace(/;\s*$/, '');
-  const { rows } = await store
-    .query(
-      `WITH ${FORGOTTEN_DAYS} AS (${forgottenDays(stillForgotten(store.forgotten(), ledger))})
-       SELECT count(*) OVER () AS total, to_json(offender)::VARCHAR AS row_json FROM (\n${sql}\n) AS offender
-       ORDER BY row_json LIMIT ${MAX_OFFENDERS}`,
-    )
-    .catch((error: unknown) => {
-      throw sqlErrorWithin(file, error);
+  // What was found between days is still there until they are compared again.
+  const anyDay = before.get(undefined);
+  const hasFound = anyDay?.tables[failuresTable.name]?.rows !== 0 && anyDay?.mart?.passed?.[name] === undefined;
+  if (part.acrossDays && (isAll || (anyDay !== undefined && hasFound)))
+    return [{ day: undefined, stamps, sql: part.sql }];
+  return stamps
+    .filter(({ day, seen }) => isAll || before.get(day)?.mart?.passed?.[name] !== seen)
+    .map((stamp) => {
+      const tables = stamp.day === undefined ? [] : part.inputs.filter((table) => dated.has(table));
+      const where = `block_date = DATE ${quoteText(stamp.day ?? '')}`;
+      return {
+        day: stamp.day,
+        stamps: [stamp],
+        sql: within(
+          part.sql,
+          tables.map((table) => [table, where]),
+        ),
+      };
     });
-  const offenders = Number(rows[0]?.[0] ?? 0);
-  const result: CheckResult = { name, rule, status: offenders === 0 ? 'passed' : 'failed', offenders };
-  return { result, offenders: rows.map(([, row]) => String(row)) };
 }
 
-async function writeFailures(store: Store, network: string, found: ReadonlyMap<string, readonly string[]>) {
-  const before = martEntries(store, failuresTable.name);
-  const fresh = [...found].flatMap(([check_name, offenders]) =>
-    offenders.map((offender, at) => ({ check_name, number: at + 1, offender })),
-  );
-  const rows = [...(await keptFailures(store, before, found)), ...fresh];
-  const text = JSON.stringify(rows);
-  const inputs = sha256Of(text, 16);
-  if (before[0]?.mart?.inputs === inputs) return;
-  const structure = JSON.stringify([{ check_name: 'VARCHAR', number: 'BIGINT', offender: 'VARCHAR' }]);
-  const select = `SELECT f.check_name, f.number, f.offender
-    FROM (SELECT unnest(from_json(${quoteText(text)}, ${quoteText(structure)})) AS f) ORDER BY ALL`;
-  const span = hullOf(store.ledger().map((entry) => entry.span)) ?? { from: 0, to: 0 };
-  const stamp = async () => ({ inputs, sealed: true, reads: [], through: store.ledger().at(-1)?.number ?? 0 });
-  await commitSelect(store, store.query, { table: failuresTable, select, span, network, stamp, before });
+/** Ids of the entries that a day's rows of the ledger show. */
+function commitsOf({ store, days }: CheckContext, day: string | undefined): readonly string[] {
+  const blocks = day === undefined ? undefined : days.get(day);
+  return store
+    .ledger()
+    .filter((entry) => entry.mart === undefined && (blocks === undefined || haveCommon(spansOf(entry), [blocks])))
+    .map(({ id }) => id);
 }
 
-/** Earlier rows of checks that were not run now. */
-async function keptFailures(store: Store, before: readonly LedgerEntry[], run: ReadonlyMap<string, unknown>) {
-  if (before.length === 0) return [];
-  const { rows } = await store.query('SELECT check_name, number, offender FROM check_failures ORDER BY ALL');
-  return rows
-    .map(([name, number, offender]) => {
-      return { check_name: String(name), number: Number(number), offender: String(offender) };
-    })
-    .filter(({ check_name }) => !run.has(check_name));
+/** Rows of new entries, and those that were read no earlier: a key that says when it was read is in no other row. */
+async function planRows({ store, registry, before, isAll }: CheckContext, name: string, part: CheckPart) {
+  const seen = Number(isAll ? 0 : (before.get(undefined)?.mart?.passed?.[name] ?? 0));
+  const ledger = store.ledger();
+  const parts: (readonly [string, string])[] = [];
+  let hasNew = false;
+  for (const table of registry.tables.filter((each) => part.inputs.includes(each.name))) {
+    const fresh = entriesOf(ledger, table.name).filter(({ copies, number }) => (copies ?? number) > seen);
+    hasNew ||= fresh.length > 0;
+    const readAt = table.key.find((column) => column.endsWith('_at') && column.startsWith('_'));
+    if (fresh.length === 0) parts.push([table.name, 'false']);
+    else if (readAt !== undefined && seen > 0) {
+      const { rows } = await store.query(`SELECT min(${quoteName(readAt)}) FROM (${store.rows.select(table, fresh)})`);
+      parts.push([table.name, `${quoteName(readAt)} >= ${String(rows[0]?.[0] ?? 0)}`]);
+    }
+  }
+  if (!hasNew) return [];
+  const stamps = [{ day: undefined, seen: String(ledger.at(-1)?.number ?? 0) }];
+  return [{ day: undefined, stamps, sql: within(part.sql, parts) }];
+}
+
+/** A select over some of the rows of tables. */
+function within(sql: string, parts: readonly (readonly [table: string, where: string])[]): string {
+  if (parts.length === 0) return sql;
+  const tables = parts.map(([table, where]) => {
+    return `${quoteName(table)} AS NOT MATERIALIZED (SELECT * FROM main.${quoteName(table)} WHERE ${where})`;
+  });
+  return `WITH ${tables.join(',\n')}\nSELECT * FROM (\n${sql}\n)`;
+}
+
+async function offendersOf(store: Store, { path }: CheckPart, sql: string) {
+  const select = `SELECT count(*) OVER () AS total, to_json(offender)::VARCHAR AS row_json FROM (\n${sql}\n) AS offender
+    ORDER BY row_json LIMIT ${MAX_OFFENDERS}`;
+  const { rows } = await withMemory(store.query, () => store.query(select)).catch((error: unknown) => {
+    throw sqlErrorWithin({ path }, error);
+  });
+  return { count: Number(rows[0]?.[0] ?? 0), offenders: rows.map(([, row]) => String(row)) };
 }

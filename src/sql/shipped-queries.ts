@@ -9,11 +9,18 @@ export function shippedFolder(kind: Kind): string {
   return packageFile(`sql/${kind}/`);
 }
 
+/** The checks that are made from the declarations of all tables, and their rules. */
+export const DECLARED_CHECKS = {
+  not_null: 'columns that the source always fills are never null',
+  unique_keys: 'no two rows of a table have the same key',
+} as const;
+
 /** Their names, sorted. Reports are folders, the others `.sql` files. */
 export async function shippedNames(kind: Kind): Promise<readonly string[]> {
   const found = await readdir(shippedFolder(kind), { withFileTypes: true });
   const right = found.filter((entry) => (kind === 'reports' ? entry.isDirectory() : entry.name.endsWith('.sql')));
-  return right.map(({ name }) => basename(name, '.sql')).sort();
+  const made = kind === 'checks' ? Object.keys(DECLARED_CHECKS) : [];
+  return [...right.map(({ name }) => basename(name, '.sql')), ...made].sort();
 }
 
 /** A path for messages: relative to the working folder if it is inside. */

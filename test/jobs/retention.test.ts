@@ -184,7 +184,7 @@ describe.each(['w', 'w.duckdb'])('a job that keeps a day, on %s', (name) => {
   afterAll(() => sandbox.close());
 
   const textOf = (range: string): string =>
-    `network: ${sandbox.url}\nclock: chain\npipelines: [transactions, message_links, account_latest]\nrange: "${range}"\nmarts: [transactions_daily]\nchecks: [transactions_daily_sums, unique_keys]\nretention: {keep: 1d}\n`;
+    `network: ${sandbox.url}\nclock: chain\npipelines: [transactions, message_links, account_latest]\nrange: "${range}"\nmarts: [transactions_daily]\nchecks: [block_tx_counts, unique_keys]\nretention: {keep: 1d}\n`;
   const runOf = async (range: string, warehouse: string) =>
     runJob({ job: await jobOf(textOf(range), 'jobs/kept.yaml', warehouse), actions: jobActions, effects: realEffects });
 

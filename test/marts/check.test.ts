@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
-import { type CheckResult, loadChecks, runChecks } from '../../src/marts/run-checks.ts';
+import { loadChecks } from '../../src/marts/load-checks.ts';
+import { type CheckResult, runChecks } from '../../src/marts/run-checks.ts';
 import { Database } from '../../src/sql/database.ts';
-import { FORGOTTEN_DAYS, forgottenDays } from '../../src/warehouse/query/forgotten-days.ts';
 import { tonlake } from '../cli.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 import { read } from '../decode/reading.ts';
@@ -26,22 +26,15 @@ const one = (table: string, where = 'true') => `rowid = (SELECT min(rowid) FROM 
 /** What breaks the rule of each check. */
 const damages: Readonly<Record<string, string>> = {
   accepted_values: `UPDATE _rows.transactions SET end_status = 'gone' WHERE ${one('transactions')}`,
-  accounts_sums: 'DELETE FROM _rows.accounts WHERE rowid = 0',
-  actions_daily_sums: 'UPDATE _rows.actions_daily SET action_count = action_count + 1 WHERE rowid = 0',
-  block_times_sums: 'UPDATE _rows.block_times SET tx_count = tx_count - 1 WHERE rowid = 0',
   block_tx_counts: `DELETE FROM _rows.transactions WHERE ${one('transactions')}`,
-  gas_fees_daily_sums: 'UPDATE _rows.gas_fees_daily SET total_fees = total_fees + 1 WHERE rowid = 0',
-  jetton_volumes_daily_sums: "UPDATE _rows.jetton_volumes_daily SET amount_text = amount_text || '0' WHERE rowid = 0",
-  latest_balances_sums: `UPDATE _rows.latest_balances SET amount = amount + 1 WHERE ${one('latest_balances', "asset = 'TON'")}`,
   message_counts: `DELETE FROM _rows.messages WHERE ${one('messages', "direction = 'out'")}`,
-  messages_by_opcode_daily_sums: 'UPDATE _rows.messages_by_opcode_daily SET value = value + 1 WHERE rowid = 0',
   messages_in_transactions: `UPDATE _rows.messages SET tx_hash = repeat('A', 43) || '=' WHERE ${one('messages')}`,
-  nft_transfers_daily_sums: 'DELETE FROM _rows.nft_transfers_daily WHERE rowid = 0',
-  not_null: `UPDATE _rows.messages SET value = NULL WHERE ${one('messages', 'source IS NOT NULL AND destination IS NOT NULL')}`,
+  not_null: `UPDATE _rows.messages SET tx_lt = NULL WHERE ${one('messages')}`,
   states_in_transactions: `UPDATE _rows.account_states SET balance = balance + 1 WHERE ${one('account_states', 'balance IS NOT NULL')}`,
   transaction_balances: `UPDATE _rows.transactions SET account_state_balance_after = account_state_balance_after + 1
     WHERE ${one('transactions', 'account_state_balance_before IS NOT NULL AND account_state_balance_after IS NOT NULL')}`,
-  transactions_daily_sums: 'UPDATE _rows.transactions_daily SET tx_count = tx_count + 1 WHERE rowid = 0',
+  transaction_times: `UPDATE _rows.transactions SET lt = other.lt FROM (SELECT account, max(lt) AS lt FROM _rows.transactions GROUP BY account
+    HAVING count(*) > 1) AS other WHERE other.account = transactions.account`,
   transactions_in_blocks: `UPDATE _rows.transactions SET lt = 1 WHERE ${one('transactions')}`,
   unique_keys: `INSERT INTO _rows.blocks SELECT * FROM _rows.blocks WHERE ${one('blocks')}`,
 };
@@ -62,13 +55,13 @@ describe('a damaged warehouse', () => {
   test('fails each of them, by rows that it returns', async () => {
     const database = await Database.open(await copyOf(sound));
     try {
-      await database.run(`CREATE TEMP VIEW ${FORGOTTEN_DAYS} AS ${forgottenDays([])}`);
-      for (const { name, file } of checks) {
+      for (const { name, parts } of checks) {
+        const sql = parts.map((part) => `SELECT to_json(r) FROM (\n${part.sql}\n) AS r`).join('\nUNION ALL\n');
         await database.run('BEGIN TRANSACTION');
         await database.run(damages[name] ?? '');
-        expect((await database.query(file.sql)).rows.length, name).toBeGreaterThan(0);
+        expect((await database.query(sql)).rows.length, name).toBeGreaterThan(0);
         await database.run('ROLLBACK');
-        expect((await database.query(file.sql)).rows, name).toEqual([]);
+        expect((await database.query(sql)).rows, name).toEqual([]);
       }
     } finally {
       database.close();
@@ -78,7 +71,10 @@ describe('a damaged warehouse', () => {
   test('has the offending rows in a table afterwards', async () => {
     const path = await copyOf(sound);
     await damage(path, damages['transaction_balances'] ?? '');
-    const { passed, checks: results } = await runChecks(path, { names: ['transaction_balances', 'unique_keys'] });
+    const { passed, checks: results } = await runChecks(path, {
+      names: ['transaction_balances', 'unique_keys'],
+      all: true,
+    });
     expect(passed).toBe(false);
     expect(results).toMatchObject([
       { name: 'transaction_balances', status: 'failed', offenders: 1 },
@@ -89,13 +85,94 @@ describe('a damaged warehouse', () => {
   });
 });
 
+const resultOf = (results: readonly CheckResult[], name: string) => results.find((each) => each.name === name);
+
+describe('what a check reads', () => {
+  let path: string;
+
+  beforeAll(async () => {
+    path = await exportSandbox('4990:5009', ['transactions', 'account_latest'], join(freshFolder(), 'w.duckdb'));
+    await runChecks(path);
+  });
+
+  test('is nothing if nothing has changed since it passed, and all of it with `all`', async () => {
+    const unchanged = await runChecks(path);
+    expect(unchanged.checks.flatMap(({ read }) => read)).toEqual([]);
+    const all = await runChecks(path, { all: true });
+    expect(resultOf(all.checks, 'message_counts')?.read).toEqual(['2026-05-01', '2026-05-02']);
+    expect(resultOf(all.checks, 'unique_keys')?.read).toEqual(['all']);
+  });
+
+  test('are the days that changed', async () => {
+    const own = await copyOf(path);
+    await exportSandbox('5010:5012', ['transactions'], own);
+    const { checks: results } = await runChecks(own);
+    const read = new Set(results.filter(({ status }) => status === 'passed').flatMap((each) => each.read));
+    expect([...read]).toEqual(['2026-05-02']);
+    expect((await runChecks(own)).checks.flatMap((each) => each.read)).toEqual([]);
+  });
+
+  test('are rows of tables without days that were read since', async () => {
+    const own = await copyOf(path);
+    await damage(
+      own,
+      'UPDATE _rows.account_latest SET address = NULL WHERE _read_at = (SELECT min(_read_at) FROM _rows.account_latest)',
+    );
+    expect(resultOf((await runChecks(own)).checks, 'not_null')).toMatchObject({ status: 'passed', read: [] });
+    const { checks: results } = await runChecks(own, { all: true });
+    expect(resultOf(results, 'not_null')).toMatchObject({ status: 'failed' });
+  });
+
+  test('are all days again if the rule is another one', async () => {
+    const rule = (limit: number) =>
+      `-- Few.\n-- rule: a day has few blocks\n-- incremental: block_date\n-- inputs: blocks\nSELECT count(*) AS n FROM blocks HAVING count(*) > ${limit}\n`;
+    const own = await copyOf(path);
+    const run = async (limit: number) =>
+      (await runChecks(own, { names: ['few'], folder: await sqlFolder({ 'few.sql': rule(limit) }) })).checks[0];
+    expect(await run(1000)).toMatchObject({ status: 'passed', read: ['2026-05-01', '2026-05-02'] });
+    expect(await run(1000)).toMatchObject({ status: 'passed', read: [] });
+    expect(await run(1)).toMatchObject({ status: 'failed', offenders: 2, read: ['2026-05-01', '2026-05-02'] });
+    // A day that failed is read until it passes.
+    expect(await run(1)).toMatchObject({ status: 'failed', offenders: 2 });
+    expect(await texts(own, 'select day, number from check_failures order by all')).toEqual([
+      ['2026-05-01', '1'],
+      ['2026-05-02', '1'],
+    ]);
+  });
+
+  test('is every day for a key that is in two days, until it is gone', async () => {
+    const own = await copyOf(path);
+    const twice = "_rows.blocks WHERE block_date = DATE '2026-05-02' AND seqno = (SELECT max(seqno) FROM _rows.blocks)";
+    await damage(own, `INSERT INTO _rows.blocks SELECT * REPLACE (block_date - 1 AS block_date) FROM ${twice}`);
+    expect((await runChecks(own, { names: ['unique_keys'] })).passed).toBe(true);
+    const found = await runChecks(own, { names: ['unique_keys'], all: true });
+    expect(found.checks).toMatchObject([{ status: 'failed', offenders: 1, read: ['all'] }]);
+    const again = await runChecks(own, { names: ['unique_keys'] });
+    expect(again.checks).toMatchObject([{ status: 'failed', offenders: 1, read: ['all'] }]);
+    await damage(own, `DELETE FROM ${twice.replace('05-02', '05-01')}`);
+    expect((await runChecks(own, { names: ['unique_keys'] })).passed).toBe(true);
+    expect(await texts(own, 'select count(*) from check_failures')).toEqual([['0']]);
+  });
+
+  test('does not show in what is missing: a block without its transactions fails the day', async () => {
+    const own = await copyOf(path);
+    await damage(own, "DELETE FROM _rows.transactions WHERE block_date = DATE '2026-05-01'");
+    const { checks: results } = await runChecks(own, { names: ['block_tx_counts'], all: true });
+    expect(results).toMatchObject([{ status: 'failed' }]);
+  });
+});
+
+const wrong = (by: string) =>
+  `UPDATE _rows.transactions SET account_state_balance_after = account_state_balance_after ${by} WHERE hash = (SELECT min(hash)
+   FROM _rows.transactions WHERE account_state_balance_before IS NOT NULL AND account_state_balance_after IS NOT NULL)`;
+
 test('the rows of a check that was repaired go, and those of checks that were not run stay', async () => {
   const path = await copyOf(sound);
-  await damage(path, damages['transactions_daily_sums'] ?? '', damages['actions_daily_sums'] ?? '');
-  await runChecks(path, { names: ['transactions_daily_sums', 'actions_daily_sums'] });
-  await buildMarts(path, { names: ['transactions_daily'], full: true });
-  expect((await runChecks(path, { names: ['transactions_daily_sums'] })).passed).toBe(true);
-  expect(await texts(path, 'select distinct check_name from check_failures')).toEqual([['actions_daily_sums']]);
+  await damage(path, wrong('+ 1'), damages['not_null'] ?? '');
+  await runChecks(path, { names: ['transaction_balances', 'not_null'], all: true });
+  await damage(path, wrong('- 1'));
+  expect((await runChecks(path, { names: ['transaction_balances'] })).passed).toBe(true);
+  expect(await texts(path, 'select distinct check_name from check_failures')).toEqual([['not_null']]);
 });
 
 test.runIf(hasShared)('balances add up in every recorded transaction whose balances are known', async () => {
@@ -138,7 +215,7 @@ test.runIf(hasShared)('balances add up in every recorded transaction whose balan
     );
     expect(Number(known.rows[0]?.[0])).toBeGreaterThan(10);
     const check = checks.find(({ name }) => name === 'transaction_balances');
-    expect((await database.query(check?.file.sql ?? '')).rows).toEqual([]);
+    expect((await database.query(check?.parts[0]?.sql ?? '')).rows).toEqual([]);
   } finally {
     database.close();
   }
@@ -146,13 +223,14 @@ test.runIf(hasShared)('balances add up in every recorded transaction whose balan
 
 describe('tonlake test', () => {
   test('prints a table, skips what cannot be checked, and ends with 0', async () => {
-    const { code, stdout } = await tonlake(['test', '--warehouse', folder]);
+    const own = await sqlFolder({
+      'few_actions.sql': '-- Few.\n-- rule: there are few actions\n-- inputs: actions\nFROM actions\n',
+    });
+    const { code, stdout } = await tonlake(['test', '--checks', own, '--warehouse', folder]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/│ transaction_balances +│ passed +│ +0 │/);
-    expect(stdout).toMatch(
-      /│ actions_daily_sums +│ skipped │ +│ the warehouse does not have (actions|actions_daily) +│/,
-    );
-    expect(stdout).toMatch(/\n9 passed, 0 failed, 9 skipped\n$/);
+    expect(stdout).toMatch(/│ few_actions +│ skipped │ +│ the warehouse does not have actions +│/);
+    expect(stdout).toMatch(/\n10 passed, 0 failed, 1 skipped\n$/);
   });
 
   test('ends with 1 when a check of the user fails, and tells it as JSON', async () => {

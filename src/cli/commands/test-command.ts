@@ -6,12 +6,13 @@ import { type Context, inContext } from '../context.ts';
 interface TestFlags extends CommonOptions {
   readonly checks?: string;
   readonly marts?: string;
+  readonly all?: boolean;
   readonly json?: boolean;
 }
 
 const HELP = `
-A check is a query in sql/checks that returns the rows that break its rule. They are stored in the table check_failures. A check is
-skipped if the warehouse lacks one of its inputs. Whether rows are those of the chain is the question of tonlake verify.
+A check is a query in sql/checks that returns the rows that break its rule. They are stored in the table check_failures. A check reads the
+days that changed since it last passed, and is skipped if the warehouse lacks one of its inputs. Whether rows are those of the chain is the question of tonlake verify.
 
 Examples:
   tonlake test --network sandbox
@@ -32,6 +33,7 @@ export function addTest(program: Command): void {
     .argument('[name...]', 'checks to run (default: all)')
     .option('--checks <folder>', 'also run your own checks: a folder of .sql files like those in sql/checks')
     .option('--marts <folder>', 'folder of your own marts, if checks read them')
+    .option('--all', 'read all days, also those that have not changed, and compare keys of different days')
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(inContext(test));
@@ -39,11 +41,11 @@ export function addTest(program: Command): void {
 
 async function test(context: Context<TestFlags>, names: readonly string[]): Promise<void> {
   const { runChecks } = await import('../../marts/run-checks.ts');
-  const { network, checks: folder, marts } = context.flags;
+  const { network, checks: folder, marts, all } = context.flags;
   const warehouse = await context.warehouse();
   const onEvent = (event: object): void => context.print(event, () => '');
   const report = await context.line.during('testing', () =>
-    runChecks(warehouse, { names, network, folder, marts, onEvent }),
+    runChecks(warehouse, { names, all, network, folder, marts, onEvent }),
   );
   const table = await tableOf(report.checks);
   context.print({ event: 'checked', ...report }, () => table);

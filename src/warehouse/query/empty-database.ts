@@ -10,7 +10,6 @@ import { COMMITS, commitsView } from '../relations/commits-view.ts';
 import { declaredMacros, macrosOf, trinoFunctionMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { declaredViews } from '../relations/table-relation.ts';
-import { FORGOTTEN_DAYS, forgottenDays } from './forgotten-days.ts';
 import type { HeldTime } from './held-times.ts';
 import { emptyTable, type Mirror, type Parameters, type Scan, scansIn } from './scans.ts';
 
@@ -29,9 +28,7 @@ export class EmptyDatabase {
   private constructor(database: Database, registry: Registry) {
     this.#database = database;
     const commits = { name: COMMITS, body: '', statement: () => commitsView([]) };
-    const days = `CREATE VIEW ${FORGOTTEN_DAYS} AS ${forgottenDays([])}`;
-    const forgotten = { name: FORGOTTEN_DAYS, body: '', statement: () => days };
-    this.#declared = new OnDemand(database, [...declaredMacros(), ...trinoFunctionMacros(), commits, forgotten]);
+    this.#declared = new OnDemand(database, [...declaredMacros(), ...trinoFunctionMacros(), commits]);
     this.#tables = new Map();
     this.#mirror = {
       database,
