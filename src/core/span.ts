@@ -83,6 +83,11 @@ export function blockAt(spans: readonly Span[], position: number): number {
   throw new RangeError(`expected a position in ${totalSize(spans)} blocks, got ${position}`);
 }
 
+/** The blocks of some spans. */
+export function seqnosOf(spans: readonly Span[]): readonly number[] {
+  return spans.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, at) => from + at));
+}
+
 /** The span from the first to the last block; undefined for no spans. */
 export function hullOf(spans: readonly Span[]): Span | undefined {
   if (spans.length === 0) return undefined;

@@ -79,12 +79,6 @@ export class BlockWindows {
     return halves;
   }
 
-  /** A block is requested by itself. */
-  exclude(seqno: number): void {
-    this.answered.delete(seqno);
-    this.open.delete(seqno);
-  }
-
   private begin(windows: readonly LtWindow[]): void {
     this.begun += windows.length;
     for (const seqno of windows.flatMap((window) => this.blocksIn(window))) {

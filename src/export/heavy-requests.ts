@@ -58,7 +58,7 @@ export class HeavyRequests {
   /** @returns the requests to send instead, none if it cannot be cut; undefined if the source is at fault, not the size */
   async partsOf(request: WalkRequest, error: unknown): Promise<readonly WalkRequest[] | undefined> {
     const { context, walk, lasting } = this;
-    if (walk.unit === 'reading' || !(error instanceof TonlakeError)) return undefined;
+    if (walk.isReading === true || !(error instanceof TonlakeError)) return undefined;
     const isTooHeavy = isHeavy(error) && (await this.isAlive());
     const cuts = this.cuts.get(request) ?? 0;
     const parts = isTooHeavy && cuts < CUTS.most ? (walk.halve?.(request) ?? []) : [];

@@ -92,7 +92,7 @@ export class PageLoading {
         if (this.isOver) return;
       }
     } catch (error) {
-      if (!isLocalFailure(error) || this.walk.unit !== 'span') this.fail(error);
+      if (!isLocalFailure(error) || this.isByBlock || this.walk.isReading === true) this.fail(error);
       else this.failure ??= error;
     }
   }
@@ -126,20 +126,16 @@ export class PageLoading {
     return added;
   }
 
-  /** Forgets a block, to request it again. */
-  async forget(seqno: number): Promise<void> {
-    await this.loader.drop(seqno);
-    this.failures.delete(seqno);
-    this.refusals.delete(seqno);
-    this.suspects.delete(seqno);
-    this.answered.delete(seqno);
-  }
-
   /** Forgets the rows of incomplete batches: the next run requests their keys again. */
   async forgetIncomplete(): Promise<void> {
     for (const unit of this.begun) {
       if (!this.answered.has(unit) || this.refusals.has(unit)) await this.loader.drop(unit);
     }
+  }
+
+  /** True if each row has a block. */
+  private get isByBlock(): boolean {
+    return this.walk.rows.block !== undefined;
   }
 
   get refused(): readonly RefusedRecord[] {
@@ -195,7 +191,7 @@ export class PageLoading {
     this.distrust ??= this.misfits.note(context.pipeline, page);
     if (this.distrust?.code === NO_RECORD_FITS) this.fatal ??= { error: this.distrust };
     if (refused.length === 0) return;
-    if (unit !== undefined || walk.unit !== 'block') {
+    if (unit !== undefined || !this.isByBlock) {
       const before = this.refusals.get(unit) ?? [];
       this.refusals.set(unit, [...before, ...refused.map((record) => ({ request, ...record }))]);
       return;
@@ -219,7 +215,7 @@ export class PageLoading {
       return more;
     }
     // The blocks of a window are then requested by themselves.
-    const isReplaced = unit === undefined && this.walk.unit === 'block';
+    const isReplaced = unit === undefined && this.isByBlock;
     if (isWrong(error) && !isReplaced) this.lasting.noteFailure(error);
     if (this.lasting.signal.aborted) {
       this.fail(error);
@@ -228,11 +224,9 @@ export class PageLoading {
     const parts = await this.heavy.partsOf(request, error);
     if (parts !== undefined && parts.length > 0) return parts;
     if (!(error instanceof TonlakeError)) this.fail(error);
-    else if ((parts === undefined && !isLocalFailure(error)) || this.walk.unit === 'reading') this.fail(error);
-    else if (unit !== undefined) {
-      this.failures.set(unit, { http: request.http, error });
-      await this.loader.drop(unit);
-    } else if (this.walk.unit === 'span') this.failure ??= error;
+    else if ((parts === undefined && !isLocalFailure(error)) || this.walk.isReading === true) this.fail(error);
+    else if (unit !== undefined) this.failures.set(unit, { http: request.http, error });
+    else if (!this.isByBlock) this.failure ??= error;
     // The audit finds what a window lacks.
     return [];
   }

@@ -1,15 +1,13 @@
 import { blockId, type Header, parseHeaders } from '../chain/headers.ts';
 import { TonlakeError } from '../core/errors.ts';
-import { haveCommon, type Span, shortSpans, unionSpans } from '../core/span.ts';
-import { formatLeftOut } from '../declare/left-out.ts';
+import { haveCommon, type Span, unionSpans } from '../core/span.ts';
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
-import { type CommitPart, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
+import { type CommitPart, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
+import { collectParts, reportKept, rewriteEntry } from './rewrite-entry.ts';
 import type { EngineContext } from './run-context.ts';
 import type { BlockProblem } from './span-walk.ts';
-import type { SpanSink } from './walk-context.ts';
 import { type Due, walkDue } from './walk-engine.ts';
-import { replaceEntry, widenedContext } from './widen-entry.ts';
 
 /** Fetches what is due. If rows contradict outdated headers, reads both again. Reports the problems that remain. */
 export async function walkAndRepair(context: EngineContext, due: Due): Promise<void> {
@@ -49,16 +47,10 @@ export function readAnew(context: EngineContext, spans: readonly Span[]): Promis
 
 /** Replaces an entry by one with the columns that it lacks. */
 export async function widenEntry(context: EngineContext, entry: LedgerEntry): Promise<void> {
-  const own = widenedContext(context, entry);
-  const parts = await readAnew(own, spansOf(entry));
-  if (context.stop.aborted) return;
-  const missing = await replaceEntry(own, entry, parts);
-  if (missing.length === 0) return;
-  const { name } = own.pipeline;
-  const { from, to } = entry.span;
-  const lacking = formatLeftOut(entry.without ?? {});
-  const message = `walk ${name} ${from}:${to}: expected all of it again to add ${lacking}, got nothing of ${shortSpans(missing)}; the old rows stay`;
-  own.report({ event: 'problem', pipeline: name, from, to, code: 'incomplete', message });
+  const due = { missing: spansOf(entry), again: [] };
+  const asked = { ...context, asked: due.missing };
+  const missing = await rewriteEntry(asked, entry, (collecting) => walkAndRepair(collecting, due));
+  if (missing.length > 0 && !context.stop.aborted) reportKept(context, entry, missing);
 }
 
 /**
@@ -82,9 +74,9 @@ async function repairHeaders(
   });
   const replaced: Span[] = [];
   for (const entry of entries) {
-    const own = widenedContext(context, entry);
-    const parts = await collectParts(own, (again) => walkDue(again, { missing: spansOf(entry), again: [] }));
-    if ((await replaceEntry(own, entry, parts)).length === 0) replaced.push(...spansOf(entry));
+    const due = { missing: spansOf(entry), again: [] };
+    const missing = await rewriteEntry(context, entry, (collecting) => walkDue(collecting, due));
+    if (missing.length === 0) replaced.push(...spansOf(entry));
   }
   return changed.filter((seqno) => replaced.some(({ from, to }) => seqno >= from && seqno <= to));
 }
@@ -112,35 +104,4 @@ function describe(headers: readonly Header[]): string {
     })
     .sort()
     .join('\n');
-}
-
-/**
- * Collects what a walk would commit, so that several spans can replace one entry. The walk sees none of its pipeline's rows as done,
- * and its commits are not reported. Each span is a part.
- */
-async function collectParts(
-  context: EngineContext,
-  walk: (collecting: EngineContext) => Promise<unknown>,
-): Promise<readonly CommitPart[]> {
-  const { sink, pipeline, report } = context;
-  const parts: CommitPart[] = [];
-  const ledger: SpanSink['ledger'] = () =>
-    sink
-      .ledger()
-      .filter(
-        (entry) => entry.pipeline !== pipeline.name || entry.verdict === 'quarantined' || entry.scope === PARTIAL,
-      );
-  const commit: SpanSink['commit'] = async (staged, draft) => {
-    parts.push({ staged, draft });
-    return { ...draft, format: 1, number: 0, id: staged.id, tables: staged.tables, committedAt: '' };
-  };
-  await walk({
-    ...context,
-    commitEveryMs: 0,
-    sink: { ...sink, ledger, commit },
-    report: (event) => {
-      if (event.event !== 'span') report(event);
-    },
-  });
-  return parts;
 }

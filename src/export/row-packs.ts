@@ -23,7 +23,7 @@ interface RowPlanning extends Pick<WalkContext, 'mode' | 'requestsPerSpan' | 'st
 }
 
 /** A span of rows, and its pages. */
-interface PlannedRows {
+export interface PlannedRows {
   readonly span: Span;
   /** The blocks of the span that are missing. Default: all. */
   readonly only?: readonly Span[];

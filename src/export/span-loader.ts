@@ -179,11 +179,11 @@ export class SpanLoader {
     return this.rules.audit.kind === 'counts' ? this.content.counts(this.rows.of(span)) : undefined;
   }
 
-  /** Follows the links between the headers so far, and compares the headers with committed rows. */
-  async links(ends: LinkEnds): Promise<LinkReport> {
-    const blocks = readLinkRows(this.decoder, this.span, this.isRowAlive);
+  /** Follows the links between the headers of some blocks, and compares the headers with committed rows. */
+  async links(span: Span, ends: LinkEnds): Promise<LinkReport> {
+    const blocks = readLinkRows(this.decoder, span, this.isRowAlive);
     const contradicted = ends.sealed === undefined ? [] : findContradictions(blocks, ends.sealed);
-    return { ...findLinkGaps(blocks, this.span, ends), blocks: blocks.length, contradicted };
+    return { ...findLinkGaps(blocks, span, ends), blocks: blocks.length, contradicted };
   }
 
   /** Drops the rows of a masterchain block, or of a batch of keys, to load them again. */

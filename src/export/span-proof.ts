@@ -1,9 +1,10 @@
 import type { LinkEnds, LinkGaps, MissingBlock, ShardState } from '../audit/header-links.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
+import type { SealedRows } from '../audit/sealed-rows.ts';
 import { type Header, type NamedHeader, parseHeaders } from '../chain/headers.ts';
 import { fetchShardState } from '../chain/index-ends.ts';
 import { SourceError } from '../core/errors.ts';
-import type { Span } from '../core/span.ts';
+import { intersectSpans, type Span, seqnosOf, unionSpans } from '../core/span.ts';
 import type { Answer } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
@@ -21,23 +22,28 @@ export interface LinkProofOptions {
   readonly pipeline: string;
 }
 
+type Rows = Pick<ProvableRows, 'links' | 'signal' | 'answered'>;
+
 /** How the headers of a span are proven whole. */
 export interface LinkProof {
   /** Checks the list of a block before it is loaded. @throws a retryable error if it is incomplete */
   see(seqno: number, answer: Answer): void;
   /** Masterchain blocks of the span without proof. */
-  audit(rows: Pick<ProvableRows, 'links' | 'signal'>): Promise<readonly BadBlock[]>;
+  audit(rows: Rows): Promise<readonly BadBlock[]>;
+  /** As `audit`, for blocks whose own lists came, between the states around them. */
+  auditAlone(rows: Rows, blocks: readonly Span[]): Promise<readonly BadBlock[]>;
 }
 
 /**
  * Proves headers by their links, between the states at both ends of the span. Where blocks are left out, nothing links to the block
  * before them: it is held against its own state.
  */
-export function linkProof({ span, ends, source, pipeline }: LinkProofOptions): LinkProof {
-  const states = new StatesWithin({ span, ends, source, pipeline });
+export function linkProof(options: LinkProofOptions): LinkProof {
+  const { span: whole, ends: wholeEnds, source, pipeline } = options;
+  const states = new StatesWithin(options);
 
-  /** Blocks of the span that only the first blocks of the index refer to. */
-  const unlisted = async ({ older }: LinkGaps, signal: AbortSignal): Promise<LinkGaps['missing']> => {
+  /** Blocks of a span that only the first blocks of the index refer to. */
+  const unlisted = async ({ older }: LinkGaps, span: Span, signal: AbortSignal): Promise<LinkGaps['missing']> => {
     const found: MissingBlock[] = [];
     for (const { id } of older) {
       const header = await findBlock(source, id, pipeline, signal);
@@ -46,32 +52,69 @@ export function linkProof({ span, ends, source, pipeline }: LinkProofOptions): L
     return found;
   };
 
+  const auditBetween = async (rows: Rows, span: Span, ends: LinkEnds): Promise<readonly BadBlock[]> => {
+    for (;;) {
+      const { contradicted, ...gaps } = await rows.links(span, { ...ends, within: states.within(span) });
+      const bad = new Map(contradicted.map(({ mcSeqno, reason }) => [mcSeqno, reason]));
+      const missing = [...gaps.missing, ...(await unlisted(gaps, span, rows.signal))];
+      await blame({ ...gaps, missing }, span, states, bad);
+      if (await states.fetchBefore(span, bad)) continue;
+      // Only now: chains that end right below a hole are explained by the state there.
+      for (const { id, mcSeqno } of gaps.stray) bad.set(mcSeqno, `expected linked blocks only, got ${id}`);
+      if (await states.fetchBefore(span, bad)) continue;
+      return [...bad].map(([seqno, reason]) => ({ seqno, reason }));
+    }
+  };
+
   return {
     see(seqno, { body, request }) {
       requireMasterBlock(parseHeaders(body, request), seqno, pipeline);
     },
-    async audit(rows) {
+    audit(rows) {
       states.signal = rows.signal;
-      for (;;) {
-        const { contradicted, ...gaps } = await rows.links({ ...ends, within: states.known });
-        const bad = new Map(contradicted.map(({ mcSeqno, reason }) => [mcSeqno, reason]));
-        await blame({ ...gaps, missing: [...gaps.missing, ...(await unlisted(gaps, rows.signal))] }, states, bad);
-        if (await states.fetchBefore(bad)) continue;
-        // Only now: chains that end right below a hole are explained by the state there.
-        for (const { id, mcSeqno } of gaps.stray) bad.set(mcSeqno, `expected linked blocks only, got ${id}`);
-        if (await states.fetchBefore(bad)) continue;
-        return [...bad].map(([seqno, reason]) => ({ seqno, reason }));
+      return auditBetween(rows, whole, wholeEnds);
+    },
+    async auditAlone(rows, blocks) {
+      states.signal = rows.signal;
+      const bad: BadBlock[] = [];
+      for (const { from, to } of answeredSpans(blocks, rows.answered)) {
+        for (let last = to; last >= from; last--) {
+          const before = from === whole.from ? wholeEnds.before : (await states.at(from - 1))?.ids;
+          const after = await states.at(last);
+          if (after === undefined || (before === undefined && from > whole.from)) {
+            bad.push({ seqno: last, reason: NO_STATE_REASON });
+            continue;
+          }
+          const span = { from, to: last };
+          const sealed = wholeEnds.sealed && sealedIn(wholeEnds.sealed, span);
+          bad.push(...(await auditBetween(rows, span, { before, after: after.ids, sealed })));
+          break;
+        }
       }
+      return bad;
     },
   };
 }
 
+function answeredSpans(blocks: readonly Span[], answered: ReadonlySet<number>): readonly Span[] {
+  const came = seqnosOf(blocks).filter((seqno) => answered.has(seqno));
+  return unionSpans(came.map((seqno) => ({ from: seqno, to: seqno })));
+}
+
+function sealedIn({ spans, blocks }: SealedRows, span: Span): SealedRows {
+  return {
+    spans: intersectSpans(spans, [span]),
+    blocks: blocks.filter(({ mcSeqno }) => mcSeqno >= span.from && mcSeqno <= span.to),
+  };
+}
+
+const NO_STATE_REASON = 'expected the state of its shards, got none';
+
 /** Errors of a source that has no state for a block, or a wrong one. */
 const NO_STATE: ReadonlySet<string> = new Set(['not-indexed', 'short-list']);
 
-/** States of the shards at blocks of a span, fetched when they are needed. */
+/** States of the shards at blocks of a span, and right before it, fetched when they are needed. */
 class StatesWithin {
-  readonly span: Span;
   signal = new AbortController().signal;
   private readonly options: LinkProofOptions;
   /** By masterchain block; undefined if the source does not have one. */
@@ -79,11 +122,14 @@ class StatesWithin {
 
   constructor(options: LinkProofOptions) {
     this.options = options;
-    this.span = options.span;
+    const { span, ends } = options;
+    this.states.set(span.to, { seqno: span.to, ids: ends.after });
   }
 
-  get known(): readonly ShardState[] {
-    return [...this.states.values()].filter((state) => state !== undefined);
+  /** Those known at blocks of a span. */
+  within({ from, to }: Span): readonly ShardState[] {
+    const known = [...this.states.values()].filter((state) => state !== undefined);
+    return known.filter(({ seqno }) => seqno >= from && seqno <= to);
   }
 
   async at(seqno: number): Promise<ShardState | undefined> {
@@ -96,13 +142,13 @@ class StatesWithin {
    *
    * @returns true if any is new
    */
-  async fetchBefore(bad: Map<number, string>): Promise<boolean> {
+  async fetchBefore({ from }: Span, bad: Map<number, string>): Promise<boolean> {
     let hasNew = false;
     for (const next of bad.keys()) {
       const seqno = next - 1;
-      if (seqno < this.span.from || bad.has(seqno)) continue;
+      if (seqno < from || bad.has(seqno)) continue;
       hasNew ||= !this.states.has(seqno);
-      if ((await this.at(seqno)) === undefined) bad.set(seqno, 'expected the state of its shards, got none');
+      if ((await this.at(seqno)) === undefined) bad.set(seqno, NO_STATE_REASON);
     }
     return hasNew;
   }
@@ -135,7 +181,12 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
 }
 
 /** Adds the masterchain blocks with wrong lists: those of blocks that come twice or have wrong links, and those of missing blocks. */
-async function blame({ missing, unlinked, twice }: LinkGaps, states: StatesWithin, bad: Map<number, string>) {
+async function blame(
+  { missing, unlinked, twice }: LinkGaps,
+  span: Span,
+  states: StatesWithin,
+  bad: Map<number, string>,
+): Promise<void> {
   for (const { id, mcSeqno } of twice) bad.set(mcSeqno, `expected block ${id} once, got it twice`);
   for (const { id, mcSeqno, prev } of unlinked) {
     const got = prev.map((ref) => ref.id).join(' and ') || 'no link';
@@ -144,8 +195,8 @@ async function blame({ missing, unlinked, twice }: LinkGaps, states: StatesWithi
   const absent = new Set(missing.flatMap(({ id }) => masterSeqnoOf(id) ?? []));
   for (const { id, seenFrom } of missing) {
     const own = masterSeqnoOf(id);
-    const isOwn = own !== undefined && own >= states.span.from && own <= states.span.to;
-    const seqno = isOwn ? own : await listedWith(id, seenFrom, absent, states);
+    const isOwn = own !== undefined && own >= span.from && own <= span.to;
+    const seqno = isOwn ? own : await listedWith(id, seenFrom, absent, span, states);
     bad.set(seqno, `expected block ${id} that others refer to, got none`);
   }
 }
@@ -155,12 +206,13 @@ async function listedWith(
   id: string,
   seenFrom: number,
   absent: ReadonlySet<number>,
+  { from }: Span,
   states: StatesWithin,
 ): Promise<number> {
-  for (let seqno = seenFrom; seqno > states.span.from; seqno--) {
+  for (let seqno = seenFrom; seqno > from; seqno--) {
     if (absent.has(seqno) || (await states.at(seqno - 1))?.ids.includes(id) !== true) return seqno;
   }
-  return states.span.from;
+  return from;
 }
 
 /** Seqno of a masterchain block; undefined for others. */

@@ -1,12 +1,12 @@
 import type { BadBlock } from '../audit/reconcile.ts';
-import { AuditError, DecodeError, SourceError, type TonlakeError } from '../core/errors.ts';
-import { type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
+import { AuditError, DecodeError, SourceError } from '../core/errors.ts';
+import { haveCommon, type Span, spanSize, subtractSpans, unionSpans } from '../core/span.ts';
 import { nameRequest } from '../http/request.ts';
 import type { NewestRule, Stage, StagedSpan } from '../warehouse/index.ts';
 import { commitSpan, quarantineSpan, reportProgress } from './commit-span.ts';
 import { isHeavy } from './heavy-requests.ts';
 import type { OpenCommit } from './open-commit.ts';
-import { type Failure, type GivingUp, isWrong, PageLoading, type RefusedRecord } from './page-loading.ts';
+import { type GivingUp, isWrong, PageLoading, type RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { EngineContext } from './run-context.ts';
 import { CONTENT } from './span-loader.ts';
@@ -21,11 +21,9 @@ import {
 } from './span-walk.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';
 
-/** How often an incomplete block is fetched again, and the delay between these attempts. */
-const REPAIRS = 2;
-const REPAIR_PAUSE_MS = 500;
-/** Maximum rounds of repairs in a span, whose audits take time: a repaired block may show that the next one is incomplete. */
-const REPAIR_ROUNDS = 8;
+/** How often a block is walked again, and the delay between these attempts. */
+const ATTEMPTS = { block: 2, content: 1 } as const;
+const PAUSE_MS = 500;
 
 /** `proof` of an entry whose rows contradict themselves. */
 const CONTRADICTED = 'contradicted';
@@ -37,32 +35,47 @@ export interface SpanRun extends GivingUp {
   readonly commits: OpenCommit;
   readonly turn: SpanTurn;
   readonly loader: SpanLoaderPort;
-  /** Entries that the span replaces: all of it is committed, or nothing. */
-  readonly replaces: readonly string[];
 }
 
+/** A span, and how often its blocks were walked before. */
+interface Attempt {
+  readonly walk: SpanWalk;
+  readonly tries: number;
+}
+
+/** What a span leaves. */
+interface Settled {
+  readonly problems: readonly BlockProblem[];
+  /** Its parts that are walked again. */
+  readonly again: readonly Attempt[];
+}
+
+const NOTHING_LEFT: Settled = { problems: [], again: [] };
+
 /**
- * Fetches, proves, repairs and commits one span of a walk, and releases the loader. Blocks that cannot be proven are left out.
+ * Fetches, proves and commits one span of a walk, and releases the loader. What cannot be proven is walked again by itself, and left out
+ * if that does not help.
  *
  * @returns what could not be fetched
  * @throws what made the source unusable, after committing what was proven by then
  */
 export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly BlockProblem[]> {
   const { context, loader } = run;
-  const found: BlockProblem[] = [];
-  const walks = [whole];
+  const problems: BlockProblem[] = [];
+  const attempts: Attempt[] = [{ walk: whole, tries: 0 }];
   try {
     if (isDoneByRival(run, whole)) return [];
-    for (let walk = walks.shift(); walk !== undefined; walk = walks.shift()) {
+    for (let attempt = attempts.shift(); attempt !== undefined; attempt = attempts.shift()) {
+      const { walk } = attempt;
       if (walk !== whole && context.stop.aborted) break;
       try {
         // Requests go out while the worker starts. If it cannot start, its pages get the error, too.
         const opened = loader.open(walk.span, walk.rows);
         opened.catch(() => {});
-        const problems = await new SpanTask(run, walk).run();
+        const settled = await new SpanTask(run, attempt).run();
         await opened;
-        if (problems === 'halve') walks.unshift(...halvesOf(walk));
-        else found.push(...problems);
+        problems.push(...settled.problems);
+        attempts.unshift(...settled.again);
       } finally {
         walk.onEnd?.();
       }
@@ -70,34 +83,35 @@ export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly B
   } finally {
     await loader.release();
   }
-  return found;
+  return problems;
 }
 
 /** True, and reported, if another writer was faster: nothing is requested then. */
-function isDoneByRival({ context, replaces }: SpanRun, walk: SpanWalk): boolean {
+function isDoneByRival({ context }: SpanRun, walk: SpanWalk): boolean {
   const { pipeline, sink, report } = context;
   const isDone = blocksOf(walk).every((span) => sink.isRivalled?.(pipeline.name, span) === true);
-  if (!isDone || walk.unit === 'reading' || replaces.length > 0) return false;
+  if (!isDone || walk.isReading === true) return false;
   report({ event: 'rival', pipeline: pipeline.name, from: walk.span.from, to: walk.span.to });
   reportProgress(context, blocksOf(walk));
   walk.onEnd?.();
   return true;
 }
 
-function halvesOf(walk: SpanWalk): readonly SpanWalk[] {
-  const { from, to } = walk.span;
+function halvesOf({ from, to }: Span): readonly Span[] {
   const middle = Math.floor((from + to) / 2);
-  const halves = [
-    { from, to: middle },
-    { from: middle + 1, to },
-  ];
-  return halves.flatMap((half) => walk.part?.(half) ?? []);
+  return from === to
+    ? []
+    : [
+        { from, to: middle },
+        { from: middle + 1, to },
+      ];
 }
 
 class SpanTask {
   private readonly shared: SpanRun;
   private readonly context: EngineContext;
   private readonly walk: SpanWalk;
+  private readonly tries: number;
   private readonly loader: SpanLoaderPort;
   private readonly loading: PageLoading;
   private readonly rows: ProvableRows;
@@ -105,87 +119,95 @@ class SpanTask {
   private aside: Stage | undefined;
   private flushes = 0;
 
-  constructor(run: SpanRun, walk: SpanWalk) {
+  constructor(run: SpanRun, { walk, tries }: Attempt) {
     const { context, loader } = run;
     this.shared = run;
     this.context = context;
     this.walk = walk;
+    this.tries = tries;
     this.loader = loader;
     this.loading = new PageLoading(context, walk, loader, () => this.flush(), run);
     this.rows = {
       signal: this.loading.over,
-      links: (ends) => loader.links(ends),
+      answered: this.loading.answered,
+      links: (span, ends) => loader.links(span, ends),
       stage: (part) => this.stageScratch(part),
       fetch: (requests) => this.loading.fetchRound({ requests, count: requests.length }),
     };
   }
 
-  async run(): Promise<readonly BlockProblem[] | 'halve'> {
+  async run(): Promise<Settled> {
     try {
       await this.loading.fetchPlanned();
       if (this.loading.distrust !== undefined) throw this.loading.distrust;
-      const found = await this.settleWhatCame();
-      if (found !== 'halve') reportProgress(this.context, blocksOf(this.walk));
+      const settled = await this.settleWhatCame();
+      const open = settled.again.flatMap(({ walk }) => blocksOf(walk));
+      reportProgress(this.context, subtractSpans(blocksOf(this.walk), open));
       if (this.loading.fatal !== undefined) throw this.loading.fatal.error;
-      return found;
+      return settled;
     } finally {
       await this.aside?.discard();
     }
   }
 
   /** After a failure or a stop, what cannot be proven without requests stays missing. */
-  private async settleWhatCame(): Promise<readonly BlockProblem[] | 'halve'> {
+  private async settleWhatCame(): Promise<Settled> {
     try {
-      return await this.settle();
+      return await (this.walk.isReading === true ? this.settleReading() : this.settleSpan());
     } catch (error) {
       const { over } = this.loading;
-      if (over.aborted && (error === over.reason || error instanceof SourceError)) return [];
+      if (over.aborted && (error === over.reason || error instanceof SourceError)) return NOTHING_LEFT;
       throw error;
     }
   }
 
-  private settle(): Promise<readonly BlockProblem[] | 'halve'> {
-    switch (this.walk.unit) {
-      case 'block':
-        return this.settleBlocks();
-      case 'span':
-        return this.settleSpan();
-      case 'reading':
-        return this.settleReading();
-    }
+  /** True if rows have blocks, so that each block can be proven by itself. */
+  private get isByBlock(): boolean {
+    return this.walk.rows.block !== undefined;
   }
 
-  /** Commits the good blocks, after requesting the others again. */
-  private async settleBlocks(): Promise<readonly BlockProblem[]> {
-    const { context, loading, walk } = this;
-    const repairs = new Map<number, number>();
-    let rounds = 0;
-    // The request already waited for a block that is not indexed, or tried one with too many rows often enough.
-    const isFinal = ({ error }: Failure): boolean => error.code === 'not-indexed' || isHeavy(error) || isWrong(error);
-    const isRepairable = ({ seqno }: BadBlock): boolean => {
-      if (loading.isOver || rounds >= REPAIR_ROUNDS || (repairs.get(seqno) ?? 0) >= REPAIRS) return false;
-      const failure = loading.failures.get(seqno);
-      return failure === undefined || !isFinal(failure);
-    };
-    let bad = await this.prove(isRepairable);
-    for (let again = bad.filter(isRepairable); again.length > 0; again = bad.filter(isRepairable)) {
-      rounds++;
-      if (again.some(({ seqno }) => repairs.has(seqno))) await context.effects.sleep(REPAIR_PAUSE_MS);
-      for (const { seqno } of again) {
-        repairs.set(seqno, (repairs.get(seqno) ?? 0) + 1);
-        await loading.forget(seqno);
-      }
-      const requests = again.flatMap(({ seqno }) => walk.repair?.(seqno) ?? []);
-      await loading.fetchRound({ requests, count: requests.length });
-      bad = await this.prove(isRepairable);
-    }
-    if (loading.distrust !== undefined) throw loading.distrust;
+  /** Commits what is proven. Of the rest, what another attempt may prove is walked again. */
+  private async settleSpan(): Promise<Settled> {
+    const { context, walk, loading } = this;
+    if (!this.isByBlock && loading.isOver) return NOTHING_LEFT;
+    const bad = await this.prove();
+    if (!this.isByBlock && loading.isOver) return NOTHING_LEFT;
+    const open = walk.part === undefined ? [] : bad.filter((each) => this.isWorthAnother(each));
+    const rest = bad.filter((each) => !open.includes(each));
     // Headers prove the rows of these blocks, but content contradicts itself: they are stored, and unproven.
-    const contradicted = bad.filter(({ code }) => code === CONTENT);
-    const missing = bad.filter((block) => !contradicted.includes(block));
+    const contradicted = rest.filter(({ code }) => code === CONTENT);
     this.reportContradicted(contradicted);
-    await this.commitParts(this.goodParts(bad), contradicted);
-    return context.stop.aborted ? [] : this.problemsOf(missing);
+    await this.commitParts(subtractSpans(blocksOf(walk), this.spansOf(bad)), this.spansOf(contradicted));
+    const problems = await this.problemsOf(rest.filter(({ code }) => code !== CONTENT));
+    return { problems: context.stop.aborted ? [] : problems, again: await this.walkAgain(open) };
+  }
+
+  /** False for blocks that were walked often enough, and for failures that were retried by themselves. */
+  private isWorthAnother({ seqno, code }: BadBlock): boolean {
+    const { loading, walk, tries } = this;
+    if (loading.isOver) return false;
+    if (!this.isByBlock) return spanSize(walk.span) > 1;
+    const error = loading.failures.get(seqno)?.error;
+    if (error !== undefined && (error.code === 'not-indexed' || isHeavy(error) || isWrong(error))) return false;
+    return tries < (code === CONTENT ? ATTEMPTS.content : ATTEMPTS.block);
+  }
+
+  /** Bad blocks together, each by its own requests; rows without blocks in halves, down to the block. */
+  private async walkAgain(open: readonly BadBlock[]): Promise<readonly Attempt[]> {
+    const { context, walk, tries } = this;
+    if (open.length === 0 || walk.part === undefined) return [];
+    if (!this.isByBlock) {
+      const halves = await Promise.all(halvesOf(walk.span).map((half) => walk.part?.([half])));
+      return halves.flatMap((half) => (half === undefined ? [] : [{ walk: half, tries }]));
+    }
+    if (tries > 0) await context.effects.sleep(PAUSE_MS);
+    return [{ walk: await walk.part(this.spansOf(open)), tries: tries + 1 }];
+  }
+
+  /** The blocks that are bad; without blocks, all of the span. */
+  private spansOf(bad: readonly BadBlock[]): readonly Span[] {
+    if (!this.isByBlock) return bad.length === 0 ? [] : [this.walk.span];
+    return unionSpans(bad.map(({ seqno }) => ({ from: seqno, to: seqno })));
   }
 
   private reportContradicted(blocks: readonly BadBlock[]): void {
@@ -196,22 +218,26 @@ class SpanTask {
     }
   }
 
-  private goodParts(bad: readonly BadBlock[]): readonly Span[] {
-    return subtractSpans(
-      blocksOf(this.walk),
-      bad.map(({ seqno }) => ({ from: seqno, to: seqno })),
-    );
-  }
-
-  /** Audits the rows; compares them only if no block that failed the audit can be repaired. */
-  private async prove(isRepairable: (block: BadBlock) => boolean): Promise<readonly BadBlock[]> {
-    const bad = await this.audit();
-    if (this.walk.compare === undefined || bad.some(isRepairable)) return bad;
-    return [...bad, ...(await this.walk.compare(this.rows, this.goodParts(bad)))];
+  /** Audits the rows, and compares those that pass. Parts with a wrong block are compared again without its rows. */
+  private async prove(): Promise<readonly BadBlock[]> {
+    const { walk } = this;
+    const bad = [...(this.isByBlock ? await this.auditBlocks() : await this.auditWhole())];
+    if (walk.compare === undefined) return bad;
+    let parts = subtractSpans(blocksOf(walk), this.spansOf(bad));
+    while (parts.length > 0) {
+      const found = [...(await walk.compare(this.rows, parts)), ...this.failureOfAll()];
+      bad.push(...found);
+      const wrong = this.spansOf(found);
+      parts = subtractSpans(
+        parts.filter((part) => haveCommon([part], wrong)),
+        wrong,
+      );
+    }
+    return bad;
   }
 
   /** Blocks that fail the audit, did not come, or have a record that cannot be decoded. */
-  private async audit(): Promise<readonly BadBlock[]> {
+  private async auditBlocks(): Promise<readonly BadBlock[]> {
     const { loading, walk, loader } = this;
     const found = [...(await loader.audit(this.context.content())), ...((await walk.audit?.(this.rows)) ?? [])];
     const isOwn = (seqno: number): boolean => blocksOf(walk).some(({ from, to }) => seqno >= from && seqno <= to);
@@ -219,6 +245,7 @@ class SpanTask {
     const accuse = (seqno: number, reason: string): void => {
       if (isOwn(seqno) && !bad.has(seqno)) bad.set(seqno, { seqno, reason });
     };
+    for (const [seqno, { error }] of loading.failures) accuse(seqno, error.message);
     for (const seqno of [...loading.suspects, ...loading.refusals.keys()]) {
       if (seqno !== undefined) accuse(seqno, 'expected records that can be decoded');
     }
@@ -232,20 +259,31 @@ class SpanTask {
     return [...bad.values()];
   }
 
-  private async commitParts(good: readonly Span[], contradicted: readonly BadBlock[] = []): Promise<void> {
+  /** What is wrong with rows that have no blocks. */
+  private async auditWhole(): Promise<readonly BadBlock[]> {
+    const failed = this.failureOfAll();
+    return failed.length > 0 ? failed : this.loader.audit(this.context.content());
+  }
+
+  /** A request of rows without blocks that failed, or had a record that cannot be decoded. */
+  private failureOfAll(): readonly BadBlock[] {
+    const { loading, walk } = this;
+    if (this.isByBlock) return [];
+    const reason =
+      loading.failure?.message ?? (loading.refused.length > 0 ? 'expected records that can be decoded' : '');
+    return reason === '' ? [] : [{ seqno: walk.span.from, reason }];
+  }
+
+  private async commitParts(good: readonly Span[], contradicted: readonly Span[]): Promise<void> {
     const { walk, loader } = this;
-    const blocks = contradicted.map(({ seqno }) => ({ from: seqno, to: seqno }));
-    const parts = [...good, ...blocks].sort((a, b) => a.from - b.from);
-    const { commits, turn, replaces } = this.shared;
-    // After half a replacement, the rows of the other half would be there twice.
-    if (replaces.length > 0 && totalSize(parts) < spanSize(walk.span)) return;
+    const { commits, turn } = this.shared;
+    const parts = [...good, ...contradicted].sort((a, b) => a.from - b.from);
     for (const part of parts) {
       const terms = await walk.entry(part, this.reading());
       if (terms === undefined) continue;
-      const supersedes = [...(terms.supersedes ?? []), ...replaces];
       const content = await loader.contentOf(part);
-      const proof = blocks.includes(part) ? CONTRADICTED : terms.proof;
-      await commits.append(turn, { ...terms, proof, content, supersedes }, (stage) => loader.write(part, stage));
+      const proof = contradicted.includes(part) ? CONTRADICTED : terms.proof;
+      await commits.append(turn, { ...terms, proof, content }, (stage) => loader.write(part, stage));
     }
   }
 
@@ -267,21 +305,34 @@ class SpanTask {
     return { refused: this.loading.refused.length, isStopped: this.context.stop.aborted };
   }
 
-  /** Quarantines refused records. Every other bad block is a problem, which the caller reports. */
+  /** Quarantines refused records. All else that is bad is a problem, which the caller reports. */
   private async problemsOf(bad: readonly BadBlock[]): Promise<readonly BlockProblem[]> {
     const { context, loading } = this;
-    const { meter } = this.shared;
+    if (!this.isByBlock) return this.problemOfAll(bad);
     const problems: BlockProblem[] = [];
     for (const { seqno, reason, code = 'unbalanced' } of bad) {
       const refused = loading.refusals.get(seqno) ?? this.brokenPage(seqno);
       const span = { from: seqno, to: seqno };
-      if (refused !== undefined) await quarantineSpan(context, meter, span, refused);
+      if (refused !== undefined) await quarantineSpan(context, this.shared.meter, span, refused);
       else {
         const error = new AuditError(`audit ${context.pipeline.name} ${seqno}: ${reason}`, { code });
         problems.push({ span, error: loading.failures.get(seqno)?.error ?? error });
       }
     }
     return problems;
+  }
+
+  private async problemOfAll([first]: readonly BadBlock[]): Promise<readonly BlockProblem[]> {
+    const { context, loading, walk } = this;
+    const { failure, refused } = loading;
+    if (first === undefined) return [];
+    if (failure === undefined && refused.length > 0) {
+      await quarantineSpan(context, this.shared.meter, walk.span, refused);
+      return [];
+    }
+    const { from, to } = walk.span;
+    const message = `audit ${context.pipeline.name} ${from === to ? from : `${from}:${to}`}: ${first.reason}`;
+    return [{ span: walk.span, error: failure ?? new AuditError(message, { code: first.code ?? 'unbalanced' }) }];
   }
 
   /** The page of a block that was not JSON in any attempt. */
@@ -293,45 +344,11 @@ class SpanTask {
     return [{ request, pointer: '', reason: error.message, raw: String(error.cause ?? '') }];
   }
 
-  /** Commits the whole span, or splits it; a single block becomes a problem or goes to the quarantine. */
-  private async settleSpan(): Promise<readonly BlockProblem[] | 'halve'> {
-    const { context, walk, loading } = this;
-    const { meter, replaces } = this.shared;
-    if (loading.isOver) return [];
-    const { refused } = loading;
-    let error = loading.failure;
-    if (error === undefined && refused.length === 0) error = await this.commitSound();
-    if (error === undefined && refused.length === 0) return [];
-    const isReplacing = replaces.length > 0;
-    if (spanSize(walk.span) > 1 && !isReplacing) return 'halve';
-    if (error !== undefined) return [{ span: walk.span, error }];
-    // A replacement covers all of the entry.
-    if (!isReplacing) await quarantineSpan(context, meter, walk.span, refused);
-    return [];
-  }
-
-  /** Commits the rows of the span if they are good. @returns what is wrong with them */
-  private async commitSound(): Promise<TonlakeError | undefined> {
-    const { walk, loader, loading, context } = this;
-    let [bad] = await loader.audit(this.context.content());
-    if (bad === undefined) [bad] = (await walk.compare?.(this.rows, [walk.span])) ?? [];
-    if (loading.failure !== undefined || loading.isOver) return loading.failure;
-    if (bad !== undefined) {
-      const { from, to } = walk.span;
-      const where = from === to ? `${from}` : `${from}:${to}`;
-      return new AuditError(`audit ${context.pipeline.name} ${where}: ${bad.reason}`, {
-        code: bad.code ?? 'unbalanced',
-      });
-    }
-    await this.commitParts([walk.span]);
-    return undefined;
-  }
-
   /** Commits what was read, complete or not. */
-  private async settleReading(): Promise<readonly BlockProblem[]> {
+  private async settleReading(): Promise<Settled> {
     const { context, walk, loading } = this;
     const { meter } = this.shared;
-    if (loading.fatal !== undefined) return [];
+    if (loading.fatal !== undefined) return NOTHING_LEFT;
     const reading = this.reading();
     const terms = await walk.entry(walk.span, reading);
     if (terms !== undefined) {
@@ -342,7 +359,7 @@ class SpanTask {
     const { refused } = loading;
     if (refused.length > 0) await quarantineSpan(context, meter, walk.span, refused);
     await walk.onCommitted?.(reading);
-    return [];
+    return NOTHING_LEFT;
   }
 
   /** Moves the rows of a reading from memory to its stage. */

@@ -39,6 +39,8 @@ export interface EntryTerms {
 
 /** The rows so far, for a walk that checks them itself. */
 export interface ProvableRows extends Pick<SpanLoaderPort, 'links'> {
+  /** Blocks whose own pages came. */
+  readonly answered: ReadonlySet<number>;
   /** Writes the rows of a part to files for a query. They stay in memory, too. */
   stage(part: Span): Promise<ScratchRows>;
   /** Aborted after a failure that ends the run, or a stop: nothing more can be requested, and only what came can be proven. */
@@ -64,7 +66,7 @@ export interface Reading {
 
 /**
  * One span of a walk, from its requests to its ledger entry: data, and functions without effects. The engine sends the requests,
- * decodes, repairs, quarantines, commits and reports.
+ * decodes, walks again what is not proven, quarantines, commits and reports.
  */
 export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   readonly span: Span;
@@ -73,10 +75,10 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   /** How the loader assigns rows to blocks and checks them. */
   readonly rows: RowRules;
   /**
-   * What is not committed if something is wrong. `block`: the wrong masterchain blocks, after they were requested again. `span`: the
-   * span, which is read again in halves, down to the block. `reading`: nothing; the entry says that it is partial.
+   * True for lists that are read to their end: what came is committed, and the entry says if it is partial. Default false: only proven rows
+   * are committed, block by block if rows have blocks.
    */
-  readonly unit: 'block' | 'span' | 'reading';
+  readonly isReading?: boolean | undefined;
   /** The requests of the span. A round begins when the one before has ended, with all requests that followed from its pages. */
   plan(): AsyncIterable<Round<Request>>;
   /** Checks a response before it is decoded. @throws a retryable error if it is incomplete */
@@ -91,16 +93,17 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   audit?(rows: ProvableRows): Promise<readonly BadBlock[]>;
   /** Blocks that came with others, so that no page is theirs alone. Default: none. */
   readonly answered?: ReadonlySet<number>;
-  /** Requests for a single block. */
-  repair?(seqno: number): readonly Request[];
   /** Compares the good parts of the span with the warehouse, and requests what they lack. @returns blocks with wrong rows */
   compare?(rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]>;
   /** The ledger entry of a part of the span, or of a reading. Undefined: nothing is committed. */
   entry(part: Span, reading: Reading): EntryTerms | undefined | Promise<EntryTerms | undefined>;
   /** Rows of other tables that belong to a reading. */
   more?(): readonly Batch[];
-  /** The walk of a part of the span; required if `unit` is `span`. */
-  part?(span: Span): SpanWalk<Request>;
+  /**
+   * The walk of blocks of the span that could not be proven, each requested by itself; of rows without blocks, of one half of the span.
+   * Default: they are not walked again.
+   */
+  part?(blocks: readonly Span[]): SpanWalk | Promise<SpanWalk>;
   /** Called after the commit of a reading, to report on it. */
   onCommitted?(reading: Reading): Promise<void>;
   onEnd?(): void;

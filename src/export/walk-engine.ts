@@ -6,13 +6,13 @@ import { OpenCommit } from './open-commit.ts';
 import type { GivingUp } from './page-loading.ts';
 import { MisfitRecords, RepeatedFailure } from './repeated-failure.ts';
 import { requestMeter } from './request-meter.ts';
+import { reportKept, rewriteEntry } from './rewrite-entry.ts';
 import type { EngineContext } from './run-context.ts';
 import { SpanOrder, type SpanTurn } from './span-order.ts';
 import { runSpan } from './span-task.ts';
 import type { BlockProblem, SpanWalk } from './span-walk.ts';
 import type { Prepare } from './walk-kind.ts';
 import { walkKindOf } from './walk-kinds.ts';
-import { widenedContext } from './widen-entry.ts';
 import { SPANS, type SpanLoaderPort } from './workers/loader-port.ts';
 
 /** Missing blocks, and entries to read again because their rows could still change when they were read. */
@@ -35,8 +35,12 @@ export async function walkDue(context: EngineContext, { missing, again }: Due): 
   if (walkSpan !== undefined) {
     for (const entry of again) {
       if (stop.aborted) return problems;
-      const own = widenedContext(context, entry);
-      problems.push(...(await runWalk(own, (running) => [() => walkSpan(running, entry.span)], [entry.id])));
+      let own: readonly BlockProblem[] = [];
+      const missing = await rewriteEntry(context, entry, async (collecting) => {
+        own = await runWalk(collecting, (running) => [() => walkSpan(running, entry.span)]);
+      });
+      problems.push(...own);
+      if (missing.length > 0 && own.length === 0 && !stop.aborted) reportKept(context, entry, missing);
     }
   }
   const widened = { ...context, pipeline: kind.widen?.(context) ?? pipeline };
@@ -46,14 +50,12 @@ export async function walkDue(context: EngineContext, { missing, again }: Due): 
 /**
  * Runs the spans of a walk, some side by side.
  *
- * @param replaces entries that each span replaces
  * @returns what could not be fetched, in order
  * @throws what made the source unusable, after committing what was complete by then
  */
 async function runWalk(
   given: EngineContext,
   plan: (context: EngineContext) => AsyncIterable<Prepare> | Iterable<Prepare>,
-  replaces: readonly string[] = [],
 ): Promise<readonly BlockProblem[]> {
   const problems: BlockProblem[] = [];
   // A failure of the source in one span ends all: nothing more is planned or requested, and complete spans are committed.
@@ -81,7 +83,7 @@ async function runWalk(
       if ('error' in started) problems.push(started);
       else {
         const [walk, loader] = started;
-        problems.push(...(await runSpan({ context, meter, commits, turn, ...giveUp, loader, replaces }, walk)));
+        problems.push(...(await runSpan({ context, meter, commits, turn, ...giveUp, loader }, walk)));
       }
     } catch (error) {
       fail(error);

@@ -249,8 +249,6 @@ describe('windows of blocks', () => {
     // It has the rows of one block.
     expect(halves).toEqual([]);
     expect(windows.answered.has(3)).toBe(false);
-    windows.exclude(2);
-    expect([...windows.answered]).toEqual([1]);
   });
 
   test('that are full are halved, and answer a block when both halves came', () => {

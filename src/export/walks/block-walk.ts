@@ -1,5 +1,5 @@
 import type { BadBlock } from '../../audit/reconcile.ts';
-import { type Span, spanSize, totalSize } from '../../core/span.ts';
+import { hullOf, type Span, seqnosOf, spanSize, totalSize } from '../../core/span.ts';
 import { isProving } from '../../declare/cross-check.ts';
 import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { BlockWalk } from '../../declare/walk.ts';
@@ -56,7 +56,8 @@ function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prep
   }
 }
 
-async function blockSpan(context: Context, span: Span): Promise<SpanWalk<Request>> {
+/** @param only blocks of the span, each requested by itself. Default: all, together where that is cheaper */
+async function blockSpan(context: Context, span: Span, only?: readonly Span[]): Promise<SpanWalk<Request>> {
   const { ends, pipeline } = context;
   const { walk } = pipeline;
   const isState = walk.limit === undefined;
@@ -66,15 +67,15 @@ async function blockSpan(context: Context, span: Span): Promise<SpanWalk<Request
   const isProven = isCompared && pipeline.crossCheck !== undefined && isProving(pipeline.crossCheck);
   const byTransactions = isProven ? 'transactions' : 'none';
   const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
-  const windows = isCompared ? await windowsOf(context, span, proof) : undefined;
+  const windows = isCompared && only === undefined ? await windowsOf(context, span, proof) : undefined;
   const isFinal = span.to <= ends.last - walk.lookBack;
   const compare = (rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]> =>
     proof.compareBlocks(rows, parts, isFinal ? windows?.answered : undefined);
   return {
-    ...{ span, unit: 'block' },
+    ...{ span, only },
     rows: { block: walk.column, audit: { kind: 'keys', states } },
     async *plan() {
-      yield windows === undefined ? blockRound(context, span) : windowRound(context, windows);
+      yield windows === undefined ? blockRound(context, only ?? [span]) : windowRound(context, windows);
     },
     ...(isState && !isCompared ? {} : { next: (request, page) => nextRequests(context, windows, request, page) }),
     ...(windows === undefined ? {} : { answered: windows.answered }),
@@ -83,10 +84,7 @@ async function blockSpan(context: Context, span: Span): Promise<SpanWalk<Request
       !('items' in request) && 'window' in request && windows !== undefined
         ? halvesOf(context, windows, request.window)
         : [],
-    repair(seqno) {
-      windows?.exclude(seqno);
-      return [pageOf(context, seqno, 0)];
-    },
+    part: (blocks) => blockSpan(context, hullOf(blocks) ?? span, blocks),
     ...(isCompared ? { compare } : {}),
     entry: (part) => ({ span: part, asOf, proof: isState ? 'shards' : byTransactions }),
   };
@@ -115,8 +113,8 @@ function expectedRows({ sink, pipeline: { name, tables } }: Context, span: Span)
   return blocks === 0 ? undefined : (rows / blocks) * spanSize(span);
 }
 
-function blockRound(context: Context, { from, to }: Span): Round<BlockRequest> {
-  const requests = Array.from({ length: to - from + 1 }, (_, at) => pageOf(context, from + at, 0));
+function blockRound(context: Context, blocks: readonly Span[]): Round<BlockRequest> {
+  const requests = seqnosOf(blocks).map((seqno) => pageOf(context, seqno, 0));
   return { requests, count: requests.length };
 }
 

@@ -89,7 +89,7 @@ interface FoundKeys {
 /** The keys of one span. */
 class KeySpan implements SpanWalk<KeyRequest> {
   readonly span: Span;
-  readonly unit = 'reading';
+  readonly isReading = true;
   readonly rows: RowRules;
   readonly onEnd: () => void;
   private readonly context: Context;

@@ -82,7 +82,7 @@ function ltSpan(work: Work, span: Span, onEnd: () => void = () => undefined): Sp
   let range: LtWindow = { from: 0n, to: -1n };
   let rows = 0;
   return {
-    ...{ span, unit: 'span', onEnd },
+    ...{ span, onEnd },
     rows: { block: undefined, audit: { kind: 'keys' } },
     async *plan() {
       range = await work.rangeOf(span);
@@ -109,7 +109,7 @@ function ltSpan(work: Work, span: Span, onEnd: () => void = () => undefined): Sp
       density.blocks += spanSize(part);
       return { span: part, asOf, proof: isCompared ? 'transactions' : 'none' };
     },
-    part: (half) => ltSpan(work, half),
+    part: ([half = span]) => ltSpan(work, half),
   };
 }
 

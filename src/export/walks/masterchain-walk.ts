@@ -1,13 +1,14 @@
 import type { SealedRows } from '../../audit/sealed-rows.ts';
 import { TonlakeError } from '../../core/errors.ts';
-import { intersectSpans, type Span, spanSize, subtractSpans, unionSpans } from '../../core/span.ts';
+import { hullOf, intersectSpans, type Span, seqnosOf, spanSize, subtractSpans, unionSpans } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
 import type { MasterchainWalk } from '../../declare/walk.ts';
 import { doneSpans } from '../../warehouse/index.ts';
 import { HeaderPlan } from '../header-plan.ts';
 import { halve } from '../lt-windows.ts';
 import { limitOf, PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf, wholeWindow } from '../page-request.ts';
-import { CHUNK_BLOCKS, planRows } from '../row-packs.ts';
+import { CHUNK_BLOCKS, type PlannedRows, planRows } from '../row-packs.ts';
+import { headersOf } from '../row-plan.ts';
 import { type HeaderEnds, provableEnds, ShardStates } from '../shard-states.ts';
 import { nearSpan } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
@@ -44,12 +45,26 @@ export const masterchainWalk: WalkKind<MasterchainWalk> = {
 
 /** Transactions are proven by the headers' `tx_count`. */
 async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
-  for await (const { span, only, headers, own, pages } of planRows(context, missing)) {
-    yield () => ({
-      ...pagedSpan(context, span, [pages], (seqno) => pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []))),
-      ...{ only, rows: { block: BLOCK, audit: { kind: 'counts', headers: own } } },
-    });
-  }
+  for await (const planned of planRows(context, missing)) yield () => countedSpan(context, planned);
+}
+
+function countedSpan(context: Context, { span, only, headers, own, pages }: PlannedRows): SpanWalk<PagedRequest> {
+  const pagesOf = (seqno: number): readonly PageRequest[] =>
+    pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []));
+  return {
+    ...pagedSpan(context, span, [pages]),
+    ...{ only, rows: { block: BLOCK, audit: { kind: 'counts', headers: own } } },
+    part: (blocks) => {
+      const ofBlocks = blocks.flatMap((each) => headersOf(each, headers));
+      const alone = { headers, own: ofBlocks, pages: seqnosOf(blocks).flatMap(pagesOf) };
+      return unplanned(countedSpan(context, { span: hullOf(blocks) ?? span, only: blocks, ...alone }));
+    },
+  };
+}
+
+/** Requests of blocks that are walked again were not planned. */
+function unplanned(walk: SpanWalk<PagedRequest>): SpanWalk<PagedRequest> {
+  return { ...walk, entry: (part) => ({ span: part }) };
 }
 
 /** The common parts of spans of rows and of headers. */
@@ -57,12 +72,10 @@ function pagedSpan(
   { pipeline }: Context,
   span: Span,
   rounds: Iterable<readonly PageRequest[]> | AsyncIterable<readonly PageRequest[]>,
-  pagesOf: (seqno: number) => readonly PageRequest[],
 ): Omit<SpanWalk<PagedRequest>, 'rows'> {
   let planned = 0;
   return {
     span,
-    unit: 'block',
     async *plan() {
       for await (const pages of rounds) {
         planned += pages.length;
@@ -72,7 +85,6 @@ function pagedSpan(
     next: ({ of }, page) => remainder(pipeline, of, page).map((each) => pagedRequest(pipeline, each)),
     // The blocks of a window that has no halves are requested by themselves.
     halve: ({ of }) => halvesOf(pipeline, of).map((each) => pagedRequest(pipeline, each)),
-    repair: (seqno) => pagesOf(seqno).map((each) => pagedRequest(pipeline, each)),
     entry: (part) => ({ span: part, ...(spanSize(part) === spanSize(span) ? { planned } : {}) }),
   };
 }
@@ -191,20 +203,28 @@ async function headerSpan(context: Context, known: HeaderEnds, plan: HeaderPlan)
   const newest = before === undefined ? after.filter(({ mcSeqno }) => mcSeqno >= span.from) : after;
   const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), sealed };
   const proof = linkProof({ span, ends, source, pipeline: pipeline.name });
-  const paged = pagedSpan(context, span, headerPages(context, known, plan), (seqno) => pagesOfBlock(seqno, 0));
+  const see: SpanWalk<PagedRequest>['see'] = ({ of }, answer) => {
+    if (of.kind === 'block') proof.see(of.seqno, answer);
+  };
+  const rows = { block: BLOCK, audit: { kind: 'none' } } as const;
+  const alone = (blocks: readonly Span[]): SpanWalk<PagedRequest> => ({
+    ...unplanned({ ...pagedSpan(context, hullOf(blocks) ?? span, [blockPages(blocks)]), rows }),
+    ...{ only: blocks, see, audit: (found) => proof.auditAlone(found, blocks), part: alone },
+  });
+  const paged = pagedSpan(context, span, headerPages(context, known, plan));
   return {
     ...paged,
-    ...{ only, rows: { block: BLOCK, audit: { kind: 'none' } } },
-    see: ({ of }, answer) => {
-      if (of.kind === 'block') proof.see(of.seqno, answer);
-    },
+    ...{ only, rows, see, audit: (found) => proof.audit(found), part: alone, onEnd: plan.open },
     next(request, page) {
       if (request.of.kind === 'window') plan.learn(request.of.window, page.records);
       return paged.next?.(request, page) ?? [];
     },
-    audit: (rows) => proof.audit(rows),
-    onEnd: plan.open,
   };
+}
+
+/** The lists of some blocks. */
+function blockPages(blocks: readonly Span[]): readonly PageRequest[] {
+  return seqnosOf(blocks).flatMap((seqno) => pagesOfBlock(seqno, 0));
 }
 
 async function* headerPages(
@@ -215,7 +235,7 @@ async function* headerPages(
   const { span, before } = ends;
   const blocks = spanSize(span);
   if (before === undefined || mode === 'masterchain' || (mode === 'auto' && blocks <= FEW_BLOCKS)) {
-    yield Array.from({ length: blocks }, (_, at) => pagesOfBlock(span.from + at, 0)).flat();
+    yield blockPages([span]);
     return;
   }
   for await (const windows of plan.windowsOf(ends)) yield windows.map(wholeWindow);

@@ -9,11 +9,11 @@ import { quoteName } from '../../sql/canonical-text.ts';
 import { type LedgerEntry, PARTIAL } from '../../warehouse/index.ts';
 import { boundOf } from '../lookup-keys.ts';
 import { fixedQuery, pathOf } from '../page-request.ts';
+import { widenedContext } from '../rewrite-entry.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
-import { widenedContext } from '../widen-entry.ts';
 
 type Filter = readonly (readonly [string, string])[];
 
@@ -86,7 +86,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
     yield roundOf([{ ...requestAt([], Math.max(0, length - limit), isOrphans), isAgain: true }]);
   }
   return {
-    ...{ span, unit: 'reading' },
+    ...{ span, isReading: true },
     rows: { block: undefined, audit: { kind: 'none' }, copies: { key, keep: 'newest', column: newer } },
     async *plan() {
       if (parents === undefined) return yield* wholeList(false);

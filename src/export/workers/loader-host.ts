@@ -38,8 +38,8 @@ export class LoaderHost {
     return this.#loader(loader).contentOf(span);
   }
 
-  async links(loader: number, ends: LinkEnds): Promise<LinkReport> {
-    return this.#loader(loader).links(ends);
+  async links(loader: number, span: Span, ends: LinkEnds): Promise<LinkReport> {
+    return this.#loader(loader).links(span, ends);
   }
 
   async drop(loader: number, unit: number): Promise<void> {

@@ -107,7 +107,7 @@ class LoaderSlots {
       add: (page, rules) => host.add(number, page, rules),
       audit: (mode) => host.audit(number, mode),
       contentOf: (span) => host.contentOf(number, span),
-      links: (ends) => host.links(number, ends),
+      links: (span, ends) => host.links(number, span, ends),
       drop: (unit) => host.drop(number, unit),
       flush: (stage) => host.flush(number, this.#sinkOf(stage)),
       write: (span, stage) => host.write(number, span, this.#sinkOf(stage)),

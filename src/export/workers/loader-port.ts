@@ -20,8 +20,8 @@ export interface SpanLoaderPort {
   audit(mode: ContentMode): Promise<readonly BadBlock[]>;
   /** What the content of the rows of a span shows; undefined if it was not proven. */
   contentOf(span: Span): Promise<ContentCounts | undefined>;
-  /** Follows the links between the headers so far. */
-  links(ends: LinkEnds): Promise<LinkReport>;
+  /** Follows the links between the headers of some blocks. */
+  links(span: Span, ends: LinkEnds): Promise<LinkReport>;
   /** Drops the rows of a masterchain block, or of a batch of keys, to load them again. */
   drop(unit: number): Promise<void>;
   /** Adds the rows so far to a stage of the pool, and drops them. */

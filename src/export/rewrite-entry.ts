@@ -1,0 +1,75 @@
+import { type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
+import { commonLeftOut, formatLeftOut, narrowPipeline } from '../declare/left-out.ts';
+import { type CommitPart, joinRead, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
+import type { EngineContext } from './run-context.ts';
+import { type SpanSink, spanEvent, type WalkContext } from './walk-context.ts';
+
+/** The context that reads an entry again. It leaves out only what the run and the entry both leave out, so no column is lost. */
+export function widenedContext<Context extends Pick<WalkContext, 'registry' | 'pipeline'>>(
+  context: Context,
+  { without }: LedgerEntry,
+): Context {
+  const { registry, pipeline } = context;
+  const declared = registry.pipeline(pipeline.name);
+  return { ...context, pipeline: narrowPipeline(declared, commonLeftOut([pipeline.leftOut, without])) };
+}
+
+/**
+ * Collects what a walk would commit, so that several spans can replace one entry. The walk sees none of its pipeline's rows as done,
+ * and its commits are not reported. Each span is a part.
+ */
+export async function collectParts(
+  context: EngineContext,
+  walk: (collecting: EngineContext) => Promise<unknown>,
+): Promise<readonly CommitPart[]> {
+  const { sink, pipeline, report } = context;
+  const parts: CommitPart[] = [];
+  const ledger: SpanSink['ledger'] = () =>
+    sink
+      .ledger()
+      .filter(
+        (entry) => entry.pipeline !== pipeline.name || entry.verdict === 'quarantined' || entry.scope === PARTIAL,
+      );
+  const commit: SpanSink['commit'] = async (staged, draft) => {
+    parts.push({ staged, draft });
+    return { ...draft, format: 1, number: 0, id: staged.id, tables: staged.tables, committedAt: '' };
+  };
+  await walk({
+    ...context,
+    commitEveryMs: 0,
+    sink: { ...sink, ledger, commit, isRivalled: () => false },
+    report: (event) => {
+      if (event.event !== 'span') report(event);
+    },
+  });
+  return parts;
+}
+
+/**
+ * Replaces an entry by what its blocks have now, with the columns of both, in one commit: no kill leaves half of it, or half of it twice.
+ *
+ * @param walk fetches the blocks of the entry
+ * @returns the blocks that could not be fetched; if there are any, the entry stays
+ */
+export async function rewriteEntry(
+  context: EngineContext,
+  entry: LedgerEntry,
+  walk: (collecting: EngineContext) => Promise<unknown>,
+): Promise<readonly Span[]> {
+  const own = widenedContext(context, entry);
+  const parts = await collectParts(own, walk);
+  const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed' && draft.scope === undefined);
+  const missing = subtractSpans(spansOf(entry), unionSpans(sealed.map(({ draft }) => draft.span)));
+  if (missing.length > 0) return missing;
+  const { staged, draft } = joinRead({ pipeline: own.pipeline, old: [entry], read: sealed });
+  context.report(spanEvent(await context.sink.commit(staged, draft)));
+  return [];
+}
+
+/** Reports that an entry stays, because some of its blocks could not be fetched. */
+export function reportKept({ pipeline: { name }, report }: WalkContext, entry: LedgerEntry, missing: readonly Span[]) {
+  const { from, to } = entry.span;
+  const purpose = entry.without === undefined ? '' : ` to add ${formatLeftOut(entry.without)}`;
+  const message = `walk ${name} ${from}:${to}: expected all of it again${purpose}, got nothing of ${shortSpans(missing)}; the old rows stay`;
+  report({ event: 'problem', pipeline: name, from, to, code: 'incomplete', message });
+}
