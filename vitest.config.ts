@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
-import { FileOrder } from './test/file-order.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -36,7 +35,6 @@ export default defineConfig({
     setupFiles: ['test/setup.ts'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/crash/**', 'test/soak/**'],
-    sequence: { sequencer: FileOrder },
     server: { deps: { external: [/\/dist\//] } },
     // Far above what any test takes, so that a slow machine does not fail one.
     testTimeout: 240_000,
