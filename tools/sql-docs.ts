@@ -14,8 +14,9 @@ A mart is a table built by a SELECT over tables and other marts. \`tonlake build
 with the marts they read. Marts are stored in the warehouse next to the tables, with entries in the same ledger.
 
 - **Incremental.** A mart with a day in its grain is built day by day. The ledger records which entries each day was built from, so only
-  days with changed inputs are rebuilt. All other marts are rebuilt in full when any input changes. A changed macro, such as a new name of
-  an opcode, rebuilds the marts that call it.
+  days with changed inputs are rebuilt. A mart with \`merge\` in its header is made of its earlier rows and of those of new blocks, as long as no
+  row that it has seen was replaced, repaired or forgotten; its rows are those of a full build. All other marts are rebuilt in full when any
+  input changes. A changed macro, such as a new name of an opcode, rebuilds the marts that call it.
 - **Marked as sealed.** Every mart has the column \`_sealed\`. It is true if every masterchain block behind the row is sealed in all
   pipelines that the mart reads, and the day is complete: the warehouse has the blocks on both sides of midnight. Otherwise \`_sealed\` is
   false, and queries that read such rows print a warning (with \`--strict\` they are refused). A mart that is rebuilt in full is sealed
@@ -40,6 +41,10 @@ To add your own marts, run \`tonlake build --marts folder\`, with files like the
 -- inputs: tables and marts that it reads
 -- optional: inputs that may be missing
 -- incremental: block_date, if it is built day by day
+-- merge: one line for each group of columns, if new blocks can be merged
+--   latest lt: columns whose value is that of the row with the greatest lt, which is a column, too
+--   earliest lt: the same with the least
+--   sum: columns that are added
 -- units: units of its numbers
 -- columns:
 --   name (unit): meaning
@@ -50,7 +55,7 @@ To add your own marts, run \`tonlake build --marts folder\`, with files like the
 export function martsMarkdown(marts: readonly MartDef[]): string {
   const parts = [MARTS_HEAD];
   for (const mart of [...marts].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const { table, question, grain, units, key, inputs, optional, daily, file, columns } = martSummary(mart);
+    const { table, question, grain, units, key, inputs, optional, daily, merged, file, columns } = martSummary(mart);
     const shown = inputs.map((name) => `\`${name}\`${optional.includes(name) ? ' (optional)' : ''}`);
     parts.push(
       `## ${table}`,
@@ -61,7 +66,7 @@ export function martsMarkdown(marts: readonly MartDef[]): string {
       `- key: ${key.map((name) => `\`${name}\``).join(', ')}`,
       `- inputs: ${shown.join(', ')}`,
       `- units: ${units}`,
-      `- built: ${daily ? 'day by day' : 'in full'}, by \`${file}\``,
+      `- built: ${daily ? 'day by day' : merged ? 'merged with new blocks' : 'in full'}, by \`${file}\``,
       '',
       '| column | type | unit | meaning |',
       '|---|---|---|---|',

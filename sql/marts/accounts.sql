@@ -5,6 +5,13 @@
 -- inputs: transactions, messages
 -- optional: account_latest
 -- units: balances in nanotons
+-- merge:
+--   latest last_tx_lt: status, last_tx_hash, last_tx_at, interfaces
+--   latest balance_lt: balance
+--   latest code_lt: code_hash
+--   latest deployment_lt: deployment_tx_hash, deployment_at, deployment_by_external
+--   earliest initial_funding_lt: initial_funding_tx_hash, initial_funding_at, first_tx_sender
+--   sum: tx_count
 -- columns:
 --   address: account address
 --   status: status after its last transaction: active, uninit, frozen, nonexist
@@ -20,6 +27,11 @@
 --   first_tx_sender: sender of the message that started that transaction
 --   tx_count: number of its transactions in the warehouse
 --   interfaces: JSON list of interfaces that the source detected; needs account_latest
+--   last_tx_lt (lt): logical time of its last transaction
+--   balance_lt (lt): logical time of the last transaction whose balance the index knows
+--   code_lt (lt): logical time of the last transaction whose code the index knows
+--   deployment_lt (lt): logical time of the last transaction that made it active
+--   initial_funding_lt (lt): logical time of the account's first transaction in the warehouse
 WITH states AS (
   SELECT
     account AS address,
@@ -34,7 +46,12 @@ WITH states AS (
     arg_max(hash = trace_id, lt) FILTER (WHERE end_status = 'active' AND orig_status <> 'active') AS deployment_by_external,
     arg_min(hash, lt) AS initial_funding_tx_hash,
     min(block_time) AS initial_funding_at,
-    count(*) AS tx_count
+    count(*) AS tx_count,
+    max(lt) AS last_tx_lt,
+    max(lt) FILTER (WHERE account_state_balance_after IS NOT NULL OR end_status = 'nonexist') AS balance_lt,
+    max(lt) FILTER (WHERE account_state_code_hash_after IS NOT NULL) AS code_lt,
+    max(lt) FILTER (WHERE end_status = 'active' AND orig_status <> 'active') AS deployment_lt,
+    min(lt) AS initial_funding_lt
   FROM transactions
   GROUP BY account
 ), newest AS (
@@ -55,7 +72,12 @@ SELECT
   initial_funding_at,
   messages.source AS first_tx_sender,
   tx_count,
-  interfaces
+  interfaces,
+  last_tx_lt,
+  balance_lt,
+  code_lt,
+  deployment_lt,
+  initial_funding_lt
 FROM states
 LEFT JOIN messages ON messages.tx_hash = initial_funding_tx_hash AND messages.direction = 'in'
 LEFT JOIN newest ON newest.address = states.address

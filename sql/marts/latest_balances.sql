@@ -5,6 +5,8 @@
 -- inputs: balances_history
 -- optional: jetton_wallets
 -- units: nanotons for TON, otherwise the smallest unit of the jetton
+-- merge:
+--   latest last_change_lt: amount, mintless_claimed, last_change_timestamp
 -- columns:
 --   address: account address; for jettons, the owner
 --   asset: TON, or the address of a jetton

@@ -32,6 +32,8 @@ export interface MartBuild {
   readonly marked: readonly string[];
   /** Days whose inputs were forgotten, at least in part: they keep their rows. */
   readonly kept: readonly string[];
+  /** True if its rows were made from those of before and from new rows of its inputs. */
+  readonly isMerged?: boolean;
   /** Why it is empty, or which inputs were left out or forgotten. */
   readonly reason?: string;
   readonly seconds: number;
@@ -125,11 +127,12 @@ export async function buildMart(context: MartContext, mart: MartDef, options: Bu
   const { marked, kept } = plan;
   const work = options.choose?.(plan.work) ?? plan.work;
   options.onEvent?.({ event: 'start', name, slices: work.length });
-  for (const each of work) await buildSlice(context, mart, each);
+  let isMerged = false;
+  for (const each of work) isMerged = (await buildSlice(context, mart, each)) || isMerged;
   const days = work.flatMap(({ slice }) => slice.date ?? []);
   const status = work.length === 0 ? 'unchanged' : 'built';
   const gone = forgottenReason(context.forgotten, registry, marts, mart);
   const reasons = [...gaps.map(describeLeftOut), ...(gone === undefined ? [] : [gone])];
-  const told = reasons.length === 0 ? {} : { reason: reasons.join('; ') };
+  const told = { ...(isMerged ? { isMerged } : {}), ...(reasons.length === 0 ? {} : { reason: reasons.join('; ') }) };
   return { name, status, rows: rowsIn(store, name), days, marked, kept, ...told, seconds: seconds() };
 }

@@ -3,7 +3,7 @@ import { kinds } from '../declare/kind.ts';
 import type { MartDef } from './load-marts.ts';
 
 /** Describes a mart as plain data, for JSON and docs. */
-export function martSummary({ name, file, question, grain, units, inputs, optional, isDaily, table }: MartDef) {
+export function martSummary({ name, file, question, grain, units, inputs, optional, isDaily, merge, table }: MartDef) {
   return {
     table: name,
     mart: true,
@@ -14,6 +14,7 @@ export function martSummary({ name, file, question, grain, units, inputs, option
     inputs,
     optional,
     daily: isDaily,
+    merged: merge !== undefined,
     file: `sql/marts/${file.name}.sql`,
     columns: table.columns.map(({ name: column, kind, unit, doc }) => {
       return { name: column, type: kinds[kind].sql, unit, doc };
@@ -29,8 +30,8 @@ export function describeMarts(marts: readonly MartDef[], title = 'marts, built b
 
 /** A mart with its columns, for a terminal. */
 export function describeMart(mart: MartDef): string {
-  const { table, question, grain, key, inputs, optional, daily, columns } = martSummary(mart);
-  const how = daily ? 'built day by day' : 'rebuilt in full';
+  const { table, question, grain, key, inputs, optional, daily, merged, columns } = martSummary(mart);
+  const how = daily ? 'built day by day' : merged ? 'merged with new blocks' : 'rebuilt in full';
   const without = optional.length === 0 ? '' : `, optional: ${optional.join(', ')}`;
   const rows = columns.map(({ name, type, unit, doc }) => {
     return [name, type, `${doc}${unit === undefined ? '' : ` [${unit}]`}`];

@@ -6,6 +6,7 @@ import type { TableDef } from '../declare/table.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Reads, readsIn } from '../warehouse/query/left-out-gaps.ts';
+import { type MergeRule, mergeRulesOf } from './merge-rules.ts';
 import { type Reference, readReferences, requireKnown, sqlError } from './sql-references.ts';
 
 /** A table built by a select over others. */
@@ -26,13 +27,15 @@ export interface MartDef {
   readonly macros: readonly string[];
   /** Built day by day of `block_date`: only days with changed inputs are rebuilt. */
   readonly isDaily: boolean;
+  /** How new rows of its inputs change its rows; undefined if it is built anew, or day by day. */
+  readonly merge: readonly MergeRule[] | undefined;
   /** The columns of the select, and `_sealed`. */
   readonly table: TableDef;
 }
 
 const keys = {
   required: ['question', 'grain', 'key', 'inputs', 'units'],
-  optional: ['optional', 'incremental', 'columns'],
+  optional: ['optional', 'incremental', 'merge', 'columns'],
 } as const;
 
 /** Added to every mart. */
@@ -156,7 +159,8 @@ async function declareMart(
   const [question, units] = [headerText(file, 'question'), headerText(file, 'units')];
   const reads = readsIn(registry, await scratch.scans(file.sql));
   const macros = scratch.macrosIn(file.sql);
-  return { name, file, question, grain, units, inputs, optional, reads, macros, isDaily, table };
+  const merge = mergeRulesOf(file, table);
+  return { name, file, question, grain, units, inputs, optional, reads, macros, isDaily, merge, table };
 }
 
 /** Requires that the header names the inputs of the select. */

@@ -30,6 +30,7 @@ import {
   stampOf,
   stampOfBoth,
 } from './mart-inputs.ts';
+import { mergedSelect, newRowsOf, selectStamp } from './merge-rows.ts';
 import { sqlErrorWithin } from './sql-references.ts';
 
 /** What building marts needs of a warehouse, as it is now. */
@@ -96,7 +97,7 @@ export async function planMart(
     held.delete(date);
   }
   const work: SliceWork[] = [];
-  const through = store.ledger().at(-1)?.number ?? 0;
+  const through = newestNumber(store);
   for (const slice of await readSlices(store, mart, dated)) {
     const { date } = slice;
     if (date === undefined ? mart.isDaily && kept.length > 0 : kept.includes(date)) continue;
@@ -108,13 +109,18 @@ export async function planMart(
     const before = held.get(date);
     held.delete(date);
     const inputs = martStamp(mart, slice, sealed);
-    if (full === true || before?.mart?.inputs !== inputs) work.push({ slice, day, sealed, inputs, before, through });
+    if (full === true || before?.mart?.inputs !== inputs) {
+      const canMerge = full !== true && before !== undefined && !broken.includes(before);
+      work.push({ slice, day, sealed, inputs, before, through, canMerge });
+    }
   }
   // Days without any input left become empty.
   for (const [date, before] of held) {
     const slice = { date, parts: new Map() };
     const inputs = martStamp(mart, slice, true);
-    if (before.mart?.inputs !== inputs) work.push({ slice, day: undefined, sealed: true, inputs, before, through });
+    if (before.mart?.inputs !== inputs) {
+      work.push({ slice, day: undefined, sealed: true, inputs, before, through, canMerge: false });
+    }
   }
   return { work, marked: marked.sort(), kept: kept.sort() };
 }
@@ -128,10 +134,16 @@ export interface SliceWork {
   readonly before: LedgerEntry | undefined;
   /** Number of the newest entry when it was planned. */
   readonly through: number;
+  /** True if its rows may be made from those that are there. */
+  readonly canMerge: boolean;
 }
 
-/** Replaces the rows of a slice. @throws {MartError} if the select is wrong */
-export async function buildSlice(context: MartContext, mart: MartDef, work: SliceWork): Promise<void> {
+/**
+ * Replaces the rows of a slice.
+ * @returns true if they were made from earlier rows and from new rows of its inputs
+ * @throws {MartError} if the select is wrong
+ */
+export async function buildSlice(context: MartContext, mart: MartDef, work: SliceWork): Promise<boolean> {
   const { store, query, network } = context;
   const { slice, day, sealed, before, through } = work;
   const { table, file } = mart;
@@ -140,10 +152,15 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
   const nothing = mart.isDaily ? ' WHERE false' : '';
   const where = date === undefined ? nothing : ` WHERE block_date = DATE ${quoteText(date)}`;
   const order = table.sort.map(quoteName).join(', ');
-  const select = `SELECT *, ${sealed} AS _sealed FROM (\n${file.sql.replace(/;\s*$/, '')}\n)${where} ORDER BY ${order}`;
+  const isSame = mart.merge !== undefined && before?.mart?.select === selectStamp(context.marts, mart);
+  const newRows = isSame && work.canMerge ? await newRowsOf(context, mart, before) : undefined;
+  const merged = before && newRows && mergedSelect(context, mart, before, newRows);
+  const own = merged ?? file.sql.replace(/;\s*$/, '');
+  const select = `SELECT *, ${sealed} AS _sealed FROM (\n${own}\n)${where} ORDER BY ${order}`;
   const stamp = async (): Promise<MartStamp> => {
     const inputs = await inputsAfter(context, mart, work);
-    return { ...(date === undefined ? {} : { day: date }), inputs, sealed, reads: mart.inputs, through };
+    const stamp = { ...(date === undefined ? {} : { day: date }), inputs, sealed, reads: mart.inputs, through };
+    return mart.merge === undefined ? stamp : { ...stamp, select: selectStamp(context.marts, mart) };
   };
   const rows = { table, select, span, network, stamp, before: before === undefined ? [] : [before] };
   await commitSelect(store, query, rows).catch((error: unknown) => {
@@ -151,6 +168,7 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
     if (isSealedMeanwhile(error)) return;
     throw isOfQuery(error) ? sqlErrorWithin(file, error) : error;
   });
+  return merged !== undefined;
 }
 
 /**
@@ -159,10 +177,15 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
  */
 async function inputsAfter({ store, dated }: MartContext, mart: MartDef, work: SliceWork): Promise<string> {
   const { slice, sealed, inputs } = work;
-  if ((store.ledger().at(-1)?.number ?? 0) === work.through || slice.parts.size === 0) return inputs;
+  if (newestNumber(store) === work.through || slice.parts.size === 0) return inputs;
   const now = (await readSlices(store, mart, dated)).find(({ date }) => date === slice.date);
   const after = now === undefined ? '' : martStamp(mart, now, sealed);
   return after === inputs ? inputs : stampOfBoth(inputs, after);
+}
+
+/** Number of the newest entry, also of one that records a removal. */
+function newestNumber(store: Store): number {
+  return Math.max(store.ledger().at(-1)?.number ?? 0, store.forgotten().at(-1)?.number ?? 0);
 }
 
 function martStamp({ file: { sql }, macros }: MartDef, slice: Slice, sealed: boolean): string {

@@ -53,6 +53,8 @@ export interface MartStamp {
   readonly reads: readonly string[];
   /** Number of the newest entry when they were selected: later ones are not in them. */
   readonly through: number;
+  /** Hash of the select and of those of the marts that it reads, of a mart that can be merged. 16 hex digits. */
+  readonly select?: string | undefined;
   /** Present if the rows are what checks found: what each check that passed has seen, as `inputs` or, of rows of any day, as `through`. */
   readonly passed?: Readonly<Record<string, string>> | undefined;
 }

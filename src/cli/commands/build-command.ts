@@ -15,7 +15,7 @@ interface BuildFlags extends CommonOptions {
 
 const HELP = `
 Marts are tables built by the queries in sql/marts. Marts with one row per day are built day by day, and only days with changed
-inputs are rebuilt. The column _sealed is false for rows of days that are not sealed or not complete.
+inputs are rebuilt; accounts and latest_balances are merged with new blocks. The column _sealed is false for rows of days that are not sealed or not complete.
 
 Examples:
   tonlake build --list
@@ -58,10 +58,10 @@ function describeEvent(event: MartEvent): string {
   return event.event === 'mart' ? `${describeBuild(event)}\n` : '';
 }
 
-function describeBuild({ name, status, rows, days, marked, kept, reason }: MartBuild): string {
+function describeBuild({ name, status, rows, days, marked, kept, isMerged, reason }: MartBuild): string {
   if (status === 'empty') return `${name}: skipped, ${reason}`;
   const parts = [
-    `${name}: ${status}, ${counted(rows, 'row')}`,
+    `${name}: ${isMerged === true ? 'merged' : status}, ${counted(rows, 'row')}`,
     ...(days.length === 0 ? [] : [`${counted(days.length, 'day')} built`]),
     ...(marked.length === 0 ? [] : [`missing part of ${marked.join(', ')}`]),
     ...(kept.length === 0 ? [] : [`${counted(kept.length, 'day')} kept, whose inputs are forgotten`]),

@@ -60,6 +60,7 @@ const entrySchema = z.object({
     .object({
       ...{ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() },
       ...{ reads: z.array(z.string()), through: count },
+      select: z.string().optional(),
       passed: z.record(z.string(), z.string()).optional(),
     })
     .optional(),

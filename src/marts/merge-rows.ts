@@ -1,0 +1,105 @@
+import { sha256Of } from '../core/sha256.ts';
+import { type Span, unionSpans } from '../core/span.ts';
+import { blockColumn } from '../declare/block-column.ts';
+import { kinds } from '../declare/kind.ts';
+import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { type LedgerEntry, type Store, spansOf } from '../warehouse/index.ts';
+import type { MartDef } from './load-marts.ts';
+import { entriesOf, pipelinesBehind } from './mart-inputs.ts';
+
+/** Hash of the select of a mart that is merged, and of those that it reads: rows of another select cannot be merged. */
+export function selectStamp(marts: readonly MartDef[], mart: MartDef): string {
+  const others = marts.filter(({ name }) => mart.inputs.includes(name)).map((each) => selectStamp(marts, each));
+  return sha256Of(JSON.stringify([mart.file.sql, mart.macros, others]), 16);
+}
+
+interface MergeContext {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly marts: readonly MartDef[];
+}
+
+/**
+ * Finds the rows of each input that a mart lacks, as conditions; undefined if its inputs did not only grow since it was built: rows that it
+ * has seen were replaced or removed, or one of its inputs belongs to no blocks.
+ */
+export async function newRowsOf(
+  { store, registry, marts }: MergeContext,
+  mart: MartDef,
+  before: LedgerEntry,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const since = before.mart?.through;
+  if (since === undefined) return undefined;
+  const log = await store.log(since);
+  const fresh = new Set(log.map(({ id }) => id));
+  const wheres = new Map<string, string>();
+  for (const input of mart.inputs) {
+    const other = marts.find(({ name }) => name === input);
+    const pipeline = registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === input));
+    const table = pipeline?.tables.find(({ name }) => name === input);
+    const column = pipeline === undefined || table === undefined ? undefined : blockColumn(pipeline, table);
+    const feeds = other === undefined ? [pipeline?.name ?? ''] : pipelinesBehind(registry, marts, other);
+    const changes = log.filter((entry) => feeds.includes(entry.pipeline) && entry.copies === undefined);
+    // A mart by the day keeps the rows of forgotten blocks.
+    const isKept = (entry: LedgerEntry): boolean => entry.forgotten !== undefined && other?.isDaily === true;
+    if (changes.some((entry) => !isKept(entry) && !isAddition(entry, fresh))) return undefined;
+    if (other?.isDaily === true) {
+      const days = entriesOf(store.ledger(), input).filter(({ number }) => number > since);
+      const dates = days.flatMap(({ mart: stamp }) => stamp?.day ?? []).map((day) => `DATE ${quoteText(day)}`);
+      wheres.set(input, dates.length === 0 ? 'false' : `block_date IN (${dates.join(', ')})`);
+    } else if (column !== undefined) {
+      wheres.set(input, within(column, changes.filter(({ verdict }) => verdict === 'sealed').flatMap(spansOf)));
+    } else if (changes.length > 0) return undefined;
+  }
+  return wheres;
+}
+
+function isAddition({ id, supersedes, forgotten }: LedgerEntry, fresh: ReadonlySet<string>): boolean {
+  return forgotten === undefined && supersedes.every((other) => other === id || fresh.has(other));
+}
+
+function within(column: string, spans: readonly Span[]): string {
+  const parts = unionSpans(spans).map(({ from, to }) => `${quoteName(column)} BETWEEN ${from} AND ${to}`);
+  return parts.length === 0 ? 'false' : parts.join(' OR ');
+}
+
+/** The select of a mart from its earlier rows and from new rows of its inputs; without `_sealed` and order. */
+export function mergedSelect(
+  { store }: Pick<MergeContext, 'store'>,
+  { table, file, merge = [] }: MartDef,
+  before: LedgerEntry,
+  newRows: ReadonlyMap<string, string>,
+): string {
+  const names = table.columns.map(({ name }) => name).filter((name) => name !== '_sealed');
+  const columns = names.map(quoteName).join(', ');
+  const key = table.key.map(quoteName).join(', ');
+  const values = new Map(table.key.map((name) => [name, quoteName(name)]));
+  for (const rule of merge) {
+    const by = rule.kind === 'sum' ? '' : quoteName(rule.by);
+    if (rule.kind !== 'sum') values.set(rule.by, `${rule.kind === 'latest' ? 'max' : 'min'}(${by})`);
+    for (const name of rule.columns) {
+      const column = quoteName(name);
+      if (rule.kind === 'sum') values.set(name, `sum(${column})::${typeOf(table, name)}`);
+      else values.set(name, `${rule.kind === 'latest' ? 'arg_max_null' : 'arg_min_null'}(${column}, ${by})`);
+    }
+  }
+  const inputs = [...newRows].map(([name, where]) => {
+    return `${quoteName(name)} AS NOT MATERIALIZED (SELECT * FROM main.${quoteName(name)} WHERE ${where})`;
+  });
+  const merged = names.map((name) => `${values.get(name) ?? quoteName(name)} AS ${quoteName(name)}`).join(', ');
+  return `WITH ${[
+    ...inputs,
+    `_new AS MATERIALIZED (SELECT ${columns} FROM (\n${file.sql.replace(/;\s*$/, '')}\n))`,
+    `_old AS NOT MATERIALIZED (SELECT ${columns} FROM (${store.rows.select(table, [before])}))`,
+  ].join(',\n')}
+SELECT ${columns} FROM _old ANTI JOIN _new USING (${key})
+UNION ALL
+SELECT ${merged} FROM (SELECT ${columns} FROM _old SEMI JOIN _new USING (${key}) UNION ALL SELECT ${columns} FROM _new) GROUP BY ${key}`;
+}
+
+function typeOf(table: TableDef, name: string): string {
+  const kind = table.columns.find((column) => column.name === name)?.kind ?? 'int64-number';
+  return kinds[kind].sql;
+}
