@@ -48,7 +48,7 @@ export type RetentionOutcome = Pick<
   'event' | 'firstDay' | 'spans' | 'rows' | 'retained' | 'withoutBlocks' | 'marts'
 >;
 
-export type ReportRequest = Required<RenderOptions>;
+export type ReportRequest = Required<Omit<RenderOptions, 'memoryMb' | 'signal'>>;
 export type ReportOutcome = Pick<RenderedReport, 'content' | 'gaps' | 'isEmpty'>;
 
 /** Rows to write to a file: a table in key order, or a select. */

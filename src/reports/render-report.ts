@@ -2,16 +2,19 @@ import { DuckDBTimestampValue } from '@duckdb/node-api';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { isZone, zoneNames } from '../core/time-zone.ts';
-import { openReader } from '../warehouse/index.ts';
+import type { Registry } from '../declare/registry.ts';
+import { openReader, type Reader } from '../warehouse/index.ts';
+import { interruptible } from '../warehouse/query/interruptible.ts';
 import { QueryCoverage } from '../warehouse/query/query-coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { bindParams } from './bind-params.ts';
+import { type BoundParams, bindParams } from './bind-params.ts';
 import { evaluateBlocks } from './evaluate-blocks.ts';
 import { openReport } from './find-report.ts';
 import { fullTitle, readHeading } from './heading.ts';
 import { readProvenance } from './provenance.ts';
 import type { Report } from './report.ts';
+import type { ReportDef } from './report-definition.ts';
 import type { ReportFormat } from './report-format.ts';
 import { addRelations } from './report-relations.ts';
 
@@ -26,6 +29,10 @@ export interface RenderOptions {
   readonly timezone?: string | undefined;
   /** Default: the current time. */
   readonly now?: Date | undefined;
+  /** DuckDB's memory limit in megabytes. Default: that of readers. */
+  readonly memoryMb?: number | undefined;
+  /** An abort ends the query that runs, and it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A rendered report. */
@@ -55,7 +62,7 @@ export async function renderReport(
   report: string,
   options: RenderOptions = {},
 ): Promise<RenderedReport> {
-  const { format = 'html', timezone = 'UTC', now = new Date() } = options;
+  const { timezone = 'UTC', signal = new AbortController().signal } = options;
   requireZone(timezone);
   const def = await openReport(report);
   const params = bindParams(def, options.params ?? {});
@@ -64,29 +71,46 @@ export async function renderReport(
   const coverage = new QueryCoverage(reader, registry);
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
-    const held = await coverage.held();
-    await addRelations(reader.query, held, timezone);
-    await addRelations((await coverage.empty()).query, held, timezone, true);
-    const values = { ...params.values, timezone, now: new DuckDBTimestampValue(BigInt(now.getTime()) * 1000n) };
-    const taken = registry.tables.map(({ name }) => name);
-    const { results, relations, scans } = await evaluateBlocks({ query: reader.query, coverage }, def, {
-      values,
-      taken,
-    });
-    const optional = def.front.optional ?? [];
-    const provenance = await readProvenance({ reader, coverage, relations, scans, optional, timezone, now });
-    const { query, network } = reader;
-    const heading = await readHeading({ def, texts: params.texts, query, network, warehouse });
-    const full: Report = { def, heading, params: params.texts, results, provenance };
-    return {
-      ...{ name: def.name, title: fullTitle(heading), format, gaps: provenance.gaps },
-      content: await contentOf(full, format),
-      isEmpty: [...results.values()].every(({ rows }) => rows.length === 0),
-    };
+    if (options.memoryMb !== undefined) await reader.query(`SET memory_limit = '${options.memoryMb}MB'`);
+    return await interruptible(reader, signal, () => renderIn({ reader, coverage, registry }, def, params, options));
   } finally {
     await coverage.close();
     await reader.close();
   }
+}
+
+interface Opened {
+  readonly reader: Reader;
+  readonly coverage: QueryCoverage;
+  readonly registry: Registry;
+}
+
+/** Renders a report in an open warehouse. */
+async function renderIn(
+  { reader, coverage, registry }: Opened,
+  def: ReportDef,
+  params: BoundParams,
+  { format = 'html', timezone = 'UTC', now = new Date() }: RenderOptions,
+): Promise<RenderedReport> {
+  const held = await coverage.held();
+  await addRelations(reader.query, held, timezone);
+  await addRelations((await coverage.empty()).query, held, timezone, true);
+  const values = { ...params.values, timezone, now: new DuckDBTimestampValue(BigInt(now.getTime()) * 1000n) };
+  const taken = registry.tables.map(({ name }) => name);
+  const { results, relations, scans } = await evaluateBlocks({ query: reader.query, coverage }, def, {
+    values,
+    taken,
+  });
+  const optional = def.front.optional ?? [];
+  const provenance = await readProvenance({ reader, coverage, relations, scans, optional, timezone, now });
+  const { query, network } = reader;
+  const heading = await readHeading({ def, texts: params.texts, query, network, warehouse: reader.path });
+  const full: Report = { def, heading, params: params.texts, results, provenance };
+  return {
+    ...{ name: def.name, title: fullTitle(heading), format, gaps: provenance.gaps },
+    content: await contentOf(full, format),
+    isEmpty: [...results.values()].every(({ rows }) => rows.length === 0),
+  };
 }
 
 async function contentOf(report: Report, format: ReportFormat): Promise<string> {

@@ -117,21 +117,27 @@ export class QueryRuns {
     return openQueries(warehouse, { ...options, network, confinement });
   }
 
-  /** Does `work` until it is cancelled, or its time is over. */
-  async #bounded<T>(queries: Queries, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const { seconds } = this.#options;
-    const limit = AbortSignal.timeout(seconds * 1000);
-    const end = AbortSignal.any([signal, limit]);
-    try {
-      return await interruptible(queries, end, work);
-    } catch (error) {
-      if (!end.aborted || error !== end.reason) throw error;
-      if (signal.aborted) throw new StoreError('store: query: cancelled', { code: 'cancelled' });
-      throw new StoreError(`store: query: expected an end within ${seconds} s, stopped`, {
-        code: 'too-slow',
-        hint: 'narrow it down, for example by block_date; or start tonlake ui with a larger --seconds',
-      });
-    }
+  #bounded<T>(queries: Queries, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    return withinTime(this.#options.seconds, signal, (end) => interruptible(queries, end, work));
+  }
+}
+
+/** Does `work` until it is cancelled, or its time is over: then it gets an abort. @throws {StoreError} `cancelled`, `too-slow` */
+export async function withinTime<T>(
+  seconds: number,
+  signal: AbortSignal,
+  work: (end: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const end = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
+  try {
+    return await work(end);
+  } catch (error) {
+    if (!end.aborted || error !== end.reason) throw error;
+    if (signal.aborted) throw new StoreError('store: query: cancelled', { code: 'cancelled' });
+    throw new StoreError(`store: query: expected an end within ${seconds} s, stopped`, {
+      code: 'too-slow',
+      hint: 'narrow it down, for example by block_date; or start tonlake ui with a larger --seconds',
+    });
   }
 }
 

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { formatError, UsageError } from '../core/errors.ts';
 import { listReports, openReport, type ReportListing } from '../reports/find-report.ts';
 import { renderReport } from '../reports/render-report.ts';
+import { withinTime } from './query-runs.ts';
 import type { JobFiles } from './read-job-files.ts';
 import { sendReport } from './send-report.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
@@ -29,9 +30,12 @@ export function addReportRoutes(app: Hono<UiEnvironment>, files: JobFiles, optio
     );
     const startedAt = performance.now();
     const rendered = await turns.add(() =>
-      renderReport(options.warehouse, report, {
-        params: Object.fromEntries(Object.entries(params).map(([name, text]) => [name.slice(1), text])),
-      }),
+      withinTime(options.seconds, c.req.raw.signal, (signal) =>
+        renderReport(options.warehouse, report, {
+          params: Object.fromEntries(Object.entries(params).map(([name, text]) => [name.slice(1), text])),
+          ...{ memoryMb: options.memoryMb, signal },
+        }),
+      ),
     );
     const { title, gaps, isEmpty, content } = rendered;
     const item: RenderedItem = {

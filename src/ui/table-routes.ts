@@ -21,10 +21,9 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
     c.json(await own.use((opened) => describeRelation(opened, c.req.param('name')))),
   );
   app.get('/api/tables/:name/sample', async (c) => {
-    const { columns, rows } = await own.use(async (opened) => {
-      const { name } = await findRelation(opened, c.req.param('name'));
-      return opened.reader.query(`SELECT * FROM ${quoteName(name)} LIMIT ${SAMPLE_ROWS}`);
-    });
+    const { name } = await own.use((opened) => findRelation(opened, c.req.param('name')));
+    const sql = `SELECT * FROM ${quoteName(name)} LIMIT ${SAMPLE_ROWS}`;
+    const { columns, rows } = await runs.withQueries(c.req.raw.signal, (read) => read(sql));
     return c.json({ columns, rows: rows.map(cellsOf) });
   });
   app.get('/api/tables/:name/columns/:column/profile', async (c) => {

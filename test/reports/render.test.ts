@@ -285,3 +285,23 @@ async function openAndQuery(sql: string) {
     await opened.close();
   }
 }
+
+describe('limits', () => {
+  const ENDLESS = 'select count(*) as n from range(100000000000) a, range(100000000000) b';
+
+  test('an abort ends the query that runs', async () => {
+    const warehouse = await warehouseWithHole();
+    const reason = new Error('enough');
+    const end = new AbortController();
+    const rendered = renderReport(warehouse, tableReport(ENDLESS), { signal: end.signal });
+    setTimeout(() => end.abort(reason), 100);
+    await expect(rendered).rejects.toBe(reason);
+  });
+
+  test('a query that needs more memory than it may have fails', async () => {
+    const warehouse = await warehouseWithHole();
+    const large = tableReport("select list(repeat('x', 1000) || i) as n from range(1000000) r(i)");
+    const rendered = renderReport(warehouse, large, { memoryMb: 40 });
+    await expect(rendered).rejects.toThrow(/Out of Memory/);
+  });
+});

@@ -152,14 +152,19 @@ describe('jobs', () => {
     ]);
   });
 
-  test('a new line in a log and a new step are told at once', async () => {
+  test('a new line in a log and a new step are told at once, to each open page', async () => {
     const stop = new AbortController();
-    const response = await fetch(`http://127.0.0.1:${server.port}/api/events`, {
-      ...{ headers: { cookie: visitor.cookie }, signal: stop.signal },
-    });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const open = async () => {
+      const response = await fetch(`http://127.0.0.1:${server.port}/api/events`, {
+        ...{ headers: { cookie: visitor.cookie }, signal: stop.signal },
+      });
+      return response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    };
+    const pages = [await open(), await open(), await open()];
     const told = async (): Promise<void> => {
-      for (let text = ''; !text.includes('event: runs'); ) text += (await reader?.read())?.value ?? '';
+      for (const page of pages) {
+        for (let text = ''; !text.includes('event: runs'); ) text += (await page?.read())?.value ?? '';
+      }
     };
     await told();
     appendFileSync(logPath(history.folder, done), '2026-05-04T03:15:00.000Z more\n');
@@ -171,6 +176,17 @@ describe('jobs', () => {
 });
 
 describe('reports', () => {
+  test('that take too long are stopped', async () => {
+    const hasty = await serveWarehouse(warehouse, { seconds: 0.01 });
+    try {
+      const guest = await Visitor.enter(hasty);
+      const answer = await guest.get('/api/reports/render?report=network-daily');
+      expect(answer).toMatchObject({ status: 422, text: expect.stringContaining('"code":"too-slow"') });
+    } finally {
+      await hasty.close();
+    }
+  });
+
   test('are those that come with tonlake and those of the jobs, with their parameters', async () => {
     const reports = await visitor.read<readonly ReportItem[]>('/api/reports');
     expect(reports[0]).toMatchObject({ title: 'Notes', params: [{ name: 'text', value: 'none', isRequired: false }] });

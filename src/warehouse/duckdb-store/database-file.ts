@@ -12,6 +12,7 @@ import { copyEmptyFile, keepEmptyFile } from '../empty-files.ts';
 import type { Declarations } from '../ledger/declarations.ts';
 import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger/entries.ts';
 import { declaredMacros } from '../relations/macros.ts';
+import { commentsOn, viewComments } from '../relations/table-comments.ts';
 import { declaredViews, viewOf } from '../relations/table-relation.ts';
 import { requireReadable, type SchemaColumn, schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -69,6 +70,8 @@ export async function createFile(path: string, network: string, tables: readonly
     `INSERT INTO _meta VALUES ('format', '1'), ('network', ${quoteText(network)}), ('${DECLARED}', '${hash}')`,
     ...tables.map(rowsStatement),
     ...statements,
+    // Those of columns come with rows: they would take longer than the rest.
+    ...tables.flatMap(viewComments),
   ].join(';\n');
   if (!(await copyEmptyFile(sql, staged))) {
     const database = await Database.attach(staged, `BLOCK_SIZE ${BLOCK_BYTES}, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`);
@@ -314,7 +317,7 @@ function declarationsOf(
     ...declaredViews(tables).map(({ statement }) => statement()),
     ...tonStatements(tables, present),
   ];
-  return { statements, hash: sha256Of(statements.join('\n')) };
+  return { statements, hash: sha256Of([...statements, ...tables.flatMap(commentsOn)].join('\n')) };
 }
 
 /** SQL of the schema `ton`. @param present names of the tables and marts that the file has */
@@ -341,7 +344,7 @@ export async function declareTables(database: Database, tables: readonly TableDe
   if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))
     return;
   await database.transaction(async () => {
-    await database.run([...rows, ...statements].join(';\n'));
+    await database.run([...rows, ...statements, ...tables.flatMap(commentsOn)].join(';\n'));
     await database.run('DELETE FROM _meta WHERE name = $name', { name: DECLARED });
     await database.run('INSERT INTO _meta VALUES ($name, $hash)', { name: DECLARED, hash });
   });

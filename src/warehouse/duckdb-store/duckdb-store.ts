@@ -14,6 +14,7 @@ import { draftEntry, supersedeLast } from '../ledger/draft-entry.ts';
 import type { Entries } from '../ledger/entries.ts';
 import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { roleViews } from '../relations/role-views.ts';
+import { commentsOn } from '../relations/table-comments.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import { requireDeclared } from '../relations/table-schema.ts';
 import { Stager } from '../staging/stager.ts';
@@ -264,7 +265,11 @@ class DuckdbStore implements Store {
     const { tables, marts = [] } = this.#options;
     const table = requireDeclared([...tables, ...marts], name, staged.schema, without);
     const { sort } = table;
-    if (marts.includes(table)) await declareMart(this.#database, table);
+    const isMart = marts.includes(table);
+    if (isMart) await declareMart(this.#database, table);
+    if (isMart || !this.#entries.effective.some((entry) => name in entry.tables)) {
+      await this.#database.run(commentsOn(table).join(';\n'));
+    }
     if (staged.files.length === 0) return;
     const source = readFiles(staged.files.map(({ stagedPath }) => stagedPath));
     const order = staged.isSorted ? '' : ` ORDER BY ${sort.map(quoteName).join(', ')}`;

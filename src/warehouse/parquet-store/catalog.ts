@@ -10,6 +10,7 @@ import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitsView } from '../relations/commits-view.ts';
 import { declaredMacros } from '../relations/macros.ts';
 import { martsIn } from '../relations/mart-views.ts';
+import { commentsOn, viewComments } from '../relations/table-comments.ts';
 import {
   declaredViews,
   emptyView,
@@ -132,6 +133,7 @@ export class Catalog {
       ...declaredViews(this.#tables).map(({ statement }) => statement()),
       ...this.#tables.map((table) => selectFiles(table, [{ columns: schemaOf(table).columns, paths: ['/'] }], read)),
       commitsView([]),
+      ...this.#tables.flatMap(commentsOn),
       ...declaredTon(this.#tables).map(({ body }) => body),
     ];
     const ids = this.#ledger.entries.effective.map(({ id }) => id);
@@ -165,12 +167,14 @@ export class Catalog {
     const fresh = this.#tables.filter(({ name }) => held.has(name) && !this.#held.has(name));
     const freshMarts = new Set(marts.map(({ name }) => name).filter((name) => !this.#held.has(name)));
     for (const name of [...fresh.map((table) => table.name), ...freshMarts]) this.#held.add(name);
+    const changedTables = [...this.#tables, ...marts].filter(({ name }) => changed.has(name));
     return [
       // Before the tables themselves, while these are empty: views over many files would be slow to create.
       ...declaredViews(fresh).map(({ statement }) => statement()),
-      ...[...this.#tables, ...marts]
-        .filter(({ name }) => changed.has(name))
-        .map((table) => tableView(pathsIn(this.#warehouse), this.#ledger, table, readBeside(this.#warehouse))),
+      ...changedTables.map((table) =>
+        tableView(pathsIn(this.#warehouse), this.#ledger, table, readBeside(this.#warehouse)),
+      ),
+      ...changedTables.flatMap(commentsOn),
       commitsView(entries.effective),
       ...tonOver(
         marts.filter(({ name }) => freshMarts.has(name)),
@@ -192,7 +196,12 @@ const CATALOG_SETTINGS = { threads: '1', enable_external_file_cache: 'false' } a
 
 /** Opens a new catalog at `path`, with all macros, and views of tables without rows. */
 async function openEmptyCatalog(path: string, tables: readonly TableDef[]): Promise<Database> {
-  const views = [...tables.map(emptyView), ...declaredTon(tables).map(({ statement }) => statement())];
+  const views = [
+    ...tables.map(emptyView),
+    ...declaredTon(tables).map(({ statement }) => statement()),
+    // Those of columns come with rows: they would take longer than the rest.
+    ...tables.flatMap((table) => viewComments({ ...table, views: [] })),
+  ];
   const sql = [...declaredMacros().map(({ statement }) => statement()), ...views].join(';\n');
   const isCopied = await copyEmptyFile(sql, path);
   const database = await Database.open(path, CATALOG_SETTINGS);

@@ -15,6 +15,7 @@ import { COMMITS, commitsView } from './commits-view.ts';
 import { declaredMacros, trinoFunctionMacros } from './macros.ts';
 import { martsIn } from './mart-views.ts';
 import { roleViews } from './role-views.ts';
+import { ASKS_COMMENTS, commentsOn } from './table-comments.ts';
 import { declaredViews, type FileGroup, selectFiles, viewOf } from './table-relation.ts';
 
 export interface ViewsOptions {
@@ -86,7 +87,10 @@ export class WarehouseViews {
           ...roleViews(this.#tables),
         ]);
         await this.#follow(database, this.#declared);
-        return this.#declared.answer(sql, () => database.transaction(() => ask(database), 'READ ONLY'));
+        return this.#declared.answer(sql, async () => {
+          if (ASKS_COMMENTS.test(sql)) await database.run(this.#tables.flatMap(commentsOn).join(';\n'));
+          return database.transaction(() => ask(database), 'READ ONLY');
+        });
       }),
     );
   }

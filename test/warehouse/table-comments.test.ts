@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadRegistry } from '../../src/declare/registry.ts';
+import { run } from '../../src/export/run.ts';
+import { open } from '../../src/library/open.ts';
+import { Database } from '../../src/sql/database.ts';
+import { freshFolder } from '../scratch.ts';
+
+const registry = await loadRegistry();
+const COLUMNS =
+  "select column_name, comment from duckdb_columns() where table_name = 'transactions' and schema_name = 'main'";
+const VIEWS =
+  "select view_name, comment from duckdb_views() where view_name in ('transactions', 'actions') and schema_name = 'main'";
+
+/** What the declaration says of each column, with its unit. */
+function declared(table: string): Readonly<Record<string, string>> {
+  const { columns } = registry.table(table);
+  return Object.fromEntries(
+    columns.map(({ name, doc, unit }) => [name, unit === undefined ? doc : `${doc} (${unit})`]),
+  );
+}
+
+describe.each(['w', 'w.duckdb'])('other programs find our docs in %s', (name) => {
+  const path = join(freshFolder(), name);
+  const file = name === 'w' ? join(path, 'warehouse.duckdb') : path;
+
+  test.each(['1:10', '11:20'])('after the commit of %s', { timeout: 60_000 }, async (range) => {
+    await run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse: path });
+    const database = await Database.open(file, { access_mode: 'READ_ONLY' });
+    try {
+      expect(Object.fromEntries((await database.query(COLUMNS)).rows)).toEqual(declared('transactions'));
+      expect(Object.fromEntries((await database.query(VIEWS)).rows)).toEqual({
+        transactions: registry.table('transactions').grain,
+        actions: registry.table('actions').grain,
+      });
+    } finally {
+      database.close();
+    }
+  });
+
+  test('and in SQL of tonlake', async () => {
+    const lake = await open({ warehouse: path });
+    try {
+      const rows = await lake.query(COLUMNS);
+      expect(Object.fromEntries(rows.map((row) => [row['column_name'], row['comment']]))).toEqual(
+        declared('transactions'),
+      );
+    } finally {
+      await lake.close();
+    }
+  });
+});
