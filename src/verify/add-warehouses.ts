@@ -1,16 +1,11 @@
-import { copyFile, link, mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
 import { haveCommon, type Span } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
-import type { TableDef } from '../declare/table.ts';
-import { hashFile } from '../files/disk.ts';
 import {
   covering,
   doneSpans,
-  type FileStage,
   givesWay,
   type LedgerEntry,
   openReader,
@@ -20,7 +15,6 @@ import {
   type StagedTable,
   type Store,
   spansOf,
-  type TableEntry,
   warehousePath,
 } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
@@ -144,7 +138,9 @@ async function commitCopy(store: Store, registry: Registry, from: string, entry:
   const stage = store.stage(pipeline, entry.span);
   try {
     const { tables } = registry.pipeline(pipeline);
-    for (const table of tables) await adoptFiles(stage, table, entry.tables[table.name], from);
+    for (const table of tables) {
+      for (const file of entry.tables[table.name]?.files ?? []) await stage.take(table, file, from, true);
+    }
     const staged = requireSame(await stage.finish(), entry, from);
     const covered = covering(spansOf(entry));
     const replaced = store.ledger().filter((other) => other.pipeline === pipeline && givesWay(other, entry.span));
@@ -156,23 +152,6 @@ async function commitCopy(store: Store, registry: Registry, from: string, entry:
   } catch (error) {
     await stage.discard();
     throw error;
-  }
-}
-
-async function adoptFiles(
-  stage: FileStage,
-  table: TableDef,
-  entry: TableEntry | undefined,
-  from: string,
-): Promise<void> {
-  for (const { path, rows, sha256 } of entry?.files ?? []) {
-    const source = join(from, path);
-    // The path tells the day of the rows.
-    const target = join(stage.folder, path);
-    await mkdir(dirname(target), { recursive: true });
-    await link(source, target).catch(() => copyFile(source, target));
-    if ((await hashFile(target)) !== sha256) throw damaged(`another checksum of ${source}`);
-    await stage.adopt(table, target, { rows, isSorted: true, isFinal: true });
   }
 }
 

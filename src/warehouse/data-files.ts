@@ -1,11 +1,18 @@
+import { StoreError } from '../core/errors.ts';
 import type { TableDef } from '../declare/table.ts';
 import { guarded } from '../files/file-failure.ts';
 import type { SmallObjects } from '../objects/object-store.ts';
+import { isObjectUrl } from '../objects/s3-location.ts';
+import type { Backend } from './backend.ts';
 import { DATE_COLUMN, dateIn, partitionOf } from './file-layout.ts';
-import { type LedgerFolder, requireOwnEntries } from './ledger/ledger-folder.ts';
+import { type LedgerFolder, readIdentity, requireOwnEntries } from './ledger/ledger-folder.ts';
+import { noWarehouse } from './no-warehouse.ts';
+import { openBackend } from './open-backend.ts';
+import { requireKind } from './open-store.ts';
 import { martsIn } from './relations/mart-views.ts';
 import type { SchemaColumn } from './relations/table-schema.ts';
-import type { LedgerEntry, TableFile } from './store.ts';
+import type { LedgerEntry, Store, TableFile } from './store.ts';
+import { warehousePath } from './store-options.ts';
 
 /** A data file in force, and what other engines need to know of it. */
 export interface DataFile extends TableFile {
@@ -55,13 +62,36 @@ export interface DataFiles {
   keep(files: readonly DataFile[]): Promise<void>;
 }
 
-/** What a ledger, not read yet, puts in force. `lastingOf`: the lasting name of a file. */
-export function readInForce(
-  { path, network }: Pick<DataFiles, 'path' | 'network'>,
-  ledger: LedgerFolder,
-  declared: readonly TableDef[],
-  lastingOf: (path: string) => string,
-): Promise<FilesInForce> {
+/**
+ * Opens the data files of a Parquet warehouse.
+ *
+ * @param kind expected of a warehouse that does not exist yet; default: by its name
+ * @throws {StoreError} `no-files` for a DuckDB warehouse; `no-warehouse`
+ */
+export async function openDataFiles(warehouse: string, kind?: Store['kind']): Promise<DataFiles> {
+  const path = warehousePath(warehouse);
+  if (!isObjectUrl(path) && (await requireKind(path, kind)).kind === 'duckdb') {
+    throw new StoreError(`store: warehouse ${path} is a single file, expected a folder of Parquet files`, {
+      code: 'no-files',
+      hint: 'export to a folder: --store parquet',
+    });
+  }
+  const backend = await openBackend(path);
+  const identity = await guarded(`warehouse ${path}`, () => readIdentity(path, backend.files));
+  if (identity === undefined) throw noWarehouse(path);
+  const { objects, keep } = backend;
+  return {
+    path,
+    network: identity.network,
+    objects,
+    read: (tables) => readInForce(backend, identity.network, tables),
+    keep,
+  };
+}
+
+function readInForce(backend: Backend, network: string, declared: readonly TableDef[]): Promise<FilesInForce> {
+  const { path, lastingOf } = backend;
+  const ledger = backend.ledger();
   return guarded(`warehouse ${path}`, async () => {
     requireOwnEntries(path, network, await ledger.refresh());
     ledger.requireReadable(declared, path);

@@ -59,9 +59,8 @@ export { roleView } from './relations/role-views.ts';
 
 // Publishing: the files behind tables, for other engines.
 
-export type { DataFile, DataFiles, FilesInForce, TableInForce } from './data-files.ts';
+export { type DataFile, type DataFiles, type FilesInForce, openDataFiles, type TableInForce } from './data-files.ts';
 export { PublishedEntries, type PublishedEntry } from './garbage/published-entries.ts';
-export { openDataFiles } from './open-data-files.ts';
 
 // Upkeep: fewer and larger files, and the catalog for other programs.
 

@@ -12,7 +12,7 @@ export async function openDamaged(path: string, options: DamagedOptions): Promis
   const absolute = warehousePath(path);
   const { kind, exists } = await detectStoreKind(absolute);
   if (!exists) throw noWarehouse(absolute);
-  const driver = await loadDriver(kind, absolute);
+  const driver = await loadDriver(kind);
   const database = await Database.open(':memory:', {
     threads: '2',
     memory_limit: `${options.memoryMb}MB`,

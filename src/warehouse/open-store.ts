@@ -19,7 +19,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const path = warehousePath(options.path);
   const joined = joinStore(path, options);
   if (joined !== undefined) return joined;
-  const { openStore: open } = await loadDriver(kind, path);
+  const { openStore: open } = await loadDriver(kind);
   // A warehouse in an object store takes several writers anyway.
   return options.isShared === true && !isObjectUrl(path) ? shareStore(path, options, open) : open(options);
 }
@@ -63,6 +63,6 @@ export async function openReader(
   const absolute = warehousePath(path);
   const { kind, exists } = await detectStoreKind(absolute);
   if (!exists) throw noWarehouse(absolute);
-  const driver = await loadDriver(kind, absolute);
+  const driver = await loadDriver(kind);
   return guarded(`warehouse ${absolute}`, () => driver.openReader(absolute, tables, options));
 }

@@ -3,7 +3,17 @@ import { join } from 'node:path';
 import { addCounts } from '../core/counts.ts';
 import { StoreError } from '../core/errors.ts';
 import { present } from '../core/present.ts';
-import { haveCommon, hullOf, intersectSpans, type Span, shortSpans, totalSize, unionSpans } from '../core/span.ts';
+import {
+  haveCommon,
+  hullOf,
+  intersectSpans,
+  type Span,
+  shortSpans,
+  subtractSpans,
+  totalSize,
+  unionSpans,
+} from '../core/span.ts';
+import { blockColumn } from '../declare/block-column.ts';
 import { heldTables, narrowTable } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -11,8 +21,18 @@ import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { inSpans } from '../sql/span-condition.ts';
 import { covering, spansOf } from './ledger/done-spans.ts';
 import { selectStaged } from './relations/table-relation.ts';
+import { schemaOf } from './relations/table-schema.ts';
 import { addEvidence, measureRows } from './staging/row-evidence.ts';
-import type { CommitDraft, CommitPart, FileStage, LedgerEntry, StagedSpan, StagedTable, Store } from './store.ts';
+import type {
+  CommitDraft,
+  CommitPart,
+  FileStage,
+  LedgerEntry,
+  StagedSpan,
+  StagedTable,
+  Store,
+  TableFile,
+} from './store.ts';
 
 /**
  * What takes the place of entries of a pipeline: merging, forgetting, repairs and readings with more columns differ in their blocks alone.
@@ -167,8 +187,13 @@ async function copyRows({ store, tables }: RewriteContext, rewrite: Rewrite): Pr
   );
   await mkdir(stage.folder, { recursive: true });
   for (const table of heldTables(old, tables)) {
+    const whole = sound.flatMap((entry) => wholeFiles(pipeline, table, entry, keep));
+    const folder = await store.rows.localFolder(whole, stage.folder);
+    for (const file of whole) await stage.take(table, file, folder);
+    const rest = sound.map((entry) => withoutFiles(entry, table, new Set(whole)));
+    if (whole.length > 0 && rest.every(({ tables: own }) => own[table.name]?.files.length === 0)) continue;
     const names = table.columns.map(({ name }) => quoteName(name)).join(', ');
-    const rows = `SELECT ${names} FROM (${store.rows.select(table, sound)}) WHERE ${inSpans(pipeline, table, keep)}`;
+    const rows = `SELECT ${names} FROM (${store.rows.select(table, rest)}) WHERE ${inSpans(pipeline, table, keep)}`;
     await adopt(store, stage, table, rows, `${table.name}-kept`);
   }
   for (const { staged } of read) {
@@ -179,6 +204,34 @@ async function copyRows({ store, tables }: RewriteContext, rewrite: Rewrite): Pr
     }
   }
   return stage.finish();
+}
+
+/** Files of an entry without a row that leaves, by their bounds. */
+function wholeFiles(
+  pipeline: PipelineDef,
+  table: TableDef,
+  entry: LedgerEntry,
+  keep: readonly Span[],
+): readonly TableFile[] {
+  const column = blockColumn(pipeline, table);
+  const leaving = subtractSpans(spansOf(entry), keep);
+  const own = entry.tables[table.name];
+  // Files of older columns are written again with those of the new entry.
+  if (own === undefined || own.schema !== schemaOf(table).id) return [];
+  return own.files.filter(({ bounds }) => {
+    if (leaving.length === 0) return true;
+    const [from, to, nulls] = bounds[column ?? ''] ?? [];
+    return typeof from === 'string' && nulls === 0 && !haveCommon([{ from: Number(from), to: Number(to) }], leaving);
+  });
+}
+
+function withoutFiles(entry: LedgerEntry, { name }: TableDef, files: ReadonlySet<TableFile>): LedgerEntry {
+  const own = entry.tables[name];
+  if (own === undefined) return entry;
+  return {
+    ...entry,
+    tables: { ...entry.tables, [name]: { ...own, files: own.files.filter((file) => !files.has(file)) } },
+  };
 }
 
 async function adopt(store: Store, stage: FileStage, table: TableDef, select: string, name: string): Promise<void> {

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { statIfAny } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
-import { IDENTITY } from './ledger/ledger-folder.ts';
+import { IDENTITY, readIdentity } from './ledger/ledger-folder.ts';
+import { openBackend } from './open-backend.ts';
 import type { Store } from './store.ts';
 import type { StoreDriver } from './store-driver.ts';
 
@@ -24,20 +25,15 @@ const kinds: Readonly<Record<Store['kind'], StoreKind>> = {
   parquet: {
     isFolder: true,
     ending: undefined,
-    load: async () => (await import('./parquet-store/parquet-driver.ts')).parquetDriver,
+    load: async () => (await import('./parquet-store/files-driver.ts')).filesDriver,
   },
 };
 
 const names = Object.keys(kinds) as readonly Store['kind'][];
 
-/** The code for the warehouse at a path. Parquet files in an object store have their own. */
-export async function loadDriver(kind: Store['kind'], path: string): Promise<StoreDriver> {
-  if (isObjectUrl(path)) return loadBucketDriver();
+/** The code for warehouses of a kind. */
+export function loadDriver(kind: Store['kind']): Promise<StoreDriver> {
   return kinds[kind].load();
-}
-
-async function loadBucketDriver() {
-  return (await import('./bucket-store/bucket-driver.ts')).bucketDriver;
 }
 
 interface Detected {
@@ -47,7 +43,10 @@ interface Detected {
 
 /** Kind of the warehouse at a path: by what is there, or by the name if nothing is. */
 export async function detectStoreKind(path: string): Promise<Detected> {
-  if (isObjectUrl(path)) return { kind: 'parquet', exists: await (await loadBucketDriver()).exists(path) };
+  if (isObjectUrl(path)) {
+    const { files } = await openBackend(path);
+    return { kind: 'parquet', exists: (await readIdentity(path, files)) !== undefined };
+  }
   const found = await guarded(`warehouse ${path}`, () => statIfAny(path));
   const fits = (kind: Store['kind']): boolean => {
     const { isFolder, ending } = kinds[kind];

@@ -204,6 +204,14 @@ export interface FileStage extends Stage {
    * @param known of its rows. Default: not in order, not for readers, as many bytes as the file, any number, of the day in its path
    */
   adopt(table: TableDef, path: string, known?: Partial<Omit<RowFile, 'table' | 'path'>>): Promise<void>;
+  /**
+   * Takes a data file of a warehouse as it is.
+   *
+   * @param from folder that has it at its path
+   * @param isShared true if the file may get another name instead of a copy. Default false
+   * @throws {StoreError} `damaged` if it is not the one that was committed
+   */
+  take(table: TableDef, file: TableFile, from: string, isShared?: boolean): Promise<void>;
 }
 
 /** Rows of a span, ready to be committed. Plain data, so that a worker thread can send it. */

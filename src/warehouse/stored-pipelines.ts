@@ -20,7 +20,7 @@ export async function readStoredPipelines(
   const path = warehousePath(warehouse);
   const { kind, exists } = await detectStoreKind(path);
   if (!exists) return [];
-  const driver = await loadDriver(kind, path);
+  const driver = await loadDriver(kind);
   const read = (declarations: Declarations) => newestOf(declarations, isWanted, onBroken);
   return guarded(`warehouse ${path}`, async () => (await driver.useDeclarations(path, read)) ?? []);
 }

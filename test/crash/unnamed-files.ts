@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { openPlace } from '../../src/warehouse/bucket-store/bucket-place.ts';
+import { bucketBackend } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { openStore } from '../../src/warehouse/index.ts';
 import type { S3Relay } from '../objects/s3-server.ts';
 
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 /** Data files that no entry names, after a collection of garbage at a time when all files are two days old. */
 export async function unnamedFiles(warehouse: string, network: string, relay: S3Relay): Promise<readonly string[]> {
-  const { objects } = openPlace(warehouse);
+  const { objects } = bucketBackend(warehouse);
   relay.change = ({ path }, text) => (path.includes('list-type=2') ? aged(text) : text);
   const { tables } = await loadRegistry();
   const store = await openStore({ path: warehouse, network, tables, effects: realEffects, graceMs: 0 });

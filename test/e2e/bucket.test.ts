@@ -7,7 +7,7 @@ import { run } from '../../src/export/run.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { verifyWarehouse } from '../../src/verify/verify.ts';
-import { openPlace } from '../../src/warehouse/bucket-store/bucket-place.ts';
+import { bucketBackend } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { compactWarehouse } from '../../src/warehouse/index.ts';
 import { tonlake } from '../cli.ts';
 import {
@@ -106,7 +106,7 @@ describe.skipIf(isMissing)(
     test('is found damaged, and repaired', async () => {
       const warehouse = 's3://lake/damaged';
       await runInto(warehouse);
-      const found = (await openPlace(warehouse).objects.list('tables/transactions/')).map(({ key }) => key);
+      const found = (await bucketBackend(warehouse).objects.list('tables/transactions/')).map(({ key }) => key);
       const [first = '', second = ''] = found;
       truncateSync(join(server.folder, 'lake/damaged', first), 2000);
       rmSync(join(server.folder, 'lake/damaged', second));
@@ -134,7 +134,7 @@ describe.skipIf(isMissing)(
     ])('is not taken for damaged if the store refuses %s: a repair changes nothing', async (_, agent, folder) => {
       const warehouse = `s3://lake/refused${folder.length}`;
       await runInto(warehouse);
-      const before = await openPlace(warehouse).objects.list('');
+      const before = await bucketBackend(warehouse).objects.list('');
       const isRefused = (path: string): boolean => path.includes(folder) && !path.includes('list-type');
       relay.fault = ({ method, path, headers }) =>
         method === 'GET' && isRefused(path) && agent.test(String(headers['user-agent']))
@@ -148,7 +148,7 @@ describe.skipIf(isMissing)(
       expect(stderr.trim()).toMatch(
         /^error: store: [^\n]*: the store refuses access [^\n]*; hint: these credentials [^\n]*$/,
       );
-      expect(await openPlace(warehouse).objects.list('')).toEqual(before);
+      expect(await bucketBackend(warehouse).objects.list('')).toEqual(before);
     });
 
     test('goes on where it was after its credentials expired', async () => {
@@ -166,7 +166,7 @@ describe.skipIf(isMissing)(
       expect(last).toMatch(
         /^error: store: .*the credentials have expired .*; hint: renew them, .*committed data is safe$/,
       );
-      expect(await openPlace(warehouse).objects.list('_ledger/0')).toHaveLength(1);
+      expect(await bucketBackend(warehouse).objects.list('_ledger/0')).toHaveLength(1);
       expect(await runInto(warehouse)).toMatchObject({ complete: true });
       expect(await hashTables(warehouse)).toEqual(inFolder);
     });
@@ -213,7 +213,7 @@ describe.skipIf(isMissing)(
       );
       expect(code).toBe(1);
       expect(stderr.trim()).toMatch(/extension httpfs cannot be installed .*hint: .*docs\/lake.md/);
-      const { files } = openPlace(place);
+      const { files } = bucketBackend(place);
       expect(await files.list('_ledger')).toEqual([]);
       expect(await files.text('tonlake.json')).toBeUndefined();
     });

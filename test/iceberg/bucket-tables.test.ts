@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
 import { loadExtension } from '../../src/sql/httpfs.ts';
-import { ledgerIn, openPlace, remoteAccess } from '../../src/warehouse/bucket-store/bucket-place.ts';
+import { bucketBackend, remoteAccess } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
 import {
@@ -115,7 +115,7 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
     await publish(path);
     await commit(30);
     const early = await requestsOf();
-    const ledger = ledgerIn(openPlace(path));
+    const ledger = bucketBackend(path).ledger();
     await commit(...starts(4, 20));
     await ledger.refresh();
     await ledger.writeCheckpoint('');
@@ -176,7 +176,7 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
     // As old as they are by the ledger.
     for (const name of shown.files)
       utimesSync(join(folder, name), old.time / 1000 - 40 * 3600, old.time / 1000 - 40 * 3600);
-    const ledger = ledgerIn(openPlace(path));
+    const ledger = bucketBackend(path).ledger();
     await ledger.refresh();
     const collect = async (): Promise<readonly string[]> => {
       const writer = await openTestStore(path, { graceMs: 0 });
@@ -186,7 +186,7 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
     };
     expect(await collect()).toEqual(expect.arrayContaining([...shown.files]));
     await ledger.writeCheckpoint('');
-    const again = ledgerIn(openPlace(path));
+    const again = bucketBackend(path).ledger();
     await again.refresh();
     expect(again.entries.all.map(({ number }) => number)).toEqual([2, 3]);
     expect(await collect()).toEqual(expect.arrayContaining([...shown.files]));
@@ -196,7 +196,7 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
     const text = readFileSync(entry);
     truncateSync(entry, 20);
     expect(await collect()).toEqual(expect.arrayContaining([...shown.files]));
-    await openPlace(path).objects.put('_ledger/00000001.json', text);
+    await bucketBackend(path).objects.put('_ledger/00000001.json', text);
     expect(await publish(path, { keepMs: HOUR_MS })).toMatchObject({ entry: 3 });
     const left = await collect();
     for (const name of shown.files) expect(left).not.toContain(name);

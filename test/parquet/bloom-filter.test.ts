@@ -9,7 +9,7 @@ import { filterBytes } from '../../src/parquet/bloom-filter.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
 import { type Compress, loadZstd } from '../../src/parquet/zstd.ts';
 import { Database } from '../../src/sql/database.ts';
-import { remoteAccess } from '../../src/warehouse/bucket-store/bucket-place.ts';
+import { remoteAccess } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { readFiles } from '../../src/warehouse/relations/table-relation.ts';
 import { EXTENSIONS, S3_PROGRAM, startS3, startS3Relay, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';

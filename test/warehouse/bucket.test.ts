@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { Database } from '../../src/sql/database.ts';
-import { ledgerIn, openPlace } from '../../src/warehouse/bucket-store/bucket-place.ts';
-import { openDamagedBucket } from '../../src/warehouse/bucket-store/damaged-bucket.ts';
+import { bucketBackend } from '../../src/warehouse/bucket-store/bucket-backend.ts';
+import { BucketCheckpoints } from '../../src/warehouse/bucket-store/bucket-files.ts';
+import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { openDamagedFiles } from '../../src/warehouse/parquet-store/damaged-files.ts';
 import {
   EXTENSIONS,
   S3_PROGRAM,
@@ -273,17 +275,17 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     for (let n = 0; n < 3; n++) await commitItems(store, n * 10, n * 10 + 9);
     await store.close();
     const list = (): Promise<readonly number[]> => {
-      const place = openPlace(path);
+      const place = bucketBackend(path);
       const { files } = place;
       const lagging = {
         root: path,
         mayLag: true,
         text: (name: string) => files.text(name),
-        stateOf: () => files.stateOf(),
+        stateOf: () => files.stateOf(''),
       };
-      const ledger = ledgerIn({
-        ...place,
+      const ledger = new LedgerFolder(path, {
         files: Object.assign(Object.create(files), lagging, { list: async () => ['00000001.json'] }),
+        checkpoints: new BucketCheckpoints(place.objects),
       });
       return ledger.refresh().then((all) => all.map(({ number }) => number));
     };
@@ -296,7 +298,7 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     const store = await openTestStore(path);
     for (let n = 0; n < 3; n++) await commitItems(store, n * 10, n * 10 + 9);
     await store.close();
-    const ledger = ledgerIn(openPlace(path));
+    const ledger = bucketBackend(path).ledger();
     await ledger.refresh();
     await ledger.writeCheckpoint('');
     for (const number of [1, 2]) rmSync(join(folder, `_ledger/0000000${number}.json`));
@@ -314,7 +316,7 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     const [named = ''] = await filesIn();
     const orphan = (id: string): string => named.replace(/-[0-9a-f]{12}\.parquet/, `-${id}.parquet`);
     const put = async (name: string): Promise<void> => {
-      await openPlace(path).objects.put(name, readFileSync(join(folder, named)));
+      await bucketBackend(path).objects.put(name, readFileSync(join(folder, named)));
     };
     const foreign = named.replace(/[^/]*$/, 'notes.parquet');
     for (const name of [orphan('aaaaaaaaaaaa'), orphan('bbbbbbbbbbbb'), foreign]) await put(name);
@@ -342,7 +344,7 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     await (await openTestStore(path)).close();
     const [named = ''] = await filesIn();
     const orphan = named.replace(/-[0-9a-f]{12}\.parquet/, '-aaaaaaaaaaaa.parquet');
-    await openPlace(path).objects.put(orphan, readFileSync(join(folder, named)));
+    await bucketBackend(path).objects.put(orphan, readFileSync(join(folder, named)));
     const age = (name: string, minutes: number): void => {
       const time = Date.now() / 1000 - minutes * 60;
       utimesSync(join(folder, name), time, time);
@@ -365,11 +367,11 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     await commitItems(store, 11, 20);
     await store.close();
     const key = '_ledger/00000002.json';
-    const { objects } = openPlace(path);
+    const { objects } = bucketBackend(path);
     const valid = await objects.get(key);
     await objects.put(key, Buffer.from('{"format":1,'));
     const database = await Database.open();
-    const damaged = await openDamagedBucket(path, database);
+    const damaged = await openDamagedFiles(bucketBackend(path), database);
     relay.fault = async ({ method, path: asked }): Promise<S3Fault> => {
       if (method !== 'PUT' || !asked.includes('.broken-2')) return 'pass';
       relay.fault = undefined;

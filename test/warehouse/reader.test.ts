@@ -324,13 +324,8 @@ test('what a newer tonlake made is told so: to update, never to repair', async (
     await database.run(sql);
     database.close();
   }
-  for (const [path, format] of [
-    [identity, 1],
-    [entry, 2],
-    [oneFile, 1],
-    [row, 2],
-  ] as const) {
-    const told = new RegExp(`^store: .* was made by a newer tonlake: expected format ${format}, got 7$`);
+  for (const path of [identity, entry, oneFile, row]) {
+    const told = /^store: .* was made by a newer tonlake: expected format 1, got 7$/;
     const newer = {
       code: 'newer-format',
       message: expect.stringMatching(told),

@@ -23,6 +23,7 @@ import {
 } from '../ledger/ledger-folder.ts';
 import { LedgerStore } from '../ledger/ledger-store.ts';
 import { requireUnrivalled, sealedMeanwhile } from '../ledger/rival-entries.ts';
+import { entryRows } from '../parquet-store/entry-rows.ts';
 import { writerSettings } from '../reader-settings.ts';
 import { requireDeclared, schemaOf } from '../relations/table-schema.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
@@ -38,15 +39,13 @@ import type {
   Store,
 } from '../store.ts';
 import { GRACE_MS, type StoreOptions, warehousePath } from '../store-options.ts';
+import { type BucketBackend, bucketBackend } from './bucket-backend.ts';
 import { COMMIT_WITHIN_MS, collectGarbage } from './bucket-garbage.ts';
-import { type BucketPlace, ledgerIn, openPlace, remoteAccess } from './bucket-place.ts';
-import { bucketRows } from './bucket-rows.ts';
 import { BucketScans } from './bucket-scans.ts';
 import { EarlyUploads } from './early-uploads.ts';
 import { GrowingStage } from './growing-stage.ts';
 import { LocalCopies } from './local-copies.ts';
 import { NumberRace } from './number-race.ts';
-import { requireConditionalPut } from './require-conditional-put.ts';
 import { openWorkFolder } from './work-folder.ts';
 
 /** Files of a commit that are uploaded concurrently. */
@@ -58,7 +57,7 @@ const UPLOADS = 4;
  */
 export async function openBucketStore(options: StoreOptions): Promise<Store> {
   const path = warehousePath(options.path);
-  return guarded(`warehouse ${path}`, () => BucketStore.open(openPlace(path), options));
+  return guarded(`warehouse ${path}`, () => BucketStore.open(bucketBackend(path), options));
 }
 
 class BucketStore extends LedgerStore implements Store {
@@ -66,7 +65,7 @@ class BucketStore extends LedgerStore implements Store {
   readonly rows: EntryRows;
   readonly rivals = new Set<string>();
   readonly #options: StoreOptions;
-  readonly #place: BucketPlace;
+  readonly #place: BucketBackend;
   readonly #ledger: LedgerFolder;
   readonly #declarations: DeclarationFolder;
   readonly #work: string;
@@ -77,7 +76,7 @@ class BucketStore extends LedgerStore implements Store {
   readonly #views: WarehouseViews;
   readonly #commits = new PQueue({ concurrency: 1 });
 
-  private constructor(place: BucketPlace, options: StoreOptions, ledger: LedgerFolder, work: string) {
+  private constructor(place: BucketBackend, options: StoreOptions, ledger: LedgerFolder, work: string) {
     const { path } = place;
     super(path, ledger);
     this.#place = place;
@@ -89,7 +88,7 @@ class BucketStore extends LedgerStore implements Store {
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#copies = new LocalCopies(join(work, 'copies'));
     this.#uploads = new EarlyUploads(place.objects, options.effects);
-    this.rows = bucketRows({ place, ledger, pathOf: this.#pathOf });
+    this.rows = entryRows(place, ledger, { pathOf: this.#pathOf });
     this.#views = this.#openViews('query', 2, this.#scans);
   }
 
@@ -98,7 +97,7 @@ class BucketStore extends LedgerStore implements Store {
   #openViews(name: string, threads: number, scans: BucketScans): WarehouseViews {
     const { path } = this;
     const ledger = this.#ledger;
-    const access = remoteAccess(path);
+    const access = this.#place.access();
     return new WarehouseViews({
       ...{ path, ledger, tables: this.#options.tables, pathOf: this.#pathOf },
       ...{ settings: writerSettings(this.staging.stagingPath, name, threads), scans },
@@ -109,16 +108,16 @@ class BucketStore extends LedgerStore implements Store {
     });
   }
 
-  static async open(place: BucketPlace, options: StoreOptions): Promise<BucketStore> {
+  static async open(place: BucketBackend, options: StoreOptions): Promise<BucketStore> {
     const { network, effects, tables } = options;
-    const { path, files, objects } = place;
-    await Promise.all([requireConditionalPut(objects, effects.freshId()), requireHttpfs()]);
+    const { path, files } = place;
+    await Promise.all([place.requireWritable(effects), requireHttpfs()]);
     const before = await readIdentity(path, files);
     if (before === undefined) await putIdentity(files, network, effects.now());
     // Another process may have been first.
     const identity = before ?? (await readIdentity(path, files));
     requireNetwork(path, identity?.network ?? network, network);
-    const ledger = ledgerIn(place);
+    const ledger = place.ledger();
     requireOwnEntries(path, network, await ledger.refresh());
     ledger.entries.setAside(options.setAside ?? []);
     ledger.requireReadable(tables, path);

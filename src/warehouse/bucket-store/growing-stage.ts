@@ -45,6 +45,10 @@ export class GrowingStage implements FileStage {
     return this.#files.adopt(...file);
   }
 
+  take(...file: Parameters<FileStage['take']>): Promise<void> {
+    return this.#files.take(...file);
+  }
+
   async grow(files: readonly GrowingFile[]): Promise<void> {
     await this.#keep(new Set(files.map(({ path }) => path)));
     for (const { table, path, date, bytes } of files) {

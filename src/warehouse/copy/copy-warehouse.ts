@@ -5,13 +5,14 @@ import PQueue from 'p-queue';
 import type { Effects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
 import { guarded } from '../../files/file-failure.ts';
+import type { Backend } from '../backend.ts';
 import { DECLARATIONS, entryName, IDENTITY, LEDGER, type LedgerFolder, readIdentity } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
+import { openBackend } from '../open-backend.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 import { detectStoreKind } from '../store-kinds.ts';
 import { warehousePath } from '../store-options.ts';
 import type { WarehouseFiles } from '../warehouse-files.ts';
-import { type CopySource, type CopyTarget, openSource, openTarget } from './copy-ends.ts';
 
 export interface CopyOptions {
   /** Folder, or `s3://bucket/prefix`. */
@@ -66,11 +67,13 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
   for (const path of [from, to]) if ((await detectStoreKind(path)).kind !== 'parquet') throw notParquet(path);
   if (from === to) throw diverged(to, 'it is the source itself');
   return guarded(`copy of ${from} to ${to}`, async () => {
-    const source = openSource(from);
+    const source = await openEnd(from);
     const identity = await readIdentity(from, source.files);
     if (identity === undefined) throw noWarehouse(from);
     await source.ledger.refresh();
-    const target = await openTarget(to);
+    const target = await openEnd(to);
+    await target.backend.requireWritable(effects);
+    const lock = await target.backend.lock('tonlake copy', effects);
     try {
       const first = await requirePrefix(source, target, to);
       const copied = await copyFiles(source, target, options);
@@ -83,13 +86,25 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
       const seconds = Math.round(effects.monotonic() - startedAt) / 1000;
       return { event: 'done', from, to, entry: lastOf(source.ledger), ...copied, seconds };
     } finally {
-      await target.close();
+      await lock.release();
     }
   });
 }
 
+/** A warehouse that is copied from or to. */
+interface CopyEnd {
+  readonly backend: Backend;
+  readonly files: WarehouseFiles;
+  readonly ledger: LedgerFolder;
+}
+
+async function openEnd(path: string): Promise<CopyEnd> {
+  const backend = await openBackend(path);
+  return { backend, files: backend.files, ledger: backend.ledger() };
+}
+
 /** Requires the entries of a target to be the first ones of the source. @returns number of the first that is missing */
-async function requirePrefix(source: CopySource, target: CopyTarget, to: string): Promise<number> {
+async function requirePrefix(source: CopyEnd, target: CopyEnd, to: string): Promise<number> {
   const names = (await target.files.list(LEDGER)).filter((name) => /^\d+\.json$/.test(name)).sort();
   const last = names.length;
   if (last === 0 && (await target.files.text(IDENTITY)) !== undefined && lastOf(source.ledger) > 0) {
@@ -106,8 +121,8 @@ async function requirePrefix(source: CopySource, target: CopyTarget, to: string)
 
 /** Copies the data files that entries in force name. */
 async function copyFiles(
-  source: CopySource,
-  target: CopyTarget,
+  source: CopyEnd,
+  target: CopyEnd,
   { stop, onEvent }: CopyOptions,
 ): Promise<Pick<CopyReport, 'files' | 'bytes' | 'present' | 'complete'>> {
   const all = source.ledger.entries.effective.flatMap(filesIn);
@@ -116,12 +131,12 @@ async function copyFiles(
   let [files, bytes, present] = [0, 0, 0];
   const copyOne = async (file: TableFile): Promise<void> => {
     if (stop?.aborted === true) return;
-    if (await target.has(file)) {
+    if (await hasFile(target.backend, file)) {
       present++;
       return;
     }
-    const local = await source.fetch(file, scratch);
-    await target.put(file, local);
+    const local = await source.backend.fetch(file, join(scratch, file.path.replaceAll('/', '-')));
+    await target.backend.put(file, local);
     if (local.startsWith(scratch)) await rm(local, { force: true });
     files++;
     bytes += file.bytes;
@@ -137,8 +152,14 @@ async function copyFiles(
   return { files, bytes, present, complete: files + present === all.length };
 }
 
+/** True if a place has this file, with these bytes. */
+async function hasFile(backend: Backend, { path, bytes, sha256 }: TableFile): Promise<boolean> {
+  if ((await backend.sizeOf(path)) !== bytes) return false;
+  return (await backend.sumOf(path))?.sha256 === sha256;
+}
+
 /** True if an entry from a number on has files and is not in force. */
-function hasReplaced({ ledger }: CopySource, first: number): boolean {
+function hasReplaced({ ledger }: CopyEnd, first: number): boolean {
   const inForce = new Set(ledger.entries.effective.map(({ id }) => id));
   return ledger.entries.all.some(
     (entry) => entry.number >= first && !inForce.has(entry.id) && filesIn(entry).length > 0,
@@ -146,7 +167,7 @@ function hasReplaced({ ledger }: CopySource, first: number): boolean {
 }
 
 /** Copies declarations, schemas and entries, in an order in which each names only what is there. */
-async function copySmallFiles(source: CopySource, target: CopyTarget, first: number): Promise<void> {
+async function copySmallFiles(source: CopyEnd, target: CopyEnd, first: number): Promise<void> {
   const schemas = (await source.files.list(LEDGER)).filter((name) => name.startsWith('schema-'));
   const declarations = await source.files.list(DECLARATIONS);
   const named = [

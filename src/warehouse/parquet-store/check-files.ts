@@ -1,60 +1,37 @@
 import { requireAnswered, shortMessage } from '../../core/errors.ts';
-import { hashFile, statIfAny } from '../../files/disk.ts';
 import type { Query } from '../../sql/query-result.ts';
+import type { Backend } from '../backend.ts';
 import type { BytesCheck, Trust } from '../damaged-store.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import type { TableEntry, TableFile } from '../store.ts';
-import { steadyPath } from './pinned-files.ts';
 
 const order: readonly Trust[] = ['proven', 'suspect', 'unreadable'];
-
-/** What is known of a data file without reading its rows. */
-export interface FileProbe {
-  /** Path or address for DuckDB. */
-  readonly absolute: string;
-  /** Undefined if there is no such file. */
-  readonly bytes: number | undefined;
-  /** Its SHA-256; asked only if the size is right. */
-  readonly hash: () => Promise<string | undefined>;
-}
-
-/** {@link FileProbe} of a folder. */
-export function probeIn(warehouse: string): (file: TableFile) => Promise<FileProbe> {
-  return async ({ path }) => {
-    const absolute = steadyPath(warehouse, path);
-    return { absolute, bytes: (await statIfAny(absolute))?.size, hash: () => hashFile(absolute) };
-  };
-}
 
 /**
  * Compares the files of a table of an entry with the entry. DuckDB reads several files with the types of the first one, so only files
  * whose bytes are proven may share a statement.
  */
-export async function checkFiles(
-  probe: (file: TableFile) => Promise<FileProbe>,
-  { files }: TableEntry,
-  query: Query,
-): Promise<BytesCheck> {
+export async function checkFiles(backend: Backend, { files }: TableEntry, query: Query): Promise<BytesCheck> {
   const checks: FileCheck[] = [];
-  for (const file of files) checks.push(await checkFile(await probe(file), file, query));
+  for (const file of files) checks.push(await checkFile(backend, file, query));
   const trust = order[Math.max(0, ...checks.map((check) => order.indexOf(check.trust)))] ?? 'proven';
   return { trust, isShareable: trust === 'proven', faults: checks.flatMap((check) => check.faults) };
 }
 
 type FileCheck = Pick<BytesCheck, 'trust' | 'faults'>;
 
-async function checkFile(found: FileProbe, file: TableFile, query: Query): Promise<FileCheck> {
+async function checkFile(backend: Backend, file: TableFile, query: Query): Promise<FileCheck> {
   const { path, bytes, sha256 } = file;
-  const size = found.bytes;
+  const size = await backend.sizeOf(path);
   const about = { file: path } as const;
   if (size === undefined) {
     const fault = { kind: 'file-missing', ...about, expected: 'a file that the ledger names', got: 'none' } as const;
     return { trust: 'unreadable', faults: [fault] };
   }
-  if (size === bytes && (await found.hash()) === sha256) return { trust: 'proven', faults: [] };
+  if (size === bytes && (await backend.sumOf(path))?.sha256 === sha256) return { trust: 'proven', faults: [] };
   const [expected, got] =
     size === bytes ? [`bytes with SHA-256 ${sha256}`, 'others'] : [`${bytes} bytes`, String(size)];
-  const read = await readRows(found.absolute, file, query);
+  const read = await readRows(backend.pathOf(path), file, query);
   return { trust: read.trust, faults: [{ kind: 'file-changed', ...about, expected, got }, ...read.faults] };
 }
 

@@ -4,11 +4,10 @@ import { StoreError } from '../../core/errors.ts';
 import { sha256Of } from '../../core/sha256.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { hashFile, ifAny, statIfAny } from '../../files/disk.ts';
-import { dateIn } from '../file-layout.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type FileGroup, readFiles, selectFiles } from '../relations/table-relation.ts';
 import type { SelectEach } from '../select-each.ts';
-import type { EntryDay, EntryRows, LedgerEntry, TableFile } from '../store.ts';
+import type { LedgerEntry, TableFile } from '../store.ts';
 import { steadyPath } from './pinned-files.ts';
 
 /** Where DuckDB reads a data file that the ledger names: a path or an address. */
@@ -56,18 +55,6 @@ export function groupFiles(
   }));
 }
 
-/** {@link EntryRows} of a folder of Parquet files. */
-export function folderRows(warehouse: string, ledger: LedgerFolder): EntryRows {
-  return {
-    select: (table, entries) => selectEntries(pathsIn(warehouse), ledger, table, entries),
-    days: daysIn(ledger),
-    requireSound: async ({ tables }) => {
-      for (const { files } of Object.values(tables)) for (const file of files) await requireSound(warehouse, file);
-    },
-    localFolder: async () => warehouse,
-  };
-}
-
 /** SQL for a table's rows in some entries. `isNamed` adds the path of a row's file, and its position there. */
 export function selectEntries(
   pathOf: PathOf,
@@ -77,11 +64,6 @@ export function selectEntries(
   isNamed = false,
 ): string {
   return selectFiles(table, groupFiles(pathOf, ledger, table.name, entries), readFiles, isNamed);
-}
-
-/** {@link EntryRows.days} by the paths of the files. */
-export function daysIn(ledger: LedgerFolder): EntryRows['days'] {
-  return async (table) => ledger.entries.effective.flatMap((entry) => daysOf(entry, table));
 }
 
 /** As `selectEntries`, and the entry and file of each row. */
@@ -100,20 +82,12 @@ export function selectEachFile(
   return { sql, by: 'filename', position: 'file_row_number', ownerOf: (value) => owners.get(String(value)) };
 }
 
-/** The days of an entry's rows, from the folders of its files. */
-function daysOf({ id, tables }: LedgerEntry, table: string): readonly EntryDay[] {
-  return (tables[table]?.files ?? []).flatMap(({ path }) => {
-    const date = dateIn(path);
-    return date === undefined ? [] : [{ date, entry: id }];
-  });
-}
-
 /** Otherwise a flipped bit would be copied and committed as sound. @throws {StoreError} `damaged` */
 export async function requireSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<void> {
   const absolute = join(warehouse, path);
   const size = (await statIfAny(absolute))?.size;
   if (size === bytes && (await hashFile(absolute)) === sha256) return;
-  throw damaged(warehouse, absolute);
+  throw damagedFile(warehouse, path);
 }
 
 /** The bytes of a file as they were committed. @throws {StoreError} `damaged` */
@@ -121,11 +95,12 @@ export async function readSound(warehouse: string, { path, bytes, sha256 }: Tabl
   const absolute = join(warehouse, path);
   const read = await ifAny(readFile(absolute));
   if (read?.length === bytes && sha256Of(read) === sha256) return read;
-  throw damaged(warehouse, absolute);
+  throw damagedFile(warehouse, path);
 }
 
-function damaged(warehouse: string, absolute: string): StoreError {
-  return new StoreError(`store: ${absolute} differs from the committed file`, {
+/** @param path as the ledger names the file */
+export function damagedFile(warehouse: string, path: string): StoreError {
+  return new StoreError(`store: ${warehouse}/${path} differs from the committed file`, {
     code: 'damaged',
     hint: `tonlake verify --repair --warehouse ${warehouse}`,
   });

@@ -1,41 +1,27 @@
 import type { TableDef } from '../../declare/table.ts';
-import { guarded } from '../../files/file-failure.ts';
+import { guarded, takeAll } from '../../files/file-failure.ts';
 import { readLockHolder } from '../../files/writer-lock.ts';
-import { type Traffic, takeTraffic } from '../../sql/http-traffic.ts';
-import { LedgerFolder, layoutOf, readIdentity, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import { takeTraffic } from '../../sql/http-traffic.ts';
+import type { Backend } from '../backend.ts';
+import { layoutOf, readIdentity, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
-import { readerSettings } from '../reader-settings.ts';
 import { martsIn } from '../relations/mart-views.ts';
-import { type ViewsOptions, WarehouseViews } from '../relations/warehouse-views.ts';
-import { groupFiles, pathsIn, selectEachFile, selectEntries } from './entry-files.ts';
+import { WarehouseViews } from '../relations/warehouse-views.ts';
+import { groupFiles, selectEachFile, selectEntries } from './entry-files.ts';
 
-/** Opens a folder of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
+/** Opens a warehouse of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
 export async function openParquetReader(
-  path: string,
+  backend: Backend,
   tables: readonly TableDef[],
   options: ReaderOptions,
 ): Promise<Reader> {
-  const identity = await readIdentity(path);
+  const { path, pathOf } = backend;
+  const identity = await readIdentity(path, backend.files);
   if (identity === undefined) throw noWarehouse(path);
-  return ledgerReader({
-    ...{ path, tables, options, network: identity.network, ledger: new LedgerFolder(path) },
-    // The cache keeps 32 KB of each file that was ever read; the system caches local files anyway.
-    settings: { ...readerSettings(), enable_external_file_cache: 'false' },
-    ...{ pathOf: pathsIn(path), confinement: options.confinement },
-  });
-}
-
-interface LedgerReaderOptions extends ViewsOptions {
-  readonly network: string;
-  /** Requests for the ledger since the last call; those for rows are counted, too. Default: nothing is counted. */
-  readonly takeLedgerTraffic?: (() => Traffic) | undefined;
-  readonly options: ReaderOptions;
-}
-
-/** Reads Parquet files as a ledger says, wherever they lie. */
-export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> {
-  const { path, network, ledger, tables, pathOf, takeLedgerTraffic } = given;
+  const { network } = identity;
+  const ledger = backend.ledger();
+  const { takeLedgerTraffic, close, ...reads } = backend.openReads(options);
   // One refresh at a time: two at once would add the same entries twice.
   let last: Promise<void> = Promise.resolve();
   const refresh = (): Promise<void> => {
@@ -52,10 +38,10 @@ export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> 
   const current =
     <A extends readonly unknown[], R>(read: (...given: A) => R | Promise<R>) =>
     async (...own: A): Promise<R> => {
-      if (given.options.isPinned !== true) await refresh();
+      if (options.isPinned !== true) await refresh();
       return read(...own);
     };
-  const views = new WarehouseViews(given);
+  const views = new WarehouseViews({ ...reads, path, ledger, tables, pathOf, confinement: options.confinement });
   return {
     kind: 'parquet',
     blocksWriters: false,
@@ -82,6 +68,6 @@ export async function ledgerReader(given: LedgerReaderOptions): Promise<Reader> 
     refresh,
     interrupt: () => views.interrupt(),
     release: async () => {},
-    close: () => views.close(),
+    close: () => takeAll([() => views.close(), close]),
   };
 }

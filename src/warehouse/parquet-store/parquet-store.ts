@@ -42,7 +42,9 @@ import type {
 } from '../store.ts';
 import { GRACE_MS, type StoreOptions, warehousePath } from '../store-options.ts';
 import { Catalog } from './catalog.ts';
-import { folderRows, pathsIn } from './entry-files.ts';
+import { pathsIn } from './entry-files.ts';
+import { entryRows } from './entry-rows.ts';
+import { folderBackend } from './folder-backend.ts';
 import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
 
 /** Minimum pause between two catalogs, as a multiple of the time that the last one took: large ones are written less often. */
@@ -92,7 +94,7 @@ class ParquetStore extends LedgerStore implements Store {
     this.#lock = lock;
     this.#ledger = ledger;
     this.#declarations = new DeclarationFolder(path);
-    this.rows = folderRows(path, ledger);
+    this.rows = entryRows(folderBackend(path), ledger);
     this.staging = { form: 'final', stagingPath: layoutOf(path).stage };
     this.#stager = new Stager(this.staging, options.effects.freshId);
     this.#folders = new SettledFolders(path);

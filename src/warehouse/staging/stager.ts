@@ -1,5 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants, copyFile, link, mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
 import type { TableDef } from '../../declare/table.ts';
@@ -20,6 +20,7 @@ import type {
   StagedSpan,
   StagedTable,
   StagerOptions,
+  TableFile,
 } from '../store.ts';
 import { addEvidence, boundedColumns, type DatedEvidence, measureRows } from './row-evidence.ts';
 import { type FileForm, type FolderState, type RowFile, RowFolder } from './row-folder.ts';
@@ -141,6 +142,22 @@ class FolderStage implements FileStage {
     const unknown = { isSorted: false, isFinal: false, date: dateIn(path) };
     this.#adopted.push({ ...unknown, ...known, table: table.name, path, plainBytes });
     await mkdir(this.#options.folder, { recursive: true });
+  }
+
+  async take(table: TableDef, { path, rows, sha256 }: TableFile, from: string, isShared = false): Promise<void> {
+    const source = join(from, path);
+    // The path tells the day of the rows.
+    const target = join(this.folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    const copy = () => copyFile(source, target, constants.COPYFILE_FICLONE);
+    await (isShared ? link(source, target).catch(copy) : copy());
+    if ((await hashFile(target)) !== sha256) {
+      throw new StoreError(`store: expected the rows that were committed, got another checksum of ${source}`, {
+        code: 'damaged',
+        hint: 'tonlake verify --repair on that warehouse, then again',
+      });
+    }
+    await this.adopt(table, target, { rows, isSorted: true, isFinal: true });
   }
 
   async grow(): Promise<void> {}

@@ -1,57 +1,64 @@
-import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { Effects } from '../../core/effects.ts';
 import { shortMessage } from '../../core/errors.ts';
 import { greatest, hullOf, type Span, unionSpans } from '../../core/span.ts';
-import { makeFolder, putText, statIfAny } from '../../files/disk.ts';
-import { takeLock } from '../../files/writer-lock.ts';
+import { makeFolder, statIfAny } from '../../files/disk.ts';
 import { quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
+import type { Backend } from '../backend.ts';
 import {
   type DamagedStore,
   type FillOptions,
   type LedgerFault,
-  type LostDeclaration,
   type LostEntry,
   surveyLedger,
   voidEntry,
 } from '../damaged-store.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
-import { folderFiles, LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { entryName, LEDGER, type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { findIdentity, networkOf, restoreIdentity } from '../ledger/lost-identity.ts';
 import { COMMITS } from '../relations/commits-view.ts';
-import { checkFiles, probeIn } from './check-files.ts';
-import { pathsIn, selectEachFile, selectEntries } from './entry-files.ts';
+import type { WarehouseFiles } from '../warehouse-files.ts';
+import { checkFiles } from './check-files.ts';
+import { selectEachFile, selectEntries } from './entry-files.ts';
 
 /**
- * Opens whatever can be read of a folder of Parquet files.
+ * Opens whatever can be read of a warehouse of Parquet files.
  * @throws {StoreError} `no-warehouse`; `bad-ledger` if neither its description nor its entries name one network
  */
-export async function openDamagedFolder(path: string, database: Database): Promise<DamagedStore> {
-  const identity = await findIdentity(path);
+export async function openDamagedFiles(backend: Backend, database: Database): Promise<DamagedStore> {
+  const { path, files, pathOf } = backend;
+  const identity = await findIdentity(path, files);
+  await backend.access()(database);
   // The catalog before the ledger, so that a commit in between does not look lost.
-  const catalog = await readCatalog(path, database);
-  const { ledger, broken, faults } = await readDamaged(new LedgerFolder(path));
+  const catalog = backend.isShared ? new Map() : await readCatalog(path, database);
+  const { ledger, broken, faults } = await readDamaged(backend.ledger());
   const { network, unnamed } = networkOf(identity, ledger.entries);
-  const lost = await findLost(ledger, broken, catalog, async (number) => {
-    return (await statIfAny(ledger.entryPath(number))) !== undefined;
-  });
+  const lost = await findLost(ledger, broken, catalog, files);
   const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
   const wrong = await wrongCheckpoints(ledger);
+  const changing = async (options: Omit<FillOptions, 'tables'>, change: () => Promise<void>): Promise<void> => {
+    const lock = await backend.lock(options.command, options.effects);
+    await change().finally(() => lock.release());
+  };
   return {
     ...surveyLedger(ledger.entries, network, lost, [...unnamed, ...faults, ...unknown, ...wrong]),
     ...{ kind: 'parquet', path, database },
-    select: (table, entries) => selectEntries(pathsIn(path), ledger, table, entries),
-    selectEach: (table, entries) => selectEachFile(pathsIn(path), ledger, table, entries),
-    checkBytes: (part, query) => checkFiles(probeIn(path), part, query),
-    declarations: new DeclarationFolder(path),
-    fillLedger: (options) => fillFolder(path, network, lost, options),
-    restoreDeclarations: (gone, options) => restoreDeclarations(path, gone, options),
+    select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
+    selectEach: (table, entries) => selectEachFile(pathOf, ledger, table, entries),
+    checkBytes: (part, query) => checkFiles(backend, part, query),
+    declarations: new DeclarationFolder(path, files),
+    fillLedger: (options) => changing(options, () => fillLedger(backend, network, lost, options.effects)),
+    restoreDeclarations: (gone, options) =>
+      changing(options, async () => {
+        const folder = new DeclarationFolder(path, files);
+        for (const { pipeline, number } of gone) await folder.replace(pipeline, number);
+      }),
     close: () => database.close(),
   };
 }
 
 /** Checkpoints that differ from the entries. */
-export async function wrongCheckpoints(ledger: LedgerFolder): Promise<readonly LedgerFault[]> {
+async function wrongCheckpoints(ledger: LedgerFolder): Promise<readonly LedgerFault[]> {
   return (await ledger.findWrongCheckpoints()).map((entry) => {
     const expected = `a checkpoint of the ledger up to entry ${entry}`;
     return { kind: 'checkpoint-wrong', pipeline: '', entry, expected, got: 'one that differs from the entries' };
@@ -59,7 +66,7 @@ export async function wrongCheckpoints(ledger: LedgerFolder): Promise<readonly L
 }
 
 /** The readable entries of the ledger, and the numbers of those that are missing or unreadable. */
-export async function readDamaged(ledger: LedgerFolder) {
+async function readDamaged(ledger: LedgerFolder) {
   const broken = new Set<number>();
   const faults: LedgerFault[] = [];
   await ledger.refresh(({ number, error }) => {
@@ -69,12 +76,12 @@ export async function readDamaged(ledger: LedgerFolder) {
   return { ledger, broken, faults } as const;
 }
 
-/** Entries that are missing or unreadable. `isThere`: whether something has the name of an entry. */
-export async function findLost(
+/** Entries that are missing or unreadable. */
+async function findLost(
   ledger: LedgerFolder,
   broken: ReadonlySet<number>,
   catalog: Catalog,
-  isThere: (number: number) => Promise<boolean>,
+  files: WarehouseFiles,
 ): Promise<LostEntry[]> {
   const known = new Set(ledger.entries.all.map(({ number }) => number));
   const highest = greatest(known, 0);
@@ -82,7 +89,7 @@ export async function findLost(
   const lost: LostEntry[] = [];
   for (const number of gone.sort((a, b) => a - b)) {
     const { pipeline, span, spans } = catalog.get(number) ?? {};
-    const isBroken = await isThere(number);
+    const isBroken = (await files.text(`${LEDGER}/${entryName(number)}`)) !== undefined;
     // Files that no entry names do not exist for readers.
     lost.push({ number, isBroken, isGap: isBroken || number < highest, hasRows: false, pipeline, span, spans });
   }
@@ -149,53 +156,23 @@ function shownCommit(rows: readonly (readonly unknown[])[]): ShownCommit {
   };
 }
 
-/** {@link DamagedStore.fillLedger} of a folder. */
-async function fillFolder(
-  path: string,
+/** {@link DamagedStore.fillLedger}, under the lock if there is one. */
+async function fillLedger(
+  backend: Backend,
   network: string,
   lost: readonly LostEntry[],
-  options: FillOptions,
+  effects: Effects,
 ): Promise<void> {
-  await underLock(path, options, async () => {
-    const { stage, checkpoints } = layoutOf(path);
-    const { ledger, broken } = await readDamaged(new LedgerFolder(path));
-    await makeFolder(stage);
-    await restoreIdentity(folderFiles(path), network, options.effects.now());
-    for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
-      const entry = voidEntry(network, each, options.effects);
-      const to = ledger.entryPath(each.number);
-      if (each.isBroken) await rename(to, join(ledger.path, `.broken-${each.number}-${entry.id}.json`));
-      await putText(to, `${JSON.stringify(entry)}\n`, stage, entry.id);
-    }
-    const filled = await readDamaged(new LedgerFolder(path));
-    if (filled.broken.size === 0 && (await filled.ledger.findWrongCheckpoints()).length > 0) {
-      await rm(checkpoints, { recursive: true });
-      await filled.ledger.writeCheckpoint(stage);
-    }
-  });
-}
-
-/** {@link DamagedStore.restoreDeclarations} of a folder. */
-async function restoreDeclarations(
-  path: string,
-  lost: readonly LostDeclaration[],
-  options: Omit<FillOptions, 'tables'>,
-): Promise<void> {
-  await underLock(path, options, async () => {
-    const folder = new DeclarationFolder(path);
-    for (const { pipeline, number } of lost) await folder.replace(pipeline, number);
-  });
-}
-
-async function underLock(
-  path: string,
-  { effects, command }: Omit<FillOptions, 'tables'>,
-  change: () => Promise<void>,
-): Promise<void> {
-  const lock = await takeLock({ path: layoutOf(path).lock, subject: `warehouse ${path}`, command, effects });
-  try {
-    await change();
-  } finally {
-    await lock.release();
+  await restoreIdentity(backend.files, network, effects.now());
+  const { broken } = await readDamaged(backend.ledger());
+  for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
+    await backend.fillEntry(voidEntry(network, each, effects), each.isBroken);
   }
+  const filled = await readDamaged(backend.ledger());
+  if (filled.broken.size > 0 || (await filled.ledger.findWrongCheckpoints()).length === 0) return;
+  const { objects } = backend;
+  await objects.remove((await objects.list('_checkpoints/')).map(({ key }) => key));
+  const { stage } = layoutOf(backend.path);
+  if (!backend.isShared) await makeFolder(stage);
+  await filled.ledger.writeCheckpoint(stage);
 }

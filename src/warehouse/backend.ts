@@ -1,0 +1,57 @@
+import type { Effects } from '../core/effects.ts';
+import type { FileSum, SmallObjects } from '../objects/object-store.ts';
+import type { Database } from '../sql/database.ts';
+import type { Traffic } from '../sql/http-traffic.ts';
+import type { LedgerFolder } from './ledger/ledger-folder.ts';
+import type { PathOf } from './parquet-store/entry-files.ts';
+import type { ReaderOptions } from './reader.ts';
+import type { ViewsOptions } from './relations/warehouse-views.ts';
+import type { LedgerEntry, TableFile } from './store.ts';
+import type { WarehouseFiles } from './warehouse-files.ts';
+
+/** A place that holds a warehouse of Parquet files: all that a folder and an object store do in different ways. The rest is written once. */
+export interface Backend {
+  /** Absolute path, or `s3://bucket/prefix`. */
+  readonly path: string;
+  /** True if any number of processes write at the same time; otherwise one does, with the lock. */
+  readonly isShared: boolean;
+  /** Identity, ledger, schemas and declarations. */
+  readonly files: WarehouseFiles;
+  /** Everything, as objects: marks and metadata of publications, and checkpoints. */
+  readonly objects: SmallObjects;
+  /** The ledger, not read yet. */
+  ledger(): LedgerFolder;
+  /** Takes the lock, if there is one. @throws {StoreError} `busy` */
+  lock(command: string, effects: Effects): Promise<{ release(): Promise<void> }>;
+  /** Puts an entry under the number of one that is lost. `isBroken`: what is there is put aside. A number that another process has filled stays. */
+  fillEntry(entry: LedgerEntry, isBroken: boolean): Promise<void>;
+
+  /** Where DuckDB reads a data file. */
+  readonly pathOf: PathOf;
+  /** Lets databases read data files. Called before each query: credentials may have been renewed. */
+  access(): (database: Database) => Promise<void>;
+  /** How readers query data files. */
+  openReads(options: ReaderOptions): Reads;
+  /** Size of a data file; undefined if there is none. */
+  sizeOf(path: string): Promise<number | undefined>;
+  /** Size and checksum of a data file as it is; undefined if there is none. */
+  sumOf(path: string): Promise<FileSum | undefined>;
+  /** A local file with the bytes of a data file as they were committed: `to` if it had to be fetched. @throws {StoreError} `damaged` */
+  fetch(file: TableFile, to: string): Promise<string>;
+  /** Puts a data file that no entry names yet. @throws {StoreError} `damaged` */
+  put(file: TableFile, local: string): Promise<void>;
+  /** Tries whether the place can be written as commits need it. @throws {StoreError} `no-conditions` */
+  requireWritable(effects: Effects): Promise<void>;
+
+  /** The name of a data file that stays when it is superseded; see `keep`. */
+  lastingOf(path: string): string;
+  /** Makes sure that files are there, under their lasting names. @throws {StoreError} `no-links`, `bad-ledger` */
+  keep(files: readonly TableFile[]): Promise<void>;
+}
+
+/** How a reader queries data files. */
+export interface Reads extends Pick<ViewsOptions, 'settings' | 'prepare' | 'scans'> {
+  /** Requests for the ledger since the last call; those for rows are counted, too. Default: nothing is counted. */
+  readonly takeLedgerTraffic?: (() => Traffic) | undefined;
+  close(): Promise<void>;
+}

@@ -1,0 +1,136 @@
+import { availableParallelism } from 'node:os';
+import { StoreError } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { runLimited } from '../../core/run-limited.ts';
+import { guarded } from '../../files/file-failure.ts';
+import { downloadObject, sumObject } from '../../objects/object-files.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import { s3Access, takeS3Traffic } from '../../objects/s3-client.ts';
+import { objectFailure } from '../../objects/s3-failure.ts';
+import { parseLocation } from '../../objects/s3-location.ts';
+import { openS3Store } from '../../objects/s3-store.ts';
+import type { Database } from '../../sql/database.ts';
+import { logTraffic } from '../../sql/http-traffic.ts';
+import { loadHttpfs, putSecret } from '../../sql/httpfs.ts';
+import type { Backend } from '../backend.ts';
+import { entryName, LEDGER, LedgerFolder } from '../ledger/ledger-folder.ts';
+import { damagedFile } from '../parquet-store/entry-files.ts';
+import type { ReaderOptions } from '../reader.ts';
+import { readerSettings } from '../reader-settings.ts';
+import type { TableFile } from '../store.ts';
+import { BucketCheckpoints, BucketFiles } from './bucket-files.ts';
+import { BucketScans } from './bucket-scans.ts';
+import { requireConditionalPut } from './require-conditional-put.ts';
+
+/** Threads wait for answers of the store most of the time: two of them take five times as long as eight, at 30 ms an answer. */
+const THREADS = 16;
+/** From this number of files of a table on, one listing costs less than a request for each. */
+const LISTED_FILES = 50;
+/** Files that are looked up concurrently. */
+const LOOKUPS = 8;
+
+/** A place in an object store. */
+export interface BucketBackend extends Backend {
+  readonly objects: ObjectStore;
+}
+
+/** A place in an object store. @param path `s3://bucket/prefix` */
+export function bucketBackend(path: string): BucketBackend {
+  const objects = openS3Store(path);
+  const files = new BucketFiles(objects);
+  return {
+    ...{ path, isShared: true, files, objects },
+    ledger: () => new LedgerFolder(path, { files, checkpoints: new BucketCheckpoints(objects) }),
+    lock: async () => ({ release: async () => {} }),
+    fillEntry: async (entry, isBroken) => {
+      const key = `${LEDGER}/${entryName(entry.number)}`;
+      const text = Buffer.from(`${JSON.stringify(entry)}\n`);
+      const broken = isBroken ? await objects.get(key) : undefined;
+      if (broken === undefined) {
+        await objects.putIfAbsent(key, text);
+        return;
+      }
+      await objects.put(`${LEDGER}/.broken-${entry.number}-${entry.id}.json`, broken);
+      // Another repair may have been here, and a writer after it.
+      await objects.putInPlaceOf(key, broken, text);
+    },
+    pathOf: (file) => `${path}/${file}`,
+    access: () => remoteAccess(path),
+    openReads: (options) => {
+      const scans = new BucketScans();
+      return {
+        settings: { ...readerSettings(), threads: String(Math.max(THREADS, availableParallelism())) },
+        ...{ prepare: accessTo(path, options), scans, close: () => scans.close() },
+        takeLedgerTraffic: options.countsTraffic === true ? takeS3Traffic : undefined,
+      };
+    },
+    sizeOf: async (file) => (await objects.head(file))?.bytes,
+    sumOf: (file) => sumObject(objects, file),
+    fetch: async (file, to) => {
+      const got = await downloadObject(objects, file.path, to);
+      if (got?.bytes === file.bytes && got.sha256 === file.sha256) return to;
+      throw damagedFile(path, file.path);
+    },
+    put: ({ path: key, bytes, sha256 }, local) => objects.upload(key, local, { bytes, sha256 }),
+    requireWritable: ({ freshId }) => requireConditionalPut(objects, freshId()),
+    lastingOf: (file) => file,
+    keep: (given) => guarded(`warehouse ${path}`, () => requireFiles(objects, given)),
+  };
+}
+
+/** Lets a database read the data files of a location. */
+export function remoteAccess(path: string): (database: Database) => Promise<void> {
+  let given: string | undefined;
+  return async (database) => {
+    if (given === undefined) await loadHttpfs(database);
+    const access = await s3Access(parseLocation(path)).catch((error: unknown) => {
+      throw objectFailure(error, path);
+    });
+    const current = JSON.stringify(access);
+    if (current === given) return;
+    await putSecret(database, access);
+    given = current;
+  };
+}
+
+function accessTo(path: string, { countsTraffic }: ReaderOptions): (database: Database) => Promise<void> {
+  const access = remoteAccess(path);
+  let isLogging = countsTraffic !== true;
+  return async (database) => {
+    await access(database);
+    if (!isLogging) await logTraffic(database);
+    isLogging = true;
+  };
+}
+
+/** A superseded file keeps its name in an object store, so it is enough that it is there. */
+async function requireFiles(objects: ObjectStore, files: readonly TableFile[]): Promise<void> {
+  const found = await sizesOf(objects, files);
+  const lost = files.find(({ path, bytes }) => found.get(path) !== bytes);
+  if (lost === undefined) return;
+  const held = found.get(lost.path);
+  const problem = held === undefined ? 'missing file' : `${held} of ${lost.bytes} bytes in file`;
+  throw new StoreError(`store: warehouse ${objects.url}: ${problem} ${lost.path}, which its ledger names`, {
+    code: 'bad-ledger',
+    hint: `tonlake verify --repair --warehouse ${objects.url}`,
+  });
+}
+
+async function sizesOf(objects: ObjectStore, files: readonly TableFile[]): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  const byTable = groupBy(files, ({ path }) => path.split('/').slice(0, 2).join('/'));
+  for (const [folder, own] of byTable) {
+    if (own.length >= LISTED_FILES) {
+      for (const { key, bytes } of await objects.list(`${folder}/`)) found.set(key, bytes);
+      continue;
+    }
+    await runLimited(
+      LOOKUPS,
+      own.map(({ path }) => async () => {
+        const held = await objects.head(path);
+        if (held !== undefined) found.set(path, held.bytes);
+      }),
+    );
+  }
+  return found;
+}

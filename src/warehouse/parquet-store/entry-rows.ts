@@ -1,0 +1,45 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { statIfAny } from '../../files/disk.ts';
+import type { Backend } from '../backend.ts';
+import { dateIn } from '../file-layout.ts';
+import type { LedgerFolder } from '../ledger/ledger-folder.ts';
+import type { EntryDay, EntryRows, LedgerEntry } from '../store.ts';
+import { damagedFile, selectEntries } from './entry-files.ts';
+
+/** {@link EntryRows} of Parquet files. @param pathOf where they are read: files may have been kept on this machine */
+export function entryRows(
+  backend: Backend,
+  ledger: LedgerFolder,
+  { pathOf }: Pick<Backend, 'pathOf'> = backend,
+): EntryRows {
+  return {
+    select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
+    days: async (table) => ledger.entries.effective.flatMap((entry) => daysOf(entry, table)),
+    requireSound: async ({ tables }) => {
+      for (const { path, bytes, sha256 } of Object.values(tables).flatMap(({ files }) => files)) {
+        const got = await backend.sumOf(path);
+        if (got?.bytes !== bytes || got.sha256 !== sha256) throw damagedFile(backend.path, path);
+      }
+    },
+    localFolder: async (files, scratch) => {
+      if (!backend.isShared) return backend.path;
+      const folder = join(scratch, 'fetched');
+      for (const file of files) {
+        const path = join(folder, file.path);
+        if ((await statIfAny(path)) !== undefined) continue;
+        await mkdir(dirname(path), { recursive: true });
+        await backend.fetch(file, path);
+      }
+      return folder;
+    },
+  };
+}
+
+/** The days of an entry's rows, from the folders of its files. */
+function daysOf({ id, tables }: LedgerEntry, table: string): readonly EntryDay[] {
+  return (tables[table]?.files ?? []).flatMap(({ path }) => {
+    const date = dateIn(path);
+    return date === undefined ? [] : [{ date, entry: id }];
+  });
+}

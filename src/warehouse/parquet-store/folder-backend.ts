@@ -1,0 +1,104 @@
+import { copyFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { realEffects } from '../../core/effects.ts';
+import { StoreError } from '../../core/errors.ts';
+import { failedWith, hashFile, ifAny, makeFolder, putText, statIfAny, syncPath } from '../../files/disk.ts';
+import { guarded } from '../../files/file-failure.ts';
+import { takeLock } from '../../files/writer-lock.ts';
+import { diskObjects } from '../../objects/disk-objects.ts';
+import type { FileSum } from '../../objects/object-store.ts';
+import type { Backend } from '../backend.ts';
+import { folderFiles, LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { readerSettings } from '../reader-settings.ts';
+import type { TableFile } from '../store.ts';
+import { damagedFile, pathsIn } from './entry-files.ts';
+import { pinFile, pinnedPath } from './pinned-files.ts';
+
+/** A folder. @param path absolute */
+export function folderBackend(path: string): Backend {
+  const { lock, stage } = layoutOf(path);
+  const pathOf = pathsIn(path);
+  const sizeOf = async (file: string) => (await statIfAny(pathOf(file)))?.size;
+  return {
+    path,
+    isShared: false,
+    files: folderFiles(path),
+    objects: diskObjects(path),
+    ledger: () => new LedgerFolder(path),
+    lock: (command, effects) => takeLock({ path: lock, subject: `warehouse ${path}`, command, effects }),
+    fillEntry: async (entry, isBroken) => {
+      const ledger = new LedgerFolder(path);
+      const to = ledger.entryPath(entry.number);
+      if (isBroken) await rename(to, join(ledger.path, `.broken-${entry.number}-${entry.id}.json`));
+      await makeFolder(stage);
+      await putText(to, `${JSON.stringify(entry)}\n`, stage, entry.id);
+    },
+    pathOf,
+    access: () => async () => {},
+    openReads: () => ({
+      // The cache keeps 32 KB of each file that was ever read; the system caches local files anyway.
+      settings: { ...readerSettings(), enable_external_file_cache: 'false' },
+      close: async () => {},
+    }),
+    sizeOf,
+    sumOf: (file) => sumFile(pathOf(file)),
+    fetch: async (file) => {
+      const local = pathOf(file.path);
+      if (isSame(file, await sumFile(local))) return local;
+      throw damagedFile(path, file.path);
+    },
+    put: async (file, local) => {
+      const draft = join(stage, `copy-${realEffects.freshId()}`);
+      const to = join(path, file.path);
+      try {
+        await copyFile(local, draft);
+        await syncPath(draft);
+        if (!isSame(file, await sumFile(draft))) throw damagedFile(path, file.path);
+        await makeFolder(dirname(to));
+        await rename(draft, to);
+        await syncPath(dirname(to));
+      } finally {
+        await rm(draft, { force: true });
+      }
+    },
+    requireWritable: () => makeFolder(stage),
+    lastingOf: pinnedPath,
+    keep: (files) =>
+      guarded(`warehouse ${path}`, async () => {
+        for (const file of files) await keepFile(path, file);
+      }),
+  };
+}
+
+async function sumFile(path: string): Promise<FileSum | undefined> {
+  const bytes = (await statIfAny(path))?.size;
+  return bytes === undefined ? undefined : { bytes, sha256: await hashFile(path) };
+}
+
+function isSame({ bytes, sha256 }: TableFile, got: FileSum | undefined): boolean {
+  return got?.bytes === bytes && got.sha256 === sha256;
+}
+
+async function keepFile(warehouse: string, { path }: TableFile): Promise<void> {
+  const isThere = async () => (await ifAny(stat(join(warehouse, pinnedPath(path))))) !== undefined;
+  if (await isThere()) return;
+  try {
+    if (await pinFile(warehouse, path)) return;
+  } catch (error) {
+    // The writer has given it the name meanwhile, or has superseded the file and removed the other name.
+    if (failedWith(error, 'EEXIST', 'ENOENT') && (await isThere())) return;
+    if (!failedWith(error, 'ENOENT')) throw error;
+    throw new StoreError(`store: warehouse ${warehouse}: missing file ${path}, which its ledger names`, {
+      code: 'bad-ledger',
+      hint: `tonlake verify --repair --warehouse ${warehouse}`,
+      cause: error,
+    });
+  }
+  throw new StoreError(
+    `store: warehouse ${warehouse} is on a file system without hard links, where superseded files change their paths`,
+    {
+      code: 'no-links',
+      hint: 'move it to another file system: its tables can be published there',
+    },
+  );
+}
