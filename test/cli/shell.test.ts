@@ -158,7 +158,8 @@ describe('a person at the prompt', () => {
     expect(isTooLarge('abcd', { columns: 3, rows: 3 })).toBe(true);
     const terminal = new Terminal();
     const paged = join(folder, 'paged.txt');
-    const ended = open(warehouse, terminal, { pager: `cat > '${paged}'` });
+    const saving = `'${process.execPath}' -e 'process.stdin.pipe(fs.createWriteStream(process.argv[1]))'`;
+    const ended = open(warehouse, terminal, { pager: `${saving} '${paged}'` });
     await terminal.type('select 1 as small;\r', /small[\s\S]*1 row[\s\S]*tonlake> /);
     await terminal.type('select range as n from range(30);\r', /tonlake> /);
     await terminal.type('.quit\r', /quit/);

@@ -204,7 +204,7 @@ test('a failed job tells by command and by webhook', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const notify = `notify:
-  - {command: [sh, -c, 'cat > told.json']}
+  - {command: [node, -e, 'process.stdin.pipe(fs.createWriteStream("told.json"))']}
   - {webhook: 'http://127.0.0.1:${port}/secret'}
   - {webhook_env: TOLD}
   - {command: [no-such-program]}
