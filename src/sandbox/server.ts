@@ -42,8 +42,18 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+interface ListenOptions {
+  readonly compresses: boolean;
+  /** Of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** @throws {UsageError} if the port is taken */
-export async function listen(wanted: number, compresses: boolean, respond: Respond): Promise<Listening> {
+export async function listen(
+  wanted: number,
+  { compresses, headers }: ListenOptions,
+  respond: Respond,
+): Promise<Listening> {
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const started = performance.now();
     const method = incoming.method ?? 'GET';
@@ -54,7 +64,12 @@ export async function listen(wanted: number, compresses: boolean, respond: Respo
     const target = path + url.search;
     const answer = await respond({ method, target, path, query: url.searchParams, headers: incoming.headers, body });
     const encoding = compresses && answer.status === 200 ? acceptedBy(incoming) : undefined;
-    await send(response, answer, encoding, performance.now() - started);
+    await send(
+      response,
+      { ...answer, headers: { ...headers, ...answer.headers } },
+      encoding,
+      performance.now() - started,
+    );
   };
   const server = createServer({ maxHeaderSize: 1 << 20, keepAliveTimeout: 60_000 }, (incoming, response) => {
     serve(incoming, response).catch(() => incoming.socket.destroy());
@@ -84,8 +99,6 @@ async function send(
     'content-type': 'application/json',
     'content-length': bytes.length,
     'x-api-version': '1.2.10',
-    // The hashes of a virtual chain of millions of blocks are not those of cells.
-    'x-hashes': 'made-up',
     'server-timing': `app;dur=${ms.toFixed(3)}`,
     ...(compressed ? { 'content-encoding': encoding, vary: 'accept-encoding' } : {}),
     ...headers,

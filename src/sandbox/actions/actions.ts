@@ -78,8 +78,8 @@ export class Actions {
   }
 
   /** The trace of an action id. */
-  traceOfAction(hash: string): TraceRow | undefined {
-    const root = this.#chain.transactionByHash(hash);
+  traceOfAction(hash: string, head: number): TraceRow | undefined {
+    const root = this.#chain.transactionByHash(hash, head);
     if (root !== undefined) return this.#traces.of(root);
     const tag = this.#chain.codec.decode(Buffer.from(hash, 'base64'));
     const template = tag?.kind === HASH_KIND.action ? this.#chain.template(tag.family) : undefined;

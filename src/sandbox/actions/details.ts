@@ -1,5 +1,5 @@
 import type { Account, Cast } from '../chain/accounts.ts';
-import { byteBits, cell, toBoc } from '../chain/cell.ts';
+import { byteCell, toBoc } from '../chain/cell.ts';
 import { must, type Rng } from '../chain/mix.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
 import { DETAILS, RECORDS } from './shapes.ts';
@@ -68,7 +68,7 @@ function madeValue(kind: string, name: string, context: DetailsContext, rng: Rng
     case 'foreign':
       return String(BigInt(`0x${hexOf(rng, 32)}`));
     case 'boc':
-      return toBoc(cell(byteBits(rng.bytes(12))));
+      return toBoc(byteCell(rng.bytes(12)));
     case 'hash':
       return Buffer.from(rng.bytes(32)).toString('base64');
     case 'hex':

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type Account, walletKind } from '../chain/accounts.ts';
 import { parseAddress } from '../chain/address.ts';
-import { OPCODES } from '../chain/bodies.ts';
-import { addressBits, byteBits, cell, toBoc } from '../chain/cell.ts';
+import { decodeSigned, OPCODES } from '../chain/bodies.ts';
+import { build, byteCell, toBoc } from '../chain/cell.ts';
 import { FIRST_SEQNO } from '../chain/clock.ts';
 import { must } from '../chain/mix.ts';
 import type { Met } from '../page/addresses.ts';
 import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { type Ask, readOpcode } from './ask.ts';
 import { ApiError, demand } from './errors.ts';
-import { bocOf } from './state-lists.ts';
 import { balanceOf, itemRows, nextIndexOf, supplyOf } from './token-lists.ts';
 import type { View } from './view.ts';
 
@@ -72,8 +71,8 @@ export function addressInformation(ask: Ask): string {
   const state = ask.view.latestStates.find(oneAddress(ask));
   return jsonOf({
     balance: String(state?.balance ?? 0),
-    code: state?.codeHash === undefined ? null : bocOf(state.codeHash),
-    data: state?.dataHash === undefined ? null : bocOf(state.dataHash),
+    code: state?.code === undefined ? null : toBoc(state.code),
+    data: state?.data === undefined ? null : toBoc(state.data),
     last_transaction_lt: String(state?.lastLt ?? 0),
     last_transaction_hash: state?.lastHash ?? NO_HASH,
     frozen_hash: null,
@@ -119,7 +118,7 @@ export function decode({ view, body, list }: Ask): string {
   });
   const bodies = given('bodies').map((text): Json => {
     const boc = /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex').toString('base64') : text;
-    const found = view.knownBodies().get(boc);
+    const found = view.knownBodies().get(boc) ?? decodeSigned(boc);
     return found === undefined || found === 'null' ? { error: 'unknown message body' } : new Verbatim(found);
   });
   return jsonOf({ opcodes, bodies });
@@ -158,8 +157,8 @@ export function runGetMethod(ask: Ask): string {
   if (state === undefined || state.status !== 'active') return result(-13, []);
   const { account } = state;
   const { role, owner, parent } = account;
-  const code = { type: 'cell', value: bocOf(account.codeHash) };
-  const content = { type: 'cell', value: toBoc(cell(byteBits(Buffer.from('\u0001https://example.com/token.json')))) };
+  const code = { type: 'cell', value: toBoc(account.code) };
+  const content = { type: 'cell', value: toBoc(byteCell(Buffer.from('\u0001https://example.com/token.json'))) };
   switch (`${role === 'holder' ? 'wallet' : role} ${method}`) {
     case 'wallet seqno':
       return result(0, [num(BigInt(view.latestStates.walletSeqno(state)))]);
@@ -184,8 +183,7 @@ export function runGetMethod(ask: Ask): string {
 }
 
 function slice(account: Account | undefined): JsonRecord {
-  const bits = account?.address === undefined ? '00' : addressBits(account.address);
-  return { type: 'slice', value: toBoc(cell(bits)) };
+  return { type: 'slice', value: toBoc(build().address(account?.address).end()) };
 }
 
 function num(value: bigint): JsonRecord {

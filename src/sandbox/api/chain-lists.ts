@@ -94,7 +94,7 @@ export const transactions: Listing<TransactionRow> = {
   refuse: refuseUnknownBlock,
   rows: ({ view, list, number }) => {
     const [hashes, mcSeqno] = [new Set(list('hash')), number('mc_seqno')];
-    if (hashes.size > 0) return [...hashes].flatMap((hash) => view.chain.transactionByHash(hash) ?? []);
+    if (hashes.size > 0) return [...hashes].flatMap((hash) => view.transactionByHash(hash) ?? []);
     return mcSeqno === undefined ? undefined : view.chain.includedIn(mcSeqno);
   },
   inSlot: ({ view }, slot) => view.chain.madeIn(slot),
@@ -160,7 +160,7 @@ export const messages: Listing<ListedMessage> = {
   rows: (ask) => {
     const hashes = ask.has('msg_hash') ? ask.list('msg_hash') : ask.list('hash');
     if (hashes.length === 0) return undefined;
-    const rows = hashes.flatMap((hash) => ask.view.chain.messageByHash(hash) ?? []);
+    const rows = hashes.flatMap((hash) => ask.view.messageByHash(hash) ?? []);
     const found = rows.flatMap((row) => resolve(ask.view, row, ask.text('direction')));
     return [...new Map(found.map((row) => [row.hash, row])).values()];
   },
@@ -177,7 +177,7 @@ export const messages: Listing<ListedMessage> = {
   },
   where: {
     opcode: ({ message }) => message.body.opcode ?? undefined,
-    body_hash: ({ message }) => message.body.hash,
+    body_hash: ({ message, epoch }) => message.body.in(epoch).hash,
     source: ({ message, epoch }, { view }) => addressOrNull(view, message.source, epoch),
     destination: ({ message, epoch }, { view }) => addressOrNull(view, message.destination, epoch),
   },
@@ -232,7 +232,7 @@ export const transactionsByMessage: Listing<TransactionRow> = {
     const found = ask.has('msg_hash')
       ? ask
           .list('msg_hash')
-          .flatMap((hash) => view.chain.messageByHash(hash) ?? [])
+          .flatMap((hash) => view.messageByHash(hash) ?? [])
           .filter(keep)
       : scanMessages(ask, keep, offset + limit);
     return found.flatMap((one) => {
@@ -265,7 +265,7 @@ function messageFilter(ask: Ask): (row: MessageRow) => boolean {
   const wanted = ['body_hash', 'opcode', 'source', 'destination'].map((name) => ask.text(name));
   return ({ message: { body, source, destination }, epoch }) => {
     const own = [
-      () => body.hash,
+      () => body.in(epoch).hash,
       () => body.opcode,
       ...[source, destination].map((account) => () => addressOrNull(view, account, epoch)),
     ];
@@ -293,7 +293,7 @@ function scanMessages(
 export const adjacentTransactions: Listing<TransactionRow> = {
   rows: ({ view, text }) => {
     const [hash, direction] = [text('hash'), text('direction')];
-    const row = hash === undefined ? undefined : view.chain.transactionByHash(hash);
+    const row = hash === undefined ? undefined : view.transactionByHash(hash);
     if (row === undefined || !view.isVisible(row)) return [];
     const { template, transaction, epoch } = row;
     const { incoming, outgoing, cycle } = transaction;

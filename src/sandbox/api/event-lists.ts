@@ -25,12 +25,12 @@ function namedTraces(ask: Ask): readonly TraceRow[] | undefined {
   const { chain, traces } = view;
   const mcSeqno = ask.number('mc_seqno');
   if (!ask.has('trace_id', 'tx_hash', 'msg_hash')) return mcSeqno === undefined ? undefined : traces.endingIn(mcSeqno);
-  const ids = ask.list('trace_id').flatMap((hash) => chain.transactionByHash(hash) ?? []);
+  const ids = ask.list('trace_id').flatMap((hash) => view.transactionByHash(hash) ?? []);
   const rows = [
     ...ids.filter(({ transaction }) => transaction.root === undefined),
-    ...ask.list('tx_hash').flatMap((hash) => chain.transactionByHash(hash) ?? []),
+    ...ask.list('tx_hash').flatMap((hash) => view.transactionByHash(hash) ?? []),
     ...ask.list('msg_hash').flatMap((hash) => {
-      const row = chain.messageByHash(hash);
+      const row = view.messageByHash(hash);
       const transaction = row?.message.from ?? row?.message.to;
       return row && transaction ? [chain.row(row.template, transaction, row.epoch)] : [];
     }),
@@ -94,7 +94,7 @@ export const actions: Listing<ActionRow> = {
   },
   rows: (ask) => {
     const found = ask.has('action_id')
-      ? unique(ask.list('action_id').flatMap((hash) => ask.view.actions.traceOfAction(hash) ?? []))
+      ? unique(ask.list('action_id').flatMap((hash) => ask.view.actions.traceOfAction(hash, ask.view.head()) ?? []))
       : namedTraces(ask);
     return found && classified(ask, found);
   },

@@ -1,4 +1,5 @@
 import type { Account } from '../chain/accounts.ts';
+import type { Cell } from '../chain/cell.ts';
 import type { Chain } from '../chain/chain.ts';
 import { MAX_BLOCKS, slotOf } from '../chain/clock.ts';
 import { remembered } from '../chain/mix.ts';
@@ -26,8 +27,8 @@ export interface LatestState {
   readonly lastLt: number;
   readonly lastHash: string;
   readonly stateHash: string;
-  readonly dataHash: string | undefined;
-  readonly codeHash: string | undefined;
+  readonly data: Cell | undefined;
+  readonly code: Cell | undefined;
   readonly frozenHash: string | undefined;
 }
 
@@ -120,7 +121,6 @@ export class LatestStates {
   #active(row: TransactionRow): LatestState {
     const { template, transaction, epoch } = row;
     const { codec } = this.#chain;
-    const hash = (kind: 1 | 4 | 5): string => codec.hash(template.family, kind, transaction.id, epoch);
     const status = transaction.endStatus;
     const drift = template.drift.get(transaction.account) ?? 0;
     return {
@@ -132,9 +132,9 @@ export class LatestStates {
       extra: transaction.extraAfter,
       lastLt: row.lt,
       lastHash: this.#chain.transactionHash(row),
-      stateHash: hash(HASH_KIND.state),
-      dataHash: status === 'active' ? hash(HASH_KIND.stateData) : undefined,
-      codeHash: status === 'active' ? transaction.account.codeHash : undefined,
+      stateHash: codec.hash(template.family, HASH_KIND.state, transaction.id, epoch),
+      data: status === 'active' ? this.#chain.dataOf(template.family, transaction.id) : undefined,
+      code: status === 'active' ? transaction.account.code : undefined,
       frozenHash:
         status === 'frozen' ? codec.hash(template.family, HASH_KIND.frozen, transaction.account.index, 0) : undefined,
     };
@@ -142,7 +142,7 @@ export class LatestStates {
 
   #quiet({ account, lastLt, balance }: Quiet): LatestState {
     const { codec } = this.#chain;
-    const hash = (kind: 1 | 4 | 5): string => codec.hash(3, kind, account.index, 0);
+    const hash = (kind: 1 | 4): string => codec.hash(3, kind, account.index, 0);
     return {
       account,
       address: account.address ?? '',
@@ -153,8 +153,8 @@ export class LatestStates {
       lastLt,
       lastHash: hash(HASH_KIND.transaction),
       stateHash: hash(HASH_KIND.state),
-      dataHash: hash(HASH_KIND.stateData),
-      codeHash: account.codeHash,
+      data: this.#chain.dataOf(3, account.index),
+      code: account.code,
       frozenHash: undefined,
     };
   }

@@ -28,9 +28,9 @@ const kept = new Map<string, SharedNetwork>();
 
 /** A network, as it was made before, if it is one of the last that were asked for. */
 export function sharedNetwork(seed: number, options: ChainOptions): SharedNetwork {
-  const { tieSeqno, activity, blockTimeMs } = options;
-  const key = `${seed} ${tieSeqno} ${activity} ${blockTimeMs}`;
-  const network = kept.get(key) ?? new SharedNetwork(seed, { tieSeqno, activity, blockTimeMs });
+  const { tieSeqno, activity, blockTimeMs, hasCells } = options;
+  const key = `${seed} ${tieSeqno} ${activity} ${blockTimeMs} ${hasCells}`;
+  const network = kept.get(key) ?? new SharedNetwork(seed, { tieSeqno, activity, blockTimeMs, hasCells });
   // The least recently asked for comes first.
   kept.delete(key);
   kept.set(key, network);

@@ -1,5 +1,5 @@
 import { hasDomain, walletKind } from '../chain/accounts.ts';
-import { byteBits, cell, toBoc } from '../chain/cell.ts';
+import { type Cell, toBoc } from '../chain/cell.ts';
 import type { Extra } from '../chain/model.ts';
 import type { Quiet, QuietItem, QuietMultisig, QuietOrder, QuietVesting } from '../chain/registry.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
@@ -17,7 +17,7 @@ const VESTING_START = 1_777_600_000;
 const askedStates: Pick<Listing<LatestState>, 'refuse' | 'rows' | 'where' | 'order' | 'most'> = {
   refuse: (ask) => demand(ask.has('address'), 'address of account is required'),
   rows: ({ view, list }) => [...new Set(list('address'))].flatMap((address) => view.latestStates.find(address) ?? []),
-  where: { code_hash: ({ codeHash }) => codeHash },
+  where: { code_hash: ({ code }) => hashOf(code) },
   order: () => [],
   most: MOST_ROWS,
 };
@@ -26,7 +26,7 @@ const askedStates: Pick<Listing<LatestState>, 'refuse' | 'rows' | 'where' | 'ord
 export const accountStates: Listing<LatestState> = {
   ...askedStates,
   record: (state, ask) => {
-    const { account, codeHash, dataHash } = state;
+    const { account, code, data } = state;
     const bocs = ask.text('include_boc') !== 'false';
     ask.meet(account, state.row?.epoch);
     return {
@@ -38,11 +38,11 @@ export const accountStates: Listing<LatestState> = {
       frozen_hash: state.frozenHash,
       last_transaction_hash: state.lastHash,
       last_transaction_lt: String(state.lastLt),
-      data_hash: dataHash,
-      code_hash: codeHash,
-      data_boc: bocs && dataHash !== undefined && account.index % 11 !== 5 ? bocOf(dataHash) : undefined,
-      code_boc: bocs && codeHash !== undefined ? bocOf(codeHash) : undefined,
-      contract_methods: account.role === 'system' || codeHash === undefined ? null : [78748, 85143, 81467],
+      data_hash: hashOf(data),
+      code_hash: hashOf(code),
+      data_boc: bocs && data !== undefined && account.index % 11 !== 5 ? toBoc(data) : undefined,
+      code_boc: bocs && code !== undefined ? toBoc(code) : undefined,
+      contract_methods: account.role === 'system' || code === undefined ? null : [78748, 85143, 81467],
       interfaces: ask.view.addresses.interfacesOf(account),
     };
   },
@@ -65,7 +65,7 @@ export const walletStates: Listing<LatestState> = {
       extra_currencies: extra.size === 0 ? undefined : extraRecord(extra),
       is_signature_allowed: kind?.type === 'wallet v5 r1' ? true : undefined,
       status,
-      code_hash: state.codeHash,
+      code_hash: hashOf(state.code),
       last_transaction_hash: state.lastHash,
       last_transaction_lt: String(state.lastLt),
     };
@@ -76,9 +76,8 @@ function extraRecord(extra: Extra): JsonRecord {
   return Object.fromEntries([...extra.keys()].sort().map((key) => [key, String(extra.get(key))]));
 }
 
-/** A bag of one cell in place of the cells with this hash; its own hash differs. */
-export function bocOf(hash: string): string {
-  return toBoc(cell(byteBits(Buffer.from(hash, 'base64').subarray(0, 24))));
+export function hashOf(cell: Cell | undefined): string | undefined {
+  return cell?.hash.toString('base64');
 }
 
 /** `/topAccountsByBalance`: equal balances in no order. */
@@ -183,7 +182,7 @@ function orderRecord(order: QuietOrder, ask: Ask): JsonRecord {
     approvals_mask: String(2 ** order.approvals - 1),
     approvals_num: order.approvals,
     expiration_date: EXPIRES,
-    order_boc: bocOf(order.account.codeHash),
+    order_boc: toBoc(order.account.code),
     signers: order.signers.map((account) => ask.meet(account)),
     ...version(ask, order),
     actions: ask.isOn('parse_actions') ? [orderAction(order, ask)] : null,
@@ -196,7 +195,7 @@ function orderAction(order: QuietOrder, ask: Ask): JsonRecord {
   return {
     destination: ask.meetOrNull(to),
     value: '100000000',
-    body_raw: bocOf(order.account.codeHash),
+    body_raw: toBoc(order.account.code),
     parsed: known,
     error: known ? null : 'unknown body',
     parsed_body: known
@@ -209,7 +208,7 @@ function orderAction(order: QuietOrder, ask: Ask): JsonRecord {
 
 function version({ view }: Ask, { account, lastLt }: Quiet): JsonRecord {
   const state = view.latestStates.find(account.address ?? '');
-  return { last_transaction_lt: String(lastLt), code_hash: account.codeHash, data_hash: state?.dataHash ?? null };
+  return { last_transaction_lt: String(lastLt), code_hash: account.codeHash, data_hash: hashOf(state?.data) ?? null };
 }
 
 /** `/vesting`: by row id. */

@@ -6,6 +6,7 @@ import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import type { LatestState } from './latest-states.ts';
 import type { By, Listing } from './list.ts';
+import { hashOf } from './state-lists.ts';
 import type { View } from './view.ts';
 
 const SALE_KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
@@ -38,7 +39,7 @@ export const jettonMasters: Listing<LatestState> = {
             },
       jetton_wallet_code_hash: ask.view.chain.epoch.cast.jettonWallets[0]?.codeHash ?? '',
       code_hash: account.codeHash,
-      data_hash: state.dataHash ?? '',
+      data_hash: hashOf(state.data) ?? '',
       last_transaction_lt: String(state.lastLt),
     };
   },
@@ -103,8 +104,8 @@ export const jettonWallets: Listing<WalletRow> = {
     owner: account.owner === undefined ? '' : ask.meet(account.owner),
     jetton: account.parent === undefined ? '' : ask.meet(account.parent),
     last_transaction_lt: String(state.lastLt),
-    code_hash: state.codeHash ?? null,
-    data_hash: state.dataHash ?? null,
+    code_hash: hashOf(state.code) ?? null,
+    data_hash: hashOf(state.data) ?? null,
     mintless_info:
       quiet?.mintless === undefined
         ? undefined
@@ -147,7 +148,7 @@ function collection(state: LatestState, ask: Ask): JsonRecord {
     last_transaction_lt: String(state.lastLt),
     next_item_index: nextIndexOf(ask.view, account),
     collection_content: { uri: `https://example.com/c${account.index}` },
-    data_hash: state.dataHash ?? '',
+    data_hash: hashOf(state.data) ?? '',
     code_hash: account.codeHash,
   };
 }
@@ -224,7 +225,7 @@ function itemRecord({ state, account, quiet, index, owner, realOwner }: ItemRow,
     content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
     last_transaction_lt: String(state.lastLt),
     code_hash: account.codeHash,
-    data_hash: state.dataHash ?? '',
+    data_hash: hashOf(state.data) ?? '',
     collection: parent === undefined ? null : collection(parent, ask),
     on_sale: sale !== undefined,
     sale_contract_address: sale !== undefined && !auction ? ask.meet(sale) : undefined,
@@ -259,8 +260,8 @@ export const nftSales: Listing<ItemRow> = {
       marketplace_address: kind === 'telemint' ? undefined : place,
       created_at: kind === 'telemint' ? undefined : SALES_CREATED,
       last_transaction_lt: String(contract?.lastLt ?? state.lastLt),
-      code_hash: contract?.codeHash,
-      data_hash: contract?.dataHash,
+      code_hash: hashOf(contract?.code),
+      data_hash: hashOf(contract?.data),
       details: saleDetails(kind, place, row),
       nft_item: kind === 'telemint' ? { ...item, index: `name${state.account.index}` } : item,
     };

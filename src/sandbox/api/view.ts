@@ -86,6 +86,14 @@ export class View {
     return { sent: shown(message.from, epoch), received: shown(message.to, epoch + backOf(message)) };
   }
 
+  transactionByHash(hash: string): TransactionRow | undefined {
+    return this.chain.transactionByHash(hash, this.head());
+  }
+
+  messageByHash(hash: string): MessageRow | undefined {
+    return this.chain.messageByHash(hash, this.head());
+  }
+
   traceId(trace: TraceRow): string {
     return this.actions.hashOf(trace, trace.plan.root);
   }

@@ -1,4 +1,5 @@
-import { mixOf, must, Rng } from './mix.ts';
+import { byteCell, type Cell } from './cell.ts';
+import { mixOf, must, Rng, remembered } from './mix.ts';
 import { HASH_KIND, type TagCodec } from './tag.ts';
 
 /** Decides the code and metadata of an account, and in which traces it takes part. */
@@ -31,6 +32,7 @@ export interface Account {
   /** Hex before and after the tag of the epoch, of accounts whose address differs in each epoch. */
   readonly idHead: string;
   readonly idTail: string;
+  readonly code: Cell;
   readonly codeHash: string;
   /** Owner of a jetton wallet or NFT item. */
   readonly owner: Account | undefined;
@@ -52,6 +54,7 @@ export class AccountBook {
   readonly family: number;
   readonly #seed: number;
   readonly #rng: Rng;
+  readonly #codes = new Map<string, Cell>();
 
   constructor(seed: number, family: number) {
     this.#seed = seed;
@@ -65,6 +68,7 @@ export class AccountBook {
     if (options.firstByte !== undefined) id[0] = options.firstByte;
     const hex = options.address?.split(':')[1] ?? id.toString('hex').toUpperCase();
     const fresh = role === 'fresh';
+    const code = this.#code(role, index);
     const workchain = options.address?.startsWith('-1:') ? -1 : 0;
     const account: Account = {
       index,
@@ -75,7 +79,8 @@ export class AccountBook {
       idBits: Number.parseInt(hex.slice(0, 2), 16).toString(2).padStart(8, '0'),
       idHead: hex.slice(0, 2),
       idTail: hex.slice(26),
-      codeHash: this.#codeHash(role, index),
+      code,
+      codeHash: code.hash.toString('base64'),
       owner: options.owner,
       parent: options.parent,
     };
@@ -87,12 +92,12 @@ export class AccountBook {
     return Array.from({ length: count }, (_, index) => this.add(role, options(index)));
   }
 
-  #codeHash(role: Role, index: number): string {
+  #code(role: Role, index: number): Cell {
     const kinds = role === 'wallet' || role === 'holder' ? index % 3 : role === 'contract' ? index : 0;
     const words = Buffer.alloc(32);
     const name = [...role].reduce((sum, letter) => mixOf(sum, letter.charCodeAt(0)), this.#seed);
     for (let word = 0; word < 8; word += 1) words.writeUInt32BE(mixOf(name, kinds, word), word * 4);
-    return words.toString('base64');
+    return remembered(this.#codes, words.toString('hex'), () => byteCell(words));
   }
 }
 

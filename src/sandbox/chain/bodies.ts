@@ -1,6 +1,6 @@
 import { type Json, sortedJson } from '../page/json.ts';
 import type { Account } from './accounts.ts';
-import { addressBits, byteBits, type Cell, cell, coinBits, snake, toBoc, uintBits } from './cell.ts';
+import { build, byteCell, type Cell, type CellBuilder, snake, toBoc } from './cell.ts';
 import { must, type Rng } from './mix.ts';
 
 /** An order to a jetton wallet or an NFT item, as transfers and burns are listed. */
@@ -61,20 +61,25 @@ export class Body {
     this.facts = facts;
   }
 
+  /** The body in an epoch. */
+  in(_epoch: number): Body {
+    return this;
+  }
+
   /** `0x` and 8 lower-case digits; null if the body has fewer than 32 bits. */
   get opcode(): string | null {
-    const { bits } = this.#cell;
-    return bits.length < 32 ? null : `0x${Number.parseInt(bits.slice(0, 32), 2).toString(16).padStart(8, '0')}`;
+    const { bytes, length } = this.cell;
+    return length < 32 ? null : `0x${bytes.toString('hex', 0, 4)}`;
   }
 
   /** Cell hash, base64. */
   get hash(): string {
-    return this.#cell.hash.toString('base64');
+    return this.cell.hash.toString('base64');
   }
 
   /** Bag of cells, base64. */
   get boc(): string {
-    this.#boc ??= toBoc(this.#cell);
+    this.#boc ??= toBoc(this.cell);
     return this.#boc;
   }
 
@@ -84,16 +89,36 @@ export class Body {
     return this.#decoded;
   }
 
-  get #cell(): Cell {
+  get cell(): Cell {
     this.#root ??= this.#make();
     return this.#root;
   }
 }
 
-/** A field of an operation: its bits, the cells that it refers to, and its decoded form unless the decoder skips it. */
+/** A body that is another in each epoch. */
+class RepeatedBody extends Body {
+  readonly #of: (epoch: number) => Body;
+  #last: { readonly epoch: number; readonly body: Body } | undefined;
+
+  constructor(of: (epoch: number) => Body) {
+    const first = of(0);
+    super(
+      () => first.cell,
+      first.decodedOpcode,
+      () => null,
+    );
+    this.#of = of;
+  }
+
+  override in(epoch: number): Body {
+    if (this.#last?.epoch !== epoch) this.#last = { epoch, body: this.#of(epoch) };
+    return this.#last.body;
+  }
+}
+
+/** A field of an operation, and its decoded form unless the decoder skips it. */
 interface Field {
-  readonly bits: () => string;
-  readonly refs?: () => readonly Cell[];
+  readonly write: (to: CellBuilder) => void;
   readonly json?: () => Json;
 }
 
@@ -102,11 +127,9 @@ function operation(name: OpcodeName, fields: Readonly<Record<string, Field>>, fa
   const all = Object.entries(fields);
   return new Body(
     () => {
-      const bits = all.map(([, field]) => field.bits()).join('');
-      return cell(
-        opcodeBits(name) + bits,
-        all.flatMap(([, { refs }]) => refs?.() ?? []),
-      );
+      const to = build().uint(OPCODES[name], 32);
+      for (const [, { write }] of all) write(to);
+      return to.end();
     },
     name,
     () => ({ '@type': name, ...Object.fromEntries(all.map(([key, { json }]) => [key, json?.()])) }),
@@ -114,10 +137,10 @@ function operation(name: OpcodeName, fields: Readonly<Record<string, Field>>, fa
   );
 }
 
-const uint64 = (value: bigint): Field => ({ bits: () => uintBits(value, 64), json: () => String(value) });
+const uint64 = (value: bigint): Field => ({ write: (to) => to.big(value, 64), json: () => String(value) });
 
 const coins = (amount: bigint): Field => ({
-  bits: () => coinBits(amount),
+  write: (to) => to.variable(amount),
   json: () => {
     const bytes = amount === 0n ? 0 : Math.ceil(amount.toString(16).length / 2);
     return { '@type': 'var_uint', len: String(bytes), value: String(amount) };
@@ -127,31 +150,26 @@ const coins = (amount: bigint): Field => ({
 const NOTHING: Json = { '@type': 'nothing_from_maybe' };
 
 const address = ({ address }: Account): Field => ({
-  bits: () => addressBits(must(address, 'fixed address')),
+  write: (to) => to.address(must(address, 'fixed address')),
   json: () => {
     const [workchain = '0', id = ''] = (address ?? '').split(':');
     return { '@type': 'addr_std', address: id, anycast: NOTHING, workchain_id: workchain };
   },
 });
 
-const noPayload: Field = { bits: () => '0', json: () => NOTHING };
+const noPayload: Field = { write: (to) => to.uint(0, 1), json: () => NOTHING };
 
 /** A payload in a cell of its own, if there is a comment. */
 const forwardPayload = (comment: string | undefined): Field => ({
-  bits: () => (comment === undefined ? '0' : '1'),
-  refs: () => (comment === undefined ? [] : [commentCell(comment)]),
+  write: (to) => to.maybe(comment, (text) => to.ref(commentCell(text))),
   json: () =>
     comment === undefined
       ? { '@type': 'first_from_either', value: { '@type': 'empty_cell' } }
       : { '@type': 'second_from_either', value: commentJson(comment) },
 });
 
-function opcodeBits(name: OpcodeName): string {
-  return uintBits(OPCODES[name], 32);
-}
-
 function commentCell(comment: string): Cell {
-  return snake(opcodeBits('text_comment'), Buffer.from(comment));
+  return snake(OPCODES.text_comment, Buffer.from(comment));
 }
 
 function commentJson(comment: string): Json {
@@ -166,13 +184,13 @@ function opaqueBody(make: () => Cell): Body {
 /** A StateInit, as messages that deploy carry it. */
 export function stateInit(rng: Rng): Body {
   const [code, data] = [rng.bytes(60), rng.bytes(40)];
-  return opaqueBody(() => cell('00110', [cell(byteBits(code)), cell(byteBits(data))]));
+  return opaqueBody(() => build().uint(0b00110, 5).ref(byteCell(code), byteCell(data)).end());
 }
 
 /** No body at all: an empty cell. */
 export function emptyBody(): Body {
   return new Body(
-    () => cell(''),
+    () => build().end(),
     null,
     () => ({ '@type': 'empty_cell' }),
   );
@@ -181,13 +199,17 @@ export function emptyBody(): Body {
 /** Fewer than 32 bits, so no opcode. */
 export function shortBody(rng: Rng): Body {
   const [value, width] = [rng.next(), rng.between(1, 31)];
-  return opaqueBody(() => cell(uintBits(value, 32).slice(0, width)));
+  return opaqueBody(() =>
+    build()
+      .uint(value >>> (32 - width), width)
+      .end(),
+  );
 }
 
 /** An operation that the decoder does not know. */
 export function unknownBody(rng: Rng, opcode = rng.next()): Body {
   const rest = rng.bytes(rng.between(8, 90));
-  return opaqueBody(() => cell(uintBits(opcode, 32) + byteBits(rest)));
+  return opaqueBody(() => build().uint(opcode, 32).raw(rest).end());
 }
 
 /** A text comment. */
@@ -200,30 +222,58 @@ export function commentBody(comment: string): Body {
   );
 }
 
-/** An external message that a wallet signs. */
+/** A message that a wallet signs, another in each epoch: a wallet accepts each only once. */
 export function signedBody(rng: Rng): Body {
   if (rng.chance(0.5)) {
     const [own, inner] = [rng.bytes(100), rng.bytes(70)];
-    return opaqueBody(() => cell(byteBits(own), [cell(byteBits(inner))]));
+    const signed = (epoch: number): Cell => {
+      const bytes = Buffer.from(own);
+      bytes.writeInt32BE(epoch, SEQNO_AT);
+      return build().raw(bytes).ref(byteCell(inner)).end();
+    };
+    return new RepeatedBody((epoch) => opaqueBody(() => signed(epoch)));
   }
-  const [seqno, signature] = [rng.below(100000), rng.bytes(64)];
-  return new Body(
-    () =>
-      cell(
-        opcodeBits('w5_external_signed_request') + uintBits(2147483409, 32) + uintBits(seqno, 32) + byteBits(signature),
-      ),
-    'w5_external_signed_request',
-    () => ({
-      '@type': 'w5_external_signed_request',
-      request: { '@type': 'w5_signed_request', msg_seqno: String(seqno), wallet_id: '2147483409' },
-    }),
-  );
+  const [first, signature] = [rng.below(100000), rng.bytes(64)];
+  return new RepeatedBody((epoch) => {
+    const seqno = first + epoch + MOST_EPOCHS_BEFORE;
+    return new Body(
+      () =>
+        build().uint(OPCODES.w5_external_signed_request, 32).uint(W5_WALLET, 32).uint(seqno, 32).raw(signature).end(),
+      'w5_external_signed_request',
+      () => signedRequest(seqno),
+    );
+  });
 }
+
+/** Place of the seqno in a message to an older wallet. */
+const SEQNO_AT = 72;
+const W5_WALLET = 2147483409;
+/** Messages can be of this many epochs before the first. */
+const MOST_EPOCHS_BEFORE = 1;
+
+function signedRequest(seqno: number): Json {
+  return {
+    '@type': 'w5_external_signed_request',
+    request: { '@type': 'w5_signed_request', msg_seqno: String(seqno), wallet_id: String(W5_WALLET) },
+  };
+}
+
+/** What the server decodes a signed message to; undefined for other bags of cells. */
+export function decodeSigned(boc: string): string | undefined {
+  const [, seqno] = SIGNED.exec(Buffer.from(boc, 'base64').toString('hex')) ?? [];
+  return seqno === undefined ? undefined : sortedJson(signedRequest(Number.parseInt(seqno, 16)));
+}
+
+/** A bag of one cell without references: opcode, wallet, seqno and signature. */
+const SIGNED = /^b5ee9c7241(?:..){6}0098(?:7369676e)7fffff11(.{8})(?:..){64}.{8}$/;
 
 /** The first 256 bits of a bounced message. */
 export function bounceBody(bounced: Body): Body {
   return new Body(
-    () => cell(opcodeBits('bounce') + (bounced.opcode === null ? '' : uintBits(Number(bounced.opcode), 32))),
+    () => {
+      const to = build().uint(OPCODES.bounce, 32);
+      return bounced.opcode === null ? to.end() : to.uint(Number(bounced.opcode), 32).end();
+    },
     'bounce',
     () => ({ '@type': 'bounce', payload: { '@type': 'empty_cell' } }),
   );
@@ -286,7 +336,7 @@ export function jettonBurnBody(queryId: bigint, amount: bigint, response: Accoun
 /** A notification to an owner or a master: query id, amount, sender. */
 export function noticeBody(name: OpcodeName, queryId: bigint, amount: bigint, sender: Account): Body {
   const fields = { query_id: uint64(queryId), amount: coins(amount), sender: address(sender) };
-  return operation(name, { ...fields, forward_payload: { bits: () => '0' } });
+  return operation(name, { ...fields, forward_payload: { write: (to) => to.uint(0, 1) } });
 }
 
 export function nftTransferBody(queryId: bigint, newOwner: Account, response: Account): Body {

@@ -1,42 +1,163 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
-/** A cell: up to 1023 bits and 4 references. */
-export interface Cell {
-  /** Text of 0 and 1. */
-  readonly bits: string;
-  readonly refs: readonly Cell[];
+/** Maximum number of bits and references of a cell. */
+const MAX_BITS = 1023;
+const MAX_REFS = 4;
+
+/** What a reference to a cell is made of. */
+export interface CellRef {
   readonly hash: Buffer;
   readonly depth: number;
 }
 
-/** Makes a cell with its representation hash. */
-export function cell(bits: string, refs: readonly Cell[] = []): Cell {
-  const depth = refs.length === 0 ? 0 : 1 + Math.max(...refs.map((ref) => ref.depth));
-  const depths = Buffer.alloc(refs.length * 2);
-  refs.forEach((ref, index) => {
-    depths.writeUInt16BE(ref.depth, index * 2);
-  });
-  const hash = createHash('sha256')
-    .update(head(bits, refs))
-    .update(packBits(bits))
-    .update(depths)
-    .update(Buffer.concat(refs.map((ref) => ref.hash)))
-    .digest();
-  return { bits, refs, hash, depth };
+export interface Cell extends CellRef {
+  /** Data, padded with a 1 and zeros. */
+  readonly bytes: Buffer;
+  /** Number of bits. */
+  readonly length: number;
+  readonly refs: readonly Cell[];
 }
 
-function head(bits: string, refs: readonly Cell[]): Buffer {
-  return Buffer.from([refs.length, Math.floor(bits.length / 8) + Math.ceil(bits.length / 8)]);
+/** Scratch space for what is hashed: two descriptor bytes, the data, and depths and hashes of the references. */
+const scratch = Buffer.alloc(2 + 128 + MAX_REFS * 34);
+
+/** Data of cells that are finished, zeroed, for those that come. */
+const spare: Buffer[] = [];
+
+/** Writes the bits and references of one cell. */
+export class CellBuilder<Ref extends CellRef = Cell> {
+  readonly #bytes = spare.pop() ?? Buffer.alloc(128);
+  #length = 0;
+  readonly #refs: Ref[] = [];
+
+  /** The lowest bits of an integer, negative ones in two's complement. */
+  uint(value: number, width: number): this {
+    if (width > 32) return this.uint(Math.floor(value / 4294967296), width - 32).uint(value % 4294967296, 32);
+    for (let left = width; left > 0; ) {
+      const room = 8 - (this.#length & 7);
+      const take = Math.min(room, left);
+      const part = (value >>> (left - take)) & ((1 << take) - 1);
+      const at = this.#length >> 3;
+      this.#bytes[at] = (this.#bytes[at] as number) | (part << (room - take));
+      this.#length += take;
+      left -= take;
+    }
+    return this;
+  }
+
+  bit(isSet: boolean): this {
+    return this.uint(isSet ? 1 : 0, 1);
+  }
+
+  big(value: bigint, width: number): this {
+    if (width <= 32) return this.uint(Number(value & 0xffffffffn), width);
+    return this.big(value >> 32n, width - 32).uint(Number(value & 0xffffffffn), 32);
+  }
+
+  raw(bytes: Uint8Array): this {
+    const shift = this.#length & 7;
+    let at = this.#length >> 3;
+    if (shift === 0) this.#bytes.set(bytes, at);
+    else {
+      for (const byte of bytes) {
+        this.#bytes[at] = (this.#bytes[at] as number) | (byte >> shift);
+        at += 1;
+        this.#bytes[at] = (byte << (8 - shift)) & 255;
+      }
+    }
+    this.#length += bytes.length * 8;
+    return this;
+  }
+
+  /** A number and, before it, how many bytes it takes: 4 bits for coins, 3 for gas and sizes, 5 for extra currencies. */
+  variable(value: number | bigint | string, lengthBits = 4): this {
+    const number = typeof value === 'string' ? BigInt(value) : value;
+    let bytes = 0;
+    if (typeof number === 'number') for (let rest = number; rest >= 1; rest /= 256) bytes += 1;
+    else if (number > 0n) bytes = Math.ceil(number.toString(16).length / 2);
+    this.uint(bytes, lengthBits);
+    return typeof number === 'number' ? this.uint(number, bytes * 8) : this.big(number, bytes * 8);
+  }
+
+  /** A standard address without anycast; undefined for none. */
+  address(raw: string | undefined): this {
+    if (raw === undefined) return this.uint(0, 2);
+    const [workchain = '0', id = ''] = raw.split(':');
+    return this.uint(0b100, 3).uint(Number(workchain), 8).raw(Buffer.from(id, 'hex'));
+  }
+
+  /** A bit that says whether there is a value, and the value. */
+  maybe<T>(value: T | undefined, write: (value: T) => void): this {
+    this.bit(value !== undefined);
+    if (value !== undefined) write(value);
+    return this;
+  }
+
+  ref(...cells: readonly Ref[]): this {
+    this.#refs.push(...cells);
+    return this;
+  }
+
+  /** The bits and references of a cell. */
+  inline(cell: Cell & { readonly refs: readonly Ref[] }): this {
+    const whole = cell.length >> 3;
+    this.raw(cell.bytes.subarray(0, whole));
+    const rest = cell.length & 7;
+    if (rest > 0) this.uint((cell.bytes[whole] as number) >> (8 - rest), rest);
+    return this.ref(...cell.refs);
+  }
+
+  /** Whether a cell fits into this one, with some more bits. */
+  fits({ length, refs }: Cell, more: number): boolean {
+    return this.#length + more + length <= MAX_BITS && this.#refs.length + refs.length <= MAX_REFS;
+  }
+
+  /** Hash and depth of the cell, which ends the builder. */
+  digest(): CellRef {
+    const digest = this.#digest();
+    this.#bytes.fill(0);
+    spare.push(this.#bytes);
+    return digest;
+  }
+
+  #digest(): CellRef {
+    const refs = this.#refs;
+    const size = this.#pad();
+    scratch[0] = refs.length;
+    scratch[1] = (this.#length >> 3) + size;
+    this.#bytes.copy(scratch, 2, 0, size);
+    let at = 2 + size;
+    let depth = 0;
+    for (const ref of refs) {
+      at = scratch.writeUInt16BE(ref.depth, at);
+      depth = Math.max(depth, ref.depth + 1);
+    }
+    for (const ref of refs) at += ref.hash.copy(scratch, at);
+    return { hash: hash('sha256', scratch.subarray(0, at), 'buffer'), depth };
+  }
+
+  /** Pads the data; returns its size in bytes. */
+  #pad(): number {
+    const rest = this.#length & 7;
+    const at = this.#length >> 3;
+    if (rest > 0) this.#bytes[at] = (this.#bytes[at] as number) | (0x80 >> rest);
+    return rest > 0 ? at + 1 : at;
+  }
+
+  end(this: CellBuilder<Cell>): Cell {
+    const { hash, depth } = this.#digest();
+    return { hash, depth, bytes: this.#bytes.subarray(0, this.#pad()), length: this.#length, refs: this.#refs };
+  }
 }
 
-/** Bits as bytes, padded with a 1 and zeros. */
-function packBits(bits: string): Buffer {
-  const rest = bits.length % 8;
-  const padded = rest === 0 ? bits : `${bits}1${'0'.repeat(7 - rest)}`;
-  const out = Buffer.alloc(padded.length / 8);
-  // The character code of 0 is even, that of 1 is odd.
-  for (let at = 0; at < padded.length; at++) out[at >> 3] = ((out[at >> 3] ?? 0) << 1) | (padded.charCodeAt(at) & 1);
-  return out;
+/** Starts a cell. */
+export function build(): CellBuilder {
+  return new CellBuilder();
+}
+
+/** A cell of bytes alone. */
+export function byteCell(bytes: Uint8Array): Cell {
+  return build().raw(bytes).end();
 }
 
 /** The bag of cells with checksum, standard base64. At most 255 cells. */
@@ -44,13 +165,12 @@ export function toBoc(root: Cell): string {
   const order = [root];
   const parts: Buffer[] = [];
   // The loop also visits the cells that it adds.
-  for (const { bits, refs } of order) {
+  for (const { bytes, length, refs } of order) {
     const links = refs.map((ref) => order.push(ref) - 1);
-    parts.push(head(bits, refs), packBits(bits), Buffer.from(links));
+    parts.push(Buffer.from([refs.length, (length >> 3) + bytes.length]), bytes, Buffer.from(links));
   }
   const bodies = Buffer.concat(parts);
-  const wide = bodies.length > 255;
-  const sizes = Buffer.alloc(wide ? 2 : 1);
+  const sizes = Buffer.alloc(bodies.length > 255 ? 2 : 1);
   sizes.writeUIntBE(bodies.length, 0, sizes.length);
   const start = Buffer.from([0xb5, 0xee, 0x9c, 0x72, 0x41, sizes.length, order.length, 1, 0]);
   const whole = Buffer.concat([start, sizes, Buffer.from([0]), bodies]);
@@ -71,36 +191,52 @@ function crc32c(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** `value` as `width` bits, in two's complement. */
-export function uintBits(value: number | bigint, width: number): string {
-  return BigInt.asUintN(width, BigInt(value)).toString(2).padStart(width, '0');
+/** Bytes after an opcode in a chain of cells, which long texts need. */
+export function snake(opcode: number | undefined, bytes: Uint8Array): Cell {
+  const builder = build();
+  if (opcode !== undefined) builder.uint(opcode, 32);
+  const room = opcode === undefined ? 127 : 123;
+  builder.raw(bytes.subarray(0, room));
+  return bytes.length > room ? builder.ref(snake(undefined, bytes.subarray(room))).end() : builder.end();
 }
 
-/** An amount of coins: its length in bytes as 4 bits, then the number. */
-export function coinBits(value: number | bigint): string {
-  const text = BigInt(value).toString(16);
-  const bytes = BigInt(value) === 0n ? 0 : Math.ceil(text.length / 2);
-  return uintBits(bytes, 4) + (bytes === 0 ? '' : uintBits(value, bytes * 8));
+/** The writer of a value of a dictionary. */
+type Leaf = (leaf: CellBuilder<CellRef>) => void;
+
+/** A dictionary's root; keys are ascending and have `width` bits, at most 32. */
+export function dictionary(entries: readonly (readonly [key: number, write: Leaf])[], width: number): CellRef {
+  const [first, last] = [entries[0]?.[0] ?? 0, entries.at(-1)?.[0] ?? 0];
+  // Keys are ascending, so the first and the last differ before any others do.
+  let common = width;
+  while (Math.floor(first / 2 ** (width - common)) !== Math.floor(last / 2 ** (width - common))) common -= 1;
+  const builder = new CellBuilder<CellRef>();
+  writeLabel(builder, Math.floor(first / 2 ** (width - common)), common, width);
+  if (entries.length === 1) entries[0]?.[1](builder);
+  else {
+    const rest = width - common - 1;
+    const half = 2 ** rest;
+    const side = (bit: 0 | 1): CellRef => {
+      const own = entries.filter(([key]) => Math.floor(key / half) % 2 === bit);
+      return dictionary(
+        own.map(([key, write]) => [key % half, write]),
+        rest,
+      );
+    };
+    builder.ref(side(0), side(1));
+  }
+  return builder.digest();
 }
 
-/** A standard address without anycast; the input is raw. */
-export function addressBits(raw: string): string {
-  const [workchain = '0', id = '0'] = raw.split(':');
-  return `100${uintBits(Number(workchain), 8)}${uintBits(BigInt(`0x${id}`), 256)}`;
-}
-
-const BITS_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(2).padStart(8, '0'));
-
-export function byteBits(bytes: Uint8Array): string {
-  let out = '';
-  for (const byte of bytes) out += BITS_OF_BYTE[byte] ?? '';
-  return out;
-}
-
-/** Bytes in a chain of cells, which long texts need. */
-export function snake(prefix: string, bytes: Uint8Array): Cell {
-  const room = Math.floor((1016 - prefix.length) / 8);
-  const rest = bytes.subarray(room);
-  const refs = rest.length === 0 ? [] : [snake('', rest)];
-  return cell(prefix + byteBits(bytes.subarray(0, room)), refs);
+/** The shortest form of a label of `length` bits where there can be `most`. */
+function writeLabel(builder: CellBuilder<CellRef>, label: number, length: number, most: number): void {
+  const lengthBits = 32 - Math.clz32(most);
+  const isOnes = label === 2 ** length - 1;
+  if (length > 1 && (label === 0 || isOnes) && lengthBits < 2 * length - 1) {
+    builder.uint(0b11, 2).bit(isOnes).uint(length, lengthBits);
+  } else if (lengthBits < length) builder.uint(0b10, 2).uint(length, lengthBits).uint(label, length);
+  else {
+    builder.uint(0, 1);
+    for (let at = 0; at < length; at += 1) builder.uint(1, 1);
+    builder.uint(0, 1).uint(label, length);
+  }
 }

@@ -1,20 +1,12 @@
 import { groupBy } from '../../core/group-by.ts';
 import { type Account, addressOf } from './accounts.ts';
 import type { Body } from './bodies.ts';
-import {
-  type Clock,
-  clockOf,
-  EPOCH_BLOCKS,
-  epochOf,
-  FIRST_SEQNO,
-  GIANT_PERIOD,
-  GIANT_SEQNO,
-  ltOf,
-  slotOf,
-} from './clock.ts';
+import { byteCell, type Cell } from './cell.ts';
+import { CellHashes, type Found } from './cell-hashes.ts';
+import { type Clock, clockOf, EPOCH_BLOCKS, epochOf, FIRST_SEQNO, GIANT_PERIOD, GIANT_SEQNO, slotOf } from './clock.ts';
 import { type Epoch, makeEpoch } from './epoch.ts';
 import { makeGiant, makeTies } from './giant.ts';
-import { must } from './mix.ts';
+import { must, remembered } from './mix.ts';
 import type {
   BlockRow,
   Message,
@@ -25,11 +17,11 @@ import type {
   TransactionKey,
   TransactionRow,
 } from './model.ts';
-import { includedWithin, slotWithin, startOf } from './model.ts';
+import { includedWithin, ltIn, slotWithin, startOf } from './model.ts';
 import { makeRegistry, type Registry } from './registry.ts';
 import { createdLt } from './settle.ts';
 import type { BlockPlan } from './shards.ts';
-import { HASH_KIND, type Tag, TagCodec } from './tag.ts';
+import { HASH_KIND, TagCodec } from './tag.ts';
 
 /** Options of a network besides its seed. */
 export interface ChainOptions {
@@ -39,8 +31,17 @@ export interface ChainOptions {
   readonly activity: number;
   /** Time between two masterchain blocks. */
   readonly blockTimeMs: number;
+  /** Whether hashes of transactions and messages are those of their cells. */
+  readonly hasCells: boolean;
 }
 
+/** Hash of the state of an account that does not exist. */
+const NO_STATE_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex');
+const KINDS: ReadonlyMap<number, Found['kind']> = new Map([
+  [HASH_KIND.transaction, 'transaction'],
+  [HASH_KIND.message, 'message'],
+  [HASH_KIND.normalized, 'normalized'],
+]);
 /** Slots whose rows are kept, so that paging through one block does not sort it again. */
 const KEPT_SLOTS = 256;
 /** The block of ties is at most this many slots after the requested one. */
@@ -72,10 +73,13 @@ export class Chain {
   readonly #addresses = new Map<string, Account>();
   readonly #rare = new Map<number, Grouped>();
   readonly #tieSeqno: number | undefined;
+  readonly #data = new Map<number, Cell>();
+  readonly #hashes: CellHashes | undefined;
   #registry: Registry | undefined;
 
-  constructor(seed: number, { tieSeqno, activity, blockTimeMs }: ChainOptions) {
+  constructor(seed: number, { tieSeqno, activity, blockTimeMs, hasCells }: ChainOptions) {
     this.seed = seed;
+    this.#hashes = hasCells ? new CellHashes(this) : undefined;
     this.#tieSeqno = tieSeqno;
     this.codec = new TagCodec(seed);
     this.clock = clockOf(blockTimeMs);
@@ -175,10 +179,14 @@ export class Chain {
   }
 
   row(template: Template, transaction: Transaction, epoch: number): TransactionRow {
-    const start = startOf(template, epoch);
-    const lt = ltOf(start) + transaction.lt;
-    const now = this.clock.utimeOf(start + slotWithin(template, transaction));
-    return { template, transaction, epoch, lt, now, account: addressOf(transaction.account, epoch, this.codec) };
+    const key = { template, transaction, epoch };
+    const account = addressOf(transaction.account, epoch, this.codec);
+    return { template, transaction, epoch, lt: ltIn(key), now: this.timeOf(key), account };
+  }
+
+  /** Unix seconds of a transaction. */
+  timeOf({ template, transaction, epoch }: TransactionKey): number {
+    return this.clock.utimeOf(startOf(template, epoch) + slotWithin(template, transaction));
   }
 
   /** Messages whose sender runs in a slot, and inbound externals whose receiver does. */
@@ -243,16 +251,40 @@ export class Chain {
     return this.includedIn(seqno).filter((row) => row.transaction.block === plan);
   }
 
-  transactionHash({ template, transaction, epoch }: TransactionKey): string {
+  transactionHash(key: TransactionKey): string {
+    const { template, transaction, epoch } = key;
+    // The chain begins with the first epoch; of what was before only names are known.
+    if (this.#hashes !== undefined && epoch >= 0) return this.#hashes.transaction(key);
     return this.codec.hash(template.family, HASH_KIND.transaction, transaction.id, epoch);
   }
 
-  messageHash({ template, message, epoch }: MessageKey): string {
+  messageHash(key: MessageKey): string {
+    if (this.#hashes !== undefined) return this.#hashes.message(key);
+    const { template, message, epoch } = key;
     return this.codec.hash(template.family, HASH_KIND.message, message.id, epoch);
   }
 
-  normalizedHash({ template, message, epoch }: MessageKey): string {
+  normalizedHash(key: MessageKey): string {
+    if (this.#hashes !== undefined) return this.#hashes.normalized(key);
+    const { template, message, epoch } = key;
     return this.codec.hash(template.family, HASH_KIND.normalized, message.id, epoch);
+  }
+
+  /** Hashes of the states of an account before and after a transaction. */
+  statesOf({ template, transaction, epoch }: TransactionKey): readonly [before: Buffer, after: Buffer] {
+    const { previous, previousBack, origStatus, endStatus } = transaction;
+    const hash = (of: Transaction, at: number): Buffer => this.codec.whole(template.family, HASH_KIND.state, of.id, at);
+    return [
+      previous === undefined || origStatus === 'nonexist' ? NO_STATE_HASH : hash(previous, epoch - previousBack),
+      endStatus === 'nonexist' ? NO_STATE_HASH : hash(transaction, epoch),
+    ];
+  }
+
+  /** Data of an account after a transaction, the same in every epoch. */
+  dataOf(family: number, id: number): Cell {
+    return remembered(this.#data, family * 2 ** 24 + id, () => {
+      return byteCell(Buffer.from(this.codec.hash(family, HASH_KIND.stateData, id, 0), 'base64'));
+    });
   }
 
   /** Hash of the first transaction of a trace. */
@@ -261,29 +293,42 @@ export class Chain {
     return this.transactionHash({ template, transaction: root, epoch: epoch - transaction.cycle + root.cycle });
   }
 
-  /** The transaction with a hash in base64. */
-  transactionByHash(hash: string): TransactionRow | undefined {
-    const tag = this.#tagOf(hash);
-    const template = tag?.kind === HASH_KIND.transaction ? this.template(tag.family) : undefined;
-    const transaction = tag && template?.transactions[tag.id];
-    return tag && template && transaction && this.row(template, transaction, tag.epoch);
+  /** The transaction with a hash in base64, up to a head. */
+  transactionByHash(hash: string, head: number): TransactionRow | undefined {
+    const found = this.#find(hash, head);
+    const transaction = found?.kind === 'transaction' ? found.template.transactions[found.id] : undefined;
+    return found && transaction && this.row(found.template, transaction, found.epoch);
   }
 
   /** A message by its hash or its normalized hash. */
-  messageByHash(hash: string): MessageRow | undefined {
-    const tag = this.#tagOf(hash);
-    const isNormalized = tag?.kind === HASH_KIND.normalized;
-    const template = isNormalized || tag?.kind === HASH_KIND.message ? this.template(tag.family) : undefined;
-    const message = tag && template?.messages[tag.id];
-    if (isNormalized && message?.normalized !== true) return undefined;
-    return tag && template && message && this.#messageRow(template, message, tag.epoch);
+  messageByHash(hash: string, head: number): MessageRow | undefined {
+    const found = this.#find(hash, head);
+    const message = found === undefined || found.kind === 'transaction' ? undefined : found.template.messages[found.id];
+    if (found?.kind === 'normalized' && message?.normalized !== true) return undefined;
+    return found && message && this.#messageRow(found.template, message, found.epoch);
   }
 
-  /** The tag of a hash that this network made. */
-  #tagOf(hash: string): Tag | undefined {
+  /** What a hash belongs to: a transaction or message up to a head. */
+  #find(hash: string, head: number): Found | undefined {
+    if (this.#hashes === undefined) return this.#tagged(hash);
+    for (const family of [0, 1, 2]) {
+      const template = this.template(family);
+      if (template === undefined) continue;
+      const last = Math.floor((slotOf(head) - template.phase) / template.period);
+      const found = this.#hashes.find(hash, template, family === 2 ? Math.min(0, last) : last);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** What a made-up hash says that it belongs to. */
+  #tagged(hash: string): Found | undefined {
     const tag = this.codec.decode(Buffer.from(hash, 'base64'));
-    if (tag === undefined) return undefined;
-    return this.codec.hash(tag.family, tag.kind, tag.id, tag.epoch) === hash ? tag : undefined;
+    const kind = tag && KINDS.get(tag.kind);
+    const template = tag && this.template(tag.family);
+    if (tag === undefined || kind === undefined || template === undefined) return undefined;
+    const isMade = this.codec.hash(tag.family, tag.kind, tag.id, tag.epoch) === hash;
+    return isMade ? { template, kind, id: tag.id, epoch: tag.epoch } : undefined;
   }
 
   /** The block with this root or file hash. */

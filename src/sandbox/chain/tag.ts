@@ -1,4 +1,4 @@
-import { mix32, mixOf } from './mix.ts';
+import { mix32, mixOf, remembered } from './mix.ts';
 
 /** Kind of record that a hash belongs to; part of the hash. */
 export const HASH_KIND = {
@@ -31,15 +31,10 @@ export interface Tag {
 
 /** Hashes can be of this many epochs before the first. */
 const EPOCH_SHIFT = 1024;
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-const PAIRS = new Uint16Array(4096);
-for (let index = 0; index < 4096; index += 1) {
-  PAIRS[index] = BASE64.charCodeAt(index >> 6) | (BASE64.charCodeAt(index & 63) << 8);
-}
-
 /** Makes hashes whose first 12 bytes are the encrypted tag, so that a lookup by hash needs no table. */
 export class TagCodec {
   readonly #seed: number;
+  readonly #tails = new Map<number, Buffer>();
   #a = 0;
   #b = 0;
   #c = 0;
@@ -64,40 +59,33 @@ export class TagCodec {
     return mix32(mix32(Math.imul(first, 0x9e3779b1) ^ this.#seed) + Math.imul(second, 0x85ebca77));
   }
 
-  /** Writes the 16 base64 characters of the scrambled tag at `at`. */
-  write(into: Uint8Array, at: number, family: number, kind: number, id: number, epoch: number): void {
-    this.#scramble(family, kind, id, epoch);
-    const [a, b, c] = [this.#a, this.#b, this.#c];
-    pair(into, at, a >>> 20);
-    pair(into, at + 2, (a >>> 8) & 4095);
-    pair(into, at + 4, ((a & 255) << 4) | (b >>> 28));
-    pair(into, at + 6, (b >>> 16) & 4095);
-    pair(into, at + 8, (b >>> 4) & 4095);
-    pair(into, at + 10, ((b & 15) << 8) | (c >>> 24));
-    pair(into, at + 12, (c >>> 12) & 4095);
-    pair(into, at + 14, c & 4095);
-  }
-
   /** The 12 bytes of the scrambled tag. */
   bytes(family: number, kind: number, id: number, epoch: number): Buffer {
+    return this.whole(family, kind, id, epoch).subarray(0, 12);
+  }
+
+  /** The whole hash; its last 20 bytes are the same in every epoch. */
+  whole(family: number, kind: number, id: number, epoch: number): Buffer {
     this.#scramble(family, kind, id, epoch);
-    const out = Buffer.alloc(12);
+    const out = Buffer.allocUnsafe(32);
     out.writeUInt32BE(this.#a, 0);
     out.writeUInt32BE(this.#b, 4);
     out.writeUInt32BE(this.#c, 8);
+    out.set(this.#tail(family, kind, id), 12);
     return out;
   }
 
-  /** The last 28 characters of a hash, the same in every epoch. */
-  tail(family: number, kind: number, id: number): string {
-    const out = Buffer.alloc(20);
-    for (let word = 0; word < 5; word += 1) out.writeUInt32BE(mixOf(this.#seed, family, kind, id, word), word * 4);
-    return out.toString('base64');
+  #tail(family: number, kind: number, id: number): Buffer {
+    return remembered(this.#tails, (family * 64 + kind) * 2 ** 24 + id, () => {
+      const out = Buffer.alloc(20);
+      for (let word = 0; word < 5; word += 1) out.writeUInt32BE(mixOf(this.#seed, family, kind, id, word), word * 4);
+      return out;
+    });
   }
 
   /** The whole hash: base64, 44 characters. */
   hash(family: number, kind: number, id: number, epoch: number): string {
-    return this.bytes(family, kind, id, epoch).toString('base64') + this.tail(family, kind, id);
+    return this.whole(family, kind, id, epoch).toString('base64');
   }
 
   /** The tag of a hash; undefined if it was not made with this seed. */
@@ -116,10 +104,4 @@ export class TagCodec {
       epoch: first - EPOCH_SHIFT,
     };
   }
-}
-
-function pair(into: Uint8Array, at: number, index: number): void {
-  const both = PAIRS[index] ?? 0;
-  into[at] = both & 255;
-  into[at + 1] = both >>> 8;
 }

@@ -1,13 +1,16 @@
 import { type Account, addressOf } from '../chain/accounts.ts';
 import type { Body } from '../chain/bodies.ts';
 import type { Chain } from '../chain/chain.ts';
+import { remembered } from '../chain/mix.ts';
 import {
   type Bounce,
   backOf,
   blockRefOf,
   type Extra,
+  extremesIn,
   feesIn,
   gasIn,
+  ltIn,
   type Message,
   type MessageKey,
   masterchainSeqno,
@@ -17,14 +20,10 @@ import {
   type TransactionRow,
   valueIn,
 } from '../chain/model.ts';
-import { actionFee, actionOf, createdLt } from '../chain/settle.ts';
+import { actionFee, actionOf } from '../chain/settle.ts';
 import { HASH_KIND, type HashKind } from '../chain/tag.ts';
 import { jsonText } from './json.ts';
 
-/** Hash of the state of an account that does not exist. */
-const NO_STATE_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex').toString(
-  'base64',
-);
 const STUB =
   '"balance":null,"extra_currencies":null,"account_status":null,"frozen_hash":null,"data_hash":null,"code_hash":null}';
 
@@ -37,6 +36,8 @@ interface Sides {
 /** The JSON of transactions and messages. */
 export class TransactionTexts {
   readonly #chain: Chain;
+  /** Descriptions, which differ between epochs only if they have extreme values. */
+  readonly #descriptions = new Map<Template, Map<number, string>>();
 
   constructor(chain: Chain) {
     this.#chain = chain;
@@ -50,7 +51,7 @@ export class TransactionTexts {
       previous === undefined
         ? `"prev_trans_hash":"${'A'.repeat(43)}=","prev_trans_lt":"0"`
         : `"prev_trans_hash":"${chain.transactionHash({ template, transaction: previous, epoch: epoch - back })}"` +
-          `,"prev_trans_lt":"${chain.row(template, previous, epoch - back).lt}"`;
+          `,"prev_trans_lt":"${ltIn({ template, transaction: previous, epoch: epoch - back })}"`;
     const { workchain, shard, seqno } = blockRefOf(row);
     const message = (one: Message, at: number): string => this.message({ template, message: one, epoch: at });
     return (
@@ -66,21 +67,20 @@ export class TransactionTexts {
     );
   }
 
-  #hash({ template, epoch }: TransactionKey, kind: HashKind, id: number): string {
-    return this.#chain.codec.hash(template.family, kind, id, epoch);
+  /** A hash that is the same in every epoch. */
+  #hash({ template }: TransactionKey, kind: HashKind, id: number): string {
+    return this.#chain.codec.hash(template.family, kind, id, 0);
   }
 
   /** A message in the epoch of its sender, or of its receiver if it comes from outside. */
   message({ template, message, epoch }: MessageKey, sides: Sides = {}): string {
     const chain = this.#chain;
-    const { from, source, destination, body, init } = message;
+    const { from, source, destination, init } = message;
+    const body = message.body.in(epoch);
     const address = (account: Account | undefined): string =>
       account === undefined ? 'null' : `"${addressOf(account, epoch, chain.codec)}"`;
-    const sender = from && chain.row(template, from, epoch);
-    const created = sender && {
-      lt: sender.lt - sender.transaction.lt + createdLt(message, sender.transaction),
-      at: sender.now,
-    };
+    const sender = from && { template, transaction: from, epoch };
+    const created = sender && { lt: ltIn(sender) + message.order, at: chain.timeOf(sender) };
     const value =
       message.kind === 'internal'
         ? `"value":"${valueIn(epoch, message)}","value_extra_currencies":${extraText(message.extra)}` +
@@ -105,6 +105,11 @@ export class TransactionTexts {
   }
 
   #description(row: TransactionKey): string {
+    const known = remembered(this.#descriptions, row.template, () => new Map<number, string>());
+    return remembered(known, row.transaction.id * 4 + extremesIn(row), () => this.#describe(row));
+  }
+
+  #describe(row: TransactionKey): string {
     const { transaction, epoch } = row;
     const { outcome, storage, incoming, tickTock, creditDue, bounce } = transaction;
     const due = creditDue === undefined ? '' : `"due_fees_collected":"${creditDue}",`;
@@ -158,16 +163,16 @@ export class TransactionTexts {
     const isAfter = side === 'after';
     const of = isAfter ? transaction : transaction.previous;
     const status = isAfter ? transaction.endStatus : transaction.origStatus;
-    if (of === undefined || status === 'nonexist') return `{"hash":"${NO_STATE_HASH}",${STUB}`;
+    const hash = this.#chain.statesOf({ template, transaction, epoch })[isAfter ? 1 : 0].toString('base64');
+    if (of === undefined || status === 'nonexist') return `{"hash":"${hash}",${STUB}`;
     const row = { template, transaction: of, epoch: epoch - (isAfter ? 0 : transaction.previousBack) };
-    const hash = this.#hash(row, HASH_KIND.state, of.id);
     // The past of the first epoch is not indexed.
     const isUnknown = !isAfter && epoch === 0 && transaction.previousBack > 0;
     if (isUnknown || transaction.stubbed || !of.lastInBlock) return `{"hash":"${hash}",${STUB}`;
-    const frozen = status === 'frozen' ? `"${this.#frozenHash(template, of.account)}"` : 'null';
+    const frozen = status === 'frozen' ? `"${this.#hash(row, HASH_KIND.frozen, of.account.index)}"` : 'null';
     const code =
       status === 'active'
-        ? `"data_hash":"${this.#hash(row, HASH_KIND.stateData, of.id)}","code_hash":"${of.account.codeHash}"`
+        ? `"data_hash":"${this.#chain.dataOf(template.family, of.id).hash.toString('base64')}","code_hash":"${of.account.codeHash}"`
         : '"data_hash":null,"code_hash":null';
     const balance = Math.max(0, of.balanceAfter + (template.drift.get(of.account) ?? 0) * row.epoch);
     return (
@@ -175,10 +180,6 @@ export class TransactionTexts {
       `,"extra_currencies":${extraText(isAfter ? transaction.extraAfter : transaction.extraBefore)}` +
       `,"account_status":"${status}","frozen_hash":${frozen},${code}}`
     );
-  }
-
-  #frozenHash({ family }: Template, { index }: Account): string {
-    return this.#chain.codec.hash(family, HASH_KIND.frozen, index, 0);
   }
 }
 
