@@ -12,6 +12,8 @@ import { type Due, walkDue } from './walk-engine.ts';
 /** Fetches what is due. If rows contradict outdated headers, reads both again. Reports the problems that remain. */
 export async function walkAndRepair(context: EngineContext, due: Due): Promise<void> {
   let problems = await walkDue(context, due);
+  // A state that does not agree with the rows may be wrong.
+  if (problems.length > 0) context.states.clear();
   for (const headers of neededHeaders(context)) {
     if (problems.length === 0 || context.stop.aborted) break;
     const repaired = await repairHeaders(headers, problems);

@@ -3,6 +3,7 @@ import type { Session } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
 import type { ContentMode } from '../proof/content-proof.ts';
 import { PageQueue } from './page-queue.ts';
+import { StateCache } from './state-cache.ts';
 import type { WalkContext, WalkMode } from './walk-context.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
 
@@ -55,7 +56,12 @@ const LEAST_SPAN_REQUESTS = 20;
 export function runContext({ session: { network, source }, options, ...given }: Given): RunContext {
   const { stop = new AbortController().signal, walk: mode = 'auto', concurrency = 8, waitMs, warehouse } = options;
   return {
-    ...{ history: false, requestsPerSpan: requestsPerSpan(source), pages: new PageQueue(2 * concurrency) },
+    ...{
+      history: false,
+      requestsPerSpan: requestsPerSpan(source),
+      pages: new PageQueue(2 * concurrency),
+      states: new StateCache(),
+    },
     ...given,
     ...{ network, source, stop, mode, waitMs, warehouse, commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS },
     content: () => (options.content === 'none' ? 'none' : source.hasMadeUpHashes ? 'facts' : 'cells'),

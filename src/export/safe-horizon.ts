@@ -3,7 +3,6 @@ import { fetchEnds } from '../chain/index-ends.ts';
 import { WalkError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { LtWindow } from './lt-windows.ts';
-import { StateCache } from './state-cache.ts';
 import type { WalkContext } from './walk-context.ts';
 
 /**
@@ -25,10 +24,7 @@ export function horizonRanges(context: WalkContext): (span: Span) => Promise<LtW
   };
 }
 
-async function fetchHorizon(
-  { source, pipeline, states = new StateCache() }: WalkContext,
-  seqno: number,
-): Promise<bigint> {
+async function fetchHorizon({ source, pipeline, states }: WalkContext, seqno: number): Promise<bigint> {
   const label = `${pipeline.name} ${seqno}`;
   const shards = await states.fetch(source, seqno, label);
   if (!coversAll(shards.map(({ workchain, shard }) => ({ workchain, shard: BigInt(shard) })))) {

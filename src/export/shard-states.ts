@@ -3,7 +3,6 @@ import { fetchEnds } from '../chain/index-ends.ts';
 import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span } from '../core/span.ts';
 import type { BlockProblem } from './span-walk.ts';
-import { StateCache } from './state-cache.ts';
 import type { WalkContext } from './walk-context.ts';
 
 /** Codes of failures that concern one block only. */
@@ -64,7 +63,7 @@ export class ShardStates {
     if (this.last?.seqno === seqno) return this.last.state;
     const hole = this.holes.get(seqno);
     if (hole !== undefined) return hole;
-    const { report, pipeline, source, stop, states = new StateCache() } = this.context;
+    const { report, pipeline, source, stop, states } = this.context;
     const isAgain = this.asked.has(seqno);
     this.asked.add(seqno);
     if (isAgain || !states.has(seqno)) report({ event: 'planned', pipeline: pipeline.name, requests: 1 });

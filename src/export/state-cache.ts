@@ -3,7 +3,7 @@ import { fetchShardState, type StateOptions } from '../chain/index-ends.ts';
 import type { Source } from '../http/source.ts';
 
 /** Maximum number of states. */
-const MOST = 64;
+const MOST = 1_000;
 
 /**
  * Shard states that were answered before. They never change, so the pipelines of a round share them, and the state at the end of a round is

@@ -106,8 +106,8 @@ export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   /** Aborted to end the run: complete spans are still committed. */
   readonly stop: AbortSignal;
   readonly report: (event: WalkEvent) => void;
-  /** Shard states that several walks share. Default: each walk asks for its own. */
-  readonly states?: StateCache | undefined;
+  /** Shard states that all walks of a run share. */
+  readonly states: StateCache;
 }
 
 /** Number of the last ledger entry that is known now; 0 if there is none. */
