@@ -1,4 +1,4 @@
-import { StoreError } from '../core/errors.ts';
+import { JobError, StoreError } from '../core/errors.ts';
 import { planRun } from '../export/plan.ts';
 import { jobActions } from '../jobs/default-actions.ts';
 import type { Job } from '../jobs/job.ts';
@@ -22,7 +22,7 @@ export async function runOnce(context: Context, job: Job, due: number | undefine
   rememberPlace({ warehouse: job.warehouse, network: job.network });
   const { effects, isJson, line } = context;
   const live = new LiveEvents(line, isJson);
-  const { record, error } = await runJob({
+  const outcome = await runJob({
     ...{ job, actions: jobActions, effects, due, stop: context.signal },
     onEvent: (event) => {
       line.end();
@@ -31,7 +31,13 @@ export async function runOnce(context: Context, job: Job, due: number | undefine
       if (text !== undefined) line.tell(text);
     },
     onRunEvent: live.showRun,
+  }).catch((failure: unknown) => {
+    if (!(failure instanceof JobError) || failure.code !== 'runs-already') throw failure;
+    line.end();
+    context.print({ event: 'runs-already', job: job.name, message: failure.message }, ({ message }) => `${message}\n`);
   });
+  if (outcome === undefined) return;
+  const { record, error } = outcome;
   line.end();
   context.print({ event: 'end', ...record }, describeRecord);
   if (error !== undefined) throw error;

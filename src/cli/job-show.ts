@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { JobError, UsageError } from '../core/errors.ts';
 import { type OpenJobOptions, openJob } from '../jobs/check-job.ts';
 import { checkQueries } from '../jobs/check-queries.ts';
 import { requireKeptRanges } from '../jobs/check-retention.ts';
@@ -7,7 +7,7 @@ import { jobFiles, shownState } from '../jobs/list-jobs.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
-import { describeHistory, describeJob } from '../jobs/show-job.ts';
+import { describeHistory, describeJob, describeRecord } from '../jobs/show-job.ts';
 import { drawTable } from '../sql/text-table.ts';
 import type { Context } from './context.ts';
 
@@ -64,6 +64,25 @@ export async function showLog(
     });
   }
   for (const line of await readLog(history.folder, record)) write(`${line}\n`);
+}
+
+/** `tonlake job log --since`: what a plain cron asks. @throws {JobError} `not-run` if no run has ended well within some time */
+export async function requireRecent(
+  context: Context,
+  file: string,
+  options: OpenJobOptions,
+  sinceMs: number,
+): Promise<void> {
+  const { job, records } = await openRuns(file, options);
+  const endOf = ({ attempts }: JobRecord): number => Date.parse(attempts.at(-1)?.endedAt ?? '');
+  const done = records.filter(({ state }) => state === 'done').sort((a, b) => endOf(a) - endOf(b));
+  const last = done.at(-1);
+  const from = options.now - sinceMs;
+  if (last !== undefined && endOf(last) >= from) return context.print(last, describeRecord);
+  const got = last === undefined ? 'none at all' : `the last one at ${isoOf(endOf(last))}`;
+  throw new JobError(`job ${job.name}: expected a run that ended well since ${isoOf(from)}, got ${got}`, {
+    ...{ code: 'not-run', hint: `tonlake job list ${file} shows the runs` },
+  });
 }
 
 /** A job, and the records of its runs, oldest first. */

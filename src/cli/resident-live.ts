@@ -1,3 +1,4 @@
+import { formatError } from '../core/errors.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { FollowHeadOptions } from '../follow/follow-head.ts';
 import type { FollowStatus } from '../follow/follow-status.ts';
@@ -8,6 +9,7 @@ import { describeRecord } from '../jobs/show-job.ts';
 import { Health } from '../resident/health.ts';
 import { type MetricsServer, parseMetricsAddress, serveMetrics } from '../resident/metrics-server.ts';
 import { type ResidentEvent, reside } from '../resident/resident.ts';
+import { untilReachable } from '../resident/until-reachable.ts';
 import type { ScheduleEvent } from '../resident/warehouse-queue.ts';
 import type { Context, ContextFlags } from './context.ts';
 import { openDeliveries } from './feed-options.ts';
@@ -41,22 +43,31 @@ const LAST_MS = 30_000;
 /**
  * Runs jobs on their schedules until SIGTERM or Ctrl-C, with events on standard output as text or JSON.
  */
-export async function scheduleLive(context: Context<ResidentFlags>, jobs: readonly Job[]): Promise<void> {
+export async function scheduleLive(
+  context: Context<ResidentFlags>,
+  open: () => Promise<readonly Job[]>,
+): Promise<void> {
   limitHeap();
   const drainMs = context.flags.drain * 1000;
   const drain = context.interruptedBy(() => void setTimeout(() => process.exit(1), drainMs + LAST_MS).unref());
-  const operations = new Operations(context, jobs, undefined);
+  let operations: Operations | undefined;
   try {
+    const jobs = await reach(context, drain, open);
+    operations = new Operations(context, jobs, undefined, drain);
     await operations.listen();
+    const { see, goesOn } = operations;
     await reside({
-      ...{ jobs, actions: jobActions, effects: context.effects, drain, drainMs, onProgress: operations.goesOn },
+      ...{ jobs, actions: jobActions, effects: context.effects, drain, drainMs, onProgress: goesOn },
       onEvent: (event) => {
-        operations.see(event);
+        see(event);
         if (isOfSchedule(event)) context.print(event, describeScheduled);
       },
     });
+  } catch (error) {
+    // It waited for a store.
+    if (!drain.aborted || error !== drain.reason) throw error;
   } finally {
-    await operations.close();
+    await operations?.close();
   }
 }
 
@@ -66,7 +77,7 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
   const { line, effects } = context;
   const { options } = head;
   const output = await LiveOutput.open(context, options, head);
-  const operations = new Operations(context, jobs, head.maxLagMs);
+  const operations = new Operations(context, jobs, head.maxLagMs, output.signal);
   await operations.listen();
   const command = ['tonlake follow', ...options.pipelines].join(' ');
   const beside = await openDeliveries(head.feeds, command, (event) =>
@@ -97,17 +108,27 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
   process.exitCode = 130;
 }
 
+/** Does work as soon as the stores that it needs can be reached. */
+function reach<T>({ effects, line }: Context<ResidentFlags>, stop: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return untilReachable(work, {
+    ...{ effects, stop },
+    onWait: ({ error }) => line.tell(`waiting for this to pass: ${formatError(error)}`),
+  });
+}
+
 /** Metrics, health and the watchdog. */
 class Operations {
   readonly #context: Context<ResidentFlags>;
   readonly #jobs: readonly Job[];
   readonly #health: Health;
   readonly #isFollowing: boolean;
+  readonly #stop: AbortSignal;
   readonly #service = new ServiceNotify();
   #server: MetricsServer | undefined;
   #metrics: import('../resident/metrics.ts').Metrics | undefined;
 
-  constructor(context: Context<ResidentFlags>, jobs: readonly Job[], maxLagMs: number | undefined) {
+  constructor(context: Context<ResidentFlags>, jobs: readonly Job[], maxLagMs: number | undefined, stop: AbortSignal) {
+    this.#stop = stop;
     this.#context = context;
     this.#jobs = jobs;
     this.#health = new Health(context.effects, maxLagMs);
@@ -122,8 +143,9 @@ class Operations {
     const { Metrics } = await import('../resident/metrics.ts');
     const jobs = this.#jobs.flatMap(({ name, schedule }) => (schedule === undefined ? [] : name));
     const metrics = new Metrics(this.#health, { head: this.#isFollowing, jobs });
-    for (const job of this.#jobs) {
-      for (const record of await (await JobHistory.open(job.warehouse, job.name)).read()) metrics.recall(record);
+    for (const { warehouse, name } of this.#jobs) {
+      const read = async () => (await JobHistory.open(warehouse, name)).read();
+      for (const record of await reach(this.#context, this.#stop, read)) metrics.recall(record);
     }
     this.#metrics = metrics;
     this.#server = await serveMetrics(address, metrics, this.#health);
@@ -142,10 +164,10 @@ class Operations {
 
   readonly goesOn = (job: string): void => this.#health.goesOn(job);
 
-  see(event: ResidentEvent): void {
+  readonly see = (event: ResidentEvent): void => {
     this.#health.see(event);
     this.#metrics?.see(event);
-  }
+  };
 
   async close(): Promise<void> {
     this.#service.stopping();
@@ -153,7 +175,9 @@ class Operations {
   }
 }
 
-const SCHEDULED = new Set<string>(['watching', 'missed', 'begin', 'end', 'retry', 'failed', 'draining']);
+const SCHEDULED = new Set<string>([
+  ...['watching', 'missed', 'begin', 'end', 'retry', 'failed', 'unreachable', 'draining'],
+]);
 
 function isOfSchedule(event: ResidentEvent): event is ScheduleEvent {
   return SCHEDULED.has(event.event);
@@ -177,6 +201,8 @@ function describeScheduled(event: ScheduleEvent): string {
       return `${event.job}: the run of ${event.due} could not start: ${event.message}\n`;
     case 'retry':
       return `${event.job}: retrying the run of ${event.due} in ${event.seconds} s\n`;
+    case 'unreachable':
+      return `waiting for this to pass: ${event.message}\n`;
     case 'draining':
       return 'draining: the current run may finish, no new run starts\n';
   }

@@ -7,8 +7,12 @@ import { greatest } from '../core/span.ts';
 import { listFolder, makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
+import { type Lease, takeLease } from '../objects/lease.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
+import { openS3Store } from '../objects/s3-store.ts';
 import { recordsFolder, warehousePath } from '../warehouse/index.ts';
+import { RecordMirror } from './record-mirror.ts';
 import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 
 /** Maximum number of records per job; the oldest are removed first. */
@@ -29,7 +33,7 @@ export async function recordsOf(warehouse: string, name: string): Promise<string
 }
 
 /**
- * Takes the lock for running or scheduling jobs on a warehouse.
+ * Takes the lock for running or scheduling jobs on a warehouse; in an object store, a lease that processes of all hosts see.
  *
  * @param command shown to other processes that want the lock
  * @throws {StoreError} `busy` if a running process has it
@@ -39,32 +43,59 @@ export async function lockJobs(
   what: 'run' | 'schedule',
   effects: Effects,
   command: string,
-): Promise<Lock> {
+): Promise<Lock | Lease> {
+  const path = warehousePath(warehouse);
+  const doing = what === 'run' ? 'is used by a job' : 'is scheduled already';
+  const options = { subject: `warehouse ${path}`, doing, command, effects };
+  if (isObjectUrl(path)) return takeLease({ ...options, objects: jobObjects(path), key: `${what}.lease` });
   const folder = await jobsFolder(warehouse);
   return guarded(`warehouse ${warehouse}`, async () => {
     await makeFolder(folder);
-    return takeLock({
-      path: join(folder, `${what}.lock`),
-      subject: `warehouse ${warehousePath(warehouse)}`,
-      doing: what === 'run' ? 'is used by a job' : 'is scheduled already',
-      command,
-      effects,
-    });
+    return takeLock({ ...options, path: join(folder, `${what}.lock`) });
   });
 }
 
-/** The records of one job on one warehouse, one file each, with the log of the run beside it. */
+/** The objects of the jobs of a warehouse in an object store. */
+function jobObjects(path: string): ObjectStore {
+  return openS3Store(`${path}/_jobs`);
+}
+
+/**
+ * The records of one job on one warehouse, one file each, with the log of the run beside it. Those of a warehouse in an object store lie there;
+ * `folder` has copies of them.
+ */
 export class JobHistory {
   readonly folder: string;
   readonly #job: string;
+  readonly #mirror: RecordMirror | undefined;
 
-  private constructor(folder: string, job: string) {
+  private constructor(folder: string, job: string, mirror: RecordMirror | undefined) {
     this.folder = folder;
     this.#job = job;
+    this.#mirror = mirror;
   }
 
+  /** @throws {StoreError} if the object store cannot be asked for the records of other hosts */
   static async open(warehouse: string, job: string): Promise<JobHistory> {
-    return new JobHistory(join(await jobsFolder(warehouse), job), job);
+    const folder = join(await jobsFolder(warehouse), job);
+    const path = warehousePath(warehouse);
+    const mirror = isObjectUrl(path) ? new RecordMirror(jobObjects(path), folder, job) : undefined;
+    await mirror?.pull(isFinal);
+    return new JobHistory(folder, job, mirror);
+  }
+
+  /** Shows the log of a run to other hosts. */
+  async shareLog({ id }: Pick<JobRecord, 'id'>): Promise<void> {
+    await this.#mirror?.put(`${id}.log`);
+  }
+
+  /** Replaces a file of the folder that is not a record. */
+  async writeFile(name: string, text: string, effects: Effects): Promise<void> {
+    await guarded(`history of ${this.#job}`, async () => {
+      await makeFolder(this.folder);
+      await replaceText(join(this.folder, name), text, effects.freshId());
+    });
+    await this.#mirror?.put(name);
   }
 
   /** All records, oldest first. @throws {JobError} `bad-record` */
@@ -93,11 +124,7 @@ export class JobHistory {
 
   /** Writes or replaces a record. */
   async write(record: JobRecord, effects: Effects): Promise<void> {
-    await guarded(`history of ${this.#job}`, async () => {
-      await makeFolder(this.folder);
-      const text = `${JSON.stringify(record, undefined, 2)}\n`;
-      await replaceText(join(this.folder, `${record.id}.json`), text, effects.freshId());
-    });
+    await this.writeFile(`${record.id}.json`, `${JSON.stringify(record, undefined, 2)}\n`, effects);
   }
 
   /**
@@ -109,11 +136,11 @@ export class JobHistory {
     const records = names.filter((name) => RECORD_NAME.test(name)).sort();
     const old = records.slice(0, Math.max(0, records.length - MAX_RECORDS));
     const needed = await this.#neededOf(old);
-    for (const name of [...names.filter((each) => each.startsWith('draft-')), ...old]) {
-      if (needed.has(name)) continue;
-      await rm(join(this.folder, name), { force: true });
-      await rm(join(this.folder, name.replace(/\.json$/, '.log')), { force: true });
-    }
+    const gone = [...names.filter((each) => each.startsWith('draft-')), ...old]
+      .filter((name) => !needed.has(name))
+      .flatMap((name) => [name, name.replace(/\.json$/, '.log')]);
+    for (const name of gone) await rm(join(this.folder, name), { force: true });
+    if (gone.length > 0) await this.#mirror?.remove(gone);
   }
 
   /** The records that a later run needs: unfinished ones, and the one with the last block for each list of pipelines. */
@@ -145,6 +172,15 @@ export class JobHistory {
         cause,
       });
     }
+  }
+}
+
+/** True for the text of a record of a run that will not continue. */
+function isFinal(text: string): boolean {
+  try {
+    return isOver(recordSchema.parse(JSON.parse(text)).state);
+  } catch {
+    return false;
   }
 }
 

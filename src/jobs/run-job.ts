@@ -1,8 +1,9 @@
 import type { Effects } from '../core/effects.ts';
-import { formatError } from '../core/errors.ts';
+import { formatError, JobError, StoreError } from '../core/errors.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { RunEvent } from '../export/run.ts';
 import { readMark } from '../files/process-liveness.ts';
+import { linkSignals } from '../http/linked-signal.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
@@ -52,18 +53,30 @@ export interface JobOutcome {
  * Runs a job: export, verification, compaction, marts, checks, outputs (published together or not at all), retention, and Iceberg tables.
  * An unfinished run is resumed with the same range.
  *
- * @throws {StoreError} `busy` if another process runs a job on the same warehouse
+ * @throws {JobError} `runs-already` if another process runs it {StoreError} `busy` if it runs another job on the same warehouse
  */
 export async function runJob(options: JobRunOptions): Promise<JobOutcome> {
   const { job, effects } = options;
-  const lock = await lockJobs(job.warehouse, 'run', effects, `tonlake job run ${job.name}`);
+  const lock = await lockRun(job, effects);
+  const link = linkSignals([options.stop, 'lost' in lock ? lock.lost : undefined]);
   try {
     const history = await JobHistory.open(job.warehouse, job.name);
     await history.tidy();
-    return await new JobRun(options, history).run();
+    return await new JobRun({ ...options, stop: link.signal }, history).run();
   } finally {
+    link.release();
     await lock.release();
   }
+}
+
+/** @throws {JobError} `runs-already` if another process runs the same job {StoreError} `busy` if it runs another one */
+async function lockRun({ name, warehouse }: Job, effects: Effects): ReturnType<typeof lockJobs> {
+  const command = `tonlake job run ${name}`;
+  return lockJobs(warehouse, 'run', effects, command).catch((error: unknown) => {
+    if (!(error instanceof StoreError) || error.code !== 'busy' || !error.message.endsWith(`(${command})`)) throw error;
+    const message = error.message.replace(/^store: .* is used by a job/, `job ${name}: is run already`);
+    throw new JobError(message, { code: 'runs-already', retryable: true, hint: error.hint, cause: error });
+  });
 }
 
 class JobRun {
@@ -98,6 +111,7 @@ class JobRun {
     if (outcome.state !== 'interrupted' && !isRepeated(record.value, records)) await notifyAll(context, record.value);
     log.tell([outcome.state, ...(outcome.error === undefined ? [] : [formatError(outcome.error)])].join(': '));
     await log.close();
+    await this.#history.shareLog(begun);
     return { record: record.value, error: outcome.error };
   }
 
@@ -139,6 +153,7 @@ class JobRun {
     const onStep = async (step: StepResult): Promise<void> => {
       await record.addStep(step);
       log.step(step);
+      await this.#history.shareLog(record.value);
       onEvent?.({ event: 'step', ...step });
     };
     const seen = (event: RunEvent): void => {

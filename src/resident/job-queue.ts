@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Effects } from '../core/effects.ts';
-import { ifAny, makeFolder, replaceText } from '../files/disk.ts';
-import { guarded } from '../files/file-failure.ts';
+import { ifAny } from '../files/disk.ts';
 import type { Job, JobSchedule } from '../jobs/job.ts';
 import { JobHistory, unfinished } from '../jobs/run-history.ts';
 import { isOver, type JobRecord } from '../jobs/run-record.ts';
@@ -152,11 +151,8 @@ export class JobQueue {
   }
 
   async #watchSince(since: number): Promise<void> {
-    await guarded(`history of ${this.job.name}`, async () => {
-      await makeFolder(this.#history.folder);
-      const text = `${JSON.stringify({ since: new Date(since).toISOString() })}\n`;
-      await replaceText(join(this.#history.folder, 'schedule.json'), text, this.#effects.freshId());
-    });
+    const text = `${JSON.stringify({ since: new Date(since).toISOString() })}\n`;
+    await this.#history.writeFile('schedule.json', text, this.#effects);
   }
 }
 

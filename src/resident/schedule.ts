@@ -1,14 +1,16 @@
 import type { Effects } from '../core/effects.ts';
-import { UsageError } from '../core/errors.ts';
+import { formatError, UsageError } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { takeAll } from '../files/file-failure.ts';
 import type { Lock } from '../files/writer-lock.ts';
+import type { Retry } from '../http/retry.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobActions } from '../jobs/job-actions.ts';
 import { lockJobs } from '../jobs/run-history.ts';
 import { runJob } from '../jobs/run-job.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import { JobQueue, type ScheduledJob } from './job-queue.ts';
+import { untilReachable } from './until-reachable.ts';
 import { type ScheduleEvent, serveWarehouse, watching } from './warehouse-queue.ts';
 
 export interface ScheduleOptions {
@@ -35,11 +37,17 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const groups = jobsByWarehouse(options.jobs);
   const locks: Lock[] = [];
   const stop = stopAfterDrain(options);
+  const onWait = ({ error, sleepMs }: Pick<Retry, 'error' | 'sleepMs'>): void =>
+    onEvent({ event: 'unreachable', seconds: Math.ceil(sleepMs / 1000), message: formatError(error) });
+  const reach = <T>(work: () => Promise<T>): Promise<T> => untilReachable(work, { effects, stop: drain, onWait });
   try {
     for (const [first] of groups) {
-      if (first !== undefined) locks.push(await lockJobs(first.warehouse, 'schedule', effects, 'tonlake job schedule'));
+      if (first === undefined) continue;
+      locks.push(await reach(() => lockJobs(first.warehouse, 'schedule', effects, 'tonlake job schedule')));
     }
-    const queues = await Promise.all(groups.map((jobs) => Promise.all(jobs.map((job) => openQueue(job, options)))));
+    const queues = await Promise.all(
+      groups.map((jobs) => Promise.all(jobs.map((job) => reach(() => openQueue(job, options))))),
+    );
     await Promise.all(
       queues.map((group) =>
         serveWarehouse(group, {

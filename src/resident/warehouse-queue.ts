@@ -20,6 +20,8 @@ export type ScheduleEvent =
       readonly message: string;
     }
   | { readonly event: 'failed'; readonly job: string; readonly due: string; readonly message: string }
+  /** A store cannot be reached at the start; it is tried again. */
+  | { readonly event: 'unreachable'; readonly seconds: number; readonly message: string }
   | { readonly event: 'draining' };
 
 export interface WarehouseQueueOptions {

@@ -1,10 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer as createGate } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { lockJobs } from '../../src/jobs/run-history.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { tonlake } from '../cli.ts';
-import { EXTENSIONS, S3_PROGRAM, type S3Server, startS3 } from '../objects/s3-server.ts';
-import { freshFolder } from '../scratch.ts';
+import { startTonlake, tonlake } from '../cli.ts';
+import { freePort } from '../free-port.ts';
+import { EXTENSIONS, environmentOf, S3_PROGRAM, type S3Server, startS3, useS3 } from '../objects/s3-server.ts';
+import { afterFile, freshFolder } from '../scratch.ts';
 
 /** Midnight is before block 5000. */
 const jobOf = (network: string, warehouse: string): string => `network: ${network}
@@ -65,7 +69,7 @@ describe.skipIf(isMissing)(
         .map((name) => `${name}: ${readFileSync(join(cwd, 'out', name), 'utf8')}`)
         .map((text) => text.replace(/warehouse [^ ]+,/, 'warehouse W,').replace(/Created [^ ]+ [^ ]+ UTC/, 'Created'));
 
-    test('run each step, publish the same as those on a folder, and have their records on this machine', async () => {
+    test('run each step, publish the same as those on a folder, and have records that every host sees', async () => {
       const inFolder = await tonlake(['job', 'run', 'folder.yaml', '--json'], { cwd, env });
       expect(inFolder).toMatchObject({ code: 0, stderr: '' });
       const wanted = outputs();
@@ -78,11 +82,47 @@ describe.skipIf(isMissing)(
           `${kind} ${name} ${status}`.replace(/folder|bucket/, 'job'),
         );
       expect(stepsOf(inBucket.stdout)).toEqual(stepsOf(inFolder.stdout));
-      // The records lie on this machine.
-      const listed = await tonlake(['job', 'list', 'bucket.yaml', '--json'], { cwd, env });
-      expect(JSON.parse(listed.stdout).runs).toHaveLength(1);
-      expect(readdirSync(join(cwd, 'state/jobs'))).toEqual(['lake~jobs']);
-      expect(readdirSync(join(server.folder, 'lake/jobs')).filter((name) => name.includes('job'))).toEqual([]);
+      const elsewhere = { ...env, TONLAKE_STATE_DIR: freshFolder() };
+      for (const host of [env, elsewhere]) {
+        const listed = await tonlake(['job', 'list', 'bucket.yaml', '--json'], { cwd, env: host });
+        expect(JSON.parse(listed.stdout).runs).toMatchObject([{ state: 'done' }]);
+        const log = await tonlake(['job', 'log', 'bucket.yaml'], { cwd, env: host });
+        expect(log.stdout).toMatch(/ attempt 1 of the run of [\s\S]* done\n$/);
+        expect((await tonlake(['job', 'log', 'bucket.yaml', '--since', '1h'], { cwd, env: host })).code).toBe(0);
+      }
+      expect((await tonlake(['verify', '--warehouse', 's3://lake/jobs'], { cwd, env })).code).toBe(0);
+    });
+
+    test('run on one host at a time: another host says who runs it, and ends with 0', async () => {
+      useS3(server);
+      writeFileSync(join(cwd, 'twin.yaml'), jobOf(sandbox.url, 's3://lake/twin'));
+      const lease = await lockJobs('s3://lake/twin', 'run', realEffects, 'tonlake job run twin');
+      const elsewhere = { ...env, TONLAKE_STATE_DIR: freshFolder() };
+      const second = await tonlake(['job', 'run', 'twin.yaml'], { cwd, env: elsewhere });
+      expect(second.stdout).toMatch(/^job twin: is run already by process \d+ of host \S+ since \S+Z /);
+      expect(second.code).toBe(0);
+      await lease.release();
+      const third = await tonlake(['job', 'run', 'twin.yaml', '--json'], { cwd, env: elsewhere });
+      expect(JSON.parse(third.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ state: 'done' });
+    });
+
+    test('a schedule that starts while the store is down waits for it', async () => {
+      const port = await freePort();
+      const own = { ...env, ...environmentOf(`http://127.0.0.1:${port}`) };
+      const text = `${jobOf(sandbox.url, 's3://lake/down')}schedule: {cron: "15 3 * * *"}\n`;
+      writeFileSync(join(cwd, 'down.yaml'), text);
+      const schedule = startTonlake(['job', 'schedule', 'down.yaml', '--json'], { cwd, env: own });
+      await schedule.until('stdout', /"event":"unreachable"/);
+      const gate = createGate((inbound) => {
+        const outbound = connect(Number(new URL(server.url).port), '127.0.0.1');
+        for (const socket of [inbound, outbound]) socket.on('error', () => undefined);
+        inbound.pipe(outbound).pipe(inbound);
+      });
+      gate.listen(port, '127.0.0.1');
+      afterFile(() => gate.close());
+      await schedule.until('stdout', /"event":"watching","job":"down"/);
+      schedule.kill('SIGTERM');
+      expect((await schedule.finished).code).toBe(0);
     });
   },
 );

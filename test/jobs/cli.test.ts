@@ -48,6 +48,21 @@ describe('tonlake job', () => {
     expect(readFileSync(join(cwd, 'out/nightly.csv'), 'utf8')).toMatch(/^workchain,blocks\n-1,20\n0,\d+\n$/);
   });
 
+  test('log --since tells a plain cron whether a run has ended well lately', async () => {
+    const { code, stdout } = await tonlake(['job', 'log', 'nightly.yaml', '--since', '1h'], { cwd });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^done: nightly /)]);
+    const late = await tonlake(['job', 'log', 'nightly.yaml', '--since', '1ms'], { cwd });
+    expect([late.code, late.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^error: job nightly: expected a run that ended well since \S+, got the last one at \S+; hint: tonlake job list/,
+      ),
+    ]);
+    writeFileSync(join(cwd, 'never.yaml'), JOB);
+    const never = await tonlake(['job', 'log', 'never.yaml', '--since', '24h'], { cwd });
+    expect([never.code, never.stderr]).toEqual([1, expect.stringContaining('got none at all')]);
+  });
+
   test('run once more asks for nothing and writes the same', async () => {
     const before = readFileSync(join(cwd, 'out/blocks.parquet'));
     const { code, stdout } = await tonlake(['job', 'run', 'nightly.yaml', '--json'], { cwd });

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { fallbackWarehouse } from '../../project/project-file.ts';
-import { parseCount } from '../common-options.ts';
+import { parseCount, parseDuration } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { addSchedule } from './schedule-command.ts';
 
 interface JobFlags extends ContextFlags {
   readonly at?: string;
   readonly limit?: number;
+  readonly since?: number;
   readonly dryRun?: boolean;
 }
 
@@ -21,6 +22,7 @@ Examples:
   tonlake job list
   tonlake job list pipelines/jobs/nightly-sandbox.yaml
   tonlake job log pipelines/jobs/nightly-sandbox.yaml
+  tonlake job log pipelines/jobs/nightly-sandbox.yaml --since 24h || echo 'no run has ended well since yesterday'
 
 Exit codes: 0 success, 1 failed (nothing was published), 2 invalid usage or job file, 130 interrupted.`;
 
@@ -58,10 +60,17 @@ export function addJob(program: Command): void {
     .description('print the log of a run: attempts, commits, problems, steps')
     .argument('<file>', 'job file')
     .argument('[run]', 'id of the run, as job list FILE --json shows it (default: the newest)')
+    .option(
+      '--since <time>',
+      'say whether a run has ended well within this time, such as 24h, and exit with 1 if none has',
+      parseDuration,
+    )
     .action(
       inContext(async (context: Context<JobFlags>, file: string, id: string | undefined) => {
-        const { showLog } = await import('../job-show.ts');
-        await showLog(context, file, openOptions(context.flags), id);
+        const { requireRecent, showLog } = await import('../job-show.ts');
+        const { since } = context.flags;
+        if (since === undefined) await showLog(context, file, openOptions(context.flags), id);
+        else await requireRecent(context, file, openOptions(context.flags), since);
       }),
     );
   addSchedule(job);

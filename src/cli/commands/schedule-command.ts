@@ -29,7 +29,7 @@ export function addSchedule(job: Command): void {
           import('../resident-live.ts'),
           import('../job-files.ts'),
         ]);
-        await scheduleLive(context, await openJobs(paths));
+        await scheduleLive(context, () => openJobs(paths));
       }),
     );
 }

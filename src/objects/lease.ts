@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import { StoreError } from '../core/errors.ts';
+import { markSchema, readFate, readMark } from '../files/process-liveness.ts';
+import type { Lock, LockOptions } from '../files/writer-lock.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/** Time after which a lease that was not renewed is free, and between two renewals; by the clock of the store. */
+const LEASE_MS = 60_000;
+const RENEW_MS = 15_000;
+
+const leaseSchema = markSchema.extend({ id: z.string(), since: z.string(), command: z.string(), renewals: z.number() });
+
+/** Who holds a lease. */
+export type LeaseHolder = Readonly<z.infer<typeof leaseSchema>>;
+
+/** A lease, held until it is released, or for a minute after its process ended. */
+export interface Lease extends Lock {
+  /** Aborted when another process has taken it: this one was not heard of for too long. */
+  readonly lost: AbortSignal;
+}
+
+export interface LeaseOptions extends Omit<LockOptions, 'path'> {
+  readonly objects: ObjectStore;
+  readonly key: string;
+}
+
+/**
+ * Takes a lease in an object store, for processes of any machine.
+ *
+ * @throws {StoreError} `busy` if another process holds it
+ */
+export async function takeLease(options: LeaseOptions): Promise<Lease> {
+  const { objects, key, effects, command } = options;
+  const since = new Date(effects.now()).toISOString();
+  let own = encode({ id: effects.freshId(), ...(await readMark()), since, command, renewals: 0 });
+  for (;;) {
+    const other = await objects.putOrGet(key, own.bytes);
+    if (other === undefined) break;
+    const holder = decode(other);
+    if (holder !== undefined && !(await isFree(options, holder))) throw busy(options, holder);
+    if (await objects.putInPlaceOf(key, other, own.bytes)) break;
+  }
+  const lost = new AbortController();
+  let work: Promise<void> = Promise.resolve();
+  const renew = async (): Promise<void> => {
+    const next = encode({ ...own.lease, renewals: own.lease.renewals + 1 });
+    if (await objects.putInPlaceOf(key, own.bytes, next.bytes)) own = next;
+    else lost.abort(taken(options));
+  };
+  const timer = setInterval(() => {
+    // A store that is down for a moment is asked again; who is not heard of for a minute finds out then.
+    if (!lost.signal.aborted) work = work.then(renew).catch(() => undefined);
+  }, RENEW_MS);
+  timer.unref();
+  return {
+    lost: lost.signal,
+    release: async () => {
+      clearInterval(timer);
+      await work;
+      const held = await objects.get(key);
+      if (held !== undefined && own.bytes.equals(held)) await objects.remove([key]);
+    },
+  };
+}
+
+/** True if the process is gone, or has not renewed its lease in time. */
+async function isFree({ objects, key, effects }: LeaseOptions, holder: LeaseHolder): Promise<boolean> {
+  if ((await readFate(holder, { path: '/', since: holder.since })) === 'gone') return true;
+  const heldAt = (await putTimes(objects, key)).get(key);
+  // Only the store knows its time: that of an object that was put just now.
+  const probe = `${key}.now-${effects.freshId()}`;
+  await objects.put(probe, new Uint8Array());
+  const now = (await putTimes(objects, probe)).get(probe);
+  await objects.remove([probe]);
+  return heldAt === undefined || now === undefined || now - heldAt > LEASE_MS;
+}
+
+async function putTimes(objects: ObjectStore, prefix: string): Promise<ReadonlyMap<string, number>> {
+  return new Map((await objects.list(prefix)).map(({ key, putAt }) => [key, putAt]));
+}
+
+function encode(lease: LeaseHolder): { readonly lease: LeaseHolder; readonly bytes: Buffer } {
+  return { lease, bytes: Buffer.from(`${JSON.stringify(lease)}\n`) };
+}
+
+/** Undefined for what is not a lease: it is replaced. */
+function decode(bytes: Uint8Array): LeaseHolder | undefined {
+  try {
+    return leaseSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+function busy({ subject, doing = 'is being written' }: LeaseOptions, holder: LeaseHolder): StoreError {
+  const { pid, host, command, since } = holder;
+  const time = since.replace(/\.\d+Z$/, 'Z');
+  return new StoreError(`store: ${subject} ${doing} by process ${pid} of host ${host} since ${time} (${command})`, {
+    ...{ code: 'busy', hint: 'wait for it to end, or stop it there; a minute after it was killed, the lease is free' },
+  });
+}
+
+function taken({ subject, doing = 'is being written' }: LeaseOptions): StoreError {
+  return new StoreError(`store: ${subject} ${doing} by another process now: this one was not heard of for a minute`, {
+    ...{ code: 'lease-lost', retryable: true },
+  });
+}
