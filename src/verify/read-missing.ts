@@ -1,9 +1,10 @@
 import { unknownName } from '../core/did-you-mean.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
-import { type Span, shortSpans, subtractSpans, totalSize } from '../core/span.ts';
+import { type Span, shortSpans, totalSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
-import { doneSpans, openReader } from '../warehouse/index.ts';
+import { openReader } from '../warehouse/index.ts';
+import { coverage, describeParts, type MissingWhy, type Part, spansIn } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
@@ -25,8 +26,8 @@ export interface MissingReport {
   readonly warehouse: string;
   readonly range: string;
   readonly asked: readonly Span[];
-  /** Blocks that are not done, by pipeline. */
-  readonly missing: Readonly<Record<string, readonly Span[]>>;
+  /** Blocks that are not there, and why, by pipeline. */
+  readonly missing: Readonly<Record<string, readonly Part<MissingWhy>[]>>;
   /** Days of the range of which the warehouse has only a part. */
   readonly partDays: readonly string[];
   readonly complete: boolean;
@@ -58,12 +59,13 @@ export async function readMissing({
     const { asked, broken } = await resolveStored({ ...chain, days }, range).catch((error: unknown) => {
       throw asIncomplete(error, reader.path);
     });
-    const held = known.filter((name) => entries.some(({ pipeline }) => pipeline === name));
-    const wanted = pipelines.length > 0 ? pipelines : held;
+    const held = { registry, ledger: entries, removals: await reader.forgotten() };
+    const exported = known.filter((name) => entries.some(({ pipeline }) => pipeline === name));
+    const wanted = pipelines.length > 0 ? pipelines : exported;
     const missing = Object.fromEntries(
       wanted.flatMap((name) => {
-        const spans = subtractSpans(asked, doneSpans(entries, name));
-        return spans.length === 0 ? [] : [[name, spans] as const];
+        const { missing } = coverage(held, registry.pipeline(name), asked);
+        return missing.length === 0 ? [] : [[name, missing] as const];
       }),
     );
     const complete = Object.keys(missing).length === 0 && broken.size === 0;
@@ -88,7 +90,7 @@ export function formatMissing({ range, asked, missing, partDays, complete }: Mis
   const blocks = `${range}: ${counted(totalSize(asked), 'block')} (${shortSpans(asked)})`;
   if (complete) return `${blocks}, nothing is missing\n`;
   const lines = Object.entries(missing).map(
-    ([name, spans]) => `${name}: ${counted(totalSize(spans), 'block')} missing: ${shortSpans(spans)}`,
+    ([name, parts]) => `${name}: ${counted(totalSize(spansIn(parts)), 'block')} missing: ${describeParts(parts)}`,
   );
   return [blocks, ...lines, ...partDays.map((date) => `${date}: only a part of the day`), ''].join('\n');
 }

@@ -93,7 +93,7 @@ describe('folders of slices are added to one by copy --add', () => {
     const short = await gate('--range', RANGE);
     expect({ code: short.code, text: short.stdout }).toEqual({
       code: 1,
-      text: `${RANGE}: 30 blocks (${RANGE})\nblocks: 13 blocks missing: 4987:4999\nmessage_links: 13 blocks missing: 4987:4999\ntransactions: 13 blocks missing: 4987:4999\n`,
+      text: `${RANGE}: 30 blocks (${RANGE})\nblocks: 13 blocks missing: 4987:4999 (not exported)\nmessage_links: 13 blocks missing: 4987:4999 (not exported)\ntransactions: 13 blocks missing: 4987:4999 (not exported)\n`,
     });
     expect((await gate('message_links', '--range', '5000:5016')).code).toBe(0);
     // A day that the warehouse knows nothing of is missing, not wrong usage.
