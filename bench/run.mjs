@@ -8,6 +8,7 @@ const { values } = parseArgs({ options: { quick: { type: 'boolean', default: fal
 const benches = {
   startup: ['--laps', '5'],
   verify: ['--blocks', '1000', '--laps', '1'],
+  nights: ['--nights', '8', '--blocks', '4'],
   requests: ['--blocks', '1000'],
   decode: ['--laps', '3'],
   writers: ['--laps', '2'],
