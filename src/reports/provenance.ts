@@ -3,8 +3,9 @@ import type { Span } from '../core/span.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { addEvidence, type LedgerEntry, type Reader } from '../warehouse/index.ts';
 import { type Coverage, coverage as coverageOf, describeParts, type Held } from '../warehouse/query/coverage.ts';
+import { exportedEntries, walkedPipelines } from '../warehouse/query/state-relations.ts';
 import { type LackOptions, lacksOfReport } from './report-lacks.ts';
-import { exportedEntries, ledgerRelations, walkedPipelines } from './report-relations.ts';
+import { ledgerRelations } from './report-relations.ts';
 
 /** Maximum number of rows to hash, which takes about five seconds. */
 const MAX_HASHED_ROWS = 500_000;

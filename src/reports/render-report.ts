@@ -72,7 +72,9 @@ export async function renderReport(
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
     if (options.memoryMb !== undefined) await reader.query(`SET memory_limit = '${options.memoryMb}MB'`);
-    return await interruptible(reader, signal, () => renderIn({ reader, coverage, registry }, def, params, options));
+    return await interruptible(reader, signal, () =>
+      renderIn({ reader, coverage, registry, warehouse }, def, params, options),
+    );
   } finally {
     await coverage.close();
     await reader.close();
@@ -83,11 +85,13 @@ interface Opened {
   readonly reader: Reader;
   readonly coverage: QueryCoverage;
   readonly registry: Registry;
+  /** As the user named it. */
+  readonly warehouse: string;
 }
 
 /** Renders a report in an open warehouse. */
 async function renderIn(
-  { reader, coverage, registry }: Opened,
+  { reader, coverage, registry, warehouse }: Opened,
   def: ReportDef,
   params: BoundParams,
   { format = 'html', timezone = 'UTC', now = new Date() }: RenderOptions,
@@ -104,7 +108,7 @@ async function renderIn(
   const optional = def.front.optional ?? [];
   const provenance = await readProvenance({ reader, coverage, relations, scans, optional, timezone, now });
   const { query, network } = reader;
-  const heading = await readHeading({ def, texts: params.texts, query, network, warehouse: reader.path });
+  const heading = await readHeading({ def, texts: params.texts, query, network, warehouse });
   const full: Report = { def, heading, params: params.texts, results, provenance };
   return {
     ...{ name: def.name, title: fullTitle(heading), format, gaps: provenance.gaps },

@@ -1,10 +1,11 @@
 import { spanSize, totalSize } from '../core/span.ts';
-import { isEphemeral, proofOf } from '../declare/pipeline.ts';
+import { proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
 import { doneSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { coverage, type Held } from '../warehouse/query/coverage.ts';
+import type { Held } from '../warehouse/query/coverage.ts';
+import { addRelation, addStates, exportedEntries, walkedPipelines } from '../warehouse/query/state-relations.ts';
 
 const entryColumns = {
   number: 'BIGINT',
@@ -24,21 +25,12 @@ const entryColumns = {
 
 const doneColumns = { pipeline: 'VARCHAR', span_from: 'BIGINT', span_to: 'BIGINT', blocks: 'BIGINT' } as const;
 
-const coverageColumns = {
-  pipeline: 'VARCHAR',
-  state: 'VARCHAR',
-  why: 'VARCHAR',
-  span_from: 'BIGINT',
-  span_to: 'BIGINT',
-  blocks: 'BIGINT',
-} as const;
-
 /** Relations that describe the ledger. */
-export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_commits'];
+export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_freshness', '_commits'];
 
 /**
- * Creates temporary relations and macros for the selects of a report: `_entries` (one row per active ledger entry), `_coverage` (one row
- * per proven, unproven or missing span of a pipeline, and why), `_held` and `is_held()`, `local_time(t)` of a UTC time, and `utc_time(t)` of
+ * Creates temporary relations and macros for the selects of a report: `_entries` (one row per active ledger entry), those of
+ * `addStates`, `_held` and `is_held()`, `local_time(t)` of a UTC time, and `utc_time(t)` of
  * a local time.
  *
  * @param isPlanned true for a database in which selects are planned: the headers that `_held` reads are not asked for then
@@ -57,7 +49,7 @@ export async function addRelations(query: Query, held: Held, timezone: string, i
     entryColumns,
     ledger.map((entry) => entryRow(entry, held.registry)),
   );
-  await addRelation(query, '_coverage', coverageColumns, coverageRows(held, ledger));
+  await addStates(query, held);
   await addRelation(query, '_done', doneColumns, doneRows(ledger));
   await addHeldTimes(query, isPlanned);
 }
@@ -80,21 +72,6 @@ async function addHeldTimes(query: Query, isPlanned: boolean): Promise<void> {
       AND epoch(h.last_time) >= epoch(ends) - least(h.slack_seconds, greatest(2, (epoch(ends) - epoch(begins)) / 20)))`);
 }
 
-/** Values are passed as one bound JSON text. */
-async function addRelation(
-  query: Query,
-  name: string,
-  columns: Readonly<Record<string, string>>,
-  rows: readonly Readonly<Record<string, string | number | null>>[],
-): Promise<void> {
-  const names = Object.keys(columns).join(', ');
-  await query(
-    `CREATE TEMP TABLE ${name} AS SELECT ${names} FROM
-      (SELECT unnest(from_json($rows::JSON, ${quoteText(JSON.stringify([columns]))}), recursive := true))`,
-    { rows: JSON.stringify(rows) },
-  );
-}
-
 function entryRow(entry: LedgerEntry, { pipelines }: Registry) {
   const isCounted = pipelines.some((pipeline) => pipeline.name === entry.pipeline && proofOf(pipeline) !== undefined);
   const tables = Object.values(entry.tables);
@@ -115,27 +92,6 @@ function entryRow(entry: LedgerEntry, { pipelines }: Registry) {
   };
 }
 
-function coverageRows(held: Held, ledger: readonly LedgerEntry[]) {
-  return walkedPipelines(ledger).flatMap((name) => {
-    const { proven, unproven, missing } = coverage(held, held.registry.pipeline(name));
-    const parts = [
-      { state: 'proven', why: null, spans: proven },
-      ...unproven.map((part) => ({ state: 'unproven', ...part })),
-      ...missing.map((part) => ({ state: 'missing', ...part })),
-    ];
-    return parts.flatMap(({ state, why, spans }) =>
-      spans.map((span) => ({
-        pipeline: name,
-        state,
-        why,
-        span_from: span.from,
-        span_to: span.to,
-        blocks: spanSize(span),
-      })),
-    );
-  });
-}
-
 function doneRows(ledger: readonly LedgerEntry[]) {
   return walkedPipelines(ledger).flatMap((pipeline) =>
     doneSpans(ledger, pipeline).map((span) => ({
@@ -145,14 +101,4 @@ function doneRows(ledger: readonly LedgerEntry[]) {
       blocks: spanSize(span),
     })),
   );
-}
-
-/** Entries of exported pipelines, without marts and pending data. */
-export function exportedEntries(ledger: readonly LedgerEntry[], registry: Registry): readonly LedgerEntry[] {
-  const passing = registry.pipelines.filter(isEphemeral).map(({ name }) => name);
-  return ledger.filter(({ mart, pipeline }) => mart === undefined && !passing.includes(pipeline));
-}
-
-export function walkedPipelines(ledger: readonly LedgerEntry[]): readonly string[] {
-  return [...new Set(ledger.map(({ pipeline }) => pipeline))].sort();
 }

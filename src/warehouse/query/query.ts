@@ -14,6 +14,7 @@ import { defineBodies } from './define-bodies.ts';
 import { formNotes } from './form-notes.ts';
 import { QueryCoverage } from './query-coverage.ts';
 import type { Parameters } from './scans.ts';
+import { addStates, READS_STATES } from './state-relations.ts';
 import { requireSameNetwork } from './status.ts';
 import { warehouseRegistry } from './warehouse-registry.ts';
 
@@ -104,6 +105,10 @@ async function open(
     await begin(reader);
     const called = await defineBodies(coverage, given, options.layouts);
     const sql = options.dialect === 'trino' ? await translateTrino(reader.query, called) : called;
+    if (READS_STATES.test(sql)) {
+      const held = await coverage.held();
+      for (const { query } of [reader, await coverage.empty()]) await addStates(query, held);
+    }
     const lacks = await coverage.lacks(sql, params, options.strict);
     const result = await work({ sql, parameters: boundIn(sql, params) }).catch((error: unknown) => {
       throw explainFault(error, { sql, file: options.file });
