@@ -1,9 +1,13 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { open } from '../../src/library/open.ts';
 import { Database } from '../../src/sql/database.ts';
+import { forgetRange } from '../../src/verify/forget.ts';
+import { openStore } from '../../src/warehouse/index.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();
@@ -49,4 +53,21 @@ describe.each(['w', 'w.duckdb'])('other programs find our docs in %s', (name) =>
       await lake.close();
     }
   });
+});
+
+test('a new catalog of tables whose rows all left is written', { timeout: 60_000 }, async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const file = join(warehouse, 'warehouse.duckdb');
+  await run({ pipelines: ['transactions'], network: 'sandbox', range: '1:5', warehouse });
+  await forgetRange({ warehouse, pipelines: ['transactions'], range: '1:5' });
+  rmSync(file);
+  await (
+    await openStore({ path: warehouse, network: 'sandbox', tables: registry.tables, effects: realEffects })
+  ).close();
+  const database = await Database.open(file, { access_mode: 'READ_ONLY' });
+  try {
+    expect((await database.query(VIEWS)).rows).toContainEqual(['transactions', registry.table('transactions').grain]);
+  } finally {
+    database.close();
+  }
 });

@@ -174,7 +174,8 @@ export class Catalog {
       ...changedTables.map((table) =>
         tableView(pathsIn(this.#warehouse), this.#ledger, table, readBeside(this.#warehouse)),
       ),
-      ...changedTables.flatMap(commentsOn),
+      // A table whose entries all left has no declared views in a new draft.
+      ...changedTables.flatMap((table) => commentsOn(this.#held.has(table.name) ? table : { ...table, views: [] })),
       commitsView(entries.effective),
       ...tonOver(
         marts.filter(({ name }) => freshMarts.has(name)),
