@@ -30,7 +30,7 @@ const MAX_FAILED_BLOCKS = 100;
  */
 export async function applyRepair(options: ApplyRepairOptions, damage: Damage): Promise<RepairOutcome> {
   const { store, fetch, keepReadable } = options;
-  const { pipeline, entries, spans, refetch, sound } = damage;
+  const { pipeline, entries, spans, refetch, sound, misdescribed } = damage;
   const fetched = refetch.length === 0 ? [] : await fetch(refetch);
   const read = fetched.filter((part) => isComplete(damage, part));
   const failed = failedOf(damage, read);
@@ -39,7 +39,7 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   if (isKept && !(keepReadable && canKeep(damage, failed))) return { failed, isChanged: false };
   const keep = subtractSpans(spans, unionSpans([...refetch, ...failed]));
   const parts = [
-    ...(await stageRewrite(options, { pipeline, old: entries, sound, keep, read })),
+    ...(await stageRewrite(options, { pipeline, old: entries, sound, misdescribed, keep, read })),
     ...(isKept ? await stageFailed(options, damage, failed) : []),
     ...fetched.filter(({ draft }) => draft.verdict === 'quarantined').map((part) => inPlaceOf(entries, part)),
   ];
@@ -78,7 +78,7 @@ function canKeep({ isSuspect, entries, pipeline }: Damage, failed: readonly Span
 /** Stages the old rows of failed spans: one entry per block for pipelines proven by headers, one per span for lists. */
 async function stageFailed(
   options: ApplyRepairOptions,
-  { pipeline, sound }: Damage,
+  { pipeline, sound, misdescribed }: Damage,
   failed: readonly Span[],
 ): Promise<readonly CommitPart[]> {
   const spans = isMasterchain(pipeline)
@@ -90,7 +90,7 @@ async function stageFailed(
   for (const span of spans) {
     // Each span has an entry of its own, even where the old one was merged.
     const old = sound.map((entry) => ({ ...entry, spans: undefined }));
-    for (const part of await stageRewrite(options, { pipeline, old, keep: [span], read: [] })) {
+    for (const part of await stageRewrite(options, { pipeline, old, misdescribed, keep: [span], read: [] })) {
       staged.push({ ...part, draft: { ...part.draft, verdict: 'sealed', scope: PARTIAL } });
     }
   }

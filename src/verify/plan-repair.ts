@@ -20,6 +20,8 @@ export interface Damage {
   readonly refetch: readonly Span[];
   /** The entries without their damaged files: the rows of other blocks are in the rest. */
   readonly sound: readonly LedgerEntry[];
+  /** Paths of files whose rows or bounds are not as the entries say. */
+  readonly misdescribed: ReadonlySet<string>;
   /** True if some readable rows are not those that were committed. */
   readonly isSuspect: boolean;
 }
@@ -149,6 +151,7 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
     ...{ pipeline, span, spans: whole, refetch: isWhole ? whole : unionSpans(refetch) },
     entries: group.map(({ entry }) => entry),
     sound: group.map(soundOf),
+    misdescribed: new Set(group.flatMap(misdescribedIn)),
     isSuspect: group.some(({ tables }) =>
       [...tables.values()].some((each) => each.trust !== 'unreadable' && !isSound(each)),
     ),
@@ -181,6 +184,12 @@ function soundOf({ entry, tables }: EntryState): LedgerEntry {
     return files.length === 0 && part.files.length > 0 ? [] : [[name, { ...part, files }] as const];
   });
   return { ...entry, tables: Object.fromEntries(kept) };
+}
+
+function misdescribedIn({ entry, tables }: EntryState): readonly string[] {
+  return Object.entries(entry.tables).flatMap(([name, { files }]) =>
+    tables.get(name)?.isAsRecorded === false ? files.map(({ path }) => path) : [],
+  );
 }
 
 function isSound({ trust, isAsRecorded }: TableState): boolean {

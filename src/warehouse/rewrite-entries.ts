@@ -47,6 +47,8 @@ export interface Rewrite {
   readonly keep: readonly Span[];
   /** The old entries without files that are damaged, which have no rows to keep. Default: the old entries. */
   readonly sound?: readonly LedgerEntry[] | undefined;
+  /** Paths of files that are not as their entries say: their rows are copied, and measured anew. Default: none. */
+  readonly misdescribed?: ReadonlySet<string> | undefined;
   /** Rows of other blocks as they were read anew, not committed yet. */
   readonly read: readonly CommitPart[];
   /** Blocks that leave on purpose: without damage, the rows that stay and those that leave are all that there were. Default: not compared. */
@@ -180,14 +182,16 @@ function contentOf(sources: readonly Pick<CommitDraft, 'content'>[]): CommitDraf
 
 /** Stages rows to keep, with those that were read. */
 async function copyRows({ store, tables }: RewriteContext, rewrite: Rewrite): Promise<StagedSpan> {
-  const { pipeline, old, keep, sound = old, read } = rewrite;
+  const { pipeline, old, keep, sound = old, misdescribed, read } = rewrite;
   const stage = store.stage(
     pipeline.name,
     covering(unionSpans([...keep, ...read.flatMap(({ draft }) => draft.span)])).span,
   );
   await mkdir(stage.folder, { recursive: true });
   for (const table of heldTables(old, tables)) {
-    const whole = sound.flatMap((entry) => wholeFiles(pipeline, table, entry, keep));
+    const whole = sound
+      .flatMap((entry) => wholeFiles(pipeline, table, entry, keep))
+      .filter(({ path }) => misdescribed?.has(path) !== true);
     const folder = await store.rows.localFolder(whole, stage.folder);
     for (const file of whole) await stage.take(table, file, folder);
     const rest = sound.map((entry) => withoutFiles(entry, table, new Set(whole)));
