@@ -22,7 +22,17 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   'Source and warehouse:': ['network', 'warehouse', 's3-endpoint', 'store'],
   'Speed:': ['walk', 'priority', 'budget', 'rps', 'concurrency', 'wait', 'commit-every', 'content'],
-  'After commits:': ['on-commit', 'alerts', 'publish', 'location', 'catalog', 'namespace', 'catalog-warehouse'],
+  'After commits:': [
+    'on-commit',
+    'alerts',
+    'publish',
+    'location',
+    'catalog',
+    'namespace',
+    'catalog-warehouse',
+    'jobs',
+    'drain',
+  ],
   'Output:': ['dry-run', 'json', 'log', 'metrics', 'metrics-public', 'max-lag', 'help'],
 };
 

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -305,7 +305,8 @@ describe('the result of tonlake sql', () => {
     },
   );
 
-  test('takes the place of no pipe or device', async () => {
+  const canMakePipes = spawnSync('mkfifo', ['--version']).status !== null;
+  test.skipIf(!canMakePipes)('takes the place of no pipe or device', async () => {
     const to = join(freshFolder(), 'pipe.csv');
     execFileSync('mkfifo', [to]);
     expect(await sql('select 1 as a', '-o', to)).toMatchObject({

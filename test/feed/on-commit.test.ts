@@ -27,7 +27,8 @@ test('tonlake run sends a line for each commit, and those that were not taken wi
   const sandbox = await startSandbox({ blocks: 20, activity: 0.3 });
   onTestFinished(() => sandbox.close());
   const place = ['--network', sandbox.url, '--warehouse', join(folder, 'w')];
-  const target = ['--on-commit', `test ! -e ${folder}/closed && cat >> ${folder}/lines`];
+  const append = 'process.stdin.pipe(fs.createWriteStream(process.argv[1], { flags: "a" }))';
+  const target = ['--on-commit', `test ! -e ${folder}/closed && '${process.execPath}' -e '${append}' ${folder}/lines`];
   const runTo = (range: string, more: readonly string[] = []) => tonlake(['run', '--range', range, ...place, ...more]);
   const numbers = () => readFileSync(join(folder, 'lines'), 'utf8').trim().split('\n').map(numberOf);
   expect(await runTo('1:5', target)).toMatchObject({ code: 0 });

@@ -198,7 +198,7 @@ describe('what the data lacks', () => {
     const { content, gaps } = await renderReport(warehouse, 'export-health', { format: 'json', now });
     expect(gaps).toEqual([GAP]);
     expect(JSON.parse(content).blocks.holes.rows).toEqual([
-      { pipeline: 'transactions', state: 'missing', why: 'not exported', from: 1010, to: 1019, blocks: 10 },
+      { pipeline: 'transactions', state: 'missing', reason: 'not exported', from: 1010, to: 1019, blocks: 10 },
     ]);
   });
 });

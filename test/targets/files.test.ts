@@ -220,7 +220,11 @@ test.each([
   [['SELECT 1 AS n', 'x.sqlite'], 2, /expected a name for the rows of a query/],
   [['SELECT 1 AS n', 'x.csv', '--days', '2026-05-01'], 2, /expected rows with a date column block_date/],
   [['transactions', 'x.csv', '--days', '2026-02-30'], 2, /expected days such as/],
-  [['transactionz', 'x.csv'], 1, /Table with name transactionz does not exist! [^:]*; hint: tonlake show .*\n$/],
+  [
+    ['transactionz', 'x.csv'],
+    1,
+    /Table with name transactionz does not exist! [^:]*; hint: tonlake show .*\nLINE 1: .*\n +\^\n$/,
+  ],
   [['SELECT 1 AS n,\n  nix AS x', 'x.csv'], 1, /"nix" was not found .* \(line 2\); hint: tonlake show /],
   [['transactions', 'x.csv', '--strict', '--days', '2026-05-02'], 1, /transactions/],
 ] as const)('%j ends with %i, and leaves no file', async (args, code, message) => {
