@@ -14,11 +14,13 @@ interface Side {
  *
  * @param rows that are valid
  * @param seqnoOf the masterchain block of a row
+ * @param held hashes of states that rows elsewhere have completely
  */
 export function droppedStates(
   decoder: Decoder,
   rows: Iterable<number>,
   seqnoOf: (row: number) => number,
+  held: ReadonlySet<string>,
 ): readonly BadBlock[] {
   const sides = ['before', 'after'].flatMap((when) => sideOf(decoder, when) ?? []);
   const known = new Map<number, readonly [Side, number]>();
@@ -29,15 +31,18 @@ export function droppedStates(
       else if (side.hash.isSet(row)) bare.push([side, row]);
     }
   }
-  const bad = new Map<number, BadBlock>();
+  const bad = new Map<number, string[]>();
   for (const [side, row] of bare) {
     const other = known.get(keyOf(side, row));
-    if (other === undefined || !isSame(side, row, ...other)) continue;
+    const isKnown = other !== undefined && isSame(side, row, ...other);
+    if (!isKnown && (held.size === 0 || !held.has(textOf(side, row)))) continue;
     const seqno = seqnoOf(row);
-    const reason = `expected the account state ${textOf(side, row)}, which another transaction has, got its hash alone`;
-    if (!bad.has(seqno)) bad.set(seqno, { seqno, reason });
+    bad.set(seqno, [...(bad.get(seqno) ?? []), textOf(side, row)]);
   }
-  return [...bad.values()];
+  return [...bad].map(([seqno, states]) => {
+    const reason = `expected the account state ${states[0]}, which another transaction has, got its hash alone`;
+    return { seqno, reason, states };
+  });
 }
 
 function sideOf(decoder: Decoder, when: string): Side | undefined {

@@ -12,6 +12,8 @@ export interface BadBlock {
   readonly reason: string;
   /** Error code. Default `unbalanced`. */
   readonly code?: string | undefined;
+  /** Hashes of account states that it lacks, and that rows of other blocks have. */
+  readonly states?: readonly string[] | undefined;
 }
 
 /**

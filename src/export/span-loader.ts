@@ -142,13 +142,17 @@ export class SpanLoader {
     };
   }
 
-  /** Checks the rows so far by the rules of the span, and their content. */
-  async audit(mode: ContentMode): Promise<readonly BadBlock[]> {
+  /**
+   * Checks the rows so far by the rules of the span, and their content.
+   *
+   * @param held hashes of account states that rows of other blocks have completely
+   */
+  async audit(mode: ContentMode, held: readonly string[] = []): Promise<readonly BadBlock[]> {
     const { audit } = this.rules;
     switch (audit.kind) {
       case 'counts':
         this.reconciliation ??= new Reconciliation(this.decoder);
-        return this.withContent(mode, this.reconciliation.audit(this.span, audit.headers, this.isRowAlive));
+        return this.withContent(mode, held, this.reconciliation.audit(this.span, audit.headers, this.isRowAlive));
       case 'keys':
         return this.auditKeys(audit.states);
       case 'none':
@@ -157,7 +161,7 @@ export class SpanLoader {
   }
 
   /** Adds blocks with transactions whose content contradicts their hash, or that lack states which the source has. */
-  private withContent(mode: ContentMode, bad: readonly BadBlock[]): readonly BadBlock[] {
+  private withContent(mode: ContentMode, held: readonly string[], bad: readonly BadBlock[]): readonly BadBlock[] {
     this.content.prove(mode);
     const seqnoOf = this.rows.seqnos();
     const own = this.rows.of(this.span);
@@ -169,7 +173,7 @@ export class SpanLoader {
       return [{ seqno, reason: `expected content with hash ${hashes}, got other content`, code: CONTENT }];
     });
     for (const { seqno } of blocks) known.add(seqno);
-    const dropped = droppedStates(this.decoder, own, (row) => seqnoOf?.(row) ?? 0);
+    const dropped = droppedStates(this.decoder, own, (row) => seqnoOf?.(row) ?? 0, new Set(held));
     const states = dropped.filter(({ seqno }) => !known.has(seqno)).map((block) => ({ ...block, code: CONTENT }));
     return [...bad, ...blocks, ...states].sort((a, b) => a.seqno - b.seqno);
   }

@@ -41,6 +41,8 @@ export interface SpanRun extends GivingUp {
 interface Attempt {
   readonly walk: SpanWalk;
   readonly tries: number;
+  /** Hashes of account states that it lacked, and that rows of other blocks had. */
+  readonly held?: readonly string[];
 }
 
 /** What a span leaves. */
@@ -112,6 +114,7 @@ class SpanTask {
   private readonly context: EngineContext;
   private readonly walk: SpanWalk;
   private readonly tries: number;
+  private readonly held: readonly string[];
   private readonly loader: SpanLoaderPort;
   private readonly loading: PageLoading;
   private readonly rows: ProvableRows;
@@ -119,12 +122,13 @@ class SpanTask {
   private aside: Stage | undefined;
   private flushes = 0;
 
-  constructor(run: SpanRun, { walk, tries }: Attempt) {
+  constructor(run: SpanRun, { walk, tries, held = [] }: Attempt) {
     const { context, loader } = run;
     this.shared = run;
     this.context = context;
     this.walk = walk;
     this.tries = tries;
+    this.held = held;
     this.loader = loader;
     this.loading = new PageLoading(context, walk, loader, () => this.flush(), run);
     this.rows = {
@@ -201,7 +205,8 @@ class SpanTask {
       return halves.flatMap((half) => (half === undefined ? [] : [{ walk: half, tries }]));
     }
     if (tries > 0) await context.effects.sleep(PAUSE_MS);
-    return [{ walk: await walk.part(this.spansOf(open)), tries: tries + 1 }];
+    const held = [...this.held, ...open.flatMap(({ states = [] }) => states)];
+    return [{ walk: await walk.part(this.spansOf(open)), tries: tries + 1, held }];
   }
 
   /** The blocks that are bad; without blocks, all of the span. */
@@ -239,7 +244,10 @@ class SpanTask {
   /** Blocks that fail the audit, did not come, or have a record that cannot be decoded. */
   private async auditBlocks(): Promise<readonly BadBlock[]> {
     const { loading, walk, loader } = this;
-    const found = [...(await loader.audit(this.context.content())), ...((await walk.audit?.(this.rows)) ?? [])];
+    const found = [
+      ...(await loader.audit(this.context.content(), this.held)),
+      ...((await walk.audit?.(this.rows)) ?? []),
+    ];
     const isOwn = (seqno: number): boolean => blocksOf(walk).some(({ from, to }) => seqno >= from && seqno <= to);
     const bad = new Map(found.filter(({ seqno }) => isOwn(seqno)).map((block) => [block.seqno, block]));
     const accuse = (seqno: number, reason: string): void => {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
-import { withCat } from '../with-cat.ts';
+import { withPrograms } from '../with-programs.ts';
 
 const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
@@ -48,7 +48,7 @@ test('the commands of docs/consumers.md run as they stand', async () => {
       ([, one, two, plain]) => one ?? two ?? plain ?? '',
     );
     expect(words.shift()).toBe('tonlake');
-    expect(await tonlake(words, { cwd, env: withCat() }), line).toMatchObject({ code: 0 });
+    expect(await tonlake(words, { cwd, env: withPrograms() }), line).toMatchObject({ code: 0 });
   }
   const told = (await readFile(join(cwd, 'commits.jsonl'), 'utf8')).trim().split('\n');
   const [, example = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];

@@ -5,7 +5,7 @@ import type { Names, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 import { serveWarehouse, Visitor } from '../ui/support.ts';
-import { withCat } from '../with-cat.ts';
+import { withPrograms } from '../with-programs.ts';
 
 let folder: string;
 let printed: string;
@@ -51,7 +51,7 @@ test('every command of its README runs as it is, on the sandbox', async () => {
   for (const line of lines) {
     const [program, ...args] = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
     expect(program).toBe('tonlake');
-    const { code, stdout, stderr } = await tonlake(args, { cwd: folder, env: withCat() });
+    const { code, stdout, stderr } = await tonlake(args, { cwd: folder, env: withPrograms() });
     expect(code, `${line}\n${stdout}${stderr}`).toBe(0);
   }
   expect(readFileSync(join(folder, 'out/blocks.csv'), 'utf8')).toMatch(

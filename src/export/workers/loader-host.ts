@@ -30,8 +30,8 @@ export class LoaderHost {
     return this.#loader(loader).add(page, rules);
   }
 
-  async audit(loader: number, mode: ContentMode): Promise<readonly BadBlock[]> {
-    return this.#loader(loader).audit(mode);
+  async audit(loader: number, mode: ContentMode, held?: readonly string[]): Promise<readonly BadBlock[]> {
+    return this.#loader(loader).audit(mode, held);
   }
 
   async contentOf(loader: number, span: Span): Promise<ContentCounts | undefined> {

@@ -105,7 +105,7 @@ class LoaderSlots {
         return host.open(number, span, rules, isOther ? pipeline : undefined);
       },
       add: (page, rules) => host.add(number, page, rules),
-      audit: (mode) => host.audit(number, mode),
+      audit: (mode, held) => host.audit(number, mode, held),
       contentOf: (span) => host.contentOf(number, span),
       links: (span, ends) => host.links(number, span, ends),
       drop: (unit) => host.drop(number, unit),

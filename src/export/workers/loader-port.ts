@@ -17,7 +17,7 @@ export interface SpanLoaderPort {
   /** Adds a page, whose memory it keeps. @throws {DecodeError} as `SpanLoader.add` */
   add(page: Uint8Array, rules: PageRules): Promise<PageReport>;
   /** Checks the rows so far by the rules of the span, and their content. */
-  audit(mode: ContentMode): Promise<readonly BadBlock[]>;
+  audit(mode: ContentMode, held?: readonly string[]): Promise<readonly BadBlock[]>;
   /** What the content of the rows of a span shows; undefined if it was not proven. */
   contentOf(span: Span): Promise<ContentCounts | undefined>;
   /** Follows the links between the headers of some blocks. */
