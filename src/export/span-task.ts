@@ -113,8 +113,7 @@ class SpanTask {
   private readonly shared: SpanRun;
   private readonly context: EngineContext;
   private readonly walk: SpanWalk;
-  private readonly tries: number;
-  private readonly held: readonly string[];
+  private readonly attempt: Attempt;
   private readonly loader: SpanLoaderPort;
   private readonly loading: PageLoading;
   private readonly rows: ProvableRows;
@@ -122,15 +121,14 @@ class SpanTask {
   private aside: Stage | undefined;
   private flushes = 0;
 
-  constructor(run: SpanRun, { walk, tries, held = [] }: Attempt) {
+  constructor(run: SpanRun, attempt: Attempt) {
     const { context, loader } = run;
     this.shared = run;
     this.context = context;
-    this.walk = walk;
-    this.tries = tries;
-    this.held = held;
+    this.walk = attempt.walk;
+    this.attempt = attempt;
     this.loader = loader;
-    this.loading = new PageLoading(context, walk, loader, () => this.flush(), run);
+    this.loading = new PageLoading(context, attempt.walk, loader, () => this.flush(), run);
     this.rows = {
       signal: this.loading.over,
       answered: this.loading.answered,
@@ -188,25 +186,26 @@ class SpanTask {
 
   /** False for blocks that were walked often enough, and for failures that were retried by themselves. */
   private isWorthAnother({ seqno, code }: BadBlock): boolean {
-    const { loading, walk, tries } = this;
+    const { loading, walk } = this;
     if (loading.isOver) return false;
     if (!this.isByBlock) return spanSize(walk.span) > 1;
     const error = loading.failures.get(seqno)?.error;
     if (error !== undefined && (error.code === 'not-indexed' || isHeavy(error) || isWrong(error))) return false;
-    return tries < (code === CONTENT ? ATTEMPTS.content : ATTEMPTS.block);
+    return this.attempt.tries < (code === CONTENT ? ATTEMPTS.content : ATTEMPTS.block);
   }
 
   /** Bad blocks together, each by its own requests; rows without blocks in halves, down to the block. */
   private async walkAgain(open: readonly BadBlock[]): Promise<readonly Attempt[]> {
-    const { context, walk, tries } = this;
+    const { context, walk } = this;
+    const { tries, held = [] } = this.attempt;
     if (open.length === 0 || walk.part === undefined) return [];
     if (!this.isByBlock) {
       const halves = await Promise.all(halvesOf(walk.span).map((half) => walk.part?.([half])));
       return halves.flatMap((half) => (half === undefined ? [] : [{ walk: half, tries }]));
     }
     if (tries > 0) await context.effects.sleep(PAUSE_MS);
-    const held = [...this.held, ...open.flatMap(({ states = [] }) => states)];
-    return [{ walk: await walk.part(this.spansOf(open)), tries: tries + 1, held }];
+    const lacking = open.flatMap(({ states = [] }) => states);
+    return [{ walk: await walk.part(this.spansOf(open)), tries: tries + 1, held: [...held, ...lacking] }];
   }
 
   /** The blocks that are bad; without blocks, all of the span. */
@@ -245,7 +244,7 @@ class SpanTask {
   private async auditBlocks(): Promise<readonly BadBlock[]> {
     const { loading, walk, loader } = this;
     const found = [
-      ...(await loader.audit(this.context.content(), this.held)),
+      ...(await loader.audit(this.context.content(), this.attempt.held)),
       ...((await walk.audit?.(this.rows)) ?? []),
     ];
     const isOwn = (seqno: number): boolean => blocksOf(walk).some(({ from, to }) => seqno >= from && seqno <= to);

@@ -2,14 +2,18 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
 import { query } from '../e2e/export.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 test('a list that is read while the chain grows tells how many rows are newer than where the reading began', async () => {
-  // A block for each look at the clock: the head moves with every request.
+  // The head moves with every request.
   let nowMs = 0;
-  const sandbox = await startSandbox({ blocks: 1100, blockMs: 100, nowMs: () => (nowMs += 100) });
+  const sandbox = await startTestSandbox({ blocks: 1100, blockMs: 100, nowMs: () => nowMs });
+  sandbox.answer = (passing) => {
+    nowMs += 500;
+    return passing.forward();
+  };
   const warehouse = join(freshFolder(), 'w');
   try {
     const events: RunEvent[] = [];

@@ -1,6 +1,3 @@
-import { StoreError } from '../../core/errors.ts';
-import { INTERRUPTED } from '../../files/file-failure.ts';
-
 /** An interruption between two statements of DuckDB has no effect, so it is repeated. */
 const INTERRUPT_MS = 50;
 
@@ -15,7 +12,7 @@ export async function interruptible<T>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof StoreError && error.code === INTERRUPTED) signal.throwIfAborted();
+    signal.throwIfAborted();
     throw error;
   } finally {
     clearInterval(repeat);
