@@ -39,8 +39,12 @@ export function readsOf(registry: Registry, sql: string, parameters?: Parameters
   const asked = known.get(registry) ?? new Map<string, Promise<Reads>>();
   known.set(registry, asked);
   const key = JSON.stringify([sql, parameters]);
-  const reads = asked.get(key) ?? planReads(registry, sql, parameters);
+  const before = asked.get(key);
+  if (before !== undefined) return before;
+  const reads = planReads(registry, sql, parameters);
   asked.set(key, reads);
+  // What failed is planned again: the next one may have more memory.
+  reads.catch(() => asked.delete(key));
   return reads;
 }
 
