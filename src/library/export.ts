@@ -5,6 +5,7 @@ import { run as exportRange, type RunOptions as RangeExport, type RunReport } fr
 import { type ConsumedRows, type ConsumeOptions as Consuming, consume as consumeFrom } from '../feed/consume.ts';
 import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
 import { networkOf, type PlaceOptions, warehouseOf } from './place-options.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** What has a default here, and what is not for callers. */
 type Inner = 'network' | 'warehouse' | 'pipelines' | 'effects' | 'stop' | 'signal';
@@ -23,11 +24,8 @@ export type RunOptions = Omit<RangeExport, Inner> & Exported;
  *
  * @throws {UsageError} {SourceError} {StoreError} {DecodeError} if it cannot continue, or the reason of `signal`; committed rows stay
  */
-export async function run(options: RunOptions): Promise<RunReport> {
-  options.signal?.throwIfAborted();
-  const report = await exportRange(await exportOptions(options));
-  options.signal?.throwIfAborted();
-  return report;
+export function run(options: RunOptions): Promise<RunReport> {
+  return unlessAborted(options.signal, async () => exportRange(await exportOptions(options)));
 }
 
 export type FollowOptions = Omit<FollowHeadOptions, Inner | 'beside' | 'maintenance' | 'onOpen'> & Exported;
@@ -39,9 +37,7 @@ export type FollowOptions = Omit<FollowHeadOptions, Inner | 'beside' | 'maintena
  * @throws {UsageError} {SourceError} {StoreError} {WalkError} if it cannot continue, or the reason of `signal`; committed rows stay
  */
 export async function follow(options: FollowOptions): Promise<void> {
-  options.signal?.throwIfAborted();
-  await followHead(await exportOptions(options));
-  options.signal?.throwIfAborted();
+  await unlessAborted(options.signal, async () => followHead(await exportOptions(options)));
 }
 
 async function exportOptions<T extends Exported & { readonly registry?: Registry | undefined }>(options: T) {

@@ -18,6 +18,7 @@ import { openReader } from '../warehouse/index.ts';
 import { readStatus, type WarehouseStatus } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { type PlaceOptions, warehouseOf } from './place-options.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** What is in a warehouse, and what is missing, as `tonlake status`. @throws {StoreError} `no-warehouse` */
 export function status(options: PlaceOptions = {}): Promise<WarehouseStatus> {
@@ -38,10 +39,7 @@ export interface VerifyOptions extends Omit<RepairOptions, 'warehouse' | 'networ
 export async function verify(options: VerifyOptions = {}): Promise<VerifyReport> {
   const { repair = false, ...given } = options;
   const all = { ...given, warehouse: warehouseOf(options) };
-  options.signal?.throwIfAborted();
-  const report = await (repair ? repairWarehouse(all) : verifyWarehouse(all));
-  options.signal?.throwIfAborted();
-  return report;
+  return unlessAborted(options.signal, () => (repair ? repairWarehouse(all) : verifyWarehouse(all)));
 }
 
 export type BuildOptions = Omit<MartOptions, 'effects' | 'damaged' | 'onStep' | 'network'> & PlaceOptions;
