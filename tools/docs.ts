@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { jsonSchemaOf } from '../src/core/yaml.ts';
 import { alertSchema } from '../src/feed/alert-schema.ts';
 import { jobSchema } from '../src/jobs/job-schema.ts';
-import { loadChecks } from '../src/marts/load-checks.ts';
+import { loadChecks, withDeclared } from '../src/marts/load-checks.ts';
 import { loadMarts } from '../src/marts/load-marts.ts';
 import { createProgram, withAllBelow } from '../src/cli/program.ts';
 import { loadRegistry } from '../src/declare/registry.ts';
@@ -47,7 +47,7 @@ const made: Readonly<Record<string, string>> = {
   'docs/alert.schema.json': jsonSchemaOf(alertSchema),
   'docs/job.schema.json': jsonSchemaOf(jobSchema),
   'docs/marts.md': martsMarkdown(await loadMarts(registry)),
-  'docs/sql.md': sqlMarkdown(await loadChecks(registry)),
+  'docs/sql.md': sqlMarkdown(withDeclared(await loadChecks(registry), registry)),
   'sql/macros.sql': macrosSql(macros),
   'docs/ton.md': tonMarkdown(tonViews()),
   'docs/cli.md': cliMarkdown(createProgram()),

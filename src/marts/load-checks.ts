@@ -18,14 +18,12 @@ interface CheckFolders {
 const keys = { required: ['rule', 'inputs'], optional: ['optional', 'incremental'] };
 
 /**
- * Loads the checks, sorted by name.
- * @param ledger what was left out of it is not asked for
+ * Loads the checks of files.
  * @throws {MartError} with file and line if a header or a select is wrong
  */
 export async function loadChecks(
   registry: Registry,
   { folder, marts: martFolder }: CheckFolders = {},
-  ledger: readonly LedgerEntry[] = [],
 ): Promise<readonly CheckDef[]> {
   const marts = await loadMarts(registry, martFolder);
   const tables = [...registry.tables, ...marts.map(({ table }) => table)];
@@ -35,7 +33,7 @@ export async function loadChecks(
   const scratch = await EmptyDatabase.open(registry);
   for (const { table } of marts) scratch.declare(table);
   try {
-    const checks = new Map(declaredChecks(registry, ledger).map((check) => [check.name, check]));
+    const checks: CheckDef[] = [];
     for (const file of files) {
       const references = await readReferences(scratch.query, file);
       requireKnown(file.path, references, known);
@@ -57,10 +55,24 @@ export async function loadChecks(
         reads: readsIn(registry, await scratch.scans(file.sql)),
         macros: scratch.macrosIn(file.sql),
       };
-      checks.set(file.name, { name: file.name, rule: headerText(file, 'rule'), parts: [part] });
+      checks.push({ name: file.name, rule: headerText(file, 'rule'), parts: [part] });
     }
-    return [...checks.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return checks;
   } finally {
     scratch.close();
   }
+}
+
+/**
+ * Checks of files with those that follow from declarations, sorted by name. A file takes the place of a declared check of its name.
+ *
+ * @param ledger what was left out of it is not asked for. Default: nothing was
+ */
+export function withDeclared(
+  checks: readonly CheckDef[],
+  registry: Registry,
+  ledger: readonly LedgerEntry[] = [],
+): readonly CheckDef[] {
+  const all = new Map([...declaredChecks(registry, ledger), ...checks].map((check) => [check.name, check]));
+  return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -12,7 +12,7 @@ import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { CheckDef, CheckPart } from './check-def.ts';
 import { commitFindings, type DayFindings, failureEntries, failuresTable } from './check-failures.ts';
-import { loadChecks } from './load-checks.ts';
+import { loadChecks, withDeclared } from './load-checks.ts';
 import { entriesOf, readSlices, stampOf } from './mart-inputs.ts';
 import { sqlErrorWithin } from './sql-references.ts';
 
@@ -66,7 +66,8 @@ const MAX_OFFENDERS = 1000;
 export async function runChecks(warehouse: string, options: CheckOptions = {}): Promise<CheckReport> {
   const { effects = realEffects } = options;
   const registry = await warehouseRegistry(warehouse, options.registry);
-  choose(await loadChecks(registry, options), options.names);
+  const loaded = await loadChecks(registry, options);
+  choose(withDeclared(loaded, registry), options.names);
   const reader = await openReader(warehouse, registry.tables);
   await reader.close();
   requireSameNetwork(reader.path, reader.network, options.network);
@@ -75,7 +76,7 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
     ...{ path, network, kind, effects, tables: registry.tables, marts: [failuresTable], command: 'tonlake test' },
   });
   try {
-    const chosen = choose(await loadChecks(registry, options, store.ledger()), options.names);
+    const chosen = choose(withDeclared(loaded, registry, store.ledger()), options.names);
     const context = await readContext(store, registry, chosen, options.all === true);
     const checks: CheckResult[] = [];
     for (const check of chosen) {

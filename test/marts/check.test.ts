@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
-import { loadChecks } from '../../src/marts/load-checks.ts';
+import { loadChecks, withDeclared } from '../../src/marts/load-checks.ts';
 import { type CheckResult, runChecks } from '../../src/marts/run-checks.ts';
 import { Database } from '../../src/sql/database.ts';
 import { tonlake } from '../cli.ts';
@@ -11,7 +11,7 @@ import { read } from '../decode/reading.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, damage, exportSandbox, registry, sqlFolder, texts } from './support.ts';
 
-const checks = await loadChecks(registry);
+const checks = withDeclared(await loadChecks(registry), registry);
 let sound: string;
 let folder: string;
 
