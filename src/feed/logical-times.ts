@@ -12,6 +12,14 @@ export interface RowLimits {
   readonly rows: ReadonlyMap<string, number> | undefined;
 }
 
+/** Of entries that replaced each other, those whose rows are the newest of some block. */
+export function newestEntries(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
+  return entries.filter((entry, at) => {
+    const later = entries.slice(at + 1).flatMap(spansOf);
+    return subtractSpans(spansOf(entry), unionSpans(later)).length > 0;
+  });
+}
+
 /**
  * The rows that some entries had before they were merged, by the bounds that the ledger has of them: entries of a list that is read by
  * logical time share no time.
@@ -25,13 +33,7 @@ export function byLogicalTime(
   entries: readonly LedgerEntry[],
 ): RowLimits | undefined {
   if (pipeline.walk.kind !== 'lt') return undefined;
-  // Of entries that replaced each other before their rows were handed out, the last has the rows.
-  const own = entries.filter((entry, at) => {
-    const later = entries.slice(at + 1).flatMap(spansOf);
-    return (
-      subtractSpans(spansOf(entry), spans).length === 0 && subtractSpans(spansOf(entry), unionSpans(later)).length > 0
-    );
-  });
+  const own = newestEntries(entries).filter((entry) => subtractSpans(spansOf(entry), spans).length === 0);
   if (subtractSpans(spans, unionSpans(own.flatMap(spansOf))).length > 0) return undefined;
   const conditions = new Map<string, string>();
   const rows = new Map<string, number>();

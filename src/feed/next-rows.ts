@@ -14,7 +14,7 @@ import { spanCondition } from '../sql/span-condition.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import type { Cursor } from './cursor.ts';
 import type { FollowedTables } from './followed-tables.ts';
-import { byLogicalTime, type RowLimits } from './logical-times.ts';
+import { byLogicalTime, newestEntries, type RowLimits } from './logical-times.ts';
 
 /** What the ledger says now. */
 export interface LedgerState {
@@ -194,7 +194,7 @@ function firstRows(
 ): readonly Span[] {
   const chosen: Span[] = [];
   let rows = 0;
-  for (const entry of sources) {
+  for (const entry of newestEntries(sources)) {
     const own = intersectSpans(spansOf(entry), spans);
     if (own.length === 0) continue;
     if (rows >= mostRows) return unionSpans(chosen);

@@ -217,6 +217,12 @@ describe('a consumer sees each row once, whatever happens to the warehouse betwe
 });
 
 describe('a merged entry of a list', () => {
+  test('that was read again and merged with newer rows gives each row once', () => {
+    const commit = { kind: 'commit', size: 3 } as const;
+    const merge = { kind: 'merge', which: 0, count: 2 } as const;
+    replay('jetton_transfers', [], [commit, commit, merge, { kind: 'read again', which: 0 }, commit, merge]);
+  });
+
   test('is read by as many rows at once as asked for, and the entries before it had', () => {
     const model = new Model('jetton_transfers');
     for (let at = 0; at < 30; at++) model.act({ kind: 'commit', size: 2 });
