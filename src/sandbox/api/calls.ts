@@ -74,7 +74,7 @@ export function addressInformation(ask: Ask): string {
     code: state?.code === undefined ? null : toBoc(state.code),
     data: state?.data === undefined ? null : toBoc(state.data),
     last_transaction_lt: String(state?.lastLt ?? 0),
-    last_transaction_hash: state?.lastHash ?? NO_HASH,
+    last_transaction_hash: state?.lastHash() ?? NO_HASH,
     frozen_hash: null,
     status: state?.status ?? 'uninit',
   });
@@ -92,7 +92,7 @@ export function walletInformation(ask: Ask): string {
     seqno: kind && state && latestStates.walletSeqno(state),
     wallet_id: kind?.id,
     last_transaction_lt: String(state?.lastLt ?? 0),
-    last_transaction_hash: state?.lastHash ?? NO_HASH,
+    last_transaction_hash: state?.lastHash() ?? NO_HASH,
     status: state?.status ?? 'uninit',
   });
 }

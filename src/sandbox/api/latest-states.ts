@@ -25,7 +25,7 @@ export interface LatestState {
   readonly balance: number;
   readonly extra: Extra;
   readonly lastLt: number;
-  readonly lastHash: string;
+  readonly lastHash: () => string;
   readonly stateHash: string;
   readonly data: Cell | undefined;
   readonly code: Cell | undefined;
@@ -131,7 +131,7 @@ export class LatestStates {
       balance: Math.max(0, transaction.balanceAfter + drift * epoch),
       extra: transaction.extraAfter,
       lastLt: row.lt,
-      lastHash: this.#chain.transactionHash(row),
+      lastHash: () => this.#chain.transactionHash(row),
       stateHash: codec.hash(template.family, HASH_KIND.state, transaction.id, epoch),
       data: status === 'active' ? this.#chain.dataOf(template.family, transaction.id) : undefined,
       code: status === 'active' ? transaction.account.code : undefined,
@@ -151,7 +151,7 @@ export class LatestStates {
       balance,
       extra: new Map(),
       lastLt,
-      lastHash: hash(HASH_KIND.transaction),
+      lastHash: () => hash(HASH_KIND.transaction),
       stateHash: hash(HASH_KIND.state),
       data: this.#chain.dataOf(3, account.index),
       code: account.code,

@@ -36,7 +36,7 @@ export const accountStates: Listing<LatestState> = {
       extra_currencies: extraRecord(state.extra),
       status: state.status,
       frozen_hash: state.frozenHash,
-      last_transaction_hash: state.lastHash,
+      last_transaction_hash: state.lastHash(),
       last_transaction_lt: String(state.lastLt),
       data_hash: hashOf(data),
       code_hash: hashOf(code),
@@ -66,7 +66,7 @@ export const walletStates: Listing<LatestState> = {
       is_signature_allowed: kind?.type === 'wallet v5 r1' ? true : undefined,
       status,
       code_hash: hashOf(state.code),
-      last_transaction_hash: state.lastHash,
+      last_transaction_hash: state.lastHash(),
       last_transaction_lt: String(state.lastLt),
     };
   },

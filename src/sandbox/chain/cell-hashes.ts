@@ -38,14 +38,12 @@ interface Places {
   statesOf(key: TransactionKey): readonly [before: Buffer, after: Buffer];
 }
 
-/** The hashes of one epoch of a template, by id. */
+/** The hashes of one epoch of a template, by id, each made when it is asked for. */
 interface Made {
   readonly transactions: CellRef[];
-  readonly messages: readonly CellRef[];
-  /** The same as text, once asked for. */
-  readonly texts: (string | undefined)[];
-  /** What hashes belong to, once asked for. */
-  found: ReadonlyMap<string, Found> | undefined;
+  readonly messages: CellRef[];
+  /** Transactions and messages as text. */
+  readonly texts: Readonly<Record<'transaction' | 'message', string[]>>;
 }
 
 const STATUS: Readonly<Record<Status, number>> = { uninit: 0, frozen: 1, active: 2, nonexist: 3 };
@@ -61,93 +59,106 @@ const CHANGED: Words<'unchanged' | 'frozen' | 'deleted'> = {
 
 /**
  * Hashes of transactions and messages as the chain makes them: of their cells. A transaction contains the hash of the previous one of its
- * account, so epochs are made one after the other, from the first to the one that is asked for.
+ * account, so those of an account are made one after the other, from its first to the one that is asked for.
  */
 export class CellHashes {
   readonly #chain: Places;
+  /** By epoch, from the one before the first: transactions of the first receive its messages. */
   readonly #made = new Map<Template, Made[]>();
-  /** Messages of the epoch before the first, which transactions of the first receive. */
-  readonly #before = new Map<Template, readonly CellRef[]>();
+  /** What each hash belongs to that was asked for as text. */
+  readonly #found = new Map<string, Found>();
+  /** Epochs of which all hashes were made. */
+  readonly #complete = new Map<Template, number>();
   /** Descriptions, which differ between epochs only if they have extreme values. */
   readonly #descriptions = new Map<Template, Map<number, CellRef>>();
   readonly #ids = new Map<string, Buffer>();
-  readonly #orders = new Map<Template, readonly Transaction[]>();
 
   constructor(chain: Places) {
     this.#chain = chain;
   }
 
   /** The hash of a transaction of an epoch that is not before the first. */
-  transaction({ template, transaction, epoch }: TransactionKey): string {
-    const { texts, transactions } = this.#epoch(template, epoch);
-    texts[transaction.id] ??= (transactions[transaction.id] as CellRef).hash.toString('base64');
+  transaction(key: TransactionKey): string {
+    const { template, transaction, epoch } = key;
+    const texts = this.#epoch(template, epoch).texts.transaction;
+    texts[transaction.id] ??= this.#text(this.#transaction(key), {
+      template,
+      kind: 'transaction',
+      id: transaction.id,
+      epoch,
+    });
     return texts[transaction.id] as string;
   }
 
   message(key: MessageKey): string {
-    return this.#message(key).hash.toString('base64');
+    const { template, message, epoch } = key;
+    const texts = this.#epoch(template, epoch).texts.message;
+    texts[message.id] ??= this.#text(this.#message(key), { template, kind: 'message', id: message.id, epoch });
+    return texts[message.id] as string;
   }
 
   /** The hash of an external message without what relays can change. */
-  normalized({ message: { destination, body }, epoch }: MessageKey): string {
+  normalized({ template, message, epoch }: MessageKey): string {
+    const { destination, body, id } = message;
     const cell = this.#address(new CellBuilder<CellRef>().uint(0b1000, 4), destination, epoch).variable(0);
-    return cell.bit(false).bit(true).ref(body.in(epoch).cell).digest().hash.toString('base64');
+    const digest = cell.bit(false).bit(true).ref(body.in(epoch).cell).digest();
+    return this.#text(digest, { template, kind: 'normalized', id, epoch });
   }
 
-  /** What a hash belongs to, in the epochs of a template up to one of them. */
-  find(hash: string, template: Template, last: number): Found | undefined {
-    for (let epoch = 0; epoch <= last; epoch += 1) {
-      const made = this.#epoch(template, epoch);
-      made.found ??= this.#index(template, epoch, made);
-      const found = made.found.get(hash);
-      if (found !== undefined) return found;
+  #text({ hash }: CellRef, found: Found): string {
+    const text = hash.toString('base64');
+    this.#found.set(text, found);
+    return text;
+  }
+
+  /** What a hash belongs to, in the epochs of templates up to the given ones. One that was never asked for takes all hashes of them. */
+  find(hash: string, lastEpochs: ReadonlyMap<Template, number>): Found | undefined {
+    for (const [template, last] of lastEpochs) if (!this.#found.has(hash)) this.#makeAll(template, last);
+    const found = this.#found.get(hash);
+    return found !== undefined && found.epoch <= (lastEpochs.get(found.template) ?? -1) ? found : undefined;
+  }
+
+  #makeAll(template: Template, last: number): void {
+    for (let epoch = this.#complete.get(template) ?? 0; epoch <= last; epoch += 1) {
+      for (const message of template.messages) {
+        this.message({ template, message, epoch });
+        if (message.normalized) this.normalized({ template, message, epoch });
+      }
+      for (const transaction of template.transactions) this.transaction({ template, transaction, epoch });
+      this.#complete.set(template, epoch + 1);
     }
-    return undefined;
-  }
-
-  #index(template: Template, epoch: number, { transactions, messages }: Made): ReadonlyMap<string, Found> {
-    const found = new Map<string, Found>();
-    const note = (hash: string, kind: Found['kind'], id: number): void => {
-      found.set(hash, { template, kind, id, epoch });
-    };
-    for (const message of template.messages) {
-      note((messages[message.id] as CellRef).hash.toString('base64'), 'message', message.id);
-      if (message.normalized) note(this.normalized({ template, message, epoch }), 'normalized', message.id);
-    }
-    for (const [id, { hash }] of transactions.entries()) note(hash.toString('base64'), 'transaction', id);
-    return found;
-  }
-
-  #message({ template, message, epoch }: MessageKey): CellRef {
-    if (epoch >= 0) return this.#epoch(template, epoch).messages[message.id] as CellRef;
-    const before = remembered(this.#before, template, () => this.#messages(template, epoch));
-    return before[message.id] as CellRef;
-  }
-
-  #messages(template: Template, epoch: number): readonly CellRef[] {
-    return template.messages.map((message) => this.#messageCell({ template, message, epoch }));
   }
 
   #epoch(template: Template, epoch: number): Made {
-    const made = remembered(this.#made, template, () => []);
-    while (made.length <= epoch) this.#make(template, made);
-    return made[epoch] as Made;
+    const epochs = remembered(this.#made, template, () => []);
+    epochs[epoch + 1] ??= { transactions: [], messages: [], texts: { transaction: [], message: [] } };
+    return epochs[epoch + 1] as Made;
   }
 
-  #make(template: Template, made: Made[]): void {
-    const epoch = made.length;
-    const transactions: CellRef[] = [];
-    made.push({ transactions, messages: this.#messages(template, epoch), texts: [], found: undefined });
-    const order = remembered(this.#orders, template, () => [...template.transactions].sort((a, b) => a.lt - b.lt));
-    for (const transaction of order) {
-      transactions[transaction.id] = this.#transactionCell({ template, transaction, epoch });
+  #message(key: MessageKey): CellRef {
+    const { messages } = this.#epoch(key.template, key.epoch);
+    messages[key.message.id] ??= this.#messageCell(key);
+    return messages[key.message.id] as CellRef;
+  }
+
+  #transaction(key: TransactionKey): CellRef {
+    const known = ({ template, transaction, epoch }: TransactionKey): CellRef | undefined =>
+      this.#epoch(template, epoch).transactions[transaction.id];
+    const missing: TransactionKey[] = [];
+    for (let next: TransactionKey | undefined = key; next !== undefined && next.epoch >= 0; next = previousOf(next)) {
+      if (known(next) !== undefined) break;
+      missing.push(next);
     }
+    for (const each of missing.reverse()) {
+      this.#epoch(each.template, each.epoch).transactions[each.transaction.id] = this.#transactionCell(each);
+    }
+    return known(key) as CellRef;
   }
 
   #transactionCell(key: TransactionKey): CellRef {
-    const { template, transaction, epoch } = key;
-    const { account, previous, previousBack, incoming, outgoing } = transaction;
-    const past = previous && { template, transaction: previous, epoch: epoch - previousBack };
+    const { transaction, epoch } = key;
+    const { account, incoming, outgoing } = transaction;
+    const past = previousOf(key);
     const cell: Builder = new CellBuilder<CellRef>().uint(0b0111, 4);
     cell.raw(this.#idOf(addressOf(account, epoch, this.#chain.codec))).uint(ltIn(key), 64);
     cell.raw(past === undefined ? NOTHING : this.#bytesOf(past)).uint(past === undefined ? 0 : ltIn(past), 64);
@@ -162,7 +173,7 @@ export class CellHashes {
   /** The hash of a transaction; of one before the first epoch, the name that it is known by. */
   #bytesOf(key: TransactionKey): Buffer {
     if (key.epoch < 0) return Buffer.from(this.#chain.transactionHash(key), 'base64');
-    return (this.#epoch(key.template, key.epoch).transactions[key.transaction.id] as CellRef).hash;
+    return this.#transaction(key).hash;
   }
 
   #idOf(address: string): Buffer {
@@ -285,6 +296,12 @@ export class CellHashes {
   #constant({ template }: TransactionKey, kind: 6 | 7 | 8, id: number): Buffer {
     return this.#chain.codec.whole(template.family, kind, id, 0);
   }
+}
+
+/** The transaction of the same account before. */
+function previousOf({ template, transaction, epoch }: TransactionKey): TransactionKey | undefined {
+  const { previous, previousBack } = transaction;
+  return previous && { template, transaction: previous, epoch: epoch - previousBack };
 }
 
 const NO_EXTRA: Extra = new Map();

@@ -311,14 +311,14 @@ export class Chain {
   /** What a hash belongs to: a transaction or message up to a head. */
   #find(hash: string, head: number): Found | undefined {
     if (this.#hashes === undefined) return this.#tagged(hash);
+    const lastEpochs = new Map<Template, number>();
     for (const family of [0, 1, 2]) {
       const template = this.template(family);
       if (template === undefined) continue;
       const last = Math.floor((slotOf(head) - template.phase) / template.period);
-      const found = this.#hashes.find(hash, template, family === 2 ? Math.min(0, last) : last);
-      if (found !== undefined) return found;
+      lastEpochs.set(template, family === 2 ? Math.min(0, last) : last);
     }
-    return undefined;
+    return this.#hashes.find(hash, lastEpochs);
   }
 
   /** What a made-up hash says that it belongs to. */

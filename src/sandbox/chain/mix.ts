@@ -24,9 +24,11 @@ export function must<T>(value: T | undefined, what: string): T {
 
 /** The value of a key, made on first use. */
 export function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
-  const value = known.get(key) ?? make();
-  known.set(key, value);
-  return value;
+  const value = known.get(key);
+  if (value !== undefined) return value;
+  const made = make();
+  known.set(key, made);
+  return made;
 }
 
 /** Pseudo-random numbers, always the same for a seed. */
