@@ -9,14 +9,18 @@ import {
   contentOf,
   depthOf,
   forgetPending,
+  growTo,
   hashPending,
+  isFull,
+  MAX_CELLS,
   placeCells,
   refCountOf,
   refOf,
 } from './cells/cell-table';
 import { sha256Init } from './cells/sha256';
 import { columnsAt, columnsInit } from './content/columns';
-import { MOST_CURRENCIES } from './content/extra-currencies';
+import { extraCells } from './content/extra-currencies';
+import { MSG_EXTRA_VALUE, TX_EXTRA_CREDIT, TX_EXTRA_FEES } from './content/fields';
 import {
   buildMessages,
   compareParts,
@@ -72,43 +76,37 @@ export function count(): u32 {
 
 /** Maximum number of cells that are built for a transaction and for a message besides their extra currencies: a description of three, the
  * lists of messages, the states, itself; the message, its normal form, and its two nodes of a dictionary. */
-const TRANSACTION_CELLS: usize = 6;
-const MESSAGE_CELLS: usize = 4;
+const TRANSACTION_CELLS: u32 = 6;
+const MESSAGE_CELLS: u32 = 4;
 
-/** Bytes of work that the proof of some rows needs, after their columns. */
-export function workBytes(transactions: u32, messages: u32, currencies: u32): usize {
-  const cells =
-    <usize>transactions * TRANSACTION_CELLS +
-    <usize>messages * MESSAGE_CELLS +
-    <usize>currencies * 2 * <usize>MOST_CURRENCIES;
-  return <usize>transactions * TRANSACTION + <usize>messages * (MESSAGE + 4) + cells * ROOM + 4 * 64;
+/** Cells that may be built for some rows. */
+function builtCells(transactions: u32, messages: u32): u32 {
+  let cells = transactions * TRANSACTION_CELLS + messages * MESSAGE_CELLS;
+  for (let row: u32 = 0; row < transactions; row++) {
+    cells += extraCells(TX_EXTRA_FEES, row) + extraCells(TX_EXTRA_CREDIT, row);
+  }
+  for (let row: u32 = 0; row < messages; row++) cells += extraCells(MSG_EXTRA_VALUE, row);
+  return cells;
 }
 
 /**
- * Proves transactions with their messages. The columns are placed and described (`columnsAt`).
+ * Proves transactions with their messages. The columns are placed and described (`columnsAt`). False if their cells are more than the table
+ * has room for: then nothing is known of them.
  *
  * @param parents for each message the row of its transaction, ascending
- * @param work memory of `workBytes`, a multiple of 64; that after it is free, too
- * @param currencies number of values with extra currencies, at least
+ * @param work a multiple of 64; memory from there on is free
  * @param isHashed false if the hashes are not those of cells: then only what else must hold is checked
  */
-export function prove(
-  transactions: u32,
-  messages: u32,
-  parents: usize,
-  work: usize,
-  currencies: u32,
-  isHashed: bool,
-): void {
+export function prove(transactions: u32, messages: u32, parents: usize, work: usize, isHashed: bool): bool {
+  const cells = builtCells(transactions, messages);
+  if (cells > MAX_CELLS) return false;
   const order = work + <usize>transactions * TRANSACTION + <usize>messages * MESSAGE;
   const rooms = (order + ((<usize>messages) << 2) + 63) & ~63;
-  const cells =
-    <usize>transactions * TRANSACTION_CELLS +
-    <usize>messages * MESSAGE_CELLS +
-    <usize>currencies * 2 * <usize>MOST_CURRENCIES;
+  const table = (rooms + <usize>cells * ROOM + 127) & ~63;
+  if (!growTo(table)) return false;
   forgetPending();
   placeRooms(rooms, cells);
-  placeCells((rooms + cells * ROOM + 127) & ~63);
+  placeCells(table);
   placeMessages(work + <usize>transactions * TRANSACTION, messages, isHashed);
   placeTransactions(work, transactions, order, isHashed);
   readMessages();
@@ -119,4 +117,5 @@ export function prove(
   openTransactions();
   hashPending();
   while (buildTransactions() > 0) hashPending();
+  return !isFull;
 }

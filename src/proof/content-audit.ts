@@ -2,7 +2,7 @@ import type { RoleName } from '../declare/roles.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import type { TableRows } from '../decode/table-rows.ts';
 import { BytesColumn } from '../decode/typed-columns.ts';
-import { type ContentMode, proveContent } from './content-proof.ts';
+import { CONTRADICTED, type ContentMode, proveContent } from './content-proof.ts';
 import type { Correction } from './corrections.ts';
 import { decodedRows } from './decoded-rows.ts';
 import { lackingColumns } from './proof-columns.ts';
@@ -11,8 +11,6 @@ import { correctionFor, verdicts, WRONG_OPCODE } from './verdicts.ts';
 /** What the content of some transactions shows: how many of each verdict, and of messages that are unknown or were corrected. */
 export type ContentCounts = Readonly<Record<string, number>>;
 
-/** Verdicts of `proveContent`, by number. */
-const CONTRADICTED = verdicts.indexOf('contradicted');
 const UNDECIDED = 0;
 
 /** Proves the transactions of a decoder by their hashes: each once, however often it is asked. */

@@ -1,5 +1,6 @@
 import { type Module, memoryOf, openModule } from '../core/web-assembly.ts';
 import { messageColumns, transactionColumns } from './proof-columns.ts';
+import { verdicts } from './verdicts.ts';
 
 /**
  * How transactions are proven. `cells`: by their hashes. `facts`: only by what else must hold, because the hashes of the network are not
@@ -43,15 +44,7 @@ export interface WrongOpcode {
 /** The exports of `wasm/proof.ts`. */
 interface Prover extends Module {
   columnsAt(): number;
-  workBytes(transactions: number, messages: number, currencies: number): number;
-  prove(
-    transactions: number,
-    messages: number,
-    parents: number,
-    work: number,
-    currencies: number,
-    isHashed: boolean,
-  ): void;
+  prove(transactions: number, messages: number, parents: number, work: number, isHashed: boolean): number;
   verdictOf(row: number): number;
   stateOf(message: number): number;
   isOpcodeWrong(message: number): number;
@@ -62,6 +55,7 @@ interface Prover extends Module {
 const CHUNK = 512;
 /** A state of messages in `wasm/content/messages.ts`. */
 const UNKNOWN_STATE = 2;
+export const CONTRADICTED = verdicts.indexOf('contradicted');
 
 let loaded: Prover | undefined;
 
@@ -90,12 +84,18 @@ export function proveContent(rows: ProofRows, from: number, to: number, isHashed
   const found = new Uint8Array(to - from);
   const wrongOpcodes: WrongOpcode[] = [];
   const unknownMessages: number[] = [];
-  let messageTo = firstAtLeast(rows, from);
-  for (let first = from; first < to; first += CHUNK) {
-    const end = Math.min(first + CHUNK, to);
-    const messageFrom = messageTo;
-    messageTo = firstAtLeast(rows, end);
-    proveChunk(prover, rows, columns, { from: first, to: end, messageFrom, messageTo, isHashed });
+  const proveFrom = (first: number, end: number): void => {
+    const [messageFrom, messageTo] = [firstAtLeast(rows, first), firstAtLeast(rows, end)];
+    if (!proveChunk(prover, rows, columns, { from: first, to: end, messageFrom, messageTo, isHashed })) {
+      // No transaction of the chain has more cells than there is room for.
+      if (end - first === 1) found[first - from] = CONTRADICTED;
+      else {
+        const middle = (first + end) >> 1;
+        proveFrom(first, middle);
+        proveFrom(middle, end);
+      }
+      return;
+    }
     for (let row = first; row < end; row++) found[row - from] = prover.verdictOf(row - first);
     for (let row = messageFrom; row < messageTo; row++) {
       const own = row - messageFrom;
@@ -104,7 +104,8 @@ export function proveContent(rows: ProofRows, from: number, to: number, isHashed
       const opcode = prover.opcodeOf(own);
       wrongOpcodes.push({ row, opcode: opcode < -(2 ** 31) ? undefined : opcode });
     }
-  }
+  };
+  for (let first = from; first < to; first += CHUNK) proveFrom(first, Math.min(first + CHUNK, to));
   return { verdicts: found, wrongOpcodes, unknownMessages };
 }
 
@@ -138,7 +139,8 @@ interface Columns {
   readonly messages: readonly (ProofColumn | undefined)[];
 }
 
-function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Columns, chunk: Chunk): void {
+/** False if the transactions have too many cells for one chunk. */
+function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Columns, chunk: Chunk): boolean {
   const { from, to, messageFrom, messageTo, isHashed } = chunk;
   const bounds: Bounds = new Map();
   const slices = [
@@ -146,7 +148,6 @@ function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Column
     ...columns.messages.map((column) => sliceOf(column, messageFrom, messageTo, bounds)),
   ];
   const [count, messages] = [to - from, messageTo - messageFrom];
-  const currencies = count * 2 + messages;
   let at = prover.start();
   const place = (bytes: number): number => {
     const placed = at;
@@ -163,7 +164,7 @@ function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Column
   const places = slices.map((slice) => slice && PARTS.map((part) => placeOf(slice[part])));
   const parents = place(messages * 4);
   const work = (at + 64) & ~63;
-  const memory = memoryOf(prover, work + prover.workBytes(count, messages, currencies) + 128);
+  const memory = memoryOf(prover, work);
   const bytes = new Uint8Array(memory);
   const description = new Uint32Array(memory, prover.columnsAt(), slices.length * DESCRIPTION).fill(0);
   for (const piece of placed.values()) bytes.set(piece.bytes, piece.address);
@@ -177,7 +178,7 @@ function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Column
   }
   const own = new Int32Array(memory, parents, messages);
   for (let row = 0; row < messages; row++) own[row] = (all[messageFrom + row] as number) - from;
-  prover.prove(count, messages, parents, work, currencies, isHashed);
+  return prover.prove(count, messages, parents, work, isHashed) !== 0;
 }
 
 const PARTS = ['validity', 'offsets', 'values'] as const;

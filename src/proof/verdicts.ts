@@ -2,32 +2,17 @@ import type { Correction } from './corrections.ts';
 
 /** What the content of a transaction shows, in the order of `wasm/content/transactions.ts`. */
 export const verdicts = [
-  ...([
-    'undecided',
-    'agrees',
-    'gas-swapped',
-    'no-credit-phase',
-    'contradicted',
-    'other-type',
-    'many-messages',
-  ] as const),
-  ...([
-    'many-unknown-messages',
-    'extra-currencies',
-    'skipped-no_state',
-    'skipped-bad_state',
-    'skipped-no_gas',
-  ] as const),
-  ...(['skipped-suspended', 'no-cells'] as const),
+  ...(['undecided', 'agrees', 'gas-swapped', 'no-credit-phase', 'contradicted', 'other-type'] as const),
+  ...(['many-messages', 'many-unknown-messages'] as const),
+  ...(['skipped-no_state', 'skipped-bad_state', 'skipped-no_gas', 'skipped-suspended', 'no-cells'] as const),
 ];
 
 /** Verdicts on transactions whose content cannot be compared with their hash, and why. Nothing else contradicts them. */
 export const uncheckedReasons: Readonly<Record<string, string>> = {
   'no-cells': 'the hashes of this network are not those of cells',
   'other-type': 'its type contains another transaction (split_install, merge_install), or is not known',
-  'many-messages': 'it has more than 255 messages',
+  'many-messages': 'it sent more than 255 messages',
   'many-unknown-messages': 'the source does not give all of its messages, in more than 60 combinations',
-  'extra-currencies': 'it has more than 16 extra currencies, or amounts above 64 bits',
 };
 
 /** An error that servers are known to make. Undone, it gives a transaction its hash; then the true values are stored. */

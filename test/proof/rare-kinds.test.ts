@@ -19,10 +19,11 @@ const coins = fc.bigInt({ min: 0n, max: 2n ** 62n });
 const id = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const small = fc.nat({ max: 60 });
 /** Amounts by currency id. */
-const currencies = fc.dictionary(fc.nat({ max: 2 ** 31 }).map(String), fc.bigInt({ min: 1n, max: 2n ** 59n }), {
-  maxKeys: 16,
-  noNullPrototype: true,
-});
+const currencies = fc.dictionary(
+  fc.integer({ min: 0, max: 2 ** 32 - 1 }).map(String),
+  fc.bigInt({ min: 1n, max: 2n ** 248n - 1n }),
+  { maxKeys: 40, noNullPrototype: true },
+);
 
 type Amounts = Readonly<Record<string, bigint>>;
 const wire = (amounts: Amounts): Json =>
@@ -55,6 +56,7 @@ const seeds = fc.record({
     change: fc.constantFrom('unchanged' as const, 'frozen' as const, 'deleted' as const),
     extra: currencies,
     paid: currencies,
+    flags: fc.bigInt({ min: 0n, max: 2n ** 120n - 1n }),
   },
 });
 type Seed = ReturnType<typeof seeds.generate>['value'];
@@ -65,12 +67,19 @@ interface Made {
   readonly cell: Cell;
 }
 
+interface Message {
+  readonly json: Json;
+  readonly cell: Cell;
+}
+
 function made(
   seed: Seed,
   description: Json,
   written: Cell,
-  message?: { readonly json: Json; readonly cell: Cell },
+  { received, sent: out = [] }: { readonly received?: Message; readonly sent?: readonly Message[] } = {},
 ): Made {
+  const sentCells = Dictionary.empty(Dictionary.Keys.Uint(15), Dictionary.Values.Cell());
+  for (const [index, { cell }] of out.entries()) sentCells.set(index, cell);
   const cell = beginCell()
     .storeUint(7, 4)
     .storeUint(seed.account, 256)
@@ -78,14 +87,14 @@ function made(
     .storeUint(seed.prev, 256)
     .storeUint(seed.prevLt, 64)
     .storeUint(seed.now, 32)
-    .storeUint(0, 15)
+    .storeUint(out.length, 15)
     .storeUint(2, 2)
     .storeUint(2, 2)
     .store(storeCurrencyCollection(collection(seed.fees, seed.paid)))
     .storeRef(
-      message === undefined
-        ? beginCell().storeUint(0, 2)
-        : beginCell().storeBit(true).storeRef(message.cell).storeBit(false),
+      beginCell()
+        .storeMaybeRef(received?.cell ?? null)
+        .storeDict(sentCells),
     )
     .storeRef(beginCell().storeUint(0x72, 8).storeUint(seed.before, 256).storeUint(seed.after, 256))
     .storeRef(written)
@@ -94,7 +103,8 @@ function made(
     ...{ account: rawOf(seed.account), hash: cell.hash().toString('base64'), lt: String(seed.lt), now: seed.now },
     ...{ mc_block_seqno: 1, trace_id: null, prev_trans_hash: hash(seed.prev), prev_trans_lt: String(seed.prevLt) },
     ...{ orig_status: 'active', end_status: 'active', total_fees: String(seed.fees) },
-    ...{ total_fees_extra_currencies: wire(seed.paid), description, out_msgs: [], in_msg: message?.json ?? null },
+    ...{ total_fees_extra_currencies: wire(seed.paid), description, in_msg: received?.json ?? null },
+    out_msgs: out.map(({ json }) => json),
     block_ref: { workchain: 0, shard: '8000000000000000', seqno: 1 },
     account_state_before: { hash: hash(seed.before) },
     account_state_after: { hash: hash(seed.after) },
@@ -124,6 +134,34 @@ function splitOf({ prefix, depth, account, sibling }: Seed) {
     },
     info: { currentShardPrefixLength: prefix, accountSplitDepth: depth, thisAddress: account, siblingAddress: sibling },
   };
+}
+
+interface Sent {
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly lt: bigint;
+  readonly value: bigint;
+  readonly extra: Amounts;
+}
+
+/** An internal message. */
+function internal({ now, flags }: Seed, { from, to, lt, value, extra }: Sent): Message {
+  const body = beginCell().storeUint(7, 32).endCell();
+  const [source, destination] = [rawOf(from), rawOf(to)];
+  const info = {
+    ...({ type: 'internal', ihrDisabled: true, bounce: false, bounced: false, src: Address.parse(source) } as const),
+    ...{ dest: Address.parse(destination), value: collection(value, extra), ihrFee: flags, forwardFee: 1n },
+    ...{ createdLt: lt, createdAt: now },
+  };
+  const cell = beginCell().store(storeMessage({ info, body })).endCell();
+  const json = {
+    ...{ hash: cell.hash().toString('base64'), source, destination, value: String(value) },
+    ...{ value_extra_currencies: wire(extra), fwd_fee: '1', ihr_fee: '0', created_lt: String(lt) },
+    ...{ extra_flags: String(flags), created_at: String(now), opcode: '0x00000007' },
+    ...{ ihr_disabled: true, bounce: false, bounced: false, import_fee: null, init_state: null },
+    message_content: { hash: body.hash().toString('base64'), body: body.toBoc().toString('base64'), decoded: null },
+  };
+  return { json, cell };
 }
 
 const skipped = { skipped: true, reason: 'no_gas' };
@@ -167,42 +205,18 @@ const KINDS: Readonly<Record<string, (seed: Seed) => Made>> = {
     return made(seed, description, written.endCell());
   },
   'an ordinary one with extra currencies': (seed) => {
-    const { aborted, destroyed, value, extra, now, lt, account } = seed;
+    const { aborted, destroyed, value, extra, lt, account } = seed;
     const credited = collection(value, extra);
     const computePhase = { type: 'skipped', reason: 'no-gas' } as const;
     const written = storeTransactionDescription({
       ...{ type: 'generic', creditFirst: true, creditPhase: { credit: credited }, computePhase, aborted, destroyed },
     });
-    const body = beginCell().storeUint(7, 32).endCell();
-    const [source, own] = [rawOf(seed.sibling), rawOf(account)];
-    const cell = beginCell().store(
-      storeMessage({
-        info: {
-          ...{ type: 'internal', ihrDisabled: true, bounce: false, bounced: false, src: Address.parse(source) },
-          ...{
-            dest: Address.parse(own),
-            value: credited,
-            ihrFee: 0n,
-            forwardFee: 1n,
-            createdLt: lt - 1n,
-            createdAt: now,
-          },
-        },
-        body,
-      }),
-    );
-    const json = {
-      ...{ hash: cell.endCell().hash().toString('base64'), source, destination: own, value: String(value) },
-      ...{ value_extra_currencies: wire(extra), fwd_fee: '1', ihr_fee: '0', created_lt: String(lt - 1n) },
-      ...{ created_at: String(now), opcode: '0x00000007', ihr_disabled: true, bounce: false, bounced: false },
-      message_content: { hash: body.hash().toString('base64'), body: body.toBoc().toString('base64'), decoded: null },
-      ...{ import_fee: null, init_state: null },
-    };
     const description = {
       ...{ type: 'ord', aborted, destroyed, credit_first: true, compute_ph: skipped },
       credit_ph: { credit: String(value), credit_extra_currencies: wire(extra) },
     };
-    return made(seed, description, beginCell().store(written).endCell(), { json, cell: cell.endCell() });
+    const received = internal(seed, { from: seed.sibling, to: account, lt: lt - 1n, value, extra });
+    return made(seed, description, beginCell().store(written).endCell(), { received });
   },
 };
 
@@ -222,6 +236,31 @@ describe('a transaction of a kind that is rare on chain', () => {
       const { paths, changes } = unnoticed(make(seed).sent);
       expect(changes).toBeGreaterThan(15);
       expect(paths.filter((path) => !UNCOVERED.test(path))).toEqual([]);
+    }
+  });
+
+  it('may receive a message and send 255', () => {
+    for (const seed of fc.sample(seeds, { numRuns: 2, seed: 7 })) {
+      const { account, sibling, lt, value } = seed;
+      const of = (from: bigint, to: bigint, at: bigint) => internal(seed, { from, to, lt: at, value, extra: {} });
+      const sent = Array.from({ length: 256 }, (_, index) => of(account, sibling, lt + 1n + BigInt(index)));
+      const received = of(sibling, account, lt - 1n);
+      const computePhase = { type: 'skipped', reason: 'no-gas' } as const;
+      const { aborted, destroyed } = seed;
+      const written = storeTransactionDescription({
+        type: 'generic',
+        creditFirst: true,
+        computePhase,
+        aborted,
+        destroyed,
+      });
+      const description = { type: 'ord', aborted, destroyed, credit_first: true, compute_ph: skipped };
+      const stateOf = (count: number): readonly string[] => {
+        const messages = { received, sent: sent.slice(0, count) };
+        return statesOf([made(seed, description, beginCell().store(written).endCell(), messages).sent]);
+      };
+      expect(stateOf(255)).toEqual(['agrees 0 0']);
+      expect(stateOf(256)).toEqual(['many-messages 0 0']);
     }
   });
 });

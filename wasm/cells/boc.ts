@@ -28,8 +28,9 @@ export const BAD_ORDER: i32 = -4;
 export const EXOTIC_CELL: i32 = -5;
 /** Deeper than MAX_DEPTH. */
 export const TOO_DEEP: i32 = -6;
-/** More cells than there is room for. */
+/** More cells than a bag may have, or than there is room for. */
 export const TOO_LARGE: i32 = -7;
+const MAX_BAG_CELLS: u64 = 1 << 20;
 
 /** An unsigned big-endian number of 1 to 8 bytes. */
 function bigEndian(at: usize, bytes: usize): u64 {
@@ -64,7 +65,7 @@ export function readBag(at: usize, size: usize): i32 {
   if (index + total + ((flags & 0x40) != 0 ? 4 : 0) != left) return BAD_HEADER;
   from += <usize>index;
 
-  const first = reserveCells(<u32>count);
+  const first = count > MAX_BAG_CELLS ? NONE : reserveCells(<u32>count);
   if (first == NONE) return TOO_LARGE;
   let code = readCells(from, from + <usize>total, first, <u32>count, width);
   if (code == 0) code = setDepths(first, <u32>count);

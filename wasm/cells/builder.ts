@@ -106,13 +106,30 @@ export function putInt(value: i64, count: u32): void {
 
 /** A VarUInteger whose length in bytes has `width` bits. */
 export function putVarUint(value: u64, width: u32): void {
-  const bytes = (71 - <u32>clz(value)) >> 3;
-  if (bytes >> width != 0) {
-    isMisfit = true;
-    return;
-  }
-  put(bytes, width);
-  put(value, bytes << 3);
+  const bits = wholeBytes(value);
+  putLength(bits >> 3, width);
+  put(value, bits);
+}
+
+/** A VarUInteger of `count` words in memory, the lowest first. */
+export function putVarUints(words: usize, count: u32, width: u32): void {
+  let top = count - 1;
+  while (top > 0 && load<u64>(words + ((<usize>top) << 3)) == 0) top--;
+  const highest = load<u64>(words + ((<usize>top) << 3));
+  const bits = wholeBytes(highest);
+  putLength((top << 3) + (bits >> 3), width);
+  put(highest, bits);
+  while (top-- > 0) put(load<u64>(words + ((<usize>top) << 3)), 64);
+}
+
+/** Bits of the bytes that a number takes. */
+function wholeBytes(value: u64): u32 {
+  return (71 - <u32>clz(value)) & 0x78;
+}
+
+function putLength(bytes: u32, width: u32): void {
+  if (bytes >> width != 0) isMisfit = true;
+  else put(bytes, width);
 }
 
 /** 32 bytes of memory. */

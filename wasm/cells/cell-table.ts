@@ -11,8 +11,8 @@ const DEPTHS: usize = 1024 + 64;
 const MAX_BLOCKS: usize = 5;
 /** The index of no cell. */
 export const NONE: u32 = 0xffffffff;
-/** Maximum number of entries: 64 MB. */
-const MAX_CELLS: u32 = 1 << 20;
+/** Maximum number of entries, 256 MB: the messages of a transaction have up to 256 times 8,192 cells. */
+export const MAX_CELLS: u32 = 1 << 22;
 
 // Fields of an entry: its hash; the indexes of four children; the address of its two descriptor bytes, with the data after them; the next
 // entry of the same list; depth and number of bits, 16 bits each; number of children and of blocks, 8 bits each.
@@ -27,6 +27,8 @@ const BLOCKS: usize = 61;
 let table: usize = 0;
 /** Number of entries in use. */
 export let cellCount: u32 = 0;
+/** True if there was no room for an entry since `placeCells`. */
+export let isFull: bool = false;
 
 /** Heads of the lists: index + 1, or 0. */
 const heads: usize = memory.data(1088 * 5 * 4, 16);
@@ -40,6 +42,7 @@ const lanes: usize = memory.data(4 * 448, 16);
 export function placeCells(at: usize): void {
   table = at;
   cellCount = 0;
+  isFull = false;
 }
 
 /** Drops all entries from `count` on; none of them may wait for its hash. */
@@ -47,12 +50,19 @@ export function dropCells(count: u32): void {
   cellCount = count;
 }
 
-/** Reserves `count` entries in a row. Returns NONE if there is no memory for them. */
-export function reserveCells(count: u32): u32 {
-  if (count > MAX_CELLS - cellCount) return NONE;
-  const lack = <i64>table + ((<i64>(cellCount + count)) << 6) - ((<i64>memory.size()) << 16);
+/** Makes the memory before an address usable. False if there is not that much. */
+export function growTo(end: usize): bool {
+  const lack = <i64>end - ((<i64>memory.size()) << 16);
   // Growing is slow, so it is done in steps of at least 1 MB.
-  if (lack > 0 && memory.grow(max(16, <i32>((lack + 0xffff) >> 16))) < 0) return NONE;
+  return lack <= 0 || memory.grow(max(16, <i32>((lack + 0xffff) >> 16))) >= 0;
+}
+
+/** Reserves `count` entries in a row. Returns NONE if there is no room for them. */
+export function reserveCells(count: u32): u32 {
+  if (count > MAX_CELLS - cellCount || !growTo(table + ((<usize>(cellCount + count)) << 6))) {
+    isFull = true;
+    return NONE;
+  }
   const first = cellCount;
   cellCount += count;
   return first;

@@ -1,5 +1,7 @@
 // Columns in Arrow's memory layout, as the caller placed them in memory.
 
+import { putVarUint, putVarUints, setMisfit } from '../cells/builder';
+
 // A column: number of rows (those after them are null), addresses of validity, offsets (0 if rows have a fixed width) and values, bytes per
 // row (0 for bits), the position of the first row among the bits of a byte, and the bytes from the offset of a row to that of the next; the
 // offset after that of a row is its end. A column that is not there has 0 rows.
@@ -47,24 +49,28 @@ export function number(name: u32, row: u32): i64 {
   return width == 4 ? <i64>load<i32>(at) : load<i64>(at);
 }
 
-/** An unsigned number below 2^64, or 0 for null; `isLarge` says if it is not below. */
+/** Appends an unsigned number, 0 for null, as a VarUInteger whose length in bytes has `width` bits; a negative one is a misfit. */
+export function putAmount(name: u32, row: u32, width: u32): void {
+  const column = columnAt(name);
+  if (load<u32>(column, WIDTH) != 16 || !has(name, row)) {
+    putVarUint(amount(name, row), width);
+    return;
+  }
+  const at = <usize>load<u32>(column, VALUES) + ((<usize>row) << 4);
+  if (load<i64>(at, 8) < 0) setMisfit();
+  putVarUints(at, 2, width);
+}
+
+/** An unsigned number below 2^64, or 0 for null; another number is a misfit. */
 export function amount(name: u32, row: u32): u64 {
   if (!has(name, row)) return 0;
   const column = columnAt(name);
   const value = number(name, row);
   if (load<u32>(column, WIDTH) == 16) {
     const at = <usize>load<u32>(column, VALUES) + ((<usize>row) << 4);
-    if (load<u64>(at, 8) != 0) large = true;
-  } else if (value < 0) large = true;
+    if (load<u64>(at, 8) != 0) setMisfit();
+  } else if (value < 0) setMisfit();
   return <u64>value;
-}
-
-let large: bool = false;
-/** True if `amount` read a number that is negative or above 64 bits since the last call. */
-export function takeLarge(): bool {
-  const was = large;
-  large = false;
-  return was;
 }
 
 function offsetAt(column: usize, row: u32): usize {

@@ -1,110 +1,143 @@
 // Extra currencies: JSON such as {"100":"5"}, amounts by currency id, as a dictionary of cells.
 
-import { close, open, putBit, putRef, putVarUint, setMisfit } from '../cells/builder';
+import { clearMisfit, close, hasMisfit, open, putBit, putRef, putVarUints, reserveBuilt } from '../cells/builder';
 import { NONE } from '../cells/cell-table';
 import { bytesAt, lengthAt } from './columns';
 import { putLabel } from './dictionary';
 
-/** Maximum number of currencies that are read. */
-export const MOST_CURRENCIES: u32 = 16;
-/** Number of cells of a dictionary. */
-export const EXTRA_CELLS: u32 = 2 * MOST_CURRENCIES - 1;
+/** Maximum number of currencies: a dictionary of as many has 8,191 cells, and a message of the chain has at most 8,192. */
+const MOST_CURRENCIES: u32 = 4096;
+/** Bytes of the shortest pair, `"1":"2",`. */
+const SHORTEST_PAIR: u32 = 8;
+/** What stands for the root of what no cell can have. */
+export const MALFORMED: u32 = 0xfffffffe;
 
-const ids: usize = memory.data(16 * 4, 16);
-const amounts: usize = memory.data(16 * 8, 16);
+/** Ids in ascending order, and where the amount of each is. */
+const ids: usize = memory.data(4096 * 4, 16);
+const places: usize = memory.data(4096 * 4, 16);
+/** Amounts as they were read: four words of 64 bits each, the lowest first. */
+const amounts: usize = memory.data(4096 * 32, 16);
+const AMOUNT: usize = 32;
+const WORDS: u32 = 4;
+/** Decimal digits of the greatest amount, which has 248 bits. */
+const MOST_DIGITS: usize = 75;
+
 let found: u32 = 0;
 let nextCell: u32 = 0;
 
-/** True if a column has anything but null or {}. */
-export function hasExtra(name: u32, row: u32): bool {
-  return lengthAt(name, row) > 2;
+/** Maximum number of cells that the dictionary of a value has. */
+export function extraCells(name: u32, row: u32): u32 {
+  const length = lengthAt(name, row);
+  return length > 2 ? 2 * min(MOST_CURRENCIES, length / SHORTEST_PAIR + 1) : 0;
 }
 
-/** Builds the dictionary in reserved cells from `first` on. Returns its root; NONE, and a misfit, for what cannot be rebuilt. */
-export function buildExtra(name: u32, row: u32, first: u32): u32 {
-  if (!parse(bytesAt(name, row), lengthAt(name, row))) {
-    setMisfit();
-    return NONE;
-  }
-  nextCell = first;
-  return node(0, found, 32);
+/** Builds the dictionary of a value. Returns its root: NONE for null and {}; MALFORMED for what no cell can have. */
+export function buildExtra(name: u32, row: u32): u32 {
+  const length = lengthAt(name, row);
+  if (length == 0) return NONE;
+  if (!parse(bytesAt(name, row), length)) return MALFORMED;
+  if (found == 0) return NONE;
+  nextCell = reserveBuilt(2 * found - 1);
+  if (nextCell == NONE) return NONE;
+  clearMisfit();
+  const root = node(0, found, 32);
+  return hasMisfit() ? MALFORMED : root;
 }
 
-/** Appends a currency dictionary whose root was built. */
+/** Appends a dictionary whose root was built. */
 export function putExtra(root: u32): void {
   putBit(root != NONE);
   if (root != NONE) putRef(root);
 }
 
-/** Reads the pairs, and sorts them by id. */
+/** Reads the pairs of an object, and sorts them by id. */
 function parse(at: usize, length: u32): bool {
   const end = at + length;
   found = 0;
-  if (load<u8>(at) != 123 || load<u8>(end - 1) != 125) return false;
-  let from = at + 1;
-  while (from < end - 1) {
+  if (length < 2 || load<u8>(at) != 123 || load<u8>(end - 1) != 125) return false;
+  if (length == 2) return true;
+  for (let from = at + 1; from < end; from++) {
     if (found == MOST_CURRENCIES) return false;
-    const id = readQuoted(from, end);
-    if (afterQuoted == 0 || id > 0xffffffff || afterQuoted >= end || load<u8>(afterQuoted) != 58) return false;
-    const value = readQuoted(afterQuoted + 1, end);
-    if (afterQuoted == 0 || afterQuoted >= end) return false;
-    if (!insert(<u32>id, value)) return false;
-    const after = load<u8>(afterQuoted);
-    if (after != 44 && afterQuoted != end - 1) return false;
-    from = afterQuoted + 1;
+    const amount = amounts + <usize>found * AMOUNT;
+    from = readQuoted(from, end, amount);
+    if (from == 0 || load<u64>(amount) > 0xffffffff || !isNarrow(amount) || load<u8>(from) != 58) return false;
+    const id = <u32>load<u64>(amount);
+    from = readQuoted(from + 1, end, amount);
+    if (from == 0 || !insert(id)) return false;
+    if (from == end - 1) return true;
+    if (load<u8>(from) != 44) return false;
   }
-  return found > 0;
+  return false;
 }
 
-/** The byte after the last quoted number; 0 if there was none. */
-let afterQuoted: usize = 0;
+function isNarrow(amount: usize): bool {
+  return (load<u64>(amount, 8) | load<u64>(amount, 16) | load<u64>(amount, 24)) == 0;
+}
 
-/** A quoted number below 2^63. */
-function readQuoted(from: usize, end: usize): u64 {
-  afterQuoted = 0;
-  if (from + 2 >= end || load<u8>(from) != 34) return 0;
-  let value: u64 = 0;
-  let at = from + 1;
+/** Reads a quoted decimal number of at most 75 digits into four words. Returns the address after it, which is before `end`; 0 for another text. */
+function readQuoted(from: usize, end: usize, to: usize): usize {
+  if (load<u8>(from) != 34) return 0;
+  const first = from + 1;
+  memory.fill(to, 0, AMOUNT);
+  let at = first;
   for (; at < end && load<u8>(at) != 34; at++) {
-    const digit = <u64>load<u8>(at) - 48;
-    if (digit > 9 || value > 900000000000000000) return 0;
-    value = value * 10 + digit;
+    const digit = <u32>load<u8>(at) - 48;
+    if (digit > 9 || at - first == MOST_DIGITS) return 0;
+    appendDigit(to, digit);
   }
-  if (at == from + 1 || at >= end) return 0;
-  afterQuoted = at + 1;
-  return value;
+  const digits = at - first;
+  const isPadded = digits > 1 && load<u8>(first) == 48;
+  return digits == 0 || isPadded || at + 1 >= end ? 0 : at + 1;
 }
 
-/** False for an id that is there. */
-function insert(id: u32, amount: u64): bool {
-  let at = found;
-  for (; at > 0 && load<u32>(ids + ((<usize>(at - 1)) << 2)) >= id; at--) {
-    if (load<u32>(ids + ((<usize>(at - 1)) << 2)) == id) return false;
-    store<u32>(ids + ((<usize>at) << 2), load<u32>(ids + ((<usize>(at - 1)) << 2)));
-    store<u64>(amounts + ((<usize>at) << 3), load<u64>(amounts + ((<usize>(at - 1)) << 3)));
+/** A number times ten, and a digit. */
+function appendDigit(at: usize, digit: u32): void {
+  let carry: u64 = digit;
+  for (let word: usize = 0; word < AMOUNT; word += 4) {
+    carry += <u64>load<u32>(at + word) * 10;
+    store<u32>(at + word, <u32>carry);
+    carry >>= 32;
   }
-  store<u32>(ids + ((<usize>at) << 2), id);
-  store<u64>(amounts + ((<usize>at) << 3), amount);
-  found++;
+}
+
+function idAt(position: u32): u32 {
+  return load<u32>(ids + ((<usize>position) << 2));
+}
+
+/** Places the id of the amount that was read last. False for an id that is there. */
+function insert(id: u32): bool {
+  let low: u32 = 0;
+  let high = found;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (idAt(middle) < id) low = middle + 1;
+    else high = middle;
+  }
+  if (low < found && idAt(low) == id) return false;
+  const at = (<usize>low) << 2;
+  const rest = (<usize>(found - low)) << 2;
+  memory.copy(ids + at + 4, ids + at, rest);
+  memory.copy(places + at + 4, places + at, rest);
+  store<u32>(ids + at, id);
+  store<u32>(places + at, found++);
   return true;
 }
 
 /** The node of the ids from one to before another, which share all but their low `bits` bits. */
 function node(from: u32, to: u32, bits: u32): u32 {
-  const lowest = load<u32>(ids + ((<usize>from) << 2));
-  const highest = load<u32>(ids + ((<usize>(to - 1)) << 2));
-  const rest = 32 - <u32>clz(lowest ^ highest);
+  const lowest = idAt(from);
+  const rest = 32 - <u32>clz(lowest ^ idAt(to - 1));
   const length = bits - rest;
   const mask: u32 = bits == 32 ? 0xffffffff : ((<u32>1) << bits) - 1;
   const prefix = rest == 32 ? 0 : (lowest & mask) >> rest;
   if (rest == 0) {
     open(nextCell++);
     putLabel(prefix, length, bits);
-    putVarUint(load<u64>(amounts + ((<usize>from) << 3)), 5);
+    putVarUints(amounts + <usize>load<u32>(places + ((<usize>from) << 2)) * AMOUNT, WORDS, 5);
     return close();
   }
   let middle = from;
-  while (((load<u32>(ids + ((<usize>middle) << 2)) >> (rest - 1)) & 1) == 0) middle++;
+  while (((idAt(middle) >> (rest - 1)) & 1) == 0) middle++;
   const left = node(from, middle, rest - 1);
   const right = node(middle, to, rest - 1);
   open(nextCell++);

@@ -28,12 +28,12 @@ import {
   lastWorkchain,
   lengthAt,
   number,
+  putAmount,
   readAddress,
   readHash,
   sameHash,
-  takeLarge,
 } from './columns';
-import { buildExtra, EXTRA_CELLS, hasExtra, putExtra } from './extra-currencies';
+import { buildExtra, MALFORMED, putExtra } from './extra-currencies';
 import {
   MSG_BODY,
   MSG_BODY_HASH,
@@ -165,7 +165,7 @@ function readMessage(row: u32, message: usize): u8 {
       : INTERNAL;
   store<u8>(message, kind, KIND);
   if (!readHash(MSG_HASH, row, message + HASH)) return CONTRADICTED;
-  let state = isForeign(MSG_SOURCE, row) || isForeign(MSG_DESTINATION, row) ? UNKNOWN : OPEN;
+  const state = isForeign(MSG_SOURCE, row) || isForeign(MSG_DESTINATION, row) ? UNKNOWN : OPEN;
   if (!isNone(MSG_SOURCE, row) && !isForeign(MSG_SOURCE, row)) {
     if (kind == EXTERNAL_IN || !readAddress(MSG_SOURCE, row, message + SOURCE)) return CONTRADICTED;
     store<u8>(message, 1, HAS_SOURCE);
@@ -175,14 +175,9 @@ function readMessage(row: u32, message: usize): u8 {
     if (!readAddress(MSG_DESTINATION, row, message + DESTINATION)) return CONTRADICTED;
     store<i8>(message, <i8>lastWorkchain(), DESTINATION_WORKCHAIN);
   }
-  if (hasExtra(MSG_EXTRA_VALUE, row)) {
-    if (kind != INTERNAL) return CONTRADICTED;
-    const cells = reserveBuilt(EXTRA_CELLS);
-    clearMisfit();
-    const root = cells == NONE ? NONE : buildExtra(MSG_EXTRA_VALUE, row, cells);
-    if (root == NONE || hasMisfit()) state = UNKNOWN;
-    store<u32>(message, root, EXTRA);
-  }
+  const extra = buildExtra(MSG_EXTRA_VALUE, row);
+  if (extra == MALFORMED || (extra != NONE && kind != INTERNAL)) return CONTRADICTED;
+  store<u32>(message, extra, EXTRA);
   return readBags(row, message) ? state : CONTRADICTED;
 }
 
@@ -268,11 +263,6 @@ function putAddress(workchain: i8, hash: usize): void {
 /** Numbers of forms: bit 0 body by reference, bit 1 StateInit in the message. */
 const FORMS: u32 = 4;
 
-/** What stands in the field that was ihr_fee, and has been extra_flags since version 12 of the network. */
-function flagsOf(row: u32): u64 {
-  return has(MSG_EXTRA_FLAGS, row) ? amount(MSG_EXTRA_FLAGS, row) : amount(MSG_IHR_FEE, row);
-}
-
 /** Builds a form of a message. False if it does not fit. */
 function build(row: u32, message: usize, form: u32): bool {
   const kind = load<u8>(message, KIND);
@@ -280,7 +270,7 @@ function build(row: u32, message: usize, form: u32): bool {
   if (kind == EXTERNAL_IN) {
     put(8, 4);
     putAddress(load<i8>(message, DESTINATION_WORKCHAIN), message + DESTINATION);
-    putVarUint(amount(MSG_IMPORT_FEE, row), 4);
+    putAmount(MSG_IMPORT_FEE, row, 4);
   } else {
     if (kind == INTERNAL) {
       putBit(false);
@@ -292,10 +282,11 @@ function build(row: u32, message: usize, form: u32): bool {
     else put(0, 2);
     if (kind == INTERNAL) {
       putAddress(load<i8>(message, DESTINATION_WORKCHAIN), message + DESTINATION);
-      putVarUint(amount(MSG_VALUE, row), 4);
+      putAmount(MSG_VALUE, row, 4);
       putExtra(load<u32>(message, EXTRA));
-      putVarUint(flagsOf(row), 4);
-      putVarUint(amount(MSG_FWD_FEE, row), 4);
+      // Since version 12 of the network, the field of ihr_fee has been that of extra_flags.
+      putAmount(has(MSG_EXTRA_FLAGS, row) ? MSG_EXTRA_FLAGS : MSG_IHR_FEE, row, 4);
+      putAmount(MSG_FWD_FEE, row, 4);
     } else put(0, 2);
     put(amount(MSG_CREATED_LT, row), 64);
     putUint(<i64>amount(MSG_CREATED_AT, row), 32);
@@ -344,9 +335,8 @@ function buildNext(row: u32, message: usize): bool {
     // Nobody refers to an empty body.
     if (((form & 1) != 0 && body == NONE) || ((form & 2) != 0 && init == NONE)) continue;
     clearMisfit();
-    takeLarge();
     if (!build(row, message, form)) continue;
-    if (hasMisfit() || takeLarge()) return false;
+    if (hasMisfit()) return false;
     close();
     store<u8>(message, load<u8>(message, TRIES) + 1, TRIES);
     return true;

@@ -1,8 +1,8 @@
 // Cells of a transaction's description: its phases.
 
-import { close, open, put, putBit, putHash, putInt, putRef, putUint, putVarUint, setMisfit } from '../cells/builder';
+import { close, open, put, putBit, putHash, putInt, putRef, putUint, setMisfit } from '../cells/builder';
 import { NONE } from '../cells/cell-table';
-import { amount, flag, has, isText, number, readHash } from './columns';
+import { flag, has, isText, number, putAmount, readHash } from './columns';
 import { putExtra } from './extra-currencies';
 import {
   TX_ABORTED,
@@ -88,7 +88,7 @@ export function putColumnHash(name: u32, row: u32): void {
 /** A Maybe, and an amount. */
 function putMaybeCoins(name: u32, row: u32): void {
   putBit(has(name, row));
-  if (has(name, row)) putVarUint(amount(name, row), 4);
+  if (has(name, row)) putAmount(name, row, 4);
 }
 
 /** `unchanged` 0, `frozen` 10, `deleted` 11. */
@@ -100,12 +100,12 @@ function putStatusChange(name: u32, row: u32): void {
 }
 
 function putSize(cells: u32, bits: u32, row: u32): void {
-  putVarUint(amount(cells, row), 3);
-  putVarUint(amount(bits, row), 3);
+  putAmount(cells, row, 3);
+  putAmount(bits, row, 3);
 }
 
 function putStorage(row: u32): void {
-  putVarUint(amount(TX_STORAGE_FEES, row), 4);
+  putAmount(TX_STORAGE_FEES, row, 4);
   putMaybeCoins(TX_STORAGE_DUE, row);
   putStatusChange(TX_STORAGE_STATUS, row);
 }
@@ -126,7 +126,7 @@ function putMaybeCredit(row: u32, isLeftOut: bool, extra: u32): void {
   }
   putBit(true);
   putMaybeCoins(TX_CREDIT_DUE, row);
-  putVarUint(amount(TX_CREDIT, row), 4);
+  putAmount(TX_CREDIT, row, 4);
   putExtra(extra);
 }
 
@@ -139,10 +139,10 @@ export function hasRun(row: u32): bool {
 function buildDetails(row: u32, cell: u32, isGasSwapped: bool): u32 {
   if (!hasRun(row)) return NONE;
   open(cell);
-  putVarUint(amount(isGasSwapped ? TX_GAS_FEES : TX_GAS_USED, row), 3);
-  putVarUint(amount(TX_GAS_LIMIT, row), 3);
+  putAmount(isGasSwapped ? TX_GAS_FEES : TX_GAS_USED, row, 3);
+  putAmount(TX_GAS_LIMIT, row, 3);
   putBit(has(TX_GAS_CREDIT, row));
-  if (has(TX_GAS_CREDIT, row)) putVarUint(amount(TX_GAS_CREDIT, row), 2);
+  if (has(TX_GAS_CREDIT, row)) putAmount(TX_GAS_CREDIT, row, 2);
   putInt(number(TX_MODE, row), 8);
   putInt(number(TX_EXIT_CODE, row), 32);
   putBit(has(TX_EXIT_ARG, row));
@@ -171,7 +171,7 @@ function putCompute(row: u32, details: u32, isGasSwapped: bool, reason: u32): vo
   putBit(flag(TX_SUCCESS, row));
   putBit(flag(TX_STATE_USED, row));
   putBit(flag(TX_ACTIVATED, row));
-  putVarUint(amount(isGasSwapped ? TX_GAS_USED : TX_GAS_FEES, row), 4);
+  putAmount(isGasSwapped ? TX_GAS_USED : TX_GAS_FEES, row, 4);
   putRef(details);
 }
 
@@ -219,12 +219,12 @@ function putMaybeBounce(row: u32): void {
   else if (isText(TX_BOUNCE, row, 'nofunds')) {
     put(1, 2);
     putSize(TX_BOUNCE_CELLS, TX_BOUNCE_BITS, row);
-    putVarUint(amount(TX_BOUNCE_REQUIRED, row), 4);
+    putAmount(TX_BOUNCE_REQUIRED, row, 4);
   } else if (isText(TX_BOUNCE, row, 'ok')) {
     put(1, 1);
     putSize(TX_BOUNCE_CELLS, TX_BOUNCE_BITS, row);
-    putVarUint(amount(TX_BOUNCE_MSG_FEES, row), 4);
-    putVarUint(amount(TX_BOUNCE_FWD_FEES, row), 4);
+    putAmount(TX_BOUNCE_MSG_FEES, row, 4);
+    putAmount(TX_BOUNCE_FWD_FEES, row, 4);
   } else setMisfit();
 }
 

@@ -11,14 +11,13 @@ import {
   putHash,
   putRef,
   putUint,
-  putVarUint,
   reserveBuilt,
   setMisfit,
 } from '../cells/builder';
 import { cellAt, NONE } from '../cells/cell-table';
-import { amount, flag, has, isText, lastWorkchain, readAddress, readHash, sameHash, takeLarge } from './columns';
+import { amount, flag, has, isText, lastWorkchain, putAmount, readAddress, readHash, sameHash } from './columns';
 import { putLabel } from './dictionary';
-import { buildExtra, EXTRA_CELLS, hasExtra, putExtra } from './extra-currencies';
+import { buildExtra, MALFORMED, putExtra } from './extra-currencies';
 import { hasSoundFacts } from './facts';
 import {
   TX_ACCOUNT,
@@ -78,11 +77,10 @@ const CONTRADICTS: u8 = 4;
 const UNKNOWN_KIND: u8 = 5;
 const MANY_MESSAGES: u8 = 6;
 const MANY_DEPTHS: u8 = 7;
-const LARGE_EXTRA: u8 = 8;
 /** Nothing contradicts, and hashes are not those of cells. */
-const UNHASHED: u8 = 13;
+const UNHASHED: u8 = 12;
 /** The first of four: the compute phase was skipped for the reason of that number. */
-const SKIPPED_FOR: u8 = 9;
+const SKIPPED_FOR: u8 = 8;
 
 /** Maximum number of outgoing messages. */
 const MOST_MESSAGES: u32 = 255;
@@ -146,7 +144,7 @@ export function assignMessages(parents: usize, messageCount: u32): void {
     }
     store<u32>(transaction, at - load<u32>(transaction, FIRST), MESSAGES);
     store<u8>(transaction, <u8>min(received, 2), RECEIVED);
-    if (at - load<u32>(transaction, FIRST) > MOST_MESSAGES) setVerdict(transaction, MANY_MESSAGES);
+    if (at - load<u32>(transaction, FIRST) > MOST_MESSAGES + received) setVerdict(transaction, MANY_MESSAGES);
     else setVerdict(transaction, received > 1 ? CONTRADICTS : UNDECIDED);
   }
 }
@@ -198,25 +196,13 @@ function openTransaction(row: u32, transaction: usize): u8 {
   }
   if (!isHashed) return UNHASHED;
   const cells = reserveBuilt(2 * size + 6);
-  if (cells == NONE) return MANY_MESSAGES;
+  if (cells == NONE) return UNDECIDED;
   store<u32>(transaction, cells, CELLS);
-  const fees = extraOf(TX_EXTRA_FEES, row);
-  const credit = extraOf(TX_EXTRA_CREDIT, row);
+  const fees = buildExtra(TX_EXTRA_FEES, row);
+  const credit = buildExtra(TX_EXTRA_CREDIT, row);
   store<u32>(transaction, fees, FEES);
   store<u32>(transaction, credit, CREDIT);
-  return fees == BROKEN || credit == BROKEN ? LARGE_EXTRA : UNDECIDED;
-}
-
-/** The root of no currencies that could be rebuilt. */
-const BROKEN: u32 = 0xfffffffe;
-
-function extraOf(name: u32, row: u32): u32 {
-  if (!hasExtra(name, row)) return NONE;
-  const cells = reserveBuilt(EXTRA_CELLS);
-  if (cells == NONE) return BROKEN;
-  clearMisfit();
-  const root = buildExtra(name, row, cells);
-  return root == NONE || hasMisfit() ? BROKEN : root;
+  return fees == MALFORMED || credit == MALFORMED ? CONTRADICTS : UNDECIDED;
 }
 
 /** True if the account is the destination of the message that it received, or the source of one that it sent. */
@@ -252,9 +238,8 @@ export function buildTransactions(): u32 {
     store<u16>(transaction, <u16>(turn + 1), TURN);
     guessDepths(transaction, turn % guesses);
     clearMisfit();
-    takeLarge();
     buildTransaction(row, transaction, variantOf(row, turn / guesses));
-    const isMisfit = hasMisfit() || takeLarge();
+    const isMisfit = hasMisfit();
     store<u8>(transaction, <u8>isMisfit, MISFIT);
     // No depth of a message makes it fit, but another variant may.
     if (isMisfit) store<u16>(transaction, <u16>((turn / guesses + 1) * guesses), TURN);
@@ -347,7 +332,7 @@ function buildTransaction(row: u32, transaction: usize, variant: u8): void {
   put(sent, 15);
   putStatus(TX_ORIG_STATUS, row);
   putStatus(TX_END_STATUS, row);
-  putVarUint(amount(TX_TOTAL_FEES, row), 4);
+  putAmount(TX_TOTAL_FEES, row, 4);
   putExtra(load<u32>(transaction, FEES));
   putRef(messages);
   putRef(update);
