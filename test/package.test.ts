@@ -17,6 +17,9 @@ function shell(line: string, cwd: string) {
   return { code: status, stdout, stderr };
 }
 
+const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const peers = Object.keys(peerDependencies);
+
 const canUnpack = spawnSync('tar', ['--version']).status === 0;
 
 describe.skipIf(!canUnpack)('as an installed package', () => {
@@ -34,8 +37,10 @@ describe.skipIf(!canUnpack)('as an installed package', () => {
     mkdirSync(join(modules, '.bin'), { recursive: true });
     mkdirSync(installed);
     expect(shell(`tar -xzf ../*.tgz -C node_modules/tonlake --strip-components 1`, place).code).toBe(0);
-    // What npm would install beside it.
+    // What npm would install beside it, and more: not what it leaves to the user.
+    const isLeft = (name: string): boolean => peers.some((peer) => peer.split('/')[0] === name);
     for (const name of readdirSync(join(root, 'node_modules')).filter((each) => !each.startsWith('.'))) {
+      if (isLeft(name)) continue;
       symlinkSync(join(root, 'node_modules', name), join(modules, name));
     }
     symlinkSync('../tonlake/dist/src/cli.js', join(modules, '.bin/tonlake'));
@@ -48,6 +53,17 @@ describe.skipIf(!canUnpack)('as an installed package', () => {
     expect(files.filter(({ name }) => name.endsWith('.map'))).toEqual([]);
     expect(sizeOf(files)).toBeLessThan(7_000_000);
     expect(packed).toBeLessThan(2_000_000);
+  });
+
+  test('few other packages are installed with it', () => {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { dev?: true; devOptional?: true; optional?: true }>;
+    };
+    const installed = Object.entries(packages).filter(
+      ([, { dev, devOptional, optional }]) => !dev && !devOptional && !optional,
+    );
+    // The package itself comes first.
+    expect(installed.length - 1).toBeLessThanOrEqual(60);
   });
 
   test('what draws charts is in it, not beside it', () => {
@@ -73,6 +89,27 @@ describe.skipIf(!canUnpack)('as an installed package', () => {
       ([all]) => all,
     );
     expect(addresses).toEqual([]);
+  });
+
+  test('a client of an object store or a database that is not installed is named, with how to install it', () => {
+    const run = (args: string, address = '') =>
+      shell(`TONLAKE_BUDGET='${address}' ./node_modules/.bin/tonlake ${args}`, place);
+    expect(run('run blocks --network sandbox --range 1:2')).toMatchObject({ code: 0 });
+    const refused = [
+      ['object stores', run('sql "select 1" --warehouse s3://lake/mainnet')],
+      ['object stores', run('copy data/sandbox s3://lake/mainnet')],
+      ['PostgreSQL', run('export blocks --network sandbox --to postgresql://localhost/lake')],
+      ['ClickHouse', run('export blocks --network sandbox --to http://localhost:8123/lake')],
+      ['Redis', run('api masterchainInfo --network testnet', 'redis://localhost')],
+    ] as const;
+    const hinted = refused.map(([use, { code, stderr }]) => {
+      const line =
+        /^error: usage: expected an installed client of (.*), got none; hint: npm install (.*), with --global/;
+      const [, named, packages = ''] = line.exec(stderr) ?? [stderr];
+      expect([use, code, stderr.trim().split('\n').length]).toEqual([named, 2, 1]);
+      return packages.split(' ');
+    });
+    expect([...new Set(hinted.flat())].sort()).toEqual(peers);
   });
 
   test('the command begins in an empty folder, and its hints work there', () => {

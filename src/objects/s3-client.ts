@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as aws from '@aws-sdk/client-s3';
+import { notInstalled } from '../core/not-installed.ts';
 import { present } from '../core/present.ts';
 import { FirstAnswer } from './first-answer.ts';
 import { NoAnswerError, statusOf } from './s3-failure.ts';
@@ -10,11 +11,15 @@ type Sdk = typeof aws;
 const load = createRequire(import.meta.url);
 let loaded: Sdk | undefined;
 
-/** The SDK, loaded when the first path begins with `s3://`: that takes 150 ms. */
+/** The SDK, loaded when the first path begins with `s3://`: that takes 150 ms. @throws {UsageError} `not-installed` */
 export function s3Sdk(): Sdk {
   // Otherwise it warns on standard error, at every start, that later versions need Node 22.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
-  loaded ??= load('@aws-sdk/client-s3') as Sdk;
+  try {
+    loaded ??= load('@aws-sdk/client-s3') as Sdk;
+  } catch (error) {
+    throw notInstalled(error, '@aws-sdk/client-s3', 'object stores');
+  }
   return loaded;
 }
 

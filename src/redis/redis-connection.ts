@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import type { Environment } from '../core/environment.ts';
-import { oneLine, SourceError } from '../core/errors.ts';
+import { oneLine, SourceError, TonlakeError } from '../core/errors.ts';
+import { notInstalled } from '../core/not-installed.ts';
 import { present } from '../core/present.ts';
 import { readAuthorities } from '../http/dispatcher.ts';
 import { scrubError } from '../http/secret.ts';
@@ -21,9 +22,12 @@ export interface RedisConnection {
 /**
  * Connects, logs in and checks that the server keeps what is written.
  *
- * @throws {SourceError} see {@link redisFailure}; `redis-evicts` if the server may remove keys
+ * @throws {UsageError} `not-installed`; {SourceError} see {@link redisFailure}; `redis-evicts` if the server may remove keys
  */
 export async function openRedis(address: RedisAddress, env: Environment): Promise<RedisConnection> {
+  const { Redis } = await import('ioredis').catch((error: unknown) => {
+    throw notInstalled(error, 'ioredis', 'Redis');
+  });
   const client = new Redis({
     ...redisOptions(address, env),
     ...{ lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy: () => null },
@@ -173,10 +177,10 @@ function isReply(error: unknown): boolean {
 }
 
 /**
- * A failure as one line without credentials. It is `retryable` if the server may come back: not reached, restarting, too slow.
+ * A failure as one line without credentials; one that is already told is left. It is `retryable` if the server may come back: not reached, restarting, too slow.
  */
-export function redisFailure(error: unknown, address: RedisAddress): SourceError {
-  if (error instanceof SourceError) return error;
+export function redisFailure(error: unknown, address: RedisAddress): TonlakeError {
+  if (error instanceof TonlakeError) return error;
   if (address.password !== undefined) scrubError(error, address.password);
   const message = oneLine(error instanceof Error ? error.message : String(error));
   const code = codeOf(error);

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { StoreError } from '../core/errors.ts';
+import { notInstalled } from '../core/not-installed.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { RowStream } from '../sql/query-result.ts';
 import {
@@ -61,7 +62,9 @@ async function connect(url: URL, { notes }: TableOptions): Promise<ClickHouseCli
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'http:' && !isLocal && password !== '')
     notes.tell('the password was sent to ClickHouse without encryption: use https');
-  const { createClient } = await import('@clickhouse/client');
+  const { createClient } = await import('@clickhouse/client').catch((error: unknown) => {
+    throw notInstalled(error, '@clickhouse/client', 'ClickHouse');
+  });
   const client = createClient({
     ...{ url: url.origin, application: 'tonlake', request_timeout: TIMEOUT_MS, password },
     username: decodeURIComponent(url.username) || process.env['CLICKHOUSE_USER'] || 'default',

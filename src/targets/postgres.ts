@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client, ClientConfig } from 'pg';
+import { notInstalled } from '../core/not-installed.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { RowStream } from '../sql/query-result.ts';
 import type { CellNotes } from './cell-notes.ts';
@@ -43,8 +44,17 @@ export async function writePostgres(
 /** Time for a server to answer the login: one of another kind may never do so. */
 const CONNECT_MS = 15_000;
 
+async function loadClient() {
+  try {
+    const [{ default: pg }, { from }] = await Promise.all([import('pg'), import('pg-copy-streams')]);
+    return { pg, from };
+  } catch (error) {
+    throw notInstalled(error, 'pg pg-copy-streams', 'PostgreSQL');
+  }
+}
+
 async function connect(url: URL): Promise<Client> {
-  const { default: pg } = await import('pg');
+  const { pg } = await loadClient();
   const client = new pg.Client({
     ...{ connectionString: url.href, application_name: 'tonlake', connectionTimeoutMillis: CONNECT_MS },
   } satisfies ClientConfig);
@@ -84,7 +94,7 @@ async function replaceDay(
   if (day === undefined) await client.query(`DELETE FROM ${name}`);
   else if (day === null) await client.query(`DELETE FROM ${name} WHERE ${DAY_COLUMN} IS NULL`);
   else await client.query(`DELETE FROM ${name} WHERE ${DAY_COLUMN} = $1`, [day]);
-  const { from } = await import('pg-copy-streams');
+  const { from } = await loadClient();
   const columns = rows.columns.map((column) => quoteName(column.name)).join(', ');
   const count = await rows.read(
     day,

@@ -1,0 +1,18 @@
+import { UsageError } from './errors.ts';
+
+/**
+ * What to throw when a package could not be loaded that only some commands need, and npm does not install by itself
+ * (`peerDependencies` in package.json).
+ *
+ * @param error what the import threw
+ * @param packages names as npm takes them, separated by spaces
+ * @param use what they are for: `PostgreSQL`
+ */
+export function notInstalled(error: unknown, packages: string, use: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') return error;
+  return new UsageError(`usage: expected an installed client of ${use}, got none`, {
+    ...{ code: 'not-installed', cause: error },
+    hint: `npm install ${packages}, with --global if tonlake is`,
+  });
+}
