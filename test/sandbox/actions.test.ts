@@ -39,6 +39,18 @@ describe('actions', () => {
     expect(known.filter((type) => !actions.some((row) => row.type === type))).toEqual([]);
   });
 
+  it('trade on four markets and sell items, at other prices in each epoch', () => {
+    const done = actions.filter((row) => row.success);
+    const swaps = done.filter((row) => row.type === 'jetton_swap').map((row) => row.details);
+    const markets = swaps.map((swap) => [swap.dex, ...[swap.asset_in ?? 'TON', swap.asset_out ?? 'TON'].sort()].join());
+    expect(new Set(markets).size).toBe(4);
+    expect(new Set(swaps.map((swap) => swap.dex_incoming_transfer.amount)).size).toBe(swaps.length);
+    const sales = done.filter((row) => row.type === 'nft_purchase').map((row) => row.details);
+    expect(new Set(sales.map((sale) => sale.nft_collection)).size).toBe(2);
+    expect(new Set(sales.map((sale) => sale.price)).size).toBeGreaterThan(5);
+    for (const { price, payout_amount: payout } of sales) expect(20n * BigInt(payout)).toBe(19n * BigInt(price));
+  });
+
   it('belong to a trace and name its transactions', async () => {
     for (const row of actions.filter((_, index) => index % 90 === 0)) {
       const [trace] = (await askJson(sandbox, `/traces?trace_id=${encoded(row.trace_id)}`)).traces;

@@ -40,7 +40,6 @@ export function makeDetails(name: string, context: DetailsContext, rng: Rng): Js
     made[field] =
       ALWAYS_NULL.has(field) || (nullable && rng.chance(0.12)) ? null : madeValue(kind, field, context, rng);
   }
-  if (made['dex'] === 'tonco' && name === 'jetton_swap') made['min_out_amount'] = String(rng.next());
   return made;
 }
 

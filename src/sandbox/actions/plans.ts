@@ -5,6 +5,7 @@ import type { TracePlan } from '../chain/trace-index.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
 import { makeDetails } from './details.ts';
 import { DETAILS } from './shapes.ts';
+import { purchaseDetails, swapDetails } from './trades.ts';
 
 /** An action of a trace. */
 export interface ActionPlan {
@@ -23,8 +24,16 @@ export interface ActionPlan {
 /** Adds an account to the address book; returns its raw address. */
 export type Tell = (account: Account | undefined) => string | null;
 
-/** Types that are assigned to traces in turn, because no trace of the sandbox has them otherwise. */
-const MADE_UP = Object.keys(DETAILS);
+/** Types that no trace of the sandbox has otherwise. They are assigned to traces in turn: trades often, the others once a round. */
+const MADE_UP = Object.keys(DETAILS).flatMap((type, at) => [
+  ...(at % 4 === 0 ? ['jetton_swap'] : at % 8 === 2 ? ['nft_purchase'] : []),
+  type,
+]);
+
+const TRADES: Readonly<Record<string, typeof swapDetails>> = {
+  jetton_swap: swapDetails,
+  nft_purchase: purchaseDetails,
+};
 
 /** Decides the actions of all traces of a template. */
 export function planActions(
@@ -65,12 +74,16 @@ function madeUp(plan: TracePlan, type: string, id: number, cast: Cast, seed: num
     details:
       DETAILS[type] === ''
         ? undefined
-        : (tell) =>
-            makeDetails(
-              type,
-              { cast, caller: plan.root.account, called, meet: (account) => tell(account) ?? '' },
-              new Rng(seed, 0xde7a, plan.template.family, id),
-            ),
+        : (tell, epoch) => {
+            const context = {
+              cast,
+              caller: plan.root.account,
+              called,
+              meet: (account: Account) => tell(account) ?? '',
+            };
+            const rng = new Rng(seed, 0xde7a, plan.template.family, id);
+            return TRADES[type]?.(context, rng, epoch) ?? makeDetails(type, context, rng);
+          },
   };
 }
 

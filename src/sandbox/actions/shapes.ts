@@ -18,17 +18,8 @@ export const DETAILS: Readonly<Record<string, string>> = {
     'user_jetton_wallet_2 lp_tokens_burnt:amount is_refund:bool source pool destination_liquidity ' +
     'burnt_nft_index:index burnt_nft_address tick_lower:tick tick_upper:tick',
   election_recover: 'stake_holder amount:amount~',
-  jetton_swap:
-    'dex:=stonfi|stonfi_v2|dedust|tonco|coffee sender asset_in asset_out dex_incoming_transfer:@JettonSwapTransfer ' +
-    'dex_outgoing_transfer:@JettonSwapTransfer peer_swaps:*JettonSwapPeerSwap',
   jetton_mint: 'asset receiver receiver_jetton_wallet amount:amount ton_amount:amount',
-  nft_mint: 'owner~ nft_item nft_collection nft_item_index:index',
-  nft_purchase:
-    'nft_collection nft_item nft_item_index:index old_owner~ new_owner is_purchase:bool price:amount~ query_id:query ' +
-    'response_destination custom_payload:boc forward_payload:boc forward_amount:amount comment:text ' +
-    'is_encrypted_comment:bool marketplace:text real_old_owner marketplace_address payout_amount:amount ' +
-    'payout_address payout_comment:text payout_comment_encrypted:bool payout_comment_encoded:bool ' +
-    'royalty_amount:amount royalty_address',
+  nft_mint: 'owner~ nft_item! nft_collection! nft_item_index:index',
   dns_purchase:
     'nft_collection nft_item nft_item_index:index new_owner price:amount query_id:query payout_amount:amount',
   nft_put_on_sale:
@@ -145,8 +136,6 @@ export const RECORDS: Readonly<Record<string, string>> = {
     'sum_type:=DNSNextResolver|DNSAdnlAddress|DNSSmcAddress|DNSStorageAddress|DNSText dns_smc_address ' +
     'dns_adnl_address:hex dns_text:text dns_next_resolver_address dns_storage_address:hex flags:int',
   LiquidityVaultExcess: 'asset amount:amount',
-  JettonSwapTransfer: 'asset source destination source_jetton_wallet destination_jetton_wallet amount:amount',
-  JettonSwapPeerSwap: 'asset_in amount_in:amount asset_out amount_out:amount',
   JettonAmountPair: 'jetton amount:amount',
   LayerZeroSendDetails:
     'send_request_id:big msglib_manager:text msglib:text uln native_fee:big zro_fee:big endpoint channel',

@@ -1,6 +1,7 @@
 import type { Account } from '../chain/accounts.ts';
 import { mixOf } from '../chain/mix.ts';
 import type { QuietItem, QuietWallet } from '../chain/registry.ts';
+import { decimalsOf } from '../page/addresses.ts';
 import type { JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
@@ -33,7 +34,7 @@ export const jettonMasters: Listing<LatestState> = {
         account.index % 5 === 3
           ? {}
           : {
-              decimals: '9',
+              decimals: decimalsOf(account),
               name: `Jetton "${account.index}" é <&>`,
               uri: `https://example.com/${account.index}.json`,
             },

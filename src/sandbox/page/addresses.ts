@@ -82,17 +82,26 @@ export class AddressBookPages {
   }
 }
 
+/** A name in four scripts, which run in both directions. */
+const SCRIPTS = 'Gold Золото 黄金 ذهب';
+
+/** Decimals of a jetton. */
+export function decimalsOf({ index }: Account): string {
+  return index % 3 === 0 ? '6' : '9';
+}
+
 function metadataText(account: Account): string {
   const { role, index, parent, owner } = account;
   const info = { valid: true, type: `${role.replace('-', '_')}s` };
   const named = {
-    name: `${role} "${index}" é`,
+    name: index % 20 === 19 ? SCRIPTS : `${role} "${index}" é`,
+    symbol: role === 'jetton-master' ? `JET${index}` : undefined,
     description: '<sandbox> & more',
     image: 'https://example.com/x.png',
     nft_index: role === 'nft-item' ? String(index) : undefined,
     is_nsfw: false,
     is_scam: false,
-    extra: role === 'jetton-master' ? { decimals: '9' } : { uri: 'https://example.com/token.json' },
+    extra: role === 'jetton-master' ? { decimals: decimalsOf(account) } : { uri: 'https://example.com/token.json' },
   };
   const extra = { balance: '0', jetton: parent?.address ?? '', owner: owner?.address ?? '' };
   return jsonOf({
