@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { RunResult, Session } from '../src/ui/ui-types.ts';
+import type { RunResult, SavedQuery, Session } from '../src/ui/ui-types.ts';
 import { post } from './api.ts';
 import { Failed } from './notes.tsx';
 import { type PastQuery, rememberQuery } from './query-history.ts';
@@ -7,6 +7,7 @@ import { QueryLists } from './query-lists.tsx';
 import { ResultView } from './result-view.tsx';
 import { linkedQuery, queryLink } from './router.ts';
 import { SqlEditor } from './sql-editor.tsx';
+import { useAnswer } from './use-answer.ts';
 
 type State =
   | { readonly kind: 'idle' }
@@ -41,11 +42,15 @@ export function QueryPage({ session }: { readonly session: Session }) {
     setSql(query.sql);
     setParams(query.params);
   };
-  const run = async (): Promise<void> => {
+  const ask = (query: PastQuery): void => {
+    show(query);
+    void run(query);
+  };
+  const run = async ({ sql, params }: PastQuery): Promise<void> => {
     if (sql.trim() === '' || state.kind === 'running') return;
     const controller = new AbortController();
     setState({ kind: 'running', since: Date.now(), controller });
-    const given = Object.fromEntries(names.map((name) => [name, params[name] ?? '']));
+    const given = Object.fromEntries(parameterNames(sql).map((name) => [name, params[name] ?? '']));
     rememberQuery({ sql, params: given });
     try {
       const result = await post<RunResult>('/api/runs', { sql, params: given, dialect }, controller.signal);
@@ -55,8 +60,8 @@ export function QueryPage({ session }: { readonly session: Session }) {
       setState({ kind: 'failed', error: isCancelled ? new Error('cancelled') : asError(error) });
     }
   };
-  const latest = useRef(run);
-  latest.current = run;
+  const latest = useRef(() => run({ sql, params }));
+  latest.current = () => run({ sql, params });
   const onRun = useCallback(() => void latest.current(), []);
   return (
     <div class="query">
@@ -95,7 +100,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
       </section>
       {state.kind === 'failed' && <Failed error={state.error} />}
       {state.kind === 'done' && <ResultView key={state.result.id} result={state.result} session={session} />}
-      {state.kind === 'idle' && <Start onPick={show} />}
+      {state.kind === 'idle' && <Start onAsk={ask} />}
     </div>
   );
 }
@@ -118,26 +123,35 @@ function Running({ since, onCancel }: { readonly since: number; readonly onCance
   );
 }
 
-const EXAMPLES = [
-  { title: 'What is here', sql: 'show tables' },
-  { title: 'The last commits', sql: 'select * from _commits\norder by number desc\nlimit 100' },
-] as const;
+const EXAMPLES: readonly SavedQuery[] = [
+  { name: 'tables', sql: '-- What is here?\nshow tables' },
+  { name: 'commits', sql: '-- What was committed last?\nselect * from _commits\norder by number desc\nlimit 100' },
+];
 
-function Start({ onPick }: { readonly onPick: (query: PastQuery) => void }) {
+/** Questions that a click answers. */
+function Start({ onAsk }: { readonly onAsk: (query: PastQuery) => void }) {
+  const { value: questions = [] } = useAnswer<readonly SavedQuery[]>('/api/questions');
   return (
     <div class="start">
       <p class="soft">
         Any DuckDB SQL that reads. Parameters are written $name. Begin with a table, or with one of these:
       </p>
-      <p>
-        {EXAMPLES.map(({ title, sql }) => (
-          <button key={title} type="button" onClick={() => onPick({ sql, params: {} })}>
-            {title}
-          </button>
+      <ul class="questions">
+        {[...EXAMPLES, ...questions].map(({ name, sql }) => (
+          <li key={name}>
+            <button type="button" onClick={() => onAsk({ sql, params: {} })}>
+              {titleOf(sql)}
+            </button>
+          </li>
         ))}
-      </p>
+      </ul>
     </div>
   );
+}
+
+/** The comment in the first line of a query. */
+function titleOf(sql: string): string {
+  return /^-- *(.*)/.exec(sql)?.[1] ?? sql;
 }
 
 /** Parameters of a query, `$name`, outside of quotes and comments. */

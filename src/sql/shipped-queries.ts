@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { basename, relative } from 'node:path';
 import { packageFile } from '../core/own-package.ts';
 
-type Kind = 'marts' | 'checks' | 'reports' | 'show' | 'ton';
+type Kind = 'marts' | 'checks' | 'reports' | 'show' | 'ton' | 'questions';
 
-/** The folder of the marts, checks, reports, questions about things, or views of `ton` that come with tonlake. */
+/** A folder of SQL that comes with tonlake. */
 export function shippedFolder(kind: Kind): string {
   return packageFile(`sql/${kind}/`);
 }

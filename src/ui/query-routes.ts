@@ -10,6 +10,7 @@ import { quoteName } from '../sql/canonical-text.ts';
 import { withoutFormulas } from '../sql/formula-guard.ts';
 import { KEPT } from '../sql/kept-rows.ts';
 import { RELATION_FORMATS, writeRelation } from '../sql/relation-writer.ts';
+import { shippedFolder } from '../sql/shipped-queries.ts';
 import { CellNotes } from '../targets/cell-notes.ts';
 import { classOf } from '../targets/column-class.ts';
 import type { ExportedRows } from '../targets/exported-rows.ts';
@@ -82,6 +83,7 @@ export function addQueryRoutes(app: Hono<UiEnvironment>, runs: QueryRuns, option
     return c.body(body);
   });
   app.get('/api/saved', async (c) => c.json(await readSavedQueries(options.queriesFolder)));
+  app.get('/api/questions', async (c) => c.json(await readSavedQueries(shippedFolder('questions'))));
 }
 
 /** @throws {UsageError} `unknown-column` */
@@ -117,7 +119,7 @@ async function writeWorkbook({ result, source }: Kept, sql: string, file: string
   await writeXlsx({ columns, read }, file, { name: 'result', notes: new CellNotes() });
 }
 
-/** The saved queries of a folder, `NAME.sql`, by name; none if there is no folder. */
+/** The queries of a folder, `NAME.sql`, by name; none if there is no folder. */
 async function readSavedQueries(folder: string): Promise<readonly SavedQuery[]> {
   const names = (await listFolder(folder)).filter((name) => /^[\w-]+\.sql$/.test(name)).sort();
   return Promise.all(

@@ -341,6 +341,17 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     });
   });
 
+  test('a click on a question puts it into the editor and answers it', async () => {
+    await visit('/query', async (page) => {
+      const questions = page.getByRole('list').getByRole('button', { name: /\?/ });
+      await questions.nth(13).waitFor();
+      await page.getByRole('button', { name: 'What was committed last?' }).click();
+      await page.locator('.cm-content').getByText('_commits').waitFor();
+      await page.locator('.grid-row[aria-busy=false]').first().waitFor();
+      expect(new URL(page.url()).hash).toContain('_commits');
+    });
+  });
+
   test('hostile comments, names and domains are shown as text', async () => {
     const list = hostile.map((text) => `('${text.replaceAll("'", "''")}')`).join(', ');
     await visit(

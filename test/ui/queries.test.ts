@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
+import { shippedNames } from '../../src/sql/shipped-queries.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
-import type { ColumnProfile, Names, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
+import type { ColumnProfile, Names, SavedQuery, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
@@ -261,6 +262,14 @@ test('saved queries are the .sql files of the project folder', async () => {
   writeFileSync(join(queriesFolder, 'fees.sql'), 'select 1\n');
   writeFileSync(join(queriesFolder, 'notes.txt'), 'no query');
   expect(await visitor.read('/api/saved')).toEqual([{ name: 'fees', sql: 'select 1\n' }]);
+});
+
+test('the questions that come with tonlake are listed; one whose mart was never built says how to build it', async () => {
+  const questions = await visitor.read<readonly SavedQuery[]>('/api/questions');
+  expect(questions.map(({ name }) => name)).toEqual(await shippedNames('questions'));
+  const run = (name: string) => visitor.run(questions.find((question) => question.name === name)?.sql ?? '');
+  expect(await run('trace_with_messages')).toMatchObject({ status: 200 });
+  expect(await run('fees_by_day')).toMatchObject({ status: 422, hint: expect.stringMatching(/build gas_fees_daily/) });
 });
 
 test('a DuckDB warehouse can be written while results of it are looked at', async () => {

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { StoreError, UsageError } from '../../core/errors.ts';
 import { putWhole } from '../../files/put-whole-file.ts';
 import { type Confinement, requireQueries } from '../../sql/confined-sql.ts';
 import { type KeptRows, keepRows } from '../../sql/kept-rows.ts';
 import type { RowStream } from '../../sql/query-result.ts';
 import { type RelationSource, type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
+import { shippedFolder } from '../../sql/shipped-queries.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
 import { requireStatement } from '../../sql/statements.ts';
 import { type Dialect, translateTrino } from '../../sql/trino/translate.ts';
@@ -197,6 +200,8 @@ function hintOf(fault: string): { readonly hint?: string } {
   if (/\bparameters\b/.test(fault)) return { hint: 'set each $name of the query with --param name=value' };
   if (/Overflow in HUGEINT/.test(fault))
     return { hint: 'exact_sum(x) adds up to 38 digits, exact_sum_text(x) any number' };
+  const [, table = ''] = /Table with name (\w+) does not exist/.exec(fault) ?? [];
+  if (existsSync(join(shippedFolder('marts'), `${table}.sql`))) return { hint: `tonlake build ${table}` };
   const isName = /^Catalog Error: (Table|View)\b|^Binder Error: .*\b(column|table)\b/i.test(fault);
   return isName ? { hint: 'tonlake show shows tables and columns' } : {};
 }
