@@ -10,9 +10,9 @@ async function start(options: TestSandboxOptions = {}): Promise<TestSandbox> {
   running.push(sandbox);
   return sandbox;
 }
-/** Sandboxes of one seed share what was generated; after two other seeds it is generated again. */
+/** Sandboxes of one seed share what was generated; after four other seeds it is generated again. */
 async function startAnew(options: TestSandboxOptions): Promise<TestSandbox> {
-  for (const seed of [101, 102]) await start({ seed });
+  for (const seed of [101, 102, 103, 104]) await start({ seed });
   return start(options);
 }
 afterEach(async () => {

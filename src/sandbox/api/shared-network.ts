@@ -5,7 +5,7 @@ import { BlockPages } from '../page/blocks.ts';
 import { TransactionTexts } from '../page/transactions.ts';
 
 /** How many networks are kept. */
-const KEPT_NETWORKS = 2;
+const KEPT_NETWORKS = 4;
 
 /** What depends on the seed and the options of a chain alone: the same for all sandboxes of a process that share them. */
 export class SharedNetwork {
