@@ -6,8 +6,8 @@ import { knownErrors, uncheckedReasons } from '../src/proof/verdicts.ts';
 /** What no column can say. */
 const UNPROVEN = [
   '**That a hash belongs to the chain.** A transaction is compared with the hash that the source gives for it. A source that makes up whole ' +
-    'transactions, with messages, hashes and headers that agree, is noticed only by counts, by links of headers, and by the chains of ' +
-    'accounts.',
+    'transactions, with messages, hashes and headers that agree, is noticed only by counts, by links of headers, by the chains of accounts, ' +
+    'and by a [witness](#a-witness).',
   '**The shard block of a transaction.** Its block has as many transactions as the header says, at its logical times; not that this one is ' +
     'among them.',
   '**Outgoing messages to the outside**, whose destination the API does not give, and the StateInit of messages in emulated traces. Their ' +
@@ -56,6 +56,13 @@ export function proofMarkdown(registry: Registry): string {
     `- **Columns that nothing proves**: ${uncovered.join(', ')}.`,
     '',
     'Columns that DuckDB derives from others (`block_time`, `block_date`) have the proof of those.',
+    '',
+    '## A witness',
+    '',
+    'With `--witness URL`, or `witness` in `tonlake.yaml`, `run` and `follow` ask a second server of the same network before each commit for the',
+    'root hash of one masterchain block of it, chosen at random. Another hash ends the command before the commit, with both hashes. A server',
+    'that is away, or does not know the block yet, holds up nothing: that is said, and counted in the report, because nothing was compared. It',
+    'gets no API key. The address of the source itself is refused; that the two servers are independent is up to you.',
     '',
     '## Unchecked transactions',
     '',

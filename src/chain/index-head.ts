@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import type { Answer } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
-import type { Source } from '../http/source.ts';
+import type { FetchOptions, Source } from '../http/source.ts';
 import { type IndexEnds, parseAnswer } from './index-ends.ts';
 
 const block = z.object({
@@ -39,7 +40,11 @@ export async function fetchHead(source: Source, signal?: AbortSignal): Promise<I
 const listSchema = z.object({ blocks: z.array(block.extend({ workchain: z.int() })).nullable() });
 
 /** A masterchain block that the index should have. @throws {SourceError} `short-list` if the source does not list it, again and again */
-export async function fetchMasterBlock(source: Source, seqno: number): Promise<MasterBlock> {
+export async function fetchMasterBlock(
+  source: Source,
+  seqno: number,
+  options: FetchOptions = {},
+): Promise<MasterBlock> {
   const query = [
     ['workchain', '-1'],
     ['shard', '8000000000000000'],
@@ -47,12 +52,13 @@ export async function fetchMasterBlock(source: Source, seqno: number): Promise<M
     ['limit', '1'],
   ] as const;
   const label = `block ${seqno}`;
-  return source.fetch({ path: '/blocks', query, label }, (answer) => {
+  const accept = (answer: Answer): MasterBlock => {
     const found = parseAnswer(listSchema, answer).blocks?.find((each) => each.workchain === -1 && each.seqno === seqno);
     if (found !== undefined) return blockOf(found);
-    const what = `expected the header of block ${seqno}, which is sealed, got a list without it`;
+    const what = `expected the header of block ${seqno}, got a list without it`;
     throw new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });
-  });
+  };
+  return source.fetch({ path: '/blocks', query, label }, accept, options);
 }
 
 function blockOf({ seqno, root_hash: rootHash, gen_utime: utime }: z.infer<typeof block>): MasterBlock {

@@ -56,6 +56,12 @@ export const budgetOption = (): Option =>
     'Redis server through which all machines share the rate limit: redis://host:port, rediss:// for TLS (env: TONLAKE_BUDGET)',
   ).argParser(parseBudget);
 
+export const witnessOption = (): Option =>
+  new Option(
+    '--witness <url>',
+    'second server of the network: before each commit, a block of it, chosen at random, is compared (default: none)',
+  );
+
 /** Parses the URL of a Redis server, without a password. */
 export function parseBudget(value: string): string {
   refusePassword(value, '--budget');

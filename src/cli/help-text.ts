@@ -20,7 +20,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['pipelines', 'without', 'columns', 'without-column'],
   ],
-  'Source and warehouse:': ['network', 'warehouse', 's3-endpoint', 'store'],
+  'Source and warehouse:': ['network', 'witness', 'warehouse', 's3-endpoint', 'store'],
   'Speed:': ['walk', 'priority', 'budget', 'rps', 'concurrency', 'wait', 'commit-every', 'content'],
   'After commits:': [
     'on-commit',

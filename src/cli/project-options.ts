@@ -3,8 +3,8 @@ import { resolveNetwork } from '../http/network.ts';
 import { type ProjectOptions, readProject } from '../project/project-file.ts';
 
 /**
- * Gives a command what `tonlake.yaml` says, where neither a flag nor the environment says otherwise. The network and the warehouse of a
- * project belong together: a command for another network, or another warehouse, gets neither.
+ * Gives a command what `tonlake.yaml` says, where neither a flag nor the environment says otherwise. The network, the warehouse and the
+ * witness of a project belong together: a command for another network, or another warehouse, gets none of them.
  *
  * @returns what it says; undefined without a project
  */
@@ -15,7 +15,7 @@ export function applyProject(command: Command): ProjectOptions | undefined {
   for (const option of command.options) {
     const name = option.attributeName();
     const value = project[name];
-    const isOfPlace = name === 'network' || name === 'warehouse';
+    const isOfPlace = ['network', 'warehouse', 'witness'].includes(name);
     if (value === undefined || isGiven(command, name) || (isOfPlace && isElsewhere) || !takes(command, option))
       continue;
     command.setOptionValueWithSource(name, value, 'project');

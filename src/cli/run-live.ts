@@ -59,7 +59,7 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
   const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${shortSpans(spans)}`);
   const why = report.content['contradicted'] === undefined ? 'nothing counts these rows' : 'content contradicts hashes';
   const read = unproven.length === 0 ? '' : `  unproven, because ${why}: ${unproven.join('; ')}\n`;
-  const content = contentLines(report.content);
+  const content = `${contentLines(report.content)}${witnessLine(report)}`;
   const place = `--warehouse ${shellWord(options.warehouse)}`;
   if (report.openDays.length > 0) {
     const days = report.openDays.join(', ');
@@ -84,6 +84,13 @@ function contentLines(counts: RunReport['content']): string {
     .sort(([, a], [, b]) => b - a)
     .map(([name, count]) => `  ${formatCount(count)} ${describeContent(name)}\n`)
     .join('');
+}
+
+function witnessLine({ witness }: RunReport): string {
+  if (witness === undefined) return '';
+  const { agreed, unanswered } = witness;
+  const rest = unanswered === 0 ? '' : `; no answer for ${formatCount(unanswered)} more, which nothing else compares`;
+  return `  ${formatCount(agreed)} ${agreed === 1 ? 'commit agrees' : 'commits agree'} with the witness${rest}\n`;
 }
 
 /** The first words of a summary: rows that nothing proves are not called complete. */

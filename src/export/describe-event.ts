@@ -3,7 +3,7 @@ import { shortSpans } from '../core/span.ts';
 import type { RunEvent } from './run.ts';
 
 export function isTrouble(event: RunEvent): boolean {
-  return ['problem', 'quarantine', 'refused-keys', 'fewer-rows'].includes(event.event);
+  return ['problem', 'quarantine', 'refused-keys', 'fewer-rows', 'witness'].includes(event.event);
 }
 
 /** An event in one line; undefined for those that only move a progress bar. */
@@ -27,6 +27,8 @@ export function describeEvent(event: RunEvent): string | undefined {
       return `${event.pipeline}: another writer has committed blocks of ${event.from}:${event.to} meanwhile; these rows were dropped`;
     case 'halved':
       return `${event.message}: requested in halves, as far as one block`;
+    case 'witness':
+      return event.answered ? undefined : `witness: no answer for block ${event.seqno}: ${event.message}`;
     case 'problem':
       return `problem: ${event.message}`;
     case 'unknown-field':

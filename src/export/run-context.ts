@@ -43,7 +43,7 @@ interface Options {
 interface Given
   extends Pick<RunContext, 'pipelines' | 'registry' | 'effects' | 'sink' | 'loaders' | 'asked' | 'report'>,
     Partial<Pick<RunContext, 'history' | 'from' | 'states' | 'pages' | 'requestsPerSpan'>> {
-  readonly session: Pick<Session, 'network' | 'source'>;
+  readonly session: Pick<Session, 'network' | 'source'> & Partial<Pick<Session, 'witness'>>;
   readonly options: Options;
 }
 
@@ -53,7 +53,7 @@ const SPAN_SECONDS = 60;
 const LEAST_SPAN_REQUESTS = 20;
 
 /** The context of a run, of a repair, of batches without a warehouse, or of a plan: every walk gets one that is made here. */
-export function runContext({ session: { network, source }, options, ...given }: Given): RunContext {
+export function runContext({ session: { network, source, witness }, options, ...given }: Given): RunContext {
   const { stop = new AbortController().signal, walk: mode = 'auto', concurrency = 8, waitMs, warehouse } = options;
   return {
     ...{
@@ -63,7 +63,16 @@ export function runContext({ session: { network, source }, options, ...given }: 
       states: new StateCache(),
     },
     ...given,
-    ...{ network, source, stop, mode, waitMs, warehouse, commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS },
+    ...{
+      network,
+      source,
+      witness,
+      stop,
+      mode,
+      waitMs,
+      warehouse,
+      commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS,
+    },
     content: () => (options.content === 'none' ? 'none' : source.hasMadeUpHashes ? 'facts' : 'cells'),
   };
 }

@@ -4,6 +4,7 @@ import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { SourceCounts } from '../http/source.ts';
 import { doneFor, type LedgerEntry, type Store, spansOf, unprovenSpans } from '../warehouse/index.ts';
 import type { WalkEvent } from './walk-context.ts';
+import type { WitnessCounts } from './witness.ts';
 
 /** Counts the events of a run, and passes them on. */
 export class RunTally {
@@ -16,6 +17,7 @@ export class RunTally {
   private readonly told = new Set<string>();
   private readonly troubled = new Set<string>();
   private planned = 0;
+  private witness: WitnessCounts | undefined;
   private readonly unknownKeys = new Map<string, number>();
 
   constructor(store: RunTally['store'], listener: ((event: WalkEvent) => void) | undefined) {
@@ -26,11 +28,17 @@ export class RunTally {
       if (event.event === 'problem' || event.event === 'quarantine') this.troubled.add(event.pipeline);
       if (event.event === 'refused-keys' && event.refused === event.keys) this.troubled.add(event.pipeline);
       if (event.event === 'span') this.spans++;
+      if (event.event === 'witness') this.noteWitness(event.answered);
       if (event.event === 'unknown-keys') {
         this.unknownKeys.set(event.pipeline, (this.unknownKeys.get(event.pipeline) ?? 0) + event.unknown);
       }
       if (this.isNews(event)) listener?.(event);
     };
+  }
+
+  private noteWitness(answered: boolean): void {
+    const { agreed, unanswered } = this.witness ?? { agreed: 0, unanswered: 0 };
+    this.witness = answered ? { agreed: agreed + 1, unanswered } : { agreed, unanswered: unanswered + 1 };
   }
 
   /** False for what this run has told before: a field, or that a list is requested in halves. */
@@ -72,6 +80,7 @@ export class RunTally {
       spans: this.spans,
       quarantined,
       content,
+      ...(this.witness === undefined ? {} : { witness: this.witness }),
       unknownKeys: Object.fromEntries(this.unknownKeys),
       unproven: unprovenOf(ledger, pipelines, asked, free),
       complete: pipelines.every((pipeline) =>

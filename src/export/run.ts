@@ -16,6 +16,7 @@ import { RunTally } from './run-tally.ts';
 import { SealedChain } from './sealed-chain.ts';
 import { storeSink } from './store-sink.ts';
 import type { WalkEvent } from './walk-context.ts';
+import type { WitnessCounts } from './witness.ts';
 import { openLoaders } from './workers/loader-pool.ts';
 
 export interface RunOptions extends ExportOptions {
@@ -73,6 +74,8 @@ export interface RunReport {
   readonly unproven: Readonly<Record<string, readonly Span[]>>;
   /** What the content of the transactions that this run committed shows: those that agree with their hash, and others. */
   readonly content: Readonly<Record<string, number>>;
+  /** Commits that were compared with the witness, and those for which it did not answer; absent without a witness, and without commits. */
+  readonly witness?: WitnessCounts;
   /** True if every block of the range is done in every pipeline, and every requested day is over. */
   readonly complete: boolean;
   /** Requested UTC days and times that are not over: they end at the head. */

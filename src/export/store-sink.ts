@@ -6,6 +6,7 @@ import type { RoleName } from '../declare/roles.ts';
 import type { Query } from '../sql/query-result.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { doneSpans, type Store, spansOf } from '../warehouse/index.ts';
+import { SealedChain } from './sealed-chain.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** A store as the sink of walks. */
@@ -28,6 +29,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
       return subtractSpans([span], doneSpans(theirs, pipeline)).length === 0;
     },
     isKept: true,
+    rootHash: async (seqno) => (await new SealedChain(store, registry).read(seqno))?.rootHash,
     headers: (span) => readHeaders(store.query, span, rowsOf('headers', [span])),
     transactions: (spans) => readTransactions(store.query, spans, rowsOf('counted', spans)),
   };

@@ -47,6 +47,13 @@ export type WalkEvent =
   | (OfBlocks & { readonly event: 'unknown-keys'; readonly keys: number; readonly unknown: number })
   /** Another writer of the same warehouse has committed some of these blocks first: the rows of this one were dropped. */
   | (OfBlocks & { readonly event: 'rival' })
+  /** Block `seqno` of a commit was compared with the witness, which has the same one; or did not answer: then `message` says why. */
+  | (OfBlocks & {
+      readonly event: 'witness';
+      readonly seqno: number;
+      readonly answered: boolean;
+      readonly message: string;
+    })
   /** The source cannot answer a request for so many rows, and is asked for fewer. `message` says how it failed. Told once. */
   | (OfBlocks & { readonly event: 'halved'; readonly message: string })
   | (OfBlocks & { readonly event: 'problem'; readonly code: string; readonly message: string })
@@ -77,6 +84,8 @@ export interface SpanSink {
   isRivalled?(pipeline: string, span: Span): boolean;
   /** True if committed rows can be queried. */
   readonly isKept: boolean;
+  /** Root hash of a masterchain block whose header is committed. */
+  rootHash?(seqno: number): Promise<string | undefined>;
   /** Committed headers, by masterchain seqno. */
   headers(span: Span): Promise<ReadonlyMap<number, readonly Header[]>>;
   /** Blocks in some spans whose transactions are committed. */
@@ -91,6 +100,8 @@ export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   readonly registry: Registry;
   readonly network: string;
   readonly source: Source;
+  /** Second source, which blocks of commits are compared with. */
+  readonly witness?: Source | undefined;
   readonly sink: SpanSink;
   readonly effects: Effects;
   readonly mode: WalkMode;

@@ -1,6 +1,7 @@
+import { UsageError } from '../core/errors.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import { readBudgetAddress } from '../redis/redis-address.ts';
-import { readApiKey, resolveNetwork } from './network.ts';
+import { type Network, readApiKey, resolveNetwork } from './network.ts';
 import type { Source, SourceOptions } from './source.ts';
 
 /** Options of a session; those of its source have the same meaning. */
@@ -15,6 +16,11 @@ export interface SessionOptions
    * Default TONLAKE_BUDGET; without it, the processes of this machine share the limit.
    */
   readonly budget?: string | undefined;
+  /**
+   * Base URL of a second, independent server of the same network. Before each commit, a masterchain block of it, chosen at random, is
+   * compared with that server: another root hash ends the export. Gets no API key. Default: none.
+   */
+  readonly witness?: string | undefined;
   /** Request the address book and metadata of responses. Default false, which saves work for the server. */
   readonly names?: boolean | undefined;
 }
@@ -23,30 +29,37 @@ export interface SessionOptions
 export interface Session {
   readonly network: string;
   readonly source: Source;
+  /** The second server. */
+  readonly witness: Source | undefined;
   close(): Promise<void>;
 }
 
 /**
  * Opens a network; for `sandbox` it starts a server in this process. Sends no request yet.
  *
- * @throws {UsageError} for an unknown network, or an invalid key or proxy
+ * @throws {UsageError} for an unknown network, an invalid key or proxy, or a witness that is the network itself
  */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const network = resolveNetwork(options.network);
   const env = options.env ?? process.env;
+  const second = options.witness === undefined ? undefined : witnessOf(options.witness, network);
   const apiKey = network.kind === 'sandbox' ? undefined : readApiKey(env);
   const { openSource } = await import('./source.ts');
   const sandbox = network.kind === 'sandbox' ? await startLocalSandbox() : undefined;
   try {
-    const { priority = 'backfill', names = false, budget, ...others } = options;
+    const { priority = 'backfill', names = false, budget, witness: _, ...others } = options;
     const budgetAddress = readBudgetAddress(budget, env);
     const given = { ...others, network, baseUrl: sandbox?.url, apiKey, priority, names, env, budgetAddress };
     const source = openSource(given);
+    const { effects, signal } = options;
+    const witness = second && openSource({ ...WITNESS, network: second, names, env, effects, signal });
     return {
       network: network.name,
       source,
+      witness,
       close: async () => {
         await source.close();
+        await witness?.close();
         await sandbox?.close();
       },
     };
@@ -54,6 +67,20 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     await sandbox?.close();
     throw error;
   }
+}
+
+/** A witness that is away holds up a commit for a short time only. */
+const WITNESS = { attempts: 2, timeoutMs: 10_000, concurrency: 1 } as const;
+
+/** @throws {UsageError} `same-witness` if it is the network itself, whatever the scheme of its address */
+function witnessOf(address: string, network: Network): Network {
+  const witness = resolveNetwork(address);
+  const placeOf = ({ baseUrl }: Network): string | undefined => baseUrl?.replace(/^https?:/, '');
+  if (witness.baseUrl !== undefined && placeOf(witness) !== placeOf(network)) return witness;
+  throw new UsageError(`usage: expected a witness other than the source, got ${witness.name}`, {
+    code: 'same-witness',
+    hint: '--witness takes the base URL of another server of the same network',
+  });
 }
 
 async function startLocalSandbox(): Promise<{ readonly url: string; close(): Promise<void> }> {

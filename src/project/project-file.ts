@@ -17,6 +17,11 @@ export const projectSchema = z.strictObject({
     .union([z.number().positive(), z.literal('auto')])
     .optional()
     .describe('Maximum requests per second, or auto to find the limit. Default: 1 without a key, 10 with one.'),
+  witness: text
+    .optional()
+    .describe(
+      'Base URL of a second server of the network, which a block of each commit is compared with. Default: none.',
+    ),
   s3_endpoint: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -78,9 +83,9 @@ function readIfAny(path: string): string | undefined {
 function optionsOf(fields: ProjectFields, folder: string): ProjectOptions {
   const path = (value: string | undefined): string | undefined =>
     value === undefined || isObjectUrl(value) || value.startsWith('/') ? value : join(folder, value);
-  const { network, rps, catalog } = fields;
+  const { network, rps, witness, catalog } = fields;
   return {
-    ...{ network, rps, warehouse: path(fields.warehouse), s3Endpoint: fields.s3_endpoint },
+    ...{ network, rps, witness, warehouse: path(fields.warehouse), s3Endpoint: fields.s3_endpoint },
     ...{ pipelines: path(fields.pipelines), marts: path(fields.marts), checks: path(fields.checks) },
     ...{ layouts: path(fields.layouts), queries: path(fields.queries) },
     ...{ catalog: catalog?.url, namespace: catalog?.namespace, catalogWarehouse: catalog?.warehouse },

@@ -14,7 +14,7 @@ import { saveSightings } from './save-sightings.ts';
 import { PENDING_ROLES, type PendingRole, pendingRole, perRole, type Sighting, Sightings } from './sightings.ts';
 
 export interface WatchOptions
-  extends Omit<SessionOptions, 'effects' | 'priority' | 'names' | 'waitMs' | 'command'>,
+  extends Omit<SessionOptions, 'effects' | 'priority' | 'names' | 'waitMs' | 'command' | 'witness'>,
     Partial<Watched> {
   /** Folder of Parquet files, or a file that ends in `.duckdb`. Created if it does not exist; locked only while rows are saved. */
   readonly warehouse: string;

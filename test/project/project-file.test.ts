@@ -38,6 +38,12 @@ describe('tonlake.yaml', () => {
     expect((await tonlake(query, { cwd: folder, env })).stderr).toMatch(/no warehouse at \S+\/from-env;/);
   });
 
+  test('names the witness of exports', async () => {
+    const project = projectOf('network: sandbox\nwitness: sandbox\n');
+    const { code, stderr } = await tonlake(['run', 'blocks', '--range', '1000'], { cwd: project });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('expected a witness other than the source')]);
+  });
+
   test('lends its warehouse to no other network', async () => {
     const other = await tonlake(['sql', 'select 1', '--network', 'testnet'], { cwd: folder });
     expect([other.code, other.stderr]).toEqual([1, expect.stringMatching(/no warehouse at \S+\/data\/testnet;/)]);
@@ -59,7 +65,7 @@ test('what tonlake.yaml does not know ends every command with path, line and wha
   const { code, stderr } = await tonlake(['status'], { cwd: below });
   expect([code, stderr]).toEqual([
     2,
-    'error: usage: expected a known key of a project, got "warehous" (../tonlake.yaml:2:1); hint: did you mean warehouse? There are: network, warehouse, rps, s3_endpoint, pipelines, marts, checks, layouts, queries, catalog\n',
+    'error: usage: expected a known key of a project, got "warehous" (../tonlake.yaml:2:1); hint: did you mean warehouse? There are: network, warehouse, rps, witness, s3_endpoint, pipelines, marts, checks, layouts, queries, catalog\n',
   ]);
 });
 

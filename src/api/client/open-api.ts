@@ -3,7 +3,7 @@ import { openSession, type Session, type SessionOptions } from '../../http/sessi
 import { createClient } from './client.ts';
 import type { Client } from './client-types.ts';
 
-export interface ApiOptions extends Omit<SessionOptions, 'effects' | 'priority' | 'names' | 'command'> {
+export interface ApiOptions extends Omit<SessionOptions, 'effects' | 'priority' | 'names' | 'command' | 'witness'> {
   readonly effects?: Effects | undefined;
 }
 

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
 import type { Store } from '../../warehouse/index.ts';
-import { budgetOption, parseCount, parseDuration, parseRps, withPlace } from '../common-options.ts';
+import { budgetOption, parseCount, parseDuration, parseRps, withPlace, witnessOption } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { withOperations } from '../operations-options.ts';
@@ -21,6 +21,7 @@ interface FollowFlags extends PendingFlags, SelectionFlags, FeedFlags, PublishFl
   readonly marts?: 'all' | readonly string[];
   readonly store?: Store['kind'];
   readonly rps?: number | 'auto';
+  readonly witness?: string;
   readonly budget?: string;
   readonly concurrency?: number;
   readonly jobs?: readonly string[];
@@ -97,6 +98,7 @@ export function addFollow(program: Command): void {
       parseRps,
     )
     .addOption(budgetOption())
+    .addOption(witnessOption())
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
     .option(
       '--jobs <path>',
@@ -151,13 +153,13 @@ function refuseBeside(pipelines: readonly string[], flags: FollowFlags): void {
 async function followOptions(context: Context<FollowFlags>, words: readonly string[]) {
   const { flags, effects } = context;
   const registry = await context.pipelines();
-  const { refresh: refreshMs = {}, store, from, backfill, rps, budget, marts, concurrency } = flags;
+  const { refresh: refreshMs = {}, store, from, backfill, rps, budget, witness, marts, concurrency } = flags;
   const given = splitNames(words);
   await refuseOthers('follow', [...given, ...Object.keys(refreshMs)], registry);
   return {
     pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
     ...{ registry, refreshMs, store, from, backfill, lagMs: flags.lag, rps, budget, marts },
-    ...{ concurrency, effects },
+    ...{ concurrency, witness, effects },
     ...{ without: flags.without, columns: flags.columns, withoutColumns: flags.withoutColumn },
   };
 }

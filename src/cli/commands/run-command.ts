@@ -15,6 +15,7 @@ import {
   parseNonNegative,
   parseRps,
   withPlace,
+  witnessOption,
 } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, sendingAround, withFeeds } from '../feed-options.ts';
@@ -31,6 +32,7 @@ interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlag
   readonly rps?: number | 'auto';
   readonly priority: Priority;
   readonly budget?: string;
+  readonly witness?: string;
   readonly concurrency?: number;
   readonly wait?: number;
   readonly commitEvery?: number;
@@ -159,7 +161,8 @@ function withRange(command: Command): Command {
         .choices(PRIORITIES)
         .default('backfill'),
     )
-    .addOption(budgetOption());
+    .addOption(budgetOption())
+    .addOption(witnessOption());
 }
 
 /** The pipelines to run: those named, all, or the default one. */
@@ -218,11 +221,11 @@ async function runOptions(
   const registry = await context.pipelines();
   const pipelines = await namesOf(words, flags, registry);
   requireReadings(pipelines, flags, registry);
-  const { slice, store, walk, from, history, without, columns, soFar, rps, priority, budget } = flags;
+  const { slice, store, walk, from, history, without, columns, soFar, rps, priority, budget, witness } = flags;
   return {
     ...{ pipelines, registry, range: rangeOf(pipelines, flags, registry), effects: context.effects },
     ...{ slice, store, walk, from, history, without, columns, withoutColumns: flags.withoutColumn, soFar },
-    ...{ rps, priority, budget, concurrency: flags.concurrency, content: flags.content },
+    ...{ rps, priority, budget, witness, concurrency: flags.concurrency, content: flags.content },
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
     commitEveryMs: flags.commitEvery,
   };
