@@ -6,8 +6,10 @@ import type { LedgerFolder } from './ledger/ledger-folder.ts';
 import type { PathOf } from './parquet-store/entry-files.ts';
 import type { ReaderOptions } from './reader.ts';
 import type { ViewsOptions } from './relations/warehouse-views.ts';
-import type { LedgerEntry, TableFile } from './store.ts';
+import type { LedgerEntry, StagedFile, StagedSpan, TableFile } from './store.ts';
+import type { StoreOptions } from './store-options.ts';
 import type { WarehouseFiles } from './warehouse-files.ts';
+import type { Writer } from './writer.ts';
 
 /** A place that holds a warehouse of Parquet files: all that a folder and an object store do in different ways. The rest is written once. */
 export interface Backend {
@@ -32,6 +34,8 @@ export interface Backend {
   access(): (database: Database) => Promise<void>;
   /** How readers query data files. */
   openReads(options: ReaderOptions): Reads;
+  /** How a writer places what it commits, and queries beside commits. */
+  openWrites(ledger: LedgerFolder, options: StoreOptions): Promise<Writes>;
   /** Size of a data file; undefined if there is none. */
   sizeOf(path: string): Promise<number | undefined>;
   /** Size and checksum of a data file as it is; undefined if there is none. */
@@ -42,6 +46,8 @@ export interface Backend {
   put(file: TableFile, local: string): Promise<void>;
   /** Tries whether the place can be written as commits need it. @throws {StoreError} `no-conditions` */
   requireWritable(effects: Effects): Promise<void>;
+  /** Tries whether DuckDB can read its files. @throws {StoreError} `no-extension` */
+  requireQueries(): Promise<void>;
 
   /** The name of a data file that stays when it is superseded; see `keep`. */
   lastingOf(path: string): string;
@@ -53,5 +59,32 @@ export interface Backend {
 export interface Reads extends Pick<ViewsOptions, 'settings' | 'prepare' | 'scans'> {
   /** Requests for the ledger since the last call; those for rows are counted, too. Default: nothing is counted. */
   readonly takeLedgerTraffic?: (() => Traffic) | undefined;
+  close(): Promise<void>;
+}
+
+/** How a writer places what it commits. */
+export interface Writes {
+  /** Folder of staged files. */
+  readonly stagingPath: string;
+  /** Where this writer reads a data file: maybe a copy on this machine. */
+  readonly pathOf: PathOf;
+  readonly stage?: Writer['stage'];
+  /** @param name of the instance of DuckDB */
+  openReads(name: string, threads: number): Reads;
+  /** Runs a query: what it may read stays as long. */
+  readBy<T>(query: () => Promise<T>): Promise<T>;
+  /** Removes what killed writers left. @param refresh reads what other writers have committed */
+  open(isNew: boolean, refresh: () => Promise<void>): Promise<void>;
+  /** Puts data files that no entry names yet, durably. */
+  place(files: readonly StagedFile[]): Promise<void>;
+  /** Puts an entry, unless its number is taken. @returns the text of the other entry */
+  putEntry(entry: LedgerEntry): Promise<string | undefined>;
+  /** Makes an entry durable that was put. */
+  sync(): Promise<void>;
+  /** After a commit. @param left paths of files that it superseded */
+  settle(staged: readonly StagedSpan[], left: readonly string[]): Promise<void>;
+  /** As `clearSuperseded` of a store. */
+  clear(refresh: () => Promise<void>): Promise<number>;
+  closeIdle(): Promise<void>;
   close(): Promise<void>;
 }

@@ -8,6 +8,7 @@ import { joinStore, shareStore } from './share-store.ts';
 import type { Store } from './store.ts';
 import { detectStoreKind, isUnmade, loadDriver, shapeOf } from './store-kinds.ts';
 import { type StoreOptions, warehousePath } from './store-options.ts';
+import { WarehouseStore } from './warehouse-store.ts';
 
 /**
  * Opens a warehouse for writing: a path that ends in `.duckdb` is the one-file store, any other a folder of Parquet files,
@@ -19,7 +20,9 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const path = warehousePath(options.path);
   const joined = joinStore(path, options);
   if (joined !== undefined) return joined;
-  const { openStore: open } = await loadDriver(kind);
+  const { openWriter } = await loadDriver(kind);
+  const open = (own: StoreOptions): Promise<Store> =>
+    guarded(`warehouse ${path}`, async () => new WarehouseStore(await openWriter(path, own), own));
   // A warehouse in an object store takes several writers anyway.
   return options.isShared === true && !isObjectUrl(path) ? shareStore(path, options, open) : open(options);
 }

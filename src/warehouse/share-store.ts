@@ -1,9 +1,7 @@
 import PQueue from 'p-queue';
-import { coversBlocks } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
-import { spansOf } from './ledger/done-spans.ts';
 import { requireNetwork } from './ledger/ledger-folder.ts';
-import { requireUnrivalled, sealedMeanwhile } from './ledger/rival-entries.ts';
+import { requireUnrivalled } from './ledger/rival-entries.ts';
 import type { CommitDraft, CommitPart, LedgerEntry, Store } from './store.ts';
 import type { StoreOptions } from './store-options.ts';
 
@@ -83,17 +81,12 @@ class SharedStore {
   #requireUnrivalled(draft: CommitDraft, id: string, ids: ReadonlySet<string>): void {
     if (ids.size === 0) return;
     const ledger = this.store.ledger();
-    requireUnrivalled({
-      draft,
-      rivals: ledger.filter((entry) => ids.has(entry.id)),
-      coversBlocks: (name) => {
-        const pipeline = this.#pipelines.find((each) => each.name === name);
-        return pipeline === undefined || coversBlocks(pipeline);
-      },
-    });
     const inForce = new Set(ledger.map((entry) => entry.id));
-    if (draft.supersedes.every((each) => each === id || inForce.has(each))) return;
-    throw sealedMeanwhile(draft.pipeline, spansOf(draft));
+    requireUnrivalled({
+      ...{ draft, id, pipelines: this.#pipelines },
+      rivals: ledger.filter((entry) => ids.has(entry.id)),
+      isReplaced: (each) => !inForce.has(each),
+    });
   }
 }
 

@@ -3,13 +3,13 @@ import type { Database } from '../sql/database.ts';
 import type { DamagedOptions, DamagedStore } from './damaged-store.ts';
 import type { Declarations } from './ledger/declarations.ts';
 import type { Reader, ReaderOptions } from './reader.ts';
-import type { Store } from './store.ts';
 import type { StoreOptions } from './store-options.ts';
+import type { Writer } from './writer.ts';
 
 /** What a kind of store has to implement. Each is a folder of `src/warehouse`; `store-kinds.ts` lists them. */
 export interface StoreDriver {
-  /** Opens a warehouse for writing, creates it if there is none, and removes what a killed run left. */
-  openStore(options: StoreOptions): Promise<Store>;
+  /** Opens the warehouse at an absolute path or an address for writing, creates it if there is none, and removes what a killed run left. */
+  openWriter(path: string, options: StoreOptions): Promise<Writer>;
   /** Opens the warehouse at an absolute path for reading, and writes nothing there. */
   openReader(path: string, tables: readonly TableDef[], options: ReaderOptions): Promise<Reader>;
   /** Reads the declarations stored in the warehouse at an absolute path. @returns undefined while a writer locks out readers */

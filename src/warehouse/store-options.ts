@@ -56,3 +56,8 @@ export function warehousePath(path: string): string {
     },
   );
 }
+
+/** Awaits `onStep`, if there is one. */
+export function stepOf({ onStep }: Pick<StoreOptions, 'onStep'>): (step: string) => Promise<void> {
+  return async (step) => onStep?.(step);
+}

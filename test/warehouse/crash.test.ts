@@ -87,9 +87,9 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
         ? [
             'write declaration: nothing',
             'write schemas: nothing',
-            'stage entry: nothing',
             'move file: nothing',
             'sync folders: nothing',
+            'stage entry: nothing',
             'put entry: nothing',
             'sync ledger: all',
             'retire files: all',

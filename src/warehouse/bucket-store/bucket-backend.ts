@@ -11,7 +11,7 @@ import { parseLocation } from '../../objects/s3-location.ts';
 import { openS3Store } from '../../objects/s3-store.ts';
 import type { Database } from '../../sql/database.ts';
 import { logTraffic } from '../../sql/http-traffic.ts';
-import { loadHttpfs, putSecret } from '../../sql/httpfs.ts';
+import { loadHttpfs, putSecret, requireHttpfs } from '../../sql/httpfs.ts';
 import type { Backend } from '../backend.ts';
 import { entryName, LEDGER, LedgerFolder } from '../ledger/ledger-folder.ts';
 import { damagedFile } from '../parquet-store/entry-files.ts';
@@ -20,6 +20,7 @@ import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
 import { BucketCheckpoints, BucketFiles } from './bucket-files.ts';
 import { BucketScans } from './bucket-scans.ts';
+import { BucketWrites } from './bucket-writes.ts';
 import { requireConditionalPut } from './require-conditional-put.ts';
 
 /** Threads wait for answers of the store most of the time: two of them take five times as long as eight, at 30 ms an answer. */
@@ -38,6 +39,7 @@ export interface BucketBackend extends Backend {
 export function bucketBackend(path: string): BucketBackend {
   const objects = openS3Store(path);
   const files = new BucketFiles(objects);
+  const access = () => remoteAccess(path);
   return {
     ...{ path, isShared: true, files, objects },
     ledger: () => new LedgerFolder(path, { files, checkpoints: new BucketCheckpoints(objects) }),
@@ -55,7 +57,7 @@ export function bucketBackend(path: string): BucketBackend {
       await objects.putInPlaceOf(key, broken, text);
     },
     pathOf: (file) => `${path}/${file}`,
-    access: () => remoteAccess(path),
+    access,
     openReads: (options) => {
       const scans = new BucketScans();
       return {
@@ -64,6 +66,7 @@ export function bucketBackend(path: string): BucketBackend {
         takeLedgerTraffic: options.countsTraffic === true ? takeS3Traffic : undefined,
       };
     },
+    openWrites: (ledger, options) => BucketWrites.open({ objects, access }, ledger, options),
     sizeOf: async (file) => (await objects.head(file))?.bytes,
     sumOf: (file) => sumObject(objects, file),
     fetch: async (file, to) => {
@@ -73,6 +76,7 @@ export function bucketBackend(path: string): BucketBackend {
     },
     put: ({ path: key, bytes, sha256 }, local) => objects.upload(key, local, { bytes, sha256 }),
     requireWritable: ({ freshId }) => requireConditionalPut(objects, freshId()),
+    requireQueries: requireHttpfs,
     lastingOf: (file) => file,
     keep: (given) => guarded(`warehouse ${path}`, () => requireFiles(objects, given)),
   };

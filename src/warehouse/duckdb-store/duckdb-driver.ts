@@ -3,7 +3,7 @@ import type { StoreDriver } from '../store-driver.ts';
 import { openDamagedFile } from './damaged-file.ts';
 import { declarationsIn, openFile, pathsOf } from './database-file.ts';
 import { openDuckdbReader } from './duckdb-reader.ts';
-import { openDuckdbStore } from './duckdb-store.ts';
+import { openDuckdbWriter } from './duckdb-writer.ts';
 
 const useDeclarations: StoreDriver['useDeclarations'] = async (path, use) => {
   if ((await readLockHolder(pathsOf(path).lock)) !== undefined) return undefined;
@@ -17,7 +17,7 @@ const useDeclarations: StoreDriver['useDeclarations'] = async (path, use) => {
 
 /** One DuckDB file. */
 export const duckdbDriver: StoreDriver = {
-  openStore: openDuckdbStore,
+  openWriter: openDuckdbWriter,
   openReader: openDuckdbReader,
   useDeclarations,
   openDamaged: openDamagedFile,

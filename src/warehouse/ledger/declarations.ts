@@ -1,6 +1,6 @@
 import { StoreError } from '../../core/errors.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
-import { parsePipeline, serializePipeline } from '../../declare/stored-declaration.ts';
+import { parsePipeline, type StoredDeclaration } from '../../declare/stored-declaration.ts';
 import type { WarehouseFiles } from '../warehouse-files.ts';
 import { DECLARATIONS, folderFiles } from './ledger-folder.ts';
 
@@ -51,23 +51,19 @@ export class DeclarationFolder implements Declarations {
     return parsePipeline(text, place.id, subject);
   }
 
-  /** Writes a declaration unless it is the newest of its pipeline. @returns its identifier */
-  async put(pipeline: PipelineDef, number: number): Promise<string> {
-    const { id, text } = serializePipeline(pipeline);
-    const { name } = pipeline;
-    if (this.#newest.get(name) !== id) await this.list();
-    if (this.#newest.get(name) !== id)
-      await this.#files.putIfAbsent(pathOf({ pipeline: name, id, number }), text, `declaration-${id}`);
-    this.#newest.set(name, id);
-    return id;
+  /** Writes a declaration unless it is the newest of its pipeline. */
+  async put({ pipeline, id, text }: StoredDeclaration, number: number): Promise<void> {
+    if (this.#newest.get(pipeline) !== id) await this.list();
+    if (this.#newest.get(pipeline) !== id)
+      await this.#files.putIfAbsent(pathOf({ pipeline, id, number }), text, `declaration-${id}`);
+    this.#newest.set(pipeline, id);
   }
 
   /** Replaces a damaged declaration. */
-  async replace(pipeline: PipelineDef, number: number): Promise<void> {
-    const { id } = serializePipeline(pipeline);
-    for (const place of await this.list()) if (place.id === id) await this.#files.remove(pathOf(place));
-    this.#newest.delete(pipeline.name);
-    await this.put(pipeline, number);
+  async replace(declared: StoredDeclaration, number: number): Promise<void> {
+    for (const place of await this.list()) if (place.id === declared.id) await this.#files.remove(pathOf(place));
+    this.#newest.delete(declared.pipeline);
+    await this.put(declared, number);
   }
 }
 

@@ -1,15 +1,19 @@
 import { SEALED_MEANWHILE, StoreError } from '../../core/errors.ts';
 import { haveCommon, type Span, shortSpans } from '../../core/span.ts';
+import { coversBlocks, type PipelineDef } from '../../declare/pipeline.ts';
 import type { CommitDraft, LedgerEntry } from '../store.ts';
 import { spansOf } from './done-spans.ts';
 
 export interface RivalOptions {
-  /** What is about to be committed. */
+  /** What is about to be committed, and the id of its entry. */
   readonly draft: CommitDraft;
+  readonly id: string;
   /** Entries in force that other writers have committed since this one planned its rows. */
   readonly rivals: readonly LedgerEntry[];
-  /** True if each block of a pipeline has its rows once, so that entries must not overlap. */
-  readonly coversBlocks: (pipeline: string) => boolean;
+  /** True if another writer has replaced an entry. */
+  readonly isReplaced: (id: string) => boolean;
+  /** Those that may be committed. Default none. */
+  readonly pipelines?: readonly PipelineDef[] | undefined;
 }
 
 /**
@@ -17,21 +21,24 @@ export interface RivalOptions {
  * @throws {StoreError} `sealed-meanwhile` if another writer has committed the same blocks, the same part of a mart, or lists and keys
  * since these were chosen
  */
-export function requireUnrivalled({ draft, rivals, coversBlocks }: RivalOptions): void {
+export function requireUnrivalled({ draft, id, rivals, isReplaced, pipelines = [] }: RivalOptions): void {
   const spans = spansOf(draft);
+  const own = pipelines.find(({ name }) => name === draft.pipeline);
   const isRival = (entry: LedgerEntry): boolean => {
     if (entry.pipeline !== draft.pipeline || draft.supersedes.includes(entry.id)) return false;
     if (draft.mart !== undefined || entry.mart !== undefined) return entry.mart?.day === draft.mart?.day;
-    if (coversBlocks(draft.pipeline)) return haveCommon(spansOf(entry), spans);
+    // Each block of such a pipeline has its rows once, so that entries must not overlap.
+    if (own === undefined || coversBlocks(own)) return haveCommon(spansOf(entry), spans);
     // Lists and keys of different blocks have rows in common.
     return draft.seen !== undefined && entry.verdict === 'sealed' && entry.number > draft.seen;
   };
   const rival = rivals.find(isRival);
   if (rival !== undefined && draft.forgotten === undefined) throw sealedMeanwhile(draft.pipeline, spans, rival);
+  if (draft.supersedes.some((each) => each !== id && isReplaced(each))) throw sealedMeanwhile(draft.pipeline, spans);
 }
 
 /** The error of a commit whose rows another writer has committed, or whose replaced rows another one has replaced. */
-export function sealedMeanwhile(pipeline: string, spans: readonly Span[], rival?: LedgerEntry): StoreError {
+function sealedMeanwhile(pipeline: string, spans: readonly Span[], rival?: LedgerEntry): StoreError {
   const by = rival === undefined ? '' : ` as entry ${rival.number}`;
   return new StoreError(
     `store: ${pipeline} ${shortSpans(spans)}: another writer has committed these rows meanwhile${by}`,

@@ -1,6 +1,7 @@
 import type { Effects } from '../../core/effects.ts';
 import { shortMessage } from '../../core/errors.ts';
 import { greatest, hullOf, type Span, unionSpans } from '../../core/span.ts';
+import { serializePipeline } from '../../declare/stored-declaration.ts';
 import { makeFolder, statIfAny } from '../../files/disk.ts';
 import { quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
@@ -51,7 +52,7 @@ export async function openDamagedFiles(backend: Backend, database: Database): Pr
     restoreDeclarations: (gone, options) =>
       changing(options, async () => {
         const folder = new DeclarationFolder(path, files);
-        for (const { pipeline, number } of gone) await folder.replace(pipeline, number);
+        for (const { pipeline, number } of gone) await folder.replace(serializePipeline(pipeline), number);
       }),
     close: () => database.close(),
   };

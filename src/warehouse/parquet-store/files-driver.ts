@@ -1,4 +1,4 @@
-import { isObjectUrl } from '../../objects/s3-location.ts';
+import { openFilesWriter } from '../files-writer.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
 import { openBackend } from '../open-backend.ts';
 import type { StoreDriver } from '../store-driver.ts';
@@ -7,10 +7,7 @@ import { openParquetReader } from './parquet-reader.ts';
 
 /** Parquet files, in a folder or in an object store. */
 export const filesDriver: StoreDriver = {
-  openStore: async (options) => {
-    if (isObjectUrl(options.path)) return (await import('../bucket-store/bucket-store.ts')).openBucketStore(options);
-    return (await import('./parquet-store.ts')).openParquetStore(options);
-  },
+  openWriter: async (path, options) => openFilesWriter(await openBackend(path), options),
   openReader: async (path, tables, options) => openParquetReader(await openBackend(path), tables, options),
   useDeclarations: async (path, use) => use(new DeclarationFolder(path, (await openBackend(path)).files)),
   openDamaged: async (path, database) => openDamagedFiles(await openBackend(path), database),

@@ -12,6 +12,7 @@ import { folderFiles, LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts'
 import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
 import { damagedFile, pathsIn } from './entry-files.ts';
+import { FolderWrites } from './folder-writes.ts';
 import { pinFile, pinnedPath } from './pinned-files.ts';
 
 /** A folder. @param path absolute */
@@ -61,13 +62,27 @@ export function folderBackend(path: string): Backend {
         await rm(draft, { force: true });
       }
     },
-    requireWritable: () => makeFolder(stage),
+    openWrites: async (ledger, options) => new FolderWrites(path, ledger, options),
+    requireWritable: () => requireFolder(path),
+    requireQueries: async () => {},
     lastingOf: pinnedPath,
     keep: (files) =>
       guarded(`warehouse ${path}`, async () => {
         for (const file of files) await keepFile(path, file);
       }),
   };
+}
+
+/** Makes the folders of a warehouse. @throws {StoreError} `wrong-path` */
+async function requireFolder(path: string): Promise<void> {
+  if ((await statIfAny(path))?.isDirectory() === false) {
+    throw new StoreError(`store: warehouse ${path} is a file, not a folder`, {
+      code: 'wrong-path',
+      hint: 'choose another --warehouse, or use the extension .duckdb for a DuckDB warehouse',
+    });
+  }
+  const { stage, ledger, tables } = layoutOf(path);
+  for (const folder of [stage, ledger, tables]) await makeFolder(folder);
 }
 
 async function sumFile(path: string): Promise<FileSum | undefined> {

@@ -1,8 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
-import type { Span } from '../../core/span.ts';
-import { serializePipeline } from '../../declare/stored-declaration.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { clearFolder, makeFolder } from '../../files/disk.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
@@ -10,28 +8,15 @@ import { type Lock, takeLock } from '../../files/writer-lock.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
 import type { Query } from '../../sql/query-result.ts';
-import { draftEntry, supersedeLast } from '../ledger/draft-entry.ts';
 import type { Entries } from '../ledger/entries.ts';
 import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import { requireDeclared } from '../relations/table-schema.ts';
-import { Stager } from '../staging/stager.ts';
-import type {
-  CommitDraft,
-  CommitPart,
-  EntryDay,
-  EntryRows,
-  FileStage,
-  LedgerEntry,
-  SideConnection,
-  StagedSpan,
-  StagedTable,
-  StagerOptions,
-  Store,
-} from '../store.ts';
-import { type StoreOptions, warehousePath } from '../store-options.ts';
+import type { EntryDay, EntryRows, LedgerEntry, SideConnection, StagedTable, StagerOptions } from '../store.ts';
+import { type StoreOptions, stepOf } from '../store-options.ts';
+import type { DraftedEntry, Writer } from '../writer.ts';
 import {
   createFile,
   declareMart,
@@ -51,113 +36,77 @@ import {
  * @throws {StoreError} if another process uses it, it is of another network, is not a DuckDB file, cannot be read or written, or
  * its tables need a migration
  */
-export async function openDuckdbStore(options: StoreOptions): Promise<Store> {
-  const path = warehousePath(options.path);
-  return guarded(`warehouse ${path}`, () => DuckdbStore.open(path, options));
+export async function openDuckdbWriter(path: string, options: StoreOptions): Promise<Writer> {
+  const { network, effects, tables, command = 'tonlake' } = options;
+  const { lock: lockPath, stage } = pathsOf(path);
+  await makeFolder(dirname(path));
+  const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
+  let database: Database | undefined;
+  try {
+    await makeFolder(stage);
+    await clearFolder(stage);
+    await createFile(path, network, tables);
+    database = await openForWriting(path, {
+      threads: '1',
+      enable_external_file_cache: 'false',
+      memory_limit: '64MB',
+      // Uncommitted rows are written to the file group by group.
+      write_buffer_row_group_count: '1',
+      temp_directory: join(stage, 'spill-database'),
+    });
+    requireNetwork(path, await readNetwork(database, path), network);
+    const entries = await readEntries(database, path);
+    requireOwnEntries(path, network, entries.all);
+    entries.setAside(options.setAside ?? []);
+    await declareTables(database, tables, path);
+    const readers = await connectReaders(database, tables, entries);
+    return new DuckdbWriter({ path, options, lock, database, readers, entries });
+  } catch (error) {
+    const clear = () => rm(stage, { recursive: true, force: true });
+    await takeAll([() => database?.close(), clear, () => lock.release()]).catch(() => {});
+    throw error;
+  }
 }
 
-class DuckdbStore implements Store {
+interface OpenedFile {
+  readonly path: string;
+  readonly options: StoreOptions;
+  readonly lock: Lock;
+  readonly database: Database;
+  readonly readers: Database;
+  readonly entries: Entries;
+}
+
+class DuckdbWriter implements Writer {
   readonly kind = 'duckdb';
   readonly path: string;
   readonly staging: StagerOptions;
+  readonly entries: Entries;
   readonly #options: StoreOptions;
   readonly #lock: Lock;
   readonly #database: Database;
   readonly #readers: Database;
-  readonly #entries: Entries;
-  readonly #stager: Stager;
-  readonly #commits = new PQueue({ concurrency: 1 });
   readonly #queries = new PQueue({ concurrency: 1 });
   /** Days and entry numbers of the rows in force that were read so far, by table, in order of the numbers. */
   readonly #days = new Map<string, readonly (readonly [date: string, entry: number])[]>();
 
-  private constructor(
-    path: string,
-    options: StoreOptions,
-    lock: Lock,
-    database: Database,
-    readers: Database,
-    entries: Entries,
-  ) {
+  constructor({ path, options, lock, database, readers, entries }: OpenedFile) {
     this.path = path;
     this.staging = { form: 'plain', stagingPath: pathsOf(path).stage };
+    this.entries = entries;
     this.#options = options;
     this.#lock = lock;
     this.#database = database;
     this.#readers = readers;
-    this.#entries = entries;
-    this.#stager = new Stager(this.staging, options.effects.freshId);
   }
 
-  static async open(path: string, options: StoreOptions): Promise<DuckdbStore> {
-    const { network, effects, tables } = options;
-    const { lock: lockPath, stage } = pathsOf(path);
-    await makeFolder(dirname(path));
-    const { command = 'tonlake' } = options;
-    const lock = await takeLock({ path: lockPath, subject: `warehouse ${path}`, command, effects });
-    let database: Database | undefined;
-    try {
-      await makeFolder(stage);
-      await clearFolder(stage);
-      await createFile(path, network, tables);
-      database = await openForWriting(path, {
-        threads: '1',
-        enable_external_file_cache: 'false',
-        memory_limit: '64MB',
-        // Uncommitted rows are written to the file group by group.
-        write_buffer_row_group_count: '1',
-        temp_directory: join(stage, 'spill-database'),
-      });
-      requireNetwork(path, await readNetwork(database, path), network);
-      const entries = await readEntries(database, path);
-      requireOwnEntries(path, network, entries.all);
-      entries.setAside(options.setAside ?? []);
-      await declareTables(database, tables, path);
-      const readers = await connectReaders(database, tables, entries);
-      return new DuckdbStore(path, options, lock, database, readers, entries);
-    } catch (error) {
-      const clear = () => rm(stage, { recursive: true, force: true });
-      await takeAll([() => database?.close(), clear, () => lock.release()]).catch(() => {});
-      throw error;
-    }
-  }
-
-  stage(_pipeline: string, span: Span): FileStage {
-    return this.#stager.stage(span);
-  }
-
-  scratch(): FileStage {
-    return this.#stager.scratch();
-  }
-
-  async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
-    const [entry] = await this.commitTogether([{ staged, draft }]);
-    if (entry === undefined) throw new Error('no entry was committed');
-    return entry;
-  }
-
-  async commitTogether(given: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
-    const parts = supersedeLast(given);
-    return this.#commits.add(() => guarded(`warehouse ${this.path}`, () => this.#commitNext(parts)));
-  }
-
-  ledger(): readonly LedgerEntry[] {
-    return this.#entries.effective;
-  }
-
-  forgotten(): readonly LedgerEntry[] {
-    return this.#entries.forgotten;
-  }
-
-  async log(after: number, most?: number): Promise<readonly LedgerEntry[]> {
-    return this.#entries.after(after).slice(0, most);
-  }
+  readonly log: Writer['log'] = async (after, most) => this.entries.after(after).slice(0, most);
 
   readonly query: Query = (sql, parameters) =>
     this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
 
   async connect(): Promise<SideConnection> {
-    const database = await connectReaders(this.#database, this.#options.tables, this.#entries);
+    const database = await connectReaders(this.#database, this.#options.tables, this.entries);
     const queries = new PQueue({ concurrency: 1 });
     return {
       query: (sql, parameters) => queries.add(() => guarded('query', () => database.query(sql, parameters))),
@@ -178,20 +127,51 @@ class DuckdbStore implements Store {
     localFolder: async () => this.path,
   };
 
+  /** Rows and entries are committed together. */
+  async place(): Promise<void> {}
+
+  /** Rows, ledger entries and removal of superseded rows in one transaction. */
+  async put(drafted: readonly DraftedEntry[]): Promise<number> {
+    const step = stepOf(this.#options);
+    const write = async () => {
+      for (const { staged, declared, entry } of drafted) {
+        requireOneSpan(entry);
+        for (const [name, table] of Object.entries(staged.tables)) {
+          await step('insert rows');
+          await this.#insertRows(entry, name, table);
+        }
+        await step('delete superseded rows');
+        const superseded = new Set(entry.supersedes);
+        for (const old of this.entries.all.filter(({ id }) => superseded.has(id))) {
+          for (const name of Object.keys(old.tables)) {
+            await this.#database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry = ${old.number}`);
+          }
+        }
+        if (declared !== undefined) await insertDeclaration(this.#database, declared, entry.number);
+        await step('insert entry');
+        await insertEntry(this.#database, entry);
+      }
+      await step('commit');
+    };
+    await this.#database.withMemory(() => this.#database.transaction(write));
+    for (const { entry } of drafted) this.entries.add(entry);
+    return drafted.length;
+  }
+
+  async settle(): Promise<void> {}
+
+  async abandon(): Promise<void> {}
+
   /** Superseded rows are deleted by the commit that replaces them. */
-  async clearSuperseded(): Promise<number> {
+  async clear(): Promise<number> {
     return 0;
   }
 
-  closeIdle(): Promise<void> {
-    return this.#stager.closeIdle();
-  }
+  async closeIdle(): Promise<void> {}
 
   async close(): Promise<void> {
-    await this.#commits.onIdle();
     await this.#queries.onIdle();
     await takeAll([
-      () => this.#stager.close(),
       () => this.#readers.disconnect(),
       () => guarded(`warehouse ${this.path}`, () => this.#database.run('CHECKPOINT')),
       () => this.#database.close(),
@@ -201,7 +181,7 @@ class DuckdbStore implements Store {
   }
 
   async #daysOf(table: string): Promise<readonly EntryDay[]> {
-    const holding = this.ledger().filter(({ tables }) => (tables[table]?.rows ?? 0) > 0);
+    const holding = this.entries.effective.filter(({ tables }) => (tables[table]?.rows ?? 0) > 0);
     if (holding.length === 0) return [];
     const ids = new Map(holding.map(({ number, id }) => [number, id]));
     // Rows of an entry never change, so that only those of new ones are read.
@@ -217,57 +197,13 @@ class DuckdbStore implements Store {
     return inForce.map(([date, number]) => ({ date, entry: ids.get(number) ?? '' }));
   }
 
-  /** Rows, ledger entry and removal of superseded rows in one transaction. */
-  async #commitNext(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
-    const { effects, network, pipelines = [] } = this.#options;
-    const step = this.#options.onStep ?? (async () => {});
-    const entries = this.#entries;
-    const committedAt = effects.now();
-    const drafted = parts.map(({ staged, draft }, ahead) => {
-      const declared = pipelines.find(({ name }) => name === draft.pipeline);
-      const stored = declared === undefined ? undefined : serializePipeline(declared);
-      const declaration = stored?.id;
-      return {
-        staged,
-        stored,
-        entry: requireOneSpan(draftEntry({ staged, draft, entries, network, declaration, committedAt, ahead })),
-      };
-    });
-    const write = async () => {
-      for (const { staged, stored, entry } of drafted) {
-        for (const [name, table] of Object.entries(staged.tables)) {
-          await step('insert rows');
-          await this.#insertRows(entry, name, table);
-        }
-        await step('delete superseded rows');
-        const superseded = new Set(entry.supersedes);
-        for (const old of entries.all.filter(({ id }) => superseded.has(id))) {
-          for (const name of Object.keys(old.tables)) {
-            await this.#database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry = ${old.number}`);
-          }
-        }
-        if (stored !== undefined) await insertDeclaration(this.#database, stored, entry.number);
-        await step('insert entry');
-        await insertEntry(this.#database, entry);
-      }
-      await step('commit');
-    };
-    await this.#database.withMemory(() => this.#database.transaction(write));
-    for (const { entry } of drafted) entries.add(entry);
-    await step('clear stage');
-    for (const { staged } of drafted) {
-      await rm(join(this.staging.stagingPath, staged.id), { recursive: true, force: true });
-    }
-    return drafted.map(({ entry }) => entry);
-  }
-
   async #insertRows({ number, without }: LedgerEntry, name: string, staged: StagedTable): Promise<void> {
     const { tables, marts = [] } = this.#options;
     const table = requireDeclared([...tables, ...marts], name, staged.schema, without);
     const { sort } = table;
     const isMart = marts.includes(table);
     if (isMart) await declareMart(this.#database, table);
-    if (isMart || !this.#entries.effective.some((entry) => name in entry.tables)) {
+    if (isMart || !this.entries.effective.some((entry) => name in entry.tables)) {
       await this.#database.run(commentsOn(table).join(';\n'));
     }
     if (staged.files.length === 0) return;
@@ -302,7 +238,6 @@ function viewsWithoutAside(tables: readonly TableDef[], entries: Entries): reado
 }
 
 /** Only compaction creates entries of several spans, and a DuckDB file has nothing to merge. Its `_commits` only has the ends. */
-function requireOneSpan(entry: LedgerEntry): LedgerEntry {
-  if (entry.spans === undefined) return entry;
-  throw new Error(`expected one span for an entry of a DuckDB file, got ${entry.spans.length}`);
+function requireOneSpan({ spans }: LedgerEntry): void {
+  if (spans !== undefined) throw new Error(`expected one span for an entry of a DuckDB file, got ${spans.length}`);
 }

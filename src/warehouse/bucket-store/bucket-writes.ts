@@ -1,0 +1,141 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startAge } from '../../core/effects.ts';
+import { StoreError } from '../../core/errors.ts';
+import { runLimited } from '../../core/run-limited.ts';
+import type { Span } from '../../core/span.ts';
+import { takeAll } from '../../files/file-failure.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import type { Database } from '../../sql/database.ts';
+import type { Backend, Reads, Writes } from '../backend.ts';
+import { entryName, LEDGER, type LedgerFolder } from '../ledger/ledger-folder.ts';
+import { writerSettings } from '../reader-settings.ts';
+import type { FileStage, LedgerEntry, StagedFile, StagedSpan } from '../store.ts';
+import { GRACE_MS, type StoreOptions, stepOf } from '../store-options.ts';
+import { COMMIT_WITHIN_MS, collectGarbage } from './bucket-garbage.ts';
+import { BucketScans } from './bucket-scans.ts';
+import { EarlyUploads } from './early-uploads.ts';
+import { GrowingStage } from './growing-stage.ts';
+import { LocalCopies } from './local-copies.ts';
+import { openWorkFolder } from './work-folder.ts';
+
+/** Files of a commit that are uploaded concurrently. */
+const UPLOADS = 4;
+
+/** What it needs of its backend. */
+interface Place extends Pick<Backend, 'access'> {
+  readonly objects: ObjectStore;
+}
+
+/** One of the writers of a place in an object store. */
+export class BucketWrites implements Writes {
+  readonly stagingPath: string;
+  readonly #work: string;
+  readonly #options: StoreOptions;
+  readonly #objects: ObjectStore;
+  readonly #ledger: LedgerFolder;
+  readonly #access: () => (database: Database) => Promise<void>;
+  readonly #copies: LocalCopies;
+  readonly #uploads: EarlyUploads;
+  /** Age of the first file of the commit that runs. */
+  #ageMs: () => number = () => 0;
+
+  private constructor(place: Place, ledger: LedgerFolder, options: StoreOptions, work: string) {
+    this.#work = work;
+    this.stagingPath = join(work, 'stage');
+    this.#options = options;
+    this.#objects = place.objects;
+    this.#access = place.access;
+    this.#ledger = ledger;
+    this.#copies = new LocalCopies(join(work, 'copies'));
+    this.#uploads = new EarlyUploads(place.objects, options.effects);
+  }
+
+  static async open(place: Place, ledger: LedgerFolder, options: StoreOptions): Promise<BucketWrites> {
+    return new BucketWrites(place, ledger, options, await openWorkFolder());
+  }
+
+  readonly pathOf = (file: string): string => this.#copies.pathOf(file) ?? `${this.#objects.url}/${file}`;
+
+  stage(files: FileStage, span: Span): FileStage {
+    return new GrowingStage(files, span, this.#uploads);
+  }
+
+  openReads(name: string, threads: number): Reads {
+    // Extensions are loaded into one instance of DuckDB.
+    const scans = new BucketScans();
+    const access = this.#access();
+    return {
+      ...{ settings: writerSettings(this.stagingPath, name, threads), scans, close: () => scans.close() },
+      // A run that reads only what it has written itself needs no extension.
+      prepare: async (database) => {
+        if (this.#ledger.entries.effective.some((entry) => this.#isElsewhere(entry))) await access(database);
+      },
+    };
+  }
+
+  readBy<T>(query: () => Promise<T>): Promise<T> {
+    return this.#copies.readBy(query);
+  }
+
+  async open(isNew: boolean, refresh: () => Promise<void>): Promise<void> {
+    if (!isNew) await this.#collect(false, refresh);
+  }
+
+  async place(files: readonly StagedFile[]): Promise<void> {
+    const step = stepOf(this.#options);
+    this.#ageMs = startAge(this.#options.effects);
+    await step('upload files');
+    await runLimited(
+      UPLOADS,
+      files.map((file) => async () => {
+        await step('upload file');
+        await this.#uploads.put(file);
+      }),
+    );
+  }
+
+  async putEntry(entry: LedgerEntry): Promise<string | undefined> {
+    requireYoung(this.#ageMs());
+    await stepOf(this.#options)('put entry');
+    const text = Buffer.from(`${JSON.stringify(entry)}\n`);
+    const other = await this.#objects.putOrGet(`${LEDGER}/${entryName(entry.number)}`, text);
+    return other && Buffer.from(other).toString('utf8');
+  }
+
+  async sync(): Promise<void> {}
+
+  /** Keeps the files of a commit for reading. What it superseded keeps its name until it is collected. */
+  async settle(staged: readonly StagedSpan[]): Promise<void> {
+    for (const each of staged) await this.#copies.take(each);
+  }
+
+  clear(refresh: () => Promise<void>): Promise<number> {
+    return this.#collect(true, refresh);
+  }
+
+  async closeIdle(): Promise<void> {}
+
+  async close(): Promise<void> {
+    await takeAll([() => this.#uploads.close(), () => rm(this.#work, { recursive: true, force: true })]);
+  }
+
+  #collect(isForced: boolean, refresh: () => Promise<void>): Promise<number> {
+    const { graceMs = GRACE_MS } = this.#options;
+    return collectGarbage(this.#objects, this.#ledger, { graceMs, isForced }, refresh);
+  }
+
+  #isElsewhere({ tables }: LedgerEntry): boolean {
+    return Object.values(tables).some(({ files }) => files.some(({ path }) => this.#copies.pathOf(path) === undefined));
+  }
+}
+
+/** @throws {StoreError} if the files of a commit are so old that they may be collected as garbage */
+function requireYoung(ageMs: number): void {
+  if (ageMs < COMMIT_WITHIN_MS) return;
+  throw new StoreError(`store: a commit took ${Math.round(ageMs / 3_600_000)} hours, and its files may be gone`, {
+    code: 'too-late',
+    retryable: true,
+    hint: 'run the same command again: it does what is missing',
+  });
+}

@@ -1,0 +1,194 @@
+import { takeAll } from '../files/file-failure.ts';
+import type { Lock } from '../files/writer-lock.ts';
+import type { Backend, Writes } from './backend.ts';
+import { DeclarationFolder } from './ledger/declarations.ts';
+import { badLedger } from './ledger/entries.ts';
+import {
+  type LedgerFolder,
+  putIdentity,
+  readIdentity,
+  requireNetwork,
+  requireOwnEntries,
+} from './ledger/ledger-folder.ts';
+import { NumberRace } from './ledger/number-race.ts';
+import { filesOf } from './ledger/pruned-entries.ts';
+import { entryRows } from './parquet-store/entry-rows.ts';
+import { requireDeclared, schemaOf } from './relations/table-schema.ts';
+import { WarehouseViews } from './relations/warehouse-views.ts';
+import type { LedgerEntry, SideConnection, Store } from './store.ts';
+import { type StoreOptions, stepOf } from './store-options.ts';
+import type { DeclaredPart, DraftedEntry, Writer } from './writer.ts';
+
+/**
+ * Opens a warehouse of Parquet files for writing, and removes what a killed run left.
+ * @throws {StoreError} if another process has its lock, it is of another network, it cannot be read or written, its tables need a migration,
+ * or an object store ignores conditions
+ */
+export async function openFilesWriter(backend: Backend, options: StoreOptions): Promise<Writer> {
+  const { network, effects, tables, command = 'tonlake' } = options;
+  const { path, files } = backend;
+  await Promise.all([backend.requireWritable(effects), backend.requireQueries()]);
+  const lock = await backend.lock(command, effects);
+  try {
+    const before = await readIdentity(path, files);
+    if (before === undefined) await putIdentity(files, network, effects.now());
+    // Another process may have been first.
+    const identity = before ?? (await readIdentity(path, files));
+    requireNetwork(path, identity?.network ?? network, network);
+    const ledger = backend.ledger();
+    requireOwnEntries(path, network, await ledger.refresh());
+    ledger.entries.setAside(options.setAside ?? []);
+    ledger.requireReadable(tables, path);
+    const writes = await backend.openWrites(ledger, options);
+    const writer = new FilesWriter({ backend, options, ledger, writes, lock });
+    await writes
+      .open(before === undefined, () => writer.refresh())
+      .catch(async (error) => {
+        if (backend.isShared) await writes.close();
+        throw error;
+      });
+    return writer;
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly backend: Backend;
+  readonly options: StoreOptions;
+  readonly ledger: LedgerFolder;
+  readonly writes: Writes;
+  readonly lock: Lock;
+}
+
+class FilesWriter implements Writer {
+  readonly kind = 'parquet';
+  readonly path: string;
+  readonly staging: Store['staging'];
+  readonly entries: LedgerFolder['entries'];
+  readonly rows: Store['rows'];
+  readonly rivals?: Set<string>;
+  readonly stage: NonNullable<Writer['stage']>;
+  readonly #opened: Opened;
+  readonly #ledger: LedgerFolder;
+  readonly #writes: Writes;
+  readonly #declarations: DeclarationFolder;
+  readonly #views: SideConnection;
+  #race: NumberRace;
+
+  constructor(opened: Opened) {
+    const { backend, options, ledger, writes } = opened;
+    this.#opened = opened;
+    this.#ledger = ledger;
+    this.#writes = writes;
+    const { stagingPath, pathOf } = writes;
+    this.path = backend.path;
+    this.staging = { form: 'final', stagingPath };
+    this.entries = ledger.entries;
+    this.rows = entryRows(backend, ledger, { pathOf });
+    if (backend.isShared) this.rivals = new Set();
+    this.stage = (files, span) => this.#writes.stage?.(files, span) ?? files;
+    this.#declarations = new DeclarationFolder(this.path, backend.files);
+    this.#race = new NumberRace(options.effects);
+    this.#views = this.#openViews('query', 2);
+  }
+
+  readonly query: Store['query'] = (sql, parameters) => this.#views.query(sql, parameters);
+  readonly log: Store['log'] = (after, most) => this.#ledger.log(after, most);
+  readonly connect: Store['connect'] = async () => this.#openViews(this.#opened.options.effects.freshId(), 1);
+
+  #openViews(name: string, threads: number): SideConnection {
+    const { path } = this;
+    const { tables } = this.#opened.options;
+    const { pathOf } = this.#writes;
+    const { close, ...reads } = this.#writes.openReads(name, threads);
+    const views = new WarehouseViews({ ...reads, path, ledger: this.#ledger, tables, pathOf });
+    return {
+      query: (sql, parameters) => this.#writes.readBy(() => views.query(sql, parameters)),
+      interrupt: () => views.interrupt(),
+      close: () => takeAll([() => views.close(), close]),
+    };
+  }
+
+  async place(parts: readonly DeclaredPart[]): Promise<void> {
+    const { tables, marts = [], effects } = this.#opened.options;
+    const step = stepOf(this.#opened.options);
+    this.#race = new NumberRace(effects);
+    await step('write declaration');
+    for (const { declared } of parts) {
+      if (declared !== undefined) await this.#declarations.put(declared, this.entries.nextNumber);
+    }
+    await step('write schemas');
+    for (const { staged, draft } of parts) {
+      for (const [name, { schema }] of Object.entries(staged.tables)) {
+        const table = requireDeclared([...tables, ...marts], name, schema, draft.without);
+        await this.#ledger.putSchema(schemaOf(table));
+      }
+    }
+    await this.#writes.place(parts.flatMap(({ staged }) => Object.values(staged.tables).flatMap(({ files }) => files)));
+  }
+
+  async put(drafted: readonly DraftedEntry[]): Promise<number> {
+    for (const [count, { entry }] of drafted.entries()) {
+      const other = await this.#writes.putEntry(entry);
+      if (other !== undefined) {
+        await this.#lose(entry, other);
+        return count;
+      }
+      this.entries.add(entry);
+      await this.#writes.sync();
+    }
+    return drafted.length;
+  }
+
+  /** Another writer has taken the number. */
+  async #lose({ number }: LedgerEntry, other: string): Promise<void> {
+    if (this.rivals === undefined) {
+      throw badLedger(`another process has written entry ${number} of ${this.#ledger.path}`);
+    }
+    this.#ledger.keepNext(number, other);
+    await this.#race.lost();
+    await this.refresh();
+  }
+
+  async settle(drafted: readonly DraftedEntry[]): Promise<void> {
+    const superseded = new Set(drafted.flatMap(({ entry }) => entry.supersedes));
+    const retired = superseded.size === 0 ? [] : this.entries.all.filter(({ id }) => superseded.has(id));
+    await this.#writes.settle(
+      drafted.map(({ staged }) => staged),
+      retired.flatMap(filesOf),
+    );
+    if (!this.#ledger.isCheckpointDue) return;
+    await stepOf(this.#opened.options)('write checkpoint');
+    // The commit is done: a checkpoint that cannot be written is tried again after the next one.
+    await this.#ledger.writeCheckpoint(this.staging.stagingPath).catch(() => {});
+  }
+
+  /** What is left is collected later. */
+  async abandon(staged: Parameters<Writer['abandon']>[0]): Promise<void> {
+    const files = staged.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
+    await this.#opened.backend.objects.remove(files.map(({ path }) => path)).catch(() => {});
+  }
+
+  clear(): Promise<number> {
+    return this.#writes.clear(() => this.refresh());
+  }
+
+  closeIdle(): Promise<void> {
+    return this.#writes.closeIdle();
+  }
+
+  async close(): Promise<void> {
+    await takeAll([() => this.#views.close(), () => this.#writes.close(), () => this.#opened.lock.release()]);
+  }
+
+  /** Reads what other writers have committed. */
+  async refresh(): Promise<void> {
+    const { network, tables } = this.#opened.options;
+    const fresh = await this.#ledger.refresh();
+    requireOwnEntries(this.path, network, fresh);
+    for (const { id } of fresh) this.rivals?.add(id);
+    if (fresh.length > 0) this.#ledger.requireReadable(tables, this.path);
+  }
+}

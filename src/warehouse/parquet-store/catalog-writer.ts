@@ -1,0 +1,87 @@
+import PQueue from 'p-queue';
+import { guarded, takeAll } from '../../files/file-failure.ts';
+import type { LedgerFolder } from '../ledger/ledger-folder.ts';
+import { type StoreOptions, stepOf } from '../store-options.ts';
+import { Catalog } from './catalog.ts';
+
+/** Minimum pause between two catalogs, as a multiple of the time that the last one took: large ones are written less often. */
+const CATALOG_PAUSE = 20;
+/** Maximum pause between two catalogs, also if the clock jumped while one was written. */
+const MAX_CATALOG_PAUSE_MS = 60_000;
+
+/** Writes the catalog some time after commits, beside later ones. */
+export class CatalogWriter {
+  readonly #path: string;
+  readonly #options: StoreOptions;
+  readonly #catalog: Catalog;
+  readonly #queue = new PQueue({ concurrency: 1 });
+  readonly #closing = new AbortController();
+  /** When the last one was written, and how long that took. */
+  #writtenAt = Number.NEGATIVE_INFINITY;
+  #tookMs = 0;
+  #isStale = true;
+  #isWaiting = false;
+
+  constructor(path: string, ledger: LedgerFolder, options: StoreOptions) {
+    this.#path = path;
+    this.#options = options;
+    this.#catalog = new Catalog(path, ledger, options.tables);
+  }
+
+  async open(isNew: boolean): Promise<void> {
+    if (await this.#catalog.isCurrent()) this.#isStale = false;
+    else if (!isNew) await this.#write();
+    // The first catalog of a warehouse shows its first commits.
+    else this.#writtenAt = this.#options.effects.monotonic();
+  }
+
+  /** Something was committed: the catalog is written again, at the latest by `close`. */
+  outdate(): void {
+    this.#isStale = true;
+  }
+
+  /** At most one rebuild waits; it will include all commits until it starts. */
+  schedule(): void {
+    const { effects, catalogMs = 3000 } = this.#options;
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    const work = async () => {
+      const pauseMs = Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, CATALOG_PAUSE * this.#tookMs));
+      const waitMs = Math.max(0, this.#writtenAt + pauseMs - effects.monotonic());
+      if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal, { ref: false });
+      this.#isWaiting = false;
+      await this.#write();
+    };
+    // If this fails, `close` tries again and reports the error.
+    this.#queue.add(work).catch(() => {});
+  }
+
+  closeIdle(): void {
+    this.#catalog.closeIdle();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await takeAll([
+      () => this.#queue.onIdle(),
+      () => this.#isStale && guarded(`warehouse ${this.#path}`, () => this.#write()),
+      () => this.#catalog.close(),
+    ]);
+  }
+
+  async #write(): Promise<void> {
+    const { effects } = this.#options;
+    const startedAt = effects.monotonic();
+    this.#isStale = false;
+    try {
+      await stepOf(this.#options)('write catalog');
+      await this.#catalog.write();
+    } catch (error) {
+      this.#isStale = true;
+      throw error;
+    } finally {
+      this.#writtenAt = effects.monotonic();
+      this.#tookMs = this.#writtenAt - startedAt;
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { clearFolder, makeFolder, putIfAbsent, syncPath, writeSynced } from '../../files/disk.ts';
+import { takeAll } from '../../files/file-failure.ts';
+import { diskObjects } from '../../objects/disk-objects.ts';
+import type { Reads, Writes } from '../backend.ts';
+import { clearFiles, isCleared } from '../garbage/collect-garbage.ts';
+import { publishedNumbers } from '../garbage/published-entries.ts';
+import { SettledFolders } from '../garbage/settled-folders.ts';
+import { entryName, folderFiles, LEDGER, type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { writerSettings } from '../reader-settings.ts';
+import type { LedgerEntry, StagedFile, StagedSpan } from '../store.ts';
+import { GRACE_MS, type StoreOptions, stepOf } from '../store-options.ts';
+import { CatalogWriter } from './catalog-writer.ts';
+import { pathsIn } from './entry-files.ts';
+import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
+
+/** Number of commits after which old entries leave the memory. */
+const PRUNE_EVERY = 100;
+/** How long superseded entries stay in memory: longer than the time between two catalogs, so that these see which tables have changed. */
+const KEPT_MS = 600_000;
+
+/** The writer of a folder, which holds its lock. */
+export class FolderWrites implements Writes {
+  readonly stagingPath: string;
+  readonly pathOf: Writes['pathOf'];
+  readonly #path: string;
+  readonly #options: StoreOptions;
+  readonly #ledger: LedgerFolder;
+  readonly #catalog: CatalogWriter;
+  readonly #folders: SettledFolders;
+  /** True if the next writer will have nothing to clear; and whether it was so before the commit that runs. */
+  #isSettled = false;
+  #wasSettled = false;
+
+  /** @param path absolute */
+  constructor(path: string, ledger: LedgerFolder, options: StoreOptions) {
+    this.stagingPath = layoutOf(path).stage;
+    this.pathOf = pathsIn(path);
+    this.#path = path;
+    this.#options = options;
+    this.#ledger = ledger;
+    this.#catalog = new CatalogWriter(path, ledger, options);
+    this.#folders = new SettledFolders(path);
+  }
+
+  openReads(name: string, threads: number): Reads {
+    const settings = { ...writerSettings(this.stagingPath, name, threads), enable_external_file_cache: 'false' };
+    return { settings, close: async () => {} };
+  }
+
+  readBy<T>(query: () => Promise<T>): Promise<T> {
+    return query();
+  }
+
+  async open(isNew: boolean): Promise<void> {
+    await clearFolder(this.stagingPath);
+    if (await this.#folders.take()) this.#isSettled = true;
+    else await this.clear();
+    await this.#catalog.open(isNew);
+  }
+
+  async place(files: readonly StagedFile[]): Promise<void> {
+    const step = stepOf(this.#options);
+    this.#wasSettled = this.#isSettled;
+    // If the commit fails, files without an entry may be left.
+    this.#isSettled = false;
+    const folders = new Set<string>();
+    for (const { path, stagedPath } of files) {
+      await step('move file');
+      const to = join(this.#path, path);
+      await makeFolder(dirname(to));
+      await rename(stagedPath, to);
+      folders.add(dirname(to));
+      this.#folders.add(dirname(path));
+      if (await pinFile(this.#path, path)) folders.add(dirname(join(this.#path, pinnedPath(path))));
+    }
+    await step('sync folders');
+    for (const folder of folders) await syncPath(folder);
+  }
+
+  async putEntry(entry: LedgerEntry): Promise<string | undefined> {
+    const step = stepOf(this.#options);
+    await step('stage entry');
+    const staged = join(this.stagingPath, `entry-${entry.id}.json`);
+    await writeSynced(staged, `${JSON.stringify(entry)}\n`);
+    await step('put entry');
+    if (await putIfAbsent(staged, this.#ledger.entryPath(entry.number))) return undefined;
+    return (await folderFiles(this.#path).text(`${LEDGER}/${entryName(entry.number)}`)) ?? '';
+  }
+
+  async sync(): Promise<void> {
+    this.#catalog.outdate();
+    await stepOf(this.#options)('sync ledger');
+    await syncPath(this.#ledger.path);
+  }
+
+  async settle(_staged: readonly StagedSpan[], left: readonly string[]): Promise<void> {
+    await stepOf(this.#options)('retire files');
+    for (const path of left) await retireFile(this.#path, path);
+    this.#isSettled = this.#wasSettled && left.length === 0;
+    this.#catalog.schedule();
+    if (this.#ledger.entries.lastNumber % PRUNE_EVERY === 0) await this.#prune();
+  }
+
+  async clear(): Promise<number> {
+    const { effects, graceMs = GRACE_MS } = this.#options;
+    const grace = { now: effects.now(), ms: graceMs };
+    this.#isSettled = false;
+    const count = await clearFiles(this.#path, this.#ledger, grace);
+    this.#isSettled = await isCleared(this.#path, this.#ledger, grace);
+    return count;
+  }
+
+  async closeIdle(): Promise<void> {
+    this.#catalog.closeIdle();
+  }
+
+  async close(): Promise<void> {
+    await takeAll([
+      () => this.#catalog.close(),
+      () => clearFolder(this.stagingPath),
+      () => this.#ledger.stamp().catch(() => {}),
+      () => this.#isSettled && this.#folders.put(this.#ledger.entries).catch(() => {}),
+    ]);
+  }
+
+  /**
+   * Removes superseded entries from memory, and then the names of their files, which are gone by then. Published ones stay: otherwise each
+   * collection would read the whole ledger.
+   */
+  async #prune(): Promise<void> {
+    const { effects, graceMs = GRACE_MS } = this.#options;
+    const published = await publishedNumbers(diskObjects(this.#path)).catch(() => undefined);
+    if (published?.length !== 0) return;
+    const now = effects.now();
+    this.#ledger.entries.pruneBefore(now - Math.min(KEPT_MS, 2 * graceMs), now - 2 * graceMs);
+  }
+}

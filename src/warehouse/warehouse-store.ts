@@ -1,0 +1,162 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import PQueue from 'p-queue';
+import { isSealedMeanwhile } from '../core/errors.ts';
+import type { Span } from '../core/span.ts';
+import { serializePipeline } from '../declare/stored-declaration.ts';
+import { guarded, takeAll } from '../files/file-failure.ts';
+import { draftEntry, supersedeLast } from './ledger/draft-entry.ts';
+import { requireUnrivalled } from './ledger/rival-entries.ts';
+import { Stager } from './staging/stager.ts';
+import type { CommitDraft, CommitPart, FileStage, LedgerEntry, StagedSpan, Store } from './store.ts';
+import { type StoreOptions, stepOf } from './store-options.ts';
+import type { DeclaredPart, DraftedEntry, Writer } from './writer.ts';
+
+/** A warehouse of any kind, opened for writing. */
+export class WarehouseStore implements Store {
+  readonly kind: Store['kind'];
+  readonly path: string;
+  readonly rivals?: ReadonlySet<string>;
+  readonly staging: Store['staging'];
+  readonly query: Store['query'];
+  readonly rows: Store['rows'];
+  readonly #writer: Writer;
+  readonly #options: StoreOptions;
+  readonly #stager: Stager;
+  readonly #commits = new PQueue({ concurrency: 1 });
+
+  constructor(writer: Writer, options: StoreOptions) {
+    this.kind = writer.kind;
+    this.path = writer.path;
+    if (writer.rivals !== undefined) this.rivals = writer.rivals;
+    this.staging = writer.staging;
+    this.query = writer.query;
+    this.rows = writer.rows;
+    this.#writer = writer;
+    this.#options = options;
+    this.#stager = new Stager(writer.staging, options.effects.freshId);
+  }
+
+  stage(_pipeline: string, span: Span): FileStage {
+    const files = this.#stager.stage(span);
+    return this.#writer.stage?.(files, span) ?? files;
+  }
+
+  scratch(): FileStage {
+    return this.#stager.scratch();
+  }
+
+  async commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry> {
+    const [entry] = await this.commitTogether([{ staged, draft }]);
+    if (entry === undefined) throw new Error('no entry was committed');
+    return entry;
+  }
+
+  commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    return this.#alone(() => this.#commit(supersedeLast(parts)));
+  }
+
+  ledger(): readonly LedgerEntry[] {
+    return this.#writer.entries.effective;
+  }
+
+  forgotten(): readonly LedgerEntry[] {
+    return this.#writer.entries.forgotten;
+  }
+
+  log(after: number, most?: number): Promise<readonly LedgerEntry[]> {
+    return guarded(`warehouse ${this.path}`, () => this.#writer.log(after, most));
+  }
+
+  readonly connect: Store['connect'] = () => this.#writer.connect();
+
+  clearSuperseded(): Promise<number> {
+    return this.#alone(() => this.#writer.clear());
+  }
+
+  async closeIdle(): Promise<void> {
+    await this.#writer.closeIdle();
+    await this.#stager.closeIdle();
+  }
+
+  async close(): Promise<void> {
+    await this.#commits.onIdle();
+    await takeAll([() => this.#stager.close(), () => this.#writer.close()]);
+  }
+
+  /** Runs while no commit does. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#commits.add(() => guarded(`warehouse ${this.path}`, work));
+  }
+
+  /** Rows first, then the entries that name them: rows without an entry do not count. */
+  async #commit(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
+    const { pipelines = [] } = this.#options;
+    const staged = parts.map((part) => part.staged);
+    let due: readonly DeclaredPart[] = parts.map((part) => {
+      const pipeline = pipelines.find(({ name }) => name === part.draft.pipeline);
+      return { ...part, declared: pipeline && serializePipeline(pipeline) };
+    });
+    try {
+      await this.#writer.place(due);
+      for (;;) {
+        const drafted = this.#draft(due);
+        const count = await this.#writer.put(drafted);
+        if (count === drafted.length) {
+          await this.#writer.settle(drafted);
+          await this.#clearStages(staged);
+          return drafted.map(({ entry }) => entry);
+        }
+        // Under ids that are new, so that the entries before the missing one stay incomplete for ever.
+        if (count > 0) due = this.#renamed(due);
+      }
+    } catch (error) {
+      if (isSealedMeanwhile(error)) {
+        await this.#writer.abandon(staged);
+        await this.#clearStages(staged);
+      }
+      throw error;
+    }
+  }
+
+  #draft(parts: readonly DeclaredPart[]): readonly DraftedEntry[] {
+    const { effects, network } = this.#options;
+    const { entries } = this.#writer;
+    const last = parts.at(-1)?.staged.id;
+    const committedAt = effects.now();
+    return parts.map(({ staged, draft, declared }, ahead) => {
+      this.#requireUnrivalled(draft, staged.id);
+      const commitWith = staged.id === last ? undefined : last;
+      const declaration = declared?.id;
+      const entry = draftEntry({ staged, draft, entries, network, commitWith, declaration, committedAt, ahead });
+      return { staged, declared, entry };
+    });
+  }
+
+  #requireUnrivalled(draft: CommitDraft, id: string): void {
+    const { rivals } = this;
+    if (rivals === undefined || rivals.size === 0) return;
+    const { entries } = this.#writer;
+    requireUnrivalled({
+      ...{ draft, id, pipelines: this.#options.pipelines },
+      rivals: entries.effective.filter((entry) => rivals.has(entry.id)),
+      isReplaced: (each) => rivals.has(entries.successorOf(each)?.id ?? ''),
+    });
+  }
+
+  /** The same with new ids of the entries; those of the files stay. */
+  #renamed(parts: readonly DeclaredPart[]): readonly DeclaredPart[] {
+    const ids = new Map(parts.map(({ staged }) => [staged.id, this.#options.effects.freshId()]));
+    const idOf = (id: string): string => ids.get(id) ?? id;
+    return parts.map(({ staged, draft, declared }) => ({
+      staged: { ...staged, id: idOf(staged.id) },
+      draft: { ...draft, supersedes: draft.supersedes.map(idOf) },
+      declared,
+    }));
+  }
+
+  async #clearStages(staged: readonly StagedSpan[]): Promise<void> {
+    await stepOf(this.#options)('clear stage');
+    for (const { id } of staged) await rm(join(this.staging.stagingPath, id), { recursive: true, force: true });
+  }
+}
