@@ -97,17 +97,6 @@ export async function putIfAbsent(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** Writes a new file by way of a staged one, so that it appears complete; `staging` is a folder on the same file system. */
-export async function putText(to: string, text: string, staging: string, id: string): Promise<boolean> {
-  const staged = join(staging, `put-${id}`);
-  await rm(staged, { force: true });
-  await writeSynced(staged, text);
-  const isNew = await putIfAbsent(staged, to);
-  if (!isNew) await rm(staged, { force: true });
-  await syncPath(dirname(to));
-  return isNew;
-}
-
 /** Creates a folder with its parents, and flushes them to disk. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await makeFolders(path);

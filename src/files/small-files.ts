@@ -15,11 +15,11 @@ export class SmallFiles {
   #read = 0;
   #ms = 0;
 
-  /** The text of a file; undefined if it does not exist. */
-  async text(path: string): Promise<string | undefined> {
+  /** The bytes of a file; undefined if it does not exist. */
+  async read(path: string): Promise<Buffer | undefined> {
     return this.#ask(
-      () => readFileSync(path, 'utf8'),
-      () => readFile(path, 'utf8'),
+      () => readFileSync(path),
+      () => readFile(path),
     );
   }
 

@@ -1,4 +1,4 @@
-import type { SmallObjects } from '../objects/object-store.ts';
+import { readText, type SmallObjects } from '../objects/object-store.ts';
 import { type CurrentTable, metadataName, parseMetadata, type TableMetadata, versionOf } from './table-metadata.ts';
 
 /** The versions of a table's metadata, and who decides which one is the newest. */
@@ -25,7 +25,7 @@ export function folderVersions(objects: SmallObjects): TableVersions {
     current: () => readCurrent(objects),
     commit: async (before, next) => {
       const version = (before?.version ?? 0) + 1;
-      return (await objects.putIfAbsent(metadataName(version), Buffer.from(JSON.stringify(next))))
+      return (await objects.putOrGet(metadataName(version), Buffer.from(JSON.stringify(next)))) === undefined
         ? version
         : undefined;
     },
@@ -36,23 +36,18 @@ export function folderVersions(objects: SmallObjects): TableVersions {
 
 /** The newest version, which the hint may not tell yet; undefined if there is no table. */
 async function readCurrent(objects: SmallObjects): Promise<CurrentTable | undefined> {
-  const hinted = Number(await textOf(objects, HINT));
+  const hinted = Number(await readText(objects, HINT));
   let version = Number.isSafeInteger(hinted) ? hinted : 0;
-  let text = version === 0 ? undefined : await textOf(objects, metadataName(version));
+  let text = version === 0 ? undefined : await readText(objects, metadataName(version));
   // The hint is lost, or so old that its version is gone.
   if (text === undefined) version = await newestVersion(objects);
   for (;;) {
-    const next = await textOf(objects, metadataName(version + 1));
+    const next = await readText(objects, metadataName(version + 1));
     if (next === undefined) break;
     [version, text] = [version + 1, next];
   }
-  text ??= version === 0 ? undefined : await textOf(objects, metadataName(version));
+  text ??= version === 0 ? undefined : await readText(objects, metadataName(version));
   return text === undefined ? undefined : { version, metadata: parseMetadata(text) };
-}
-
-async function textOf(objects: SmallObjects, name: string): Promise<string | undefined> {
-  const bytes = await objects.get(name);
-  return bytes && Buffer.from(bytes).toString();
 }
 
 /** The greatest version that a listing finds, or 0. */
@@ -63,7 +58,7 @@ async function newestVersion(objects: SmallObjects): Promise<number> {
 
 /** Writes the hint, and goes on while another publisher has written a newer version, so that the hint never stays behind. */
 async function tellVersion(objects: SmallObjects, version: number): Promise<void> {
-  if ((await textOf(objects, HINT)) !== String(version)) await objects.put(HINT, Buffer.from(String(version)));
+  if ((await readText(objects, HINT)) !== String(version)) await objects.put(HINT, Buffer.from(String(version)));
   let newest = version;
   while ((await objects.get(metadataName(newest + 1))) !== undefined) newest += 1;
   if (newest > version) await tellVersion(objects, newest);

@@ -1,22 +1,52 @@
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { realEffects } from '../core/effects.ts';
-import { ifAny, makeFolder, putIfAbsent, syncPath, writeSynced } from '../files/disk.ts';
-import type { ObjectEntry, SmallObjects } from './object-store.ts';
+import { ifAny, listFolder, makeFolder, putIfAbsent, stateOf, syncPath, writeSynced } from '../files/disk.ts';
+import { SmallFiles } from '../files/small-files.ts';
+import type { ObjectEntry, WarehouseObjects } from './object-store.ts';
 
 /** Begins the names of files that are not complete. */
 const DRAFT = '.draft-';
 
-/** A folder of a local disk as objects. @param root absolute */
-export function diskObjects(root: string): SmallObjects {
+/**
+ * A folder of a local disk as objects.
+ *
+ * @param root absolute
+ * @param drafts folder of what is not complete, on the same file system. Default: beside the object
+ */
+export function diskObjects(root: string, drafts?: string): WarehouseObjects {
+  const small = new SmallFiles();
+  // Called for many thousand entries, and `join` takes longer than the rest.
+  const get = (key: string) => small.read(`${root}/${key}`);
   const stage = async (path: string, bytes: Uint8Array): Promise<string> => {
-    await makeFolder(dirname(path));
-    const draft = join(dirname(path), `${DRAFT}${realEffects.freshId()}-${basename(path)}`);
+    const folder = drafts ?? dirname(path);
+    for (const each of new Set([folder, dirname(path)])) await makeFolder(each);
+    const draft = join(folder, `${DRAFT}${realEffects.freshId()}-${basename(path)}`);
     await writeSynced(draft, bytes);
     return draft;
   };
+  const put = async (key: string, bytes: Uint8Array): Promise<void> => {
+    const path = join(root, key);
+    await rename(await stage(path, bytes), path);
+    await syncPath(dirname(path));
+  };
+  const putOrGet = async (key: string, bytes: Uint8Array): Promise<Uint8Array | undefined> => {
+    const path = join(root, key);
+    const draft = await stage(path, bytes);
+    const isPut = await putIfAbsent(draft, path);
+    // Who put the other one may have been killed before this.
+    await syncPath(dirname(path));
+    if (isPut) return undefined;
+    await rm(draft, { force: true });
+    const other = await get(key);
+    // It may have been removed since.
+    if (other === undefined) return putOrGet(key, bytes);
+    return other.equals(bytes) ? undefined : other;
+  };
   return {
-    url: root,
+    ...{ url: root, get, put },
+    names: (folder) => listFolder(join(root, folder)),
+    stateOf: (folder) => stateOf(join(root, folder)),
     list: async (prefix) => {
       const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
       const found = (await listFiles(root, folder)).filter(({ key }) => key.startsWith(prefix));
@@ -26,21 +56,12 @@ export function diskObjects(root: string): SmallObjects {
       const items = (await ifAny(readdir(join(root, folder), { withFileTypes: true }))) ?? [];
       return items.flatMap((item) => (item.isDirectory() ? [item.name] : [])).sort();
     },
-    get: (key) => ifAny(readFile(join(root, key))),
-    put: async (key, bytes) => {
-      const path = join(root, key);
-      await rename(await stage(path, bytes), path);
-      await syncPath(dirname(path));
-    },
-    putIfAbsent: async (key, bytes) => {
-      const path = join(root, key);
-      const draft = await stage(path, bytes);
-      if (await putIfAbsent(draft, path)) {
-        await syncPath(dirname(path));
-        return true;
-      }
-      await rm(draft, { force: true });
-      return (await ifAny(readFile(path)))?.equals(bytes) === true;
+    putOrGet,
+    // The writer lock keeps other processes away.
+    putInPlaceOf: async (key, before, bytes) => {
+      if ((await get(key))?.equals(before) !== true) return false;
+      await put(key, bytes);
+      return true;
     },
     remove: async (keys) => {
       for (const key of keys) await rm(join(root, key), { force: true });

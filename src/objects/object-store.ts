@@ -30,25 +30,34 @@ export interface SmallObjects {
    * Puts an object unless there is one with other bytes, atomically. An answer that was lost is made up for: if the object is there with
    * these bytes, this call, or an attempt of it, has put it.
    *
-   * @returns false if there is another one
+   * @returns the bytes of the other object, if there is one
    */
-  putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean>;
+  putOrGet(key: string, bytes: Uint8Array): Promise<Uint8Array | undefined>;
   /** Those that are not there do no harm. */
   remove(keys: readonly string[]): Promise<void>;
+}
+
+/** The small objects of a warehouse: identity, ledger, schemas, declarations, checkpoints, marks of publications. */
+export interface WarehouseObjects extends SmallObjects {
+  /** Names of the objects below a folder, which is given without a slash. `after`: those up to this name may be left out. */
+  names(folder: string, after?: string): Promise<readonly string[]>;
+  /**
+   * Replaces an object if it still has these bytes; atomically where the store knows the condition `If-Match`.
+   * @returns false if it has others, or is gone
+   */
+  putInPlaceOf(key: string, before: Uint8Array, bytes: Uint8Array): Promise<boolean>;
+  /**
+   * Differs after an object was added to a folder, or removed from it; undefined if there is no folder. Absent if nothing tells: listings may
+   * then lack objects that are there.
+   */
+  readonly stateOf?: (folder: string) => string | undefined;
 }
 
 /**
  * Objects of any size below a location of an object store. Every call is retried as its failure allows, and throws a StoreError of one line
  * otherwise.
  */
-export interface ObjectStore extends SmallObjects {
-  /** As `putIfAbsent`. @returns the bytes of the other object, if there is one */
-  putOrGet(key: string, bytes: Uint8Array): Promise<Uint8Array | undefined>;
-  /**
-   * Replaces an object if it still has these bytes, atomically where the store knows the condition `If-Match`.
-   * @returns false if it has others, or is gone
-   */
-  putInPlaceOf(key: string, before: Uint8Array, bytes: Uint8Array): Promise<boolean>;
+export interface ObjectStore extends WarehouseObjects {
   /** `after`: only later keys. */
   list(prefix: string, after?: string): Promise<readonly ObjectEntry[]>;
   /** Size of an object, and the checksum that `upload` recorded; undefined if there is none. */
@@ -94,7 +103,13 @@ export function objectsBelow(objects: SmallObjects, folder: string, url = `${obj
     folders: (name) => objects.folders(base + name),
     get: (key) => objects.get(base + key),
     put: (key, bytes) => objects.put(base + key, bytes),
-    putIfAbsent: (key, bytes) => objects.putIfAbsent(base + key, bytes),
+    putOrGet: (key, bytes) => objects.putOrGet(base + key, bytes),
     remove: (keys) => objects.remove(keys.map((key) => base + key)),
   };
+}
+
+/** The text of an object; undefined if there is none. */
+export async function readText(objects: Pick<SmallObjects, 'get'>, key: string): Promise<string | undefined> {
+  const bytes = await objects.get(key);
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }

@@ -58,6 +58,12 @@ class S3Store implements ObjectStore {
     return objects;
   }
 
+  async names(folder: string, after?: string): Promise<readonly string[]> {
+    const start = `${folder}/`;
+    const found = await this.list(start, after === undefined ? undefined : start + after);
+    return found.map(({ key }) => key.slice(start.length));
+  }
+
   async folders(folder: string): Promise<readonly string[]> {
     const names: string[] = [];
     const start = this.#base + folder;
@@ -106,10 +112,6 @@ class S3Store implements ObjectStore {
   async put(key: string, bytes: Uint8Array): Promise<void> {
     const { PutObjectCommand } = s3Sdk();
     await this.#send(`put ${key}`, () => this.#client.send(new PutObjectCommand(this.#body(key, bytes))));
-  }
-
-  async putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean> {
-    return (await this.putOrGet(key, bytes)) === undefined;
   }
 
   async putOrGet(key: string, bytes: Uint8Array): Promise<Uint8Array | undefined> {

@@ -1,14 +1,13 @@
 import type { Effects } from '../core/effects.ts';
-import type { FileSum, SmallObjects } from '../objects/object-store.ts';
+import type { FileSum, WarehouseObjects } from '../objects/object-store.ts';
 import type { Database } from '../sql/database.ts';
 import type { Traffic } from '../sql/http-traffic.ts';
 import type { LedgerFolder } from './ledger/ledger-folder.ts';
 import type { PathOf } from './parquet-store/entry-files.ts';
 import type { ReaderOptions } from './reader.ts';
 import type { ViewsOptions } from './relations/warehouse-views.ts';
-import type { LedgerEntry, StagedFile, StagedSpan, TableFile } from './store.ts';
+import type { StagedFile, StagedSpan, TableFile } from './store.ts';
 import type { StoreOptions } from './store-options.ts';
-import type { WarehouseFiles } from './warehouse-files.ts';
 import type { Writer } from './writer.ts';
 
 /** A place that holds a warehouse of Parquet files: all that a folder and an object store do in different ways. The rest is written once. */
@@ -17,16 +16,12 @@ export interface Backend {
   readonly path: string;
   /** True if any number of processes write at the same time; otherwise one does, with the lock. */
   readonly isShared: boolean;
-  /** Identity, ledger, schemas and declarations. */
-  readonly files: WarehouseFiles;
-  /** Everything, as objects: marks and metadata of publications, and checkpoints. */
-  readonly objects: SmallObjects;
+  /** Identity, ledger, schemas, declarations and checkpoints; marks and metadata of publications. */
+  readonly objects: WarehouseObjects;
   /** The ledger, not read yet. */
   ledger(): LedgerFolder;
   /** Takes the lock, if there is one. @throws {StoreError} `busy` */
   lock(command: string, effects: Effects): Promise<{ release(): Promise<void> }>;
-  /** Puts an entry under the number of one that is lost. `isBroken`: what is there is put aside. A number that another process has filled stays. */
-  fillEntry(entry: LedgerEntry, isBroken: boolean): Promise<void>;
 
   /** Where DuckDB reads a data file. */
   readonly pathOf: PathOf;
@@ -77,10 +72,8 @@ export interface Writes {
   open(isNew: boolean, refresh: () => Promise<void>): Promise<void>;
   /** Puts data files that no entry names yet, durably. */
   place(files: readonly StagedFile[]): Promise<void>;
-  /** Puts an entry, unless its number is taken. @returns the text of the other entry */
-  putEntry(entry: LedgerEntry): Promise<string | undefined>;
-  /** Makes an entry durable that was put. */
-  sync(): Promise<void>;
+  /** @throws {StoreError} `too-late` if what was placed is so old that it may be collected as garbage. Default: never */
+  readonly requireYoung?: () => void;
   /** After a commit. @param left paths of files that it superseded */
   settle(staged: readonly StagedSpan[], left: readonly string[]): Promise<void>;
   /** As `clearSuperseded` of a store. */

@@ -77,7 +77,7 @@ export async function openDataFiles(warehouse: string, kind?: Store['kind']): Pr
     });
   }
   const backend = await openBackend(path);
-  const identity = await guarded(`warehouse ${path}`, () => readIdentity(path, backend.files));
+  const identity = await guarded(`warehouse ${path}`, () => readIdentity(backend.objects));
   if (identity === undefined) throw noWarehouse(path);
   const { objects, keep } = backend;
   return {

@@ -44,8 +44,8 @@ interface Detected {
 /** Kind of the warehouse at a path: by what is there, or by the name if nothing is. */
 export async function detectStoreKind(path: string): Promise<Detected> {
   if (isObjectUrl(path)) {
-    const { files } = await openBackend(path);
-    return { kind: 'parquet', exists: (await readIdentity(path, files)) !== undefined };
+    const { objects } = await openBackend(path);
+    return { kind: 'parquet', exists: (await readIdentity(objects)) !== undefined };
   }
   const found = await guarded(`warehouse ${path}`, () => statIfAny(path));
   const fits = (kind: Store['kind']): boolean => {

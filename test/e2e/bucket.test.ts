@@ -213,9 +213,9 @@ describe.skipIf(isMissing)(
       );
       expect(code).toBe(1);
       expect(stderr.trim()).toMatch(/extension httpfs cannot be installed .*hint: .*docs\/lake.md/);
-      const { files } = bucketBackend(place);
-      expect(await files.list('_ledger')).toEqual([]);
-      expect(await files.text('tonlake.json')).toBeUndefined();
+      const { objects } = bucketBackend(place);
+      expect(await objects.names('_ledger')).toEqual([]);
+      expect(await objects.get('tonlake.json')).toBeUndefined();
     });
 
     test.each([

@@ -118,7 +118,7 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
     const ledger = bucketBackend(path).ledger();
     await commit(...starts(4, 20));
     await ledger.refresh();
-    await ledger.writeCheckpoint('');
+    await ledger.writeCheckpoint();
     await publish(path);
     await commit(400);
     const late = await requestsOf();
@@ -185,7 +185,7 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
       return filesIn();
     };
     expect(await collect()).toEqual(expect.arrayContaining([...shown.files]));
-    await ledger.writeCheckpoint('');
+    await ledger.writeCheckpoint();
     const again = bucketBackend(path).ledger();
     await again.refresh();
     expect(again.entries.all.map(({ number }) => number)).toEqual([2, 3]);

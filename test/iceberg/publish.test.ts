@@ -148,7 +148,7 @@ describe('superseded files', () => {
     await store.close();
     const ledger = new LedgerFolder(path);
     await ledger.refresh();
-    await ledger.writeCheckpoint(join(path, '_stage'));
+    await ledger.writeCheckpoint();
     const again = new LedgerFolder(path);
     await again.refresh();
     expect(again.entries.all.map(({ number }) => number)).toEqual([2, 3]);
@@ -327,9 +327,9 @@ function failingObjects(failAt: number) {
       before();
       await objects.put(key, bytes);
     },
-    putIfAbsent: async (key, bytes) => {
+    putOrGet: async (key, bytes) => {
       before();
-      return objects.putIfAbsent(key, bytes);
+      return objects.putOrGet(key, bytes);
     },
   });
   return { wrap };

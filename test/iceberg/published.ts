@@ -109,10 +109,10 @@ export function memoryObjects(url = '/w/iceberg/items'): MemoryObjects {
     folders: async () => [],
     get: async (key) => held.get(key),
     put: async (key, bytes) => set(key, bytes),
-    putIfAbsent: async (key, bytes) => {
+    putOrGet: async (key, bytes) => {
       const there = held.get(key);
       if (there === undefined) set(key, bytes);
-      return there === undefined || there.equals(bytes);
+      return there === undefined || there.equals(bytes) ? undefined : there;
     },
     remove: async (keys) => {
       for (const key of keys) held.delete(key);

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync }
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
+import type { WarehouseObjects } from '../../src/objects/object-store.ts';
 import { Database } from '../../src/sql/database.ts';
 import { bucketBackend } from '../../src/warehouse/bucket-store/bucket-backend.ts';
-import { BucketCheckpoints } from '../../src/warehouse/bucket-store/bucket-files.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { openDamagedFiles } from '../../src/warehouse/parquet-store/damaged-files.ts';
@@ -275,18 +275,8 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     for (let n = 0; n < 3; n++) await commitItems(store, n * 10, n * 10 + 9);
     await store.close();
     const list = (): Promise<readonly number[]> => {
-      const place = bucketBackend(path);
-      const { files } = place;
-      const lagging = {
-        root: path,
-        mayLag: true,
-        text: (name: string) => files.text(name),
-        stateOf: () => files.stateOf(''),
-      };
-      const ledger = new LedgerFolder(path, {
-        files: Object.assign(Object.create(files), lagging, { list: async () => ['00000001.json'] }),
-        checkpoints: new BucketCheckpoints(place.objects),
-      });
+      const lagging: Partial<WarehouseObjects> = { names: async () => ['00000001.json'] };
+      const ledger = new LedgerFolder(path, Object.assign(bucketBackend(path).objects, lagging));
       return ledger.refresh().then((all) => all.map(({ number }) => number));
     };
     expect(await list()).toEqual([1, 2, 3]);
@@ -300,7 +290,7 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     await store.close();
     const ledger = bucketBackend(path).ledger();
     await ledger.refresh();
-    await ledger.writeCheckpoint('');
+    await ledger.writeCheckpoint();
     for (const number of [1, 2]) rmSync(join(folder, `_ledger/0000000${number}.json`));
     const again = await openTestStore(path);
     expect(again.ledger()).toHaveLength(3);

@@ -13,12 +13,11 @@ import type { Database } from '../../sql/database.ts';
 import { logTraffic } from '../../sql/http-traffic.ts';
 import { loadHttpfs, putSecret, requireHttpfs } from '../../sql/httpfs.ts';
 import type { Backend } from '../backend.ts';
-import { entryName, LEDGER, LedgerFolder } from '../ledger/ledger-folder.ts';
+import { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { damagedFile } from '../parquet-store/entry-files.ts';
 import type { ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
-import { BucketCheckpoints, BucketFiles } from './bucket-files.ts';
 import { BucketScans } from './bucket-scans.ts';
 import { BucketWrites } from './bucket-writes.ts';
 import { requireConditionalPut } from './require-conditional-put.ts';
@@ -38,24 +37,11 @@ export interface BucketBackend extends Backend {
 /** A place in an object store. @param path `s3://bucket/prefix` */
 export function bucketBackend(path: string): BucketBackend {
   const objects = openS3Store(path);
-  const files = new BucketFiles(objects);
   const access = () => remoteAccess(path);
   return {
-    ...{ path, isShared: true, files, objects },
-    ledger: () => new LedgerFolder(path, { files, checkpoints: new BucketCheckpoints(objects) }),
+    ...{ path, isShared: true, objects },
+    ledger: () => new LedgerFolder(path, objects),
     lock: async () => ({ release: async () => {} }),
-    fillEntry: async (entry, isBroken) => {
-      const key = `${LEDGER}/${entryName(entry.number)}`;
-      const text = Buffer.from(`${JSON.stringify(entry)}\n`);
-      const broken = isBroken ? await objects.get(key) : undefined;
-      if (broken === undefined) {
-        await objects.putIfAbsent(key, text);
-        return;
-      }
-      await objects.put(`${LEDGER}/.broken-${entry.number}-${entry.id}.json`, broken);
-      // Another repair may have been here, and a writer after it.
-      await objects.putInPlaceOf(key, broken, text);
-    },
     pathOf: (file) => `${path}/${file}`,
     access,
     openReads: (options) => {

@@ -2,7 +2,8 @@ import { StoreError } from '../../core/errors.ts';
 import type { ObjectEntry, ObjectStore } from '../../objects/object-store.ts';
 import { isDataFile } from '../garbage/collect-garbage.ts';
 import { isPublished, publishedNumbers } from '../garbage/published-entries.ts';
-import { entryName, LEDGER, type LedgerFolder } from '../ledger/ledger-folder.ts';
+import { entryName } from '../ledger/entries.ts';
+import { LEDGER, type LedgerFolder } from '../ledger/ledger-folder.ts';
 import { filesOf } from '../ledger/pruned-entries.ts';
 
 /** A writer gives up a commit whose first file it put longer ago than this. */

@@ -8,7 +8,7 @@ import { takeAll } from '../../files/file-failure.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Database } from '../../sql/database.ts';
 import type { Backend, Reads, Writes } from '../backend.ts';
-import { entryName, LEDGER, type LedgerFolder } from '../ledger/ledger-folder.ts';
+import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { writerSettings } from '../reader-settings.ts';
 import type { FileStage, LedgerEntry, StagedFile, StagedSpan } from '../store.ts';
 import { GRACE_MS, type StoreOptions, stepOf } from '../store-options.ts';
@@ -95,15 +95,15 @@ export class BucketWrites implements Writes {
     );
   }
 
-  async putEntry(entry: LedgerEntry): Promise<string | undefined> {
-    requireYoung(this.#ageMs());
-    await stepOf(this.#options)('put entry');
-    const text = Buffer.from(`${JSON.stringify(entry)}\n`);
-    const other = await this.#objects.putOrGet(`${LEDGER}/${entryName(entry.number)}`, text);
-    return other && Buffer.from(other).toString('utf8');
+  requireYoung(): void {
+    const ageMs = this.#ageMs();
+    if (ageMs < COMMIT_WITHIN_MS) return;
+    throw new StoreError(`store: a commit took ${Math.round(ageMs / 3_600_000)} hours, and its files may be gone`, {
+      code: 'too-late',
+      retryable: true,
+      hint: 'run the same command again: it does what is missing',
+    });
   }
-
-  async sync(): Promise<void> {}
 
   /** Keeps the files of a commit for reading. What it superseded keeps its name until it is collected. */
   async settle(staged: readonly StagedSpan[]): Promise<void> {
@@ -128,14 +128,4 @@ export class BucketWrites implements Writes {
   #isElsewhere({ tables }: LedgerEntry): boolean {
     return Object.values(tables).some(({ files }) => files.some(({ path }) => this.#copies.pathOf(path) === undefined));
   }
-}
-
-/** @throws {StoreError} if the files of a commit are so old that they may be collected as garbage */
-function requireYoung(ageMs: number): void {
-  if (ageMs < COMMIT_WITHIN_MS) return;
-  throw new StoreError(`store: a commit took ${Math.round(ageMs / 3_600_000)} hours, and its files may be gone`, {
-    code: 'too-late',
-    retryable: true,
-    hint: 'run the same command again: it does what is missing',
-  });
 }

@@ -12,8 +12,8 @@ export async function requireConditionalPut(objects: ObjectStore, id: string): P
   let answers: readonly boolean[];
   try {
     answers = [
-      await objects.putIfAbsent(key, Buffer.from(`${id} first`)),
-      await objects.putIfAbsent(key, Buffer.from(`${id} second`)),
+      (await objects.putOrGet(key, Buffer.from(`${id} first`))) === undefined,
+      (await objects.putOrGet(key, Buffer.from(`${id} second`))) === undefined,
     ];
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'unsupported') throw error;

@@ -5,14 +5,15 @@ import PQueue from 'p-queue';
 import type { Effects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
 import { guarded } from '../../files/file-failure.ts';
+import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import type { Backend } from '../backend.ts';
-import { DECLARATIONS, entryName, IDENTITY, LEDGER, type LedgerFolder, readIdentity } from '../ledger/ledger-folder.ts';
+import { entryName } from '../ledger/entries.ts';
+import { DECLARATIONS, IDENTITY, LEDGER, type LedgerFolder, readIdentity } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import { openBackend } from '../open-backend.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 import { detectStoreKind } from '../store-kinds.ts';
 import { warehousePath } from '../store-options.ts';
-import type { WarehouseFiles } from '../warehouse-files.ts';
 
 export interface CopyOptions {
   /** Folder, or `s3://bucket/prefix`. */
@@ -68,7 +69,7 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
   if (from === to) throw diverged(to, 'it is the source itself');
   return guarded(`copy of ${from} to ${to}`, async () => {
     const source = await openEnd(from);
-    const identity = await readIdentity(from, source.files);
+    const identity = await readIdentity(source.objects);
     if (identity === undefined) throw noWarehouse(from);
     await source.ledger.refresh();
     const target = await openEnd(to);
@@ -79,9 +80,9 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
       const copied = await copyFiles(source, target, options);
       if (copied.complete) {
         // Files of entries that later ones supersede are not copied: until all entries are there, nobody may open it.
-        if (hasReplaced(source, first)) await target.files.remove(IDENTITY);
+        if (hasReplaced(source, first)) await target.objects.remove([IDENTITY]);
         await copySmallFiles(source, target, first);
-        await target.files.putIfAbsent(IDENTITY, (await source.files.text(IDENTITY)) ?? '', 'identity');
+        await target.objects.putOrGet(IDENTITY, (await source.objects.get(IDENTITY)) ?? Buffer.alloc(0));
       }
       const seconds = Math.round(effects.monotonic() - startedAt) / 1000;
       return { event: 'done', from, to, entry: lastOf(source.ledger), ...copied, seconds };
@@ -94,26 +95,28 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
 /** A warehouse that is copied from or to. */
 interface CopyEnd {
   readonly backend: Backend;
-  readonly files: WarehouseFiles;
+  readonly objects: WarehouseObjects;
   readonly ledger: LedgerFolder;
 }
 
 async function openEnd(path: string): Promise<CopyEnd> {
   const backend = await openBackend(path);
-  return { backend, files: backend.files, ledger: backend.ledger() };
+  return { backend, objects: backend.objects, ledger: backend.ledger() };
 }
 
 /** Requires the entries of a target to be the first ones of the source. @returns number of the first that is missing */
 async function requirePrefix(source: CopyEnd, target: CopyEnd, to: string): Promise<number> {
-  const names = (await target.files.list(LEDGER)).filter((name) => /^\d+\.json$/.test(name)).sort();
+  const names = (await target.objects.names(LEDGER)).filter((name) => /^\d+\.json$/.test(name)).sort();
   const last = names.length;
-  if (last === 0 && (await target.files.text(IDENTITY)) !== undefined && lastOf(source.ledger) > 0) {
-    const [own, other] = await Promise.all([source, target].map(({ files }) => files.text(IDENTITY)));
+  if (last === 0 && (await target.objects.get(IDENTITY)) !== undefined && lastOf(source.ledger) > 0) {
+    const [own, other] = await Promise.all([source, target].map(({ objects }) => readText(objects, IDENTITY)));
     if (own !== other) throw diverged(to, 'it is another warehouse');
   }
   if (last > lastOf(source.ledger)) throw diverged(to, 'it has newer entries');
   for (const name of names.slice(-1)) {
-    const [own, other] = await Promise.all([source, target].map(({ files }) => files.text(`${LEDGER}/${name}`)));
+    const [own, other] = await Promise.all(
+      [source, target].map(({ objects }) => readText(objects, `${LEDGER}/${name}`)),
+    );
     if (own !== other || name !== entryName(last)) throw diverged(to, 'it has other entries');
   }
   return last + 1;
@@ -168,23 +171,22 @@ function hasReplaced({ ledger }: CopyEnd, first: number): boolean {
 
 /** Copies declarations, schemas and entries, in an order in which each names only what is there. */
 async function copySmallFiles(source: CopyEnd, target: CopyEnd, first: number): Promise<void> {
-  const schemas = (await source.files.list(LEDGER)).filter((name) => name.startsWith('schema-'));
-  const declarations = await source.files.list(DECLARATIONS);
+  const schemas = (await source.objects.names(LEDGER)).filter((name) => name.startsWith('schema-'));
+  const declarations = await source.objects.names(DECLARATIONS);
   const named = [
     ...schemas.map((name) => `${LEDGER}/${name}`),
     ...declarations.map((name) => `${DECLARATIONS}/${name}`),
   ];
-  for (const path of named) await copyText(source.files, target.files, path);
+  for (const path of named) await copyObject(source.objects, target.objects, path);
   for (let number = first; number <= lastOf(source.ledger); number++) {
-    await copyText(source.files, target.files, `${LEDGER}/${entryName(number)}`);
+    await copyObject(source.objects, target.objects, `${LEDGER}/${entryName(number)}`);
   }
 }
 
-async function copyText(from: WarehouseFiles, to: WarehouseFiles, path: string): Promise<void> {
-  const text = await from.text(path);
-  if (text === undefined) throw gone(from, path);
-  const isOwn = (await to.putIfAbsent(path, text, 'copied')) || (await to.text(path)) === text;
-  if (!isOwn) throw diverged(to.root, `its ${path} is another one`);
+async function copyObject(from: WarehouseObjects, to: WarehouseObjects, key: string): Promise<void> {
+  const bytes = await from.get(key);
+  if (bytes === undefined) throw gone(from, key);
+  if ((await to.putOrGet(key, bytes)) !== undefined) throw diverged(to.url, `its ${key} is another one`);
 }
 
 function lastOf({ entries }: LedgerFolder): number {
@@ -195,10 +197,10 @@ function filesIn({ tables }: LedgerEntry): readonly TableFile[] {
   return Object.values(tables).flatMap(({ files }) => files);
 }
 
-function gone({ root }: WarehouseFiles, path: string): StoreError {
-  return new StoreError(`store: ${root}/${path} is missing`, {
+function gone({ url }: WarehouseObjects, key: string): StoreError {
+  return new StoreError(`store: ${url}/${key} is missing`, {
     code: 'bad-ledger',
-    hint: `tonlake verify --warehouse ${root}`,
+    hint: `tonlake verify --warehouse ${url}`,
   });
 }
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { sha256Of } from '../../core/sha256.ts';
-import { stateOf } from '../../files/disk.ts';
 import { SmallFiles } from '../../files/small-files.ts';
+import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import type { LedgerEntry } from '../store.ts';
-import { FORMAT, isInside } from './entries.ts';
+import { entryName, FORMAT, isInside } from './entries.ts';
 
 /** The part of the ledger up to an entry that still matters. */
 export interface Checkpoint {
@@ -31,53 +31,50 @@ const headerSchema = z.object({
 
 const NAME = /^(\d{8,})\.jsonl$/;
 
-/** File name of a checkpoint up to an entry. */
-export function checkpointName(number: number): string {
-  return `${String(number).padStart(8, '0')}.jsonl`;
-}
+/** Name of the folder of checkpoints. */
+export const CHECKPOINTS = '_checkpoints';
 
-/** Numbers of the checkpoints among some file names, ascending. */
-export function checkpointNumbers(names: readonly string[]): readonly number[] {
-  const numbers = names.flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? []);
-  return numbers.sort((a, b) => a - b);
-}
-
-/** Of the checkpoints beside a new one, those to remove: all but the one before it. */
-export function outdatedCheckpoints(numbers: readonly number[], newest: number): readonly number[] {
-  const others = numbers.filter((each) => each !== newest);
-  const before = Math.max(...others.filter((each) => each < newest));
-  return others.filter((each) => each !== before);
+/** Key of a checkpoint up to an entry. */
+function keyOf(number: number): string {
+  return `${CHECKPOINTS}/${String(number).padStart(8, '0')}.jsonl`;
 }
 
 /** The state of the folder of entries, and the hash of the entry files that a checkpoint covered then. */
-const STAMP = 'ledger.stamp';
+const STAMP = `${CHECKPOINTS}/ledger.stamp`;
 
-/** Paths of a ledger and its checkpoints. */
+/** The header field `files` of a checkpoint in an object store: objects have no times of change that could be compared. */
+const OBJECTS = 'objects';
+
+/** Paths of a warehouse that is a folder. */
 interface CheckpointPaths {
-  readonly folder: string;
   readonly ledger: string;
-  readonly entry: (number: number) => string;
+  readonly checkpoints: string;
+  readonly stage: string;
 }
 
 /**
- * Checkpoints of a ledger, each one file: a checksum of what follows, a header, and one entry per line, as in its own file. A checkpoint
- * saves time and proves nothing: one that is missing, damaged, or older than a change of the entry files it covers is ignored.
+ * Checkpoints of a ledger, each one object: a checksum of what follows, a header, and one entry per line, as in its own file. A checkpoint
+ * saves time and proves nothing: one that is missing, damaged, or older than a change of the entry files it covers is ignored. In an object
+ * store, entries are put if absent and never changed, so one with the right checksum holds.
  */
 export class Checkpoints {
-  readonly #paths: CheckpointPaths;
+  readonly #objects: WarehouseObjects;
+  /** Undefined in an object store. */
+  readonly #paths: CheckpointPaths | undefined;
   readonly #stamps: FileStamps;
   /** Hash of the entry files that the newest checkpoint covers. */
   #files: string | undefined;
 
-  constructor(paths: CheckpointPaths) {
-    this.#paths = paths;
-    this.#stamps = new FileStamps(paths.entry);
+  constructor(objects: WarehouseObjects, paths: CheckpointPaths) {
+    this.#objects = objects;
+    this.#paths = objects.stateOf && paths;
+    this.#stamps = new FileStamps(paths.ledger);
   }
 
   /** Checkpoints that opening would use, newest first. */
   async *list(): AsyncGenerator<Checkpoint> {
     const covered = new Map<number, string | undefined>();
-    for (const number of await this.#numbers()) covered.set(number, await this.#stamps.hash(number));
+    for (const number of await this.#numbers()) covered.set(number, await this.#hash(number));
     for (const [number, files] of [...covered].reverse()) {
       const checkpoint = files === undefined ? undefined : await this.#read(number, files);
       if (checkpoint !== undefined) yield checkpoint;
@@ -86,7 +83,8 @@ export class Checkpoints {
 
   /** @param state of the folder of entries: if it is that of the stamp, no entry file is looked at */
   async newest(state: string | undefined): Promise<(Checkpoint & { readonly isStamped: boolean }) | undefined> {
-    const [stamped, files] = (await readFile(this.#stampPath, 'utf8').catch(() => '')).split('\n');
+    const text = state === undefined ? undefined : await readText(this.#objects, STAMP).catch(() => undefined);
+    const [stamped, files] = text?.split('\n') ?? [];
     if (files !== undefined && stamped === state) {
       for (const number of [...(await this.#numbers())].reverse()) {
         const checkpoint = await this.#read(number, files);
@@ -101,49 +99,59 @@ export class Checkpoints {
    * Notes the state of the folder of entries, for the process that holds the lock: until a file is added to it, removed or renamed, opening
    * need not look at each. A stamp that is missing or out of date costs only time.
    */
-  async stamp(): Promise<void> {
-    const state = stateOf(this.#paths.ledger);
+  async stamp(state: string | undefined): Promise<void> {
     if (this.#files === undefined || state === undefined) return;
-    await writeFile(this.#stampPath, [state, this.#files].join('\n'));
+    await this.#objects.put(STAMP, Buffer.from([state, this.#files].join('\n')));
   }
 
-  get #stampPath(): string {
-    return join(this.#paths.folder, STAMP);
+  async #hash(number: number): Promise<string | undefined> {
+    return this.#paths === undefined ? OBJECTS : this.#stamps.hash(number);
   }
 
   async #read(number: number, files: string): Promise<Checkpoint | undefined> {
-    const bytes = await readFile(this.#pathOf(number)).catch(() => undefined);
-    const checkpoint = bytes === undefined ? undefined : parseCheckpoint(bytes, files);
+    // Another writer may have removed it since.
+    const bytes = await this.#objects.get(keyOf(number)).catch((error: unknown) => {
+      if (this.#paths === undefined) throw error;
+      return undefined;
+    });
+    const checkpoint = bytes === undefined ? undefined : parseCheckpoint(Buffer.from(bytes), files);
     if (checkpoint?.number !== number) return undefined;
     this.#files = files;
     return checkpoint;
   }
 
   /** Writes a checkpoint, and removes all others but the one before it. */
-  async write({ number, lines }: CheckpointDraft, staging: string): Promise<void> {
-    const files = await this.#stamps.hash(number);
+  async write(draft: CheckpointDraft): Promise<void> {
+    const files = await this.#hash(draft.number);
     if (files === undefined) return;
-    const staged = join(staging, 'checkpoint.jsonl');
-    await mkdir(this.#paths.folder, { recursive: true });
-    await writeHashed(staged, chunksOf({ number, lines }, files));
-    await rename(staged, this.#pathOf(number));
+    const key = keyOf(draft.number);
+    if (this.#paths === undefined) {
+      await this.#objects.put(key, Buffer.from(await formatCheckpoint(draft, files)));
+    } else {
+      const { stage, checkpoints } = this.#paths;
+      for (const folder of [stage, checkpoints]) await mkdir(folder, { recursive: true });
+      const staged = join(stage, 'checkpoint.jsonl');
+      await writeHashed(staged, chunksOf(draft, files));
+      await rename(staged, `${this.#objects.url}/${key}`);
+    }
     this.#files = files;
-    for (const each of outdatedCheckpoints(await this.#numbers(), number))
-      await rm(this.#pathOf(each), { force: true });
+    const numbers = await this.#numbers();
+    const old = numbers.filter((each) => each < draft.number).slice(0, -1);
+    // Of a folder that was put back to an earlier state. In an object store, another writer may be ahead.
+    const later = numbers.filter((each) => each > draft.number && this.#paths !== undefined);
+    await this.#objects.remove([...old, ...later].map(keyOf));
   }
 
   /** Ascending. */
   async #numbers(): Promise<readonly number[]> {
-    return checkpointNumbers(await readdir(this.#paths.folder).catch(() => []));
-  }
-
-  #pathOf(number: number): string {
-    return join(this.#paths.folder, checkpointName(number));
+    const names = await this.#objects.names(CHECKPOINTS);
+    const numbers = names.flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? []);
+    return numbers.sort((a, b) => a - b);
   }
 }
 
 /** The whole checkpoint. @param files hash of the entry files that it covers */
-export async function formatCheckpoint(draft: CheckpointDraft, files: string): Promise<string> {
+async function formatCheckpoint(draft: CheckpointDraft, files: string): Promise<string> {
   let text = '';
   for await (const chunk of chunksOf(draft, files)) text += chunk;
   return `${sha256Of(text)}\n${text}`;
@@ -210,14 +218,14 @@ const AT_ONCE = 64;
  * a restored backup, changes the hash.
  */
 class FileStamps {
-  readonly #entryPath: (number: number) => string;
+  readonly #ledger: string;
   readonly #files = new SmallFiles();
   readonly #hash = createHash('sha256');
   /** Number of the last entry in the hash. */
   #number = 0;
 
-  constructor(entryPath: (number: number) => string) {
-    this.#entryPath = entryPath;
+  constructor(ledger: string) {
+    this.#ledger = ledger;
   }
 
   /** The hash of entries 1 to `number`; undefined if one is missing. Numbers of successive calls must ascend. */
@@ -225,7 +233,7 @@ class FileStamps {
     while (this.#number < number) {
       const count = Math.min(AT_ONCE, number - this.#number);
       const numbers = Array.from({ length: count }, (_, at) => this.#number + 1 + at);
-      const stamps = await Promise.all(numbers.map((each) => this.#files.stamp(this.#entryPath(each))));
+      const stamps = await Promise.all(numbers.map((each) => this.#files.stamp(`${this.#ledger}/${entryName(each)}`)));
       for (const stamp of stamps) {
         if (stamp === undefined) return undefined;
         this.#hash.update(`${stamp}\n`);

@@ -1,8 +1,8 @@
 import { StoreError } from '../../core/errors.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import { parsePipeline, type StoredDeclaration } from '../../declare/stored-declaration.ts';
-import type { WarehouseFiles } from '../warehouse-files.ts';
-import { DECLARATIONS, folderFiles } from './ledger-folder.ts';
+import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
+import { DECLARATIONS } from './ledger-folder.ts';
 
 /** The place of a stored declaration. */
 export interface DeclarationPlace {
@@ -24,16 +24,16 @@ const NAME = /^([a-z0-9_]+)-(\d{8,})-([0-9a-f]{16})\.json$/;
 
 /** The declarations of a Parquet warehouse: immutable files that are written atomically. */
 export class DeclarationFolder implements Declarations {
-  readonly #files: WarehouseFiles;
+  readonly #objects: WarehouseObjects;
   /** Identifier of the newest declaration, by pipeline. */
   readonly #newest = new Map<string, string>();
 
-  constructor(warehouse: string, files = folderFiles(warehouse)) {
-    this.#files = files;
+  constructor(objects: WarehouseObjects) {
+    this.#objects = objects;
   }
 
   async list(): Promise<readonly DeclarationPlace[]> {
-    const places = (await this.#files.list(DECLARATIONS)).flatMap((name) => {
+    const places = (await this.#objects.names(DECLARATIONS)).flatMap((name) => {
       const [, pipeline, number, id] = NAME.exec(name) ?? [];
       if (pipeline === undefined || id === undefined) return [];
       return [{ pipeline, id, number: Number(number) }];
@@ -45,8 +45,8 @@ export class DeclarationFolder implements Declarations {
 
   async read(place: DeclarationPlace): Promise<PipelineDef> {
     const path = pathOf(place);
-    const subject = `${this.#files.root}/${path}`;
-    const text = await this.#files.text(path);
+    const subject = `${this.#objects.url}/${path}`;
+    const text = await readText(this.#objects, path);
     if (text === undefined) throw missing(subject);
     return parsePipeline(text, place.id, subject);
   }
@@ -55,13 +55,14 @@ export class DeclarationFolder implements Declarations {
   async put({ pipeline, id, text }: StoredDeclaration, number: number): Promise<void> {
     if (this.#newest.get(pipeline) !== id) await this.list();
     if (this.#newest.get(pipeline) !== id)
-      await this.#files.putIfAbsent(pathOf({ pipeline, id, number }), text, `declaration-${id}`);
+      await this.#objects.putOrGet(pathOf({ pipeline, id, number }), Buffer.from(text));
     this.#newest.set(pipeline, id);
   }
 
   /** Replaces a damaged declaration. */
   async replace(declared: StoredDeclaration, number: number): Promise<void> {
-    for (const place of await this.list()) if (place.id === declared.id) await this.#files.remove(pathOf(place));
+    const damaged = (await this.list()).filter(({ id }) => id === declared.id);
+    await this.#objects.remove(damaged.map(pathOf));
     this.#newest.delete(declared.pipeline);
     await this.put(declared, number);
   }

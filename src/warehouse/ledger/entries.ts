@@ -128,6 +128,11 @@ export function badLedger(problem: string, cause?: unknown, hint?: string): Stor
   });
 }
 
+/** File name of an entry. */
+export function entryName(number: number): string {
+  return `${String(number).padStart(8, '0')}.json`;
+}
+
 /** How long a checkpoint keeps superseded entries, whose files may be in use until the grace period ends. */
 export const CHECKPOINT_GRACE_MS = 86_400_000;
 

@@ -4,13 +4,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { requireAnswered, StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { diskObjects } from '../../objects/disk-objects.ts';
+import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import { CATALOG } from '../relations/table-relation.ts';
 import { requireReadable, type Schema, schemaId } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
-import { FolderFiles, type WarehouseFiles } from '../warehouse-files.ts';
-import { type Checkpoint, type CheckpointDraft, Checkpoints } from './checkpoints.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { hasRows } from './done-spans.ts';
-import { badLedger, Entries, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
+import { badLedger, Entries, entryName, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
 
 const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
 
@@ -45,38 +46,9 @@ export function layoutOf(path: string) {
   } as const;
 }
 
-/** The checkpoints of a ledger. */
-export interface LedgerCheckpoints {
-  /** @param state of the folder of entries, if it can be told */
-  newest(state: string | undefined): Promise<(Checkpoint & { readonly isStamped: boolean }) | undefined>;
-  /** Those that opening would use, newest first. */
-  list(): AsyncIterable<Checkpoint>;
-  /** Writes one, and removes those that are no longer needed. */
-  write(draft: CheckpointDraft, staging: string): Promise<void>;
-  /** Notes that the ledger is as this process leaves it. */
-  stamp(): Promise<void>;
-}
-
-/** Where a ledger lies. */
-export interface LedgerPlace {
-  readonly files: WarehouseFiles;
-  readonly checkpoints: LedgerCheckpoints;
-}
-
-/** The small files of a folder. */
-export function folderFiles(warehouse: string): WarehouseFiles {
-  return new FolderFiles(warehouse, layoutOf(warehouse).stage);
-}
-
-function placeInFolder(warehouse: string): LedgerPlace {
-  const { ledger, checkpoints: folder } = layoutOf(warehouse);
-  const entry = (number: number): string => `${ledger}/${entryName(number)}`;
-  return { files: folderFiles(warehouse), checkpoints: new Checkpoints({ folder, ledger, entry }) };
-}
-
-/** File name of an entry. */
-export function entryName(number: number): string {
-  return `${String(number).padStart(8, '0')}.json`;
+/** The small objects of a warehouse that is a folder. */
+export function folderObjects(warehouse: string): WarehouseObjects {
+  return diskObjects(warehouse, layoutOf(warehouse).stage);
 }
 
 /** An unreadable entry, or schema (without number). */
@@ -92,19 +64,20 @@ export class LedgerFolder {
   readonly #schemas = new Map<string, Schema>();
   /** Identifiers of the schemas that entries name, by table. */
   readonly #named = new Map<string, Set<string>>();
-  readonly #files: WarehouseFiles;
-  readonly #checkpoints: LedgerCheckpoints;
-  /** State of the folder when its entries were listed. */
-  #listed: string | undefined;
+  readonly #objects: WarehouseObjects;
+  readonly #checkpoints: Checkpoints;
+  /** State of the folder when its entries were listed; null before. */
+  #listed: string | null | undefined = null;
   /** An entry that was met, but is not among the others yet. */
   #next: { readonly number: number; readonly text: string } | undefined;
   /** Last entry and number of entries of the newest checkpoint. */
   #checkpoint = { number: 0, entries: 0 };
 
-  constructor(warehouse: string, { files, checkpoints }: LedgerPlace = placeInFolder(warehouse)) {
+  /** @param warehouse its path or address */
+  constructor(warehouse: string, objects = folderObjects(warehouse)) {
     this.path = `${warehouse}/${LEDGER}`;
-    this.#files = files;
-    this.#checkpoints = checkpoints;
+    this.#objects = objects;
+    this.#checkpoints = new Checkpoints(objects, layoutOf(warehouse));
   }
 
   /** The columns of a schema that an entry names. */
@@ -121,11 +94,12 @@ export class LedgerFolder {
    * @returns the new entries; the first time, those of the newest checkpoint and all later ones
    */
   async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
-    const state = this.#files.stateOf(LEDGER);
+    const state = this.#objects.stateOf?.(LEDGER);
     const isFirst = tell === undefined && this.entries.nextNumber === 1;
     const checkpoint = isFirst ? await this.#checkpoints.newest(state) : undefined;
-    // In a folder that is as it was, no entry is missing; one may have been added since.
-    const isKnown = checkpoint?.isStamped === true || (this.#listed !== undefined && this.#listed === state);
+    // In a folder that is as it was, no entry is missing; one may have been added since. In an object store, where nothing tells, later
+    // entries are found by their numbers.
+    const isKnown = checkpoint?.isStamped === true || this.#listed === state;
     const highest = isKnown ? undefined : await this.#highestNumber(checkpoint?.number ?? this.entries.nextNumber - 1);
     const told = async <T>(read: Promise<T>, number?: number): Promise<T | undefined> => {
       if (tell === undefined) return read;
@@ -138,7 +112,7 @@ export class LedgerFolder {
     };
     const first = checkpoint === undefined ? this.entries.nextNumber : checkpoint.number + 1;
     const listed = await this.#readEntries(first, highest, told);
-    const isShort = highest !== undefined && this.#files.mayLag;
+    const isShort = highest !== undefined && this.#objects.stateOf === undefined;
     const unlisted = isShort ? await this.#readEntries(Math.max(highest + 1, first), undefined, told) : [];
     const entries = [...listed, ...unlisted];
     const all = checkpoint === undefined ? entries : [...checkpoint.entries, ...entries];
@@ -154,7 +128,7 @@ export class LedgerFolder {
     for (const entry of entries) this.entries.add(entry);
     // With a listener, everything is looked at.
     if (tell === undefined) this.entries.prune();
-    this.#listed = tell === undefined ? state : undefined;
+    this.#listed = tell === undefined ? state : null;
     return all;
   }
 
@@ -208,7 +182,7 @@ export class LedgerFolder {
   /** @param known number of the last entry that is known @throws {StoreError} `bad-ledger` for files that are not part of a ledger */
   async #highestNumber(known: number): Promise<number> {
     let highest = 0;
-    for (const name of await this.#files.list(LEDGER, known === 0 ? undefined : entryName(known))) {
+    for (const name of await this.#objects.names(LEDGER, known === 0 ? undefined : entryName(known))) {
       if (/^\d{8,}\.json$/.test(name)) highest = Math.max(highest, Number.parseInt(name, 10));
       else if (!/^(schema-[0-9a-f]+\.json|\..*)$/.test(name))
         throw badLedger(`${this.path}/${name} is not part of a ledger`);
@@ -265,12 +239,12 @@ export class LedgerFolder {
 
   /** Notes the state of the folder, for the process that holds the lock; see {@link Checkpoints.stamp}. */
   stamp(): Promise<void> {
-    return this.#checkpoints.stamp();
+    return this.#checkpoints.stamp(this.#objects.stateOf?.(LEDGER));
   }
 
-  async writeCheckpoint(staging: string): Promise<void> {
+  async writeCheckpoint(): Promise<void> {
     const [number, numbers] = [this.entries.nextNumber - 1, this.entries.lastingNumbers];
-    await this.#checkpoints.write({ number, lines: this.#lines(numbers) }, staging);
+    await this.#checkpoints.write({ number, lines: this.#lines(numbers) });
     this.#checkpoint = { number, entries: numbers.length };
     this.entries.prune();
   }
@@ -300,7 +274,7 @@ export class LedgerFolder {
   /** Writes a schema unless it is there. */
   async putSchema(schema: Schema): Promise<void> {
     if (this.#schemas.has(schema.id)) return;
-    await this.#files.putIfAbsent(`${LEDGER}/schema-${schema.id}.json`, JSON.stringify(schema.columns), schema.id);
+    await this.#objects.putOrGet(`${LEDGER}/schema-${schema.id}.json`, Buffer.from(JSON.stringify(schema.columns)));
     this.#schemas.set(schema.id, schema);
   }
 
@@ -312,7 +286,7 @@ export class LedgerFolder {
   async #readEntry(number: number, highest: number | undefined): Promise<LedgerEntry | undefined> {
     const path = this.entryPath(number);
     const text =
-      this.#next?.number === number ? this.#next.text : await this.#files.text(`${LEDGER}/${entryName(number)}`);
+      this.#next?.number === number ? this.#next.text : await readText(this.#objects, `${LEDGER}/${entryName(number)}`);
     if (text !== undefined) return parseEntry(text, path, number);
     if (highest === undefined) return undefined;
     throw badLedger(`${path} is missing, but later entries exist`);
@@ -320,7 +294,7 @@ export class LedgerFolder {
 
   async #readSchema(id: string): Promise<Schema> {
     const path = `${this.path}/schema-${id}.json`;
-    const text = await this.#files.text(`${LEDGER}/schema-${id}.json`);
+    const text = await readText(this.#objects, `${LEDGER}/schema-${id}.json`);
     if (text === undefined) throw badLedger(`${path} is missing, but an entry names it`);
     try {
       const columns = schemaSchema.parse(JSON.parse(text));
@@ -333,11 +307,12 @@ export class LedgerFolder {
 }
 
 /** The identity of the warehouse, if there is one. */
-export async function readIdentity(warehouse: string, files = folderFiles(warehouse)): Promise<Identity | undefined> {
+export async function readIdentity(objects: WarehouseObjects): Promise<Identity | undefined> {
+  const warehouse = objects.url;
   const path = `${warehouse}/${IDENTITY}`;
-  const text = await files.text(IDENTITY);
+  const text = await readText(objects, IDENTITY);
   if (text === undefined) {
-    if ((await files.list(LEDGER)).length > 0) throw withoutIdentity(warehouse);
+    if ((await objects.names(LEDGER)).length > 0) throw withoutIdentity(warehouse);
     return undefined;
   }
   try {
@@ -355,10 +330,10 @@ function withoutIdentity(warehouse: string): StoreError {
   return badLedger(`warehouse ${warehouse} has no tonlake.json`, undefined, hint);
 }
 
-/** Describes a new warehouse. @returns false if another process has described one there */
-export function putIdentity(files: WarehouseFiles, network: string, now: number): Promise<boolean> {
+/** Describes a new warehouse, unless another process has described one there. */
+export async function putIdentity(objects: WarehouseObjects, network: string, now: number): Promise<void> {
   const text = JSON.stringify({ format: FORMAT, network, createdAt: new Date(now).toISOString() });
-  return files.putIfAbsent(IDENTITY, `${text}\n`, 'identity');
+  await objects.putOrGet(IDENTITY, Buffer.from(`${text}\n`));
 }
 
 /** @throws {StoreError} `other-network` if the warehouse is of another network */

@@ -1,23 +1,23 @@
 import { StoreError } from '../../core/errors.ts';
+import type { WarehouseObjects } from '../../objects/object-store.ts';
 import type { LedgerFault } from '../damaged-store.ts';
 import { noWarehouse } from '../no-warehouse.ts';
-import type { WarehouseFiles } from '../warehouse-files.ts';
 import type { Entries } from './entries.ts';
-import { folderFiles, IDENTITY, putIdentity, readIdentity } from './ledger-folder.ts';
+import { IDENTITY, putIdentity, readIdentity } from './ledger-folder.ts';
 
 /** The network that a warehouse says it holds, or why its description cannot be read. */
 type FoundIdentity = { readonly network: string } | StoreError;
 
 /** @throws {StoreError} `no-warehouse`, `newer-format` */
-export async function findIdentity(path: string, files = folderFiles(path)): Promise<FoundIdentity> {
+export async function findIdentity(objects: WarehouseObjects): Promise<FoundIdentity> {
   try {
-    const identity = await readIdentity(path, files);
+    const identity = await readIdentity(objects);
     if (identity !== undefined) return identity;
   } catch (error) {
     if (error instanceof StoreError && error.code === 'bad-ledger') return error;
     throw error;
   }
-  throw noWarehouse(path);
+  throw noWarehouse(objects.url);
 }
 
 /**
@@ -34,8 +34,8 @@ export function networkOf(found: FoundIdentity, entries: Entries) {
 }
 
 /** Describes a warehouse again whose description is lost. */
-export async function restoreIdentity(files: WarehouseFiles, network: string, now: number): Promise<void> {
-  if (!((await findIdentity(files.root, files)) instanceof StoreError)) return;
-  await files.remove(IDENTITY);
-  await putIdentity(files, network, now);
+export async function restoreIdentity(objects: WarehouseObjects, network: string, now: number): Promise<void> {
+  if (!((await findIdentity(objects)) instanceof StoreError)) return;
+  await objects.remove([IDENTITY]);
+  await putIdentity(objects, network, now);
 }

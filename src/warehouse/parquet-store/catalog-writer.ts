@@ -35,13 +35,9 @@ export class CatalogWriter {
     else this.#writtenAt = this.#options.effects.monotonic();
   }
 
-  /** Something was committed: the catalog is written again, at the latest by `close`. */
-  outdate(): void {
-    this.#isStale = true;
-  }
-
-  /** At most one rebuild waits; it will include all commits until it starts. */
+  /** After a commit. At most one rebuild waits; it will include all commits until it starts. `close` writes what is still due. */
   schedule(): void {
+    this.#isStale = true;
     const { effects, catalogMs = 3000 } = this.#options;
     if (this.#isWaiting) return;
     this.#isWaiting = true;

@@ -2,7 +2,8 @@ import type { Effects } from '../../core/effects.ts';
 import { shortMessage } from '../../core/errors.ts';
 import { greatest, hullOf, type Span, unionSpans } from '../../core/span.ts';
 import { serializePipeline } from '../../declare/stored-declaration.ts';
-import { makeFolder, statIfAny } from '../../files/disk.ts';
+import { statIfAny } from '../../files/disk.ts';
+import type { WarehouseObjects } from '../../objects/object-store.ts';
 import { quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
 import type { Backend } from '../backend.ts';
@@ -14,11 +15,13 @@ import {
   surveyLedger,
   voidEntry,
 } from '../damaged-store.ts';
+import { CHECKPOINTS } from '../ledger/checkpoints.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
-import { entryName, LEDGER, type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { entryName } from '../ledger/entries.ts';
+import { LEDGER, type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { findIdentity, networkOf, restoreIdentity } from '../ledger/lost-identity.ts';
 import { COMMITS } from '../relations/commits-view.ts';
-import type { WarehouseFiles } from '../warehouse-files.ts';
+import type { LedgerEntry } from '../store.ts';
 import { checkFiles } from './check-files.ts';
 import { selectEachFile, selectEntries } from './entry-files.ts';
 
@@ -27,14 +30,14 @@ import { selectEachFile, selectEntries } from './entry-files.ts';
  * @throws {StoreError} `no-warehouse`; `bad-ledger` if neither its description nor its entries name one network
  */
 export async function openDamagedFiles(backend: Backend, database: Database): Promise<DamagedStore> {
-  const { path, files, pathOf } = backend;
-  const identity = await findIdentity(path, files);
+  const { path, objects, pathOf } = backend;
+  const identity = await findIdentity(objects);
   await backend.access()(database);
   // The catalog before the ledger, so that a commit in between does not look lost.
   const catalog = backend.isShared ? new Map() : await readCatalog(path, database);
   const { ledger, broken, faults } = await readDamaged(backend.ledger());
   const { network, unnamed } = networkOf(identity, ledger.entries);
-  const lost = await findLost(ledger, broken, catalog, files);
+  const lost = await findLost(ledger, broken, catalog, objects);
   const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
   const wrong = await wrongCheckpoints(ledger);
   const changing = async (options: Omit<FillOptions, 'tables'>, change: () => Promise<void>): Promise<void> => {
@@ -47,11 +50,11 @@ export async function openDamagedFiles(backend: Backend, database: Database): Pr
     select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
     selectEach: (table, entries) => selectEachFile(pathOf, ledger, table, entries),
     checkBytes: (part, query) => checkFiles(backend, part, query),
-    declarations: new DeclarationFolder(path, files),
+    declarations: new DeclarationFolder(objects),
     fillLedger: (options) => changing(options, () => fillLedger(backend, network, lost, options.effects)),
     restoreDeclarations: (gone, options) =>
       changing(options, async () => {
-        const folder = new DeclarationFolder(path, files);
+        const folder = new DeclarationFolder(objects);
         for (const { pipeline, number } of gone) await folder.replace(serializePipeline(pipeline), number);
       }),
     close: () => database.close(),
@@ -82,7 +85,7 @@ async function findLost(
   ledger: LedgerFolder,
   broken: ReadonlySet<number>,
   catalog: Catalog,
-  files: WarehouseFiles,
+  objects: WarehouseObjects,
 ): Promise<LostEntry[]> {
   const known = new Set(ledger.entries.all.map(({ number }) => number));
   const highest = greatest(known, 0);
@@ -90,7 +93,7 @@ async function findLost(
   const lost: LostEntry[] = [];
   for (const number of gone.sort((a, b) => a - b)) {
     const { pipeline, span, spans } = catalog.get(number) ?? {};
-    const isBroken = (await files.text(`${LEDGER}/${entryName(number)}`)) !== undefined;
+    const isBroken = (await objects.get(`${LEDGER}/${entryName(number)}`)) !== undefined;
     // Files that no entry names do not exist for readers.
     lost.push({ number, isBroken, isGap: isBroken || number < highest, hasRows: false, pipeline, span, spans });
   }
@@ -164,16 +167,28 @@ async function fillLedger(
   lost: readonly LostEntry[],
   effects: Effects,
 ): Promise<void> {
-  await restoreIdentity(backend.files, network, effects.now());
+  const { objects } = backend;
+  await restoreIdentity(objects, network, effects.now());
   const { broken } = await readDamaged(backend.ledger());
   for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
-    await backend.fillEntry(voidEntry(network, each, effects), each.isBroken);
+    await fillEntry(objects, voidEntry(network, each, effects), each.isBroken);
   }
   const filled = await readDamaged(backend.ledger());
   if (filled.broken.size > 0 || (await filled.ledger.findWrongCheckpoints()).length === 0) return;
-  const { objects } = backend;
-  await objects.remove((await objects.list('_checkpoints/')).map(({ key }) => key));
-  const { stage } = layoutOf(backend.path);
-  if (!backend.isShared) await makeFolder(stage);
-  await filled.ledger.writeCheckpoint(stage);
+  await objects.remove((await objects.names(CHECKPOINTS)).map((name) => `${CHECKPOINTS}/${name}`));
+  await filled.ledger.writeCheckpoint();
+}
+
+/** Puts an entry under the number of one that is lost; a broken one is put aside. A number that another process has filled stays. */
+async function fillEntry(objects: WarehouseObjects, entry: LedgerEntry, isBroken: boolean): Promise<void> {
+  const key = `${LEDGER}/${entryName(entry.number)}`;
+  const text = Buffer.from(`${JSON.stringify(entry)}\n`);
+  const broken = isBroken ? await objects.get(key) : undefined;
+  if (broken === undefined) {
+    await objects.putOrGet(key, text);
+    return;
+  }
+  await objects.put(`${LEDGER}/.broken-${entry.number}-${entry.id}.json`, broken);
+  // Another repair may have been here, and a writer after it.
+  await objects.putInPlaceOf(key, broken, text);
 }

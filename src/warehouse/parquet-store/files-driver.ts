@@ -9,6 +9,6 @@ import { openParquetReader } from './parquet-reader.ts';
 export const filesDriver: StoreDriver = {
   openWriter: async (path, options) => openFilesWriter(await openBackend(path), options),
   openReader: async (path, tables, options) => openParquetReader(await openBackend(path), tables, options),
-  useDeclarations: async (path, use) => use(new DeclarationFolder(path, (await openBackend(path)).files)),
+  useDeclarations: async (path, use) => use(new DeclarationFolder((await openBackend(path)).objects)),
   openDamaged: async (path, database) => openDamagedFiles(await openBackend(path), database),
 };

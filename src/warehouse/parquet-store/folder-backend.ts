@@ -2,13 +2,12 @@ import { copyFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { realEffects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
-import { failedWith, hashFile, ifAny, makeFolder, putText, statIfAny, syncPath } from '../../files/disk.ts';
+import { failedWith, hashFile, ifAny, makeFolder, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { takeLock } from '../../files/writer-lock.ts';
-import { diskObjects } from '../../objects/disk-objects.ts';
 import type { FileSum } from '../../objects/object-store.ts';
 import type { Backend } from '../backend.ts';
-import { folderFiles, LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { folderObjects, LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
 import { damagedFile, pathsIn } from './entry-files.ts';
@@ -23,17 +22,9 @@ export function folderBackend(path: string): Backend {
   return {
     path,
     isShared: false,
-    files: folderFiles(path),
-    objects: diskObjects(path),
+    objects: folderObjects(path),
     ledger: () => new LedgerFolder(path),
     lock: (command, effects) => takeLock({ path: lock, subject: `warehouse ${path}`, command, effects }),
-    fillEntry: async (entry, isBroken) => {
-      const ledger = new LedgerFolder(path);
-      const to = ledger.entryPath(entry.number);
-      if (isBroken) await rename(to, join(ledger.path, `.broken-${entry.number}-${entry.id}.json`));
-      await makeFolder(stage);
-      await putText(to, `${JSON.stringify(entry)}\n`, stage, entry.id);
-    },
     pathOf,
     access: () => async () => {},
     openReads: () => ({

@@ -1,15 +1,15 @@
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { clearFolder, makeFolder, putIfAbsent, syncPath, writeSynced } from '../../files/disk.ts';
+import { clearFolder, makeFolder, syncPath } from '../../files/disk.ts';
 import { takeAll } from '../../files/file-failure.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import type { Reads, Writes } from '../backend.ts';
 import { clearFiles, isCleared } from '../garbage/collect-garbage.ts';
 import { publishedNumbers } from '../garbage/published-entries.ts';
 import { SettledFolders } from '../garbage/settled-folders.ts';
-import { entryName, folderFiles, LEDGER, type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { writerSettings } from '../reader-settings.ts';
-import type { LedgerEntry, StagedFile, StagedSpan } from '../store.ts';
+import type { StagedFile, StagedSpan } from '../store.ts';
 import { GRACE_MS, type StoreOptions, stepOf } from '../store-options.ts';
 import { CatalogWriter } from './catalog-writer.ts';
 import { pathsIn } from './entry-files.ts';
@@ -79,27 +79,11 @@ export class FolderWrites implements Writes {
     for (const folder of folders) await syncPath(folder);
   }
 
-  async putEntry(entry: LedgerEntry): Promise<string | undefined> {
-    const step = stepOf(this.#options);
-    await step('stage entry');
-    const staged = join(this.stagingPath, `entry-${entry.id}.json`);
-    await writeSynced(staged, `${JSON.stringify(entry)}\n`);
-    await step('put entry');
-    if (await putIfAbsent(staged, this.#ledger.entryPath(entry.number))) return undefined;
-    return (await folderFiles(this.#path).text(`${LEDGER}/${entryName(entry.number)}`)) ?? '';
-  }
-
-  async sync(): Promise<void> {
-    this.#catalog.outdate();
-    await stepOf(this.#options)('sync ledger');
-    await syncPath(this.#ledger.path);
-  }
-
   async settle(_staged: readonly StagedSpan[], left: readonly string[]): Promise<void> {
+    this.#catalog.schedule();
     await stepOf(this.#options)('retire files');
     for (const path of left) await retireFile(this.#path, path);
     this.#isSettled = this.#wasSettled && left.length === 0;
-    this.#catalog.schedule();
     if (this.#ledger.entries.lastNumber % PRUNE_EVERY === 0) await this.#prune();
   }
 

@@ -17,7 +17,7 @@ export async function openParquetReader(
   options: ReaderOptions,
 ): Promise<Reader> {
   const { path, pathOf } = backend;
-  const identity = await readIdentity(path, backend.files);
+  const identity = await readIdentity(backend.objects);
   if (identity === undefined) throw noWarehouse(path);
   const { network } = identity;
   const ledger = backend.ledger();
