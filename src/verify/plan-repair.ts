@@ -4,6 +4,7 @@ import { commonLeftOut, narrowPipeline } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import type { EntryState, TableState } from './entry-state.ts';
 import type { FindingKind } from './finding.ts';
 import type { Inspection } from './verify.ts';
@@ -202,21 +203,12 @@ function isIntact({ tables }: EntryState): boolean {
 
 /** Groups entries that share blocks, directly or through others. */
 function groupOverlapping(states: readonly EntryState[]): readonly (readonly EntryState[])[] {
-  const groups = new Map(states.map((state) => [state, [state]]));
-  const spans = states.flatMap((state) => spansOf(state.entry).map((span) => ({ state, span })));
-  let last: (typeof spans)[number] | undefined;
-  for (const next of spans.sort((a, b) => a.span.from - b.span.from)) {
-    if (last !== undefined && next.span.from <= last.span.to) joinGroups(groups, last.state, next.state);
-    if (last === undefined || next.span.to > last.span.to) last = next;
+  const groups = new Map(states.map((state) => [state.entry, [state]]));
+  for (const { entries } of sharedBlocks([...groups.keys()])) {
+    const [into = [], from = []] = entries.map((entry) => groups.get(entry));
+    if (into === from) continue;
+    into.push(...from);
+    for (const { entry } of from) groups.set(entry, into);
   }
   return [...new Set(groups.values())];
-}
-
-function joinGroups(groups: Map<EntryState, EntryState[]>, a: EntryState, b: EntryState): void {
-  const [into = [], from = []] = [groups.get(a), groups.get(b)];
-  if (into === from) return;
-  for (const state of from) {
-    into.push(state);
-    groups.set(state, into);
-  }
 }

@@ -7,6 +7,7 @@ import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type DamagedStore, doneSpans, type LedgerEntry, PARTIAL, spansOf, unprovenSpans } from '../warehouse/index.ts';
+import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { auditDeclarations } from './audit-declarations.ts';
@@ -252,27 +253,13 @@ function unprovenByPipeline(
 
 /** Active entries of a pipeline must not share blocks, or their rows would be there twice. Lists may be read repeatedly. */
 function findOverlaps(registry: Registry, entries: readonly LedgerEntry[]): readonly Finding[] {
-  const findings: Finding[] = [];
-  const last = new Map<string, { readonly entry: LedgerEntry; readonly span: Span }>();
-  const bound = new Set(registry.pipelines.filter(isMasterchain).map(({ name }) => name));
-  const own = entries
-    .filter(({ pipeline }) => bound.has(pipeline))
-    .flatMap((entry) => spansOf(entry).map((span) => ({ entry, span })));
-  for (const { entry, span } of own.sort((a, b) => a.span.from - b.span.from)) {
-    const before = last.get(entry.pipeline);
-    if (before !== undefined && span.from <= before.span.to) {
-      findings.push({
-        kind: 'overlap',
-        pipeline: entry.pipeline,
-        span: { from: span.from, to: Math.min(before.span.to, span.to) },
-        entry: entry.number,
-        expected: 'each block in one entry in force',
-        got: `entries ${before.entry.number} and ${entry.number}`,
-      });
-    }
-    if (before === undefined || span.to > before.span.to) last.set(entry.pipeline, { entry, span });
-  }
-  return findings;
+  return registry.pipelines.filter(isMasterchain).flatMap(({ name }) =>
+    sharedBlocks(entries.filter(({ pipeline }) => pipeline === name)).map(({ span, entries: [before, entry] }) => ({
+      ...{ kind: 'overlap', pipeline: name, span, entry: entry.number },
+      expected: 'each block in one entry in force',
+      got: `entries ${before.number} and ${entry.number}`,
+    })),
+  );
 }
 
 async function hashContent(

@@ -35,8 +35,8 @@ export interface Backend {
   sizeOf(path: string): Promise<number | undefined>;
   /** Size and checksum of a data file as it is; undefined if there is none. */
   sumOf(path: string): Promise<FileSum | undefined>;
-  /** A local file with the bytes of a data file as they were committed: `to` if it had to be fetched. @throws {StoreError} `damaged` */
-  fetch(file: TableFile, to: string): Promise<string>;
+  /** A local file with the bytes of a data file: `to` if it had to be fetched; undefined if there is none. */
+  download(path: string, to: string): Promise<{ readonly local: string; readonly sum: FileSum } | undefined>;
   /** Puts a data file that no entry names yet. @throws {StoreError} `damaged` */
   put(file: TableFile, local: string): Promise<void>;
   /** Tries whether the place can be written as commits need it. @throws {StoreError} `no-conditions` */

@@ -14,7 +14,6 @@ import { logTraffic } from '../../sql/http-traffic.ts';
 import { loadHttpfs, putSecret, requireHttpfs } from '../../sql/httpfs.ts';
 import type { Backend } from '../backend.ts';
 import { LedgerFolder } from '../ledger/ledger-folder.ts';
-import { damagedFile } from '../parquet-store/entry-files.ts';
 import type { ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
@@ -55,10 +54,9 @@ export function bucketBackend(path: string): BucketBackend {
     openWrites: (ledger, options) => BucketWrites.open({ objects, access }, ledger, options),
     sizeOf: async (file) => (await objects.head(file))?.bytes,
     sumOf: (file) => sumObject(objects, file),
-    fetch: async (file, to) => {
-      const got = await downloadObject(objects, file.path, to);
-      if (got?.bytes === file.bytes && got.sha256 === file.sha256) return to;
-      throw damagedFile(path, file.path);
+    download: async (file, to) => {
+      const sum = await downloadObject(objects, file, to);
+      return sum && { local: to, sum };
     },
     put: ({ path: key, bytes, sha256 }, local) => objects.upload(key, local, { bytes, sha256 }),
     requireWritable: ({ freshId }) => requireConditionalPut(objects, freshId()),

@@ -13,7 +13,7 @@ import { loadUnzstd, loadZstd } from '../../parquet/zstd.ts';
 import { columnOf, quoteName, quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
 import { storedColumns } from '../file-layout.ts';
-import { readSound, requireSound } from '../parquet-store/entry-files.ts';
+import { readSound, requireCommitted, sumFile } from '../parquet-store/entry-files.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import type { TableFile } from '../store.ts';
 
@@ -150,7 +150,7 @@ async function sortFiles(
   files: readonly TableFile[],
   path: string,
 ): Promise<void> {
-  for (const file of files) await requireSound(warehouse, file);
+  for (const file of files) requireCommitted(warehouse, file, await sumFile(join(warehouse, file.path)));
   const sources = files.map((file) => ({ path: join(warehouse, file.path), bytes: file.bytes }));
   const columns = columnsOf(table);
   const names = columns.map(({ name }) => quoteName(name)).join(', ');

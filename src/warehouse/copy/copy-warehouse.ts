@@ -11,6 +11,8 @@ import { entryName } from '../ledger/entries.ts';
 import { DECLARATIONS, IDENTITY, LEDGER, type LedgerFolder, readIdentity } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import { openBackend } from '../open-backend.ts';
+import { isCommitted } from '../parquet-store/entry-files.ts';
+import { fetchFile } from '../parquet-store/entry-rows.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 import { detectStoreKind } from '../store-kinds.ts';
 import { warehousePath } from '../store-options.ts';
@@ -138,7 +140,7 @@ async function copyFiles(
       present++;
       return;
     }
-    const local = await source.backend.fetch(file, join(scratch, file.path.replaceAll('/', '-')));
+    const local = await fetchFile(source.backend, file, join(scratch, file.path.replaceAll('/', '-')));
     await target.backend.put(file, local);
     if (local.startsWith(scratch)) await rm(local, { force: true });
     files++;
@@ -156,9 +158,9 @@ async function copyFiles(
 }
 
 /** True if a place has this file, with these bytes. */
-async function hasFile(backend: Backend, { path, bytes, sha256 }: TableFile): Promise<boolean> {
-  if ((await backend.sizeOf(path)) !== bytes) return false;
-  return (await backend.sumOf(path))?.sha256 === sha256;
+async function hasFile(backend: Backend, file: TableFile): Promise<boolean> {
+  if ((await backend.sizeOf(file.path)) !== file.bytes) return false;
+  return isCommitted(file, await backend.sumOf(file.path));
 }
 
 /** True if an entry from a number on has files and is not in force. */

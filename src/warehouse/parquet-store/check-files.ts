@@ -4,6 +4,7 @@ import type { Backend } from '../backend.ts';
 import type { BytesCheck, Trust } from '../damaged-store.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import type { TableEntry, TableFile } from '../store.ts';
+import { isCommitted } from './entry-files.ts';
 
 const order: readonly Trust[] = ['proven', 'suspect', 'unreadable'];
 
@@ -28,7 +29,7 @@ async function checkFile(backend: Backend, file: TableFile, query: Query): Promi
     const fault = { kind: 'file-missing', ...about, expected: 'a file that the ledger names', got: 'none' } as const;
     return { trust: 'unreadable', faults: [fault] };
   }
-  if (size === bytes && (await backend.sumOf(path))?.sha256 === sha256) return { trust: 'proven', faults: [] };
+  if (size === bytes && isCommitted(file, await backend.sumOf(path))) return { trust: 'proven', faults: [] };
   const [expected, got] =
     size === bytes ? [`bytes with SHA-256 ${sha256}`, 'others'] : [`${bytes} bytes`, String(size)];
   const read = await readRows(backend.pathOf(path), file, query);

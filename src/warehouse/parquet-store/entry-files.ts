@@ -4,6 +4,7 @@ import { StoreError } from '../../core/errors.ts';
 import { sha256Of } from '../../core/sha256.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { hashFile, ifAny, statIfAny } from '../../files/disk.ts';
+import type { FileSum } from '../../objects/object-store.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type FileGroup, readFiles, selectFiles } from '../relations/table-relation.ts';
 import type { SelectEach } from '../select-each.ts';
@@ -82,26 +83,29 @@ export function selectEachFile(
   return { sql, by: 'filename', position: 'file_row_number', ownerOf: (value) => owners.get(String(value)) };
 }
 
+/** True if a file has the bytes that were committed. @param got undefined if there is none */
+export function isCommitted({ bytes, sha256 }: TableFile, got: FileSum | undefined): boolean {
+  return got?.bytes === bytes && got.sha256 === sha256;
+}
+
 /** Otherwise a flipped bit would be copied and committed as sound. @throws {StoreError} `damaged` */
-export async function requireSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<void> {
-  const absolute = join(warehouse, path);
-  const size = (await statIfAny(absolute))?.size;
-  if (size === bytes && (await hashFile(absolute)) === sha256) return;
-  throw damagedFile(warehouse, path);
-}
-
-/** The bytes of a file as they were committed. @throws {StoreError} `damaged` */
-export async function readSound(warehouse: string, { path, bytes, sha256 }: TableFile): Promise<Uint8Array> {
-  const absolute = join(warehouse, path);
-  const read = await ifAny(readFile(absolute));
-  if (read?.length === bytes && sha256Of(read) === sha256) return read;
-  throw damagedFile(warehouse, path);
-}
-
-/** @param path as the ledger names the file */
-export function damagedFile(warehouse: string, path: string): StoreError {
-  return new StoreError(`store: ${warehouse}/${path} differs from the committed file`, {
+export function requireCommitted(warehouse: string, file: TableFile, got: FileSum | undefined): void {
+  if (isCommitted(file, got)) return;
+  throw new StoreError(`store: ${warehouse}/${file.path} differs from the committed file`, {
     code: 'damaged',
     hint: `tonlake verify --repair --warehouse ${warehouse}`,
   });
+}
+
+/** The bytes of a local file as they were committed. @throws {StoreError} `damaged` */
+export async function readSound(warehouse: string, file: TableFile): Promise<Uint8Array> {
+  const read = await ifAny(readFile(join(warehouse, file.path)));
+  requireCommitted(warehouse, file, read && { bytes: read.length, sha256: sha256Of(read) });
+  return read ?? new Uint8Array();
+}
+
+/** Size and checksum of a local file; undefined if there is none. */
+export async function sumFile(path: string): Promise<FileSum | undefined> {
+  const bytes = (await statIfAny(path))?.size;
+  return bytes === undefined ? undefined : { bytes, sha256: await hashFile(path) };
 }

@@ -4,8 +4,8 @@ import { statIfAny } from '../../files/disk.ts';
 import type { Backend } from '../backend.ts';
 import { dateIn } from '../file-layout.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
-import type { EntryDay, EntryRows, LedgerEntry } from '../store.ts';
-import { damagedFile, selectEntries } from './entry-files.ts';
+import type { EntryDay, EntryRows, LedgerEntry, TableFile } from '../store.ts';
+import { requireCommitted, selectEntries } from './entry-files.ts';
 
 /** {@link EntryRows} of Parquet files. @param pathOf where they are read: files may have been kept on this machine */
 export function entryRows(
@@ -17,9 +17,8 @@ export function entryRows(
     select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
     days: async (table) => ledger.entries.effective.flatMap((entry) => daysOf(entry, table)),
     requireSound: async ({ tables }) => {
-      for (const { path, bytes, sha256 } of Object.values(tables).flatMap(({ files }) => files)) {
-        const got = await backend.sumOf(path);
-        if (got?.bytes !== bytes || got.sha256 !== sha256) throw damagedFile(backend.path, path);
+      for (const file of Object.values(tables).flatMap(({ files }) => files)) {
+        requireCommitted(backend.path, file, await backend.sumOf(file.path));
       }
     },
     localFolder: async (files, scratch) => {
@@ -29,7 +28,7 @@ export function entryRows(
         const path = join(folder, file.path);
         if ((await statIfAny(path)) !== undefined) continue;
         await mkdir(dirname(path), { recursive: true });
-        await backend.fetch(file, path);
+        await fetchFile(backend, file, path);
       }
       return folder;
     },
@@ -42,4 +41,11 @@ function daysOf({ id, tables }: LedgerEntry, table: string): readonly EntryDay[]
     const date = dateIn(path);
     return date === undefined ? [] : [{ date, entry: id }];
   });
+}
+
+/** A local file with the bytes of a data file as they were committed: `to` if it had to be fetched. @throws {StoreError} `damaged` */
+export async function fetchFile(backend: Backend, file: TableFile, to: string): Promise<string> {
+  const got = await backend.download(file.path, to);
+  requireCommitted(backend.path, file, got?.sum);
+  return got?.local ?? to;
 }

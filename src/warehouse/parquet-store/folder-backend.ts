@@ -2,15 +2,14 @@ import { copyFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { realEffects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
-import { failedWith, hashFile, ifAny, makeFolder, statIfAny, syncPath } from '../../files/disk.ts';
+import { failedWith, ifAny, makeFolder, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { takeLock } from '../../files/writer-lock.ts';
-import type { FileSum } from '../../objects/object-store.ts';
 import type { Backend } from '../backend.ts';
 import { folderObjects, LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
-import { damagedFile, pathsIn } from './entry-files.ts';
+import { pathsIn, requireCommitted, sumFile } from './entry-files.ts';
 import { FolderWrites } from './folder-writes.ts';
 import { pinFile, pinnedPath } from './pinned-files.ts';
 
@@ -34,10 +33,10 @@ export function folderBackend(path: string): Backend {
     }),
     sizeOf,
     sumOf: (file) => sumFile(pathOf(file)),
-    fetch: async (file) => {
-      const local = pathOf(file.path);
-      if (isSame(file, await sumFile(local))) return local;
-      throw damagedFile(path, file.path);
+    download: async (file) => {
+      const local = pathOf(file);
+      const sum = await sumFile(local);
+      return sum && { local, sum };
     },
     put: async (file, local) => {
       const draft = join(stage, `copy-${realEffects.freshId()}`);
@@ -45,7 +44,7 @@ export function folderBackend(path: string): Backend {
       try {
         await copyFile(local, draft);
         await syncPath(draft);
-        if (!isSame(file, await sumFile(draft))) throw damagedFile(path, file.path);
+        requireCommitted(path, file, await sumFile(draft));
         await makeFolder(dirname(to));
         await rename(draft, to);
         await syncPath(dirname(to));
@@ -74,15 +73,6 @@ async function requireFolder(path: string): Promise<void> {
   }
   const { stage, ledger, tables } = layoutOf(path);
   for (const folder of [stage, ledger, tables]) await makeFolder(folder);
-}
-
-async function sumFile(path: string): Promise<FileSum | undefined> {
-  const bytes = (await statIfAny(path))?.size;
-  return bytes === undefined ? undefined : { bytes, sha256: await hashFile(path) };
-}
-
-function isSame({ bytes, sha256 }: TableFile, got: FileSum | undefined): boolean {
-  return got?.bytes === bytes && got.sha256 === sha256;
 }
 
 async function keepFile(warehouse: string, { path }: TableFile): Promise<void> {
