@@ -1,5 +1,6 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { Endpoint } from './endpoint.ts';
 import { accountEndpoints } from './endpoints/account-endpoints.ts';
 import { chainEndpoints } from './endpoints/chain-endpoints.ts';
@@ -48,6 +49,6 @@ export function endpointByPath(path: string, method?: Endpoint['method']): Endpo
   const paths = endpointNames.map((candidate) => endpointOf(candidate).path.slice(1));
   throw new UsageError(`usage: expected an endpoint, got ${JSON.stringify(asked)}`, {
     code: 'unknown-endpoint',
-    hint: `${didYouMean(asked, paths)}tonlake api lists them all`,
+    hint: `${didYouMean(asked, paths)}${suggest('api')} lists them all`,
   });
 }

@@ -1,4 +1,5 @@
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { firstNumber } from '../sql/first-number.ts';
 import type { Query } from '../sql/query-result.ts';
 import { formatTime } from './range.ts';
@@ -66,7 +67,7 @@ export function warehouseTimes(
       if (utime !== undefined) return utime * 1000;
       throw new UsageError(`usage: expected a block that the warehouse has, got ${seqno}`, {
         code: 'wrong-range',
-        hint: 'tonlake status shows what it has',
+        hint: `${suggest('status')} shows what it has`,
       });
     },
   };

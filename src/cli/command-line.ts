@@ -1,7 +1,8 @@
 import { CommanderError } from 'commander';
 import { formatError, TonlakeError, UsageError } from '../core/errors.ts';
+import { beginSuggestions } from '../core/suggest.ts';
 import { excerptOf } from '../sql/sql-fault.ts';
-import { pasteable, rememberInvocation } from './invocation.ts';
+import { rememberInvocation } from './invocation.ts';
 import { createProgram } from './program.ts';
 import { guardStreams } from './streams.ts';
 import { showWarnings } from './warnings.ts';
@@ -33,8 +34,10 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     await createProgram(showsAll(argv)).parseAsync(argv);
   } catch (error) {
     if (!(error instanceof CommanderError)) {
-      process.stderr.write(`error: ${[pasteable(formatError(error)), excerptOf(error) ?? []].flat().join('\n')}\n`);
+      process.stderr.write(`error: ${[formatError(error), excerptOf(error) ?? []].flat().join('\n')}\n`);
     }
     process.exitCode = exitCodeOf(error);
+  } finally {
+    beginSuggestions();
   }
 }

@@ -6,7 +6,6 @@ import type { RetryEvent } from '../http/source.ts';
 import type { ProjectOptions } from '../project/project-file.ts';
 import type { CommonOptions } from './common-options.ts';
 import { findWarehouse, type Place, placeOf } from './find-warehouse.ts';
-import { pasteable } from './invocation.ts';
 import { applyProject } from './project-options.ts';
 import { StatusLine } from './status-line.ts';
 
@@ -96,7 +95,7 @@ export class Context<F extends ContextFlags = ContextFlags> {
 
   /** Prints a value to standard output, as a line of JSON or as text for people, in which commands can be pasted. */
   readonly print = <T>(value: T, textOf: (value: T) => string): void => {
-    this.write(this.isJson ? `${JSON.stringify(value)}\n` : pasteable(textOf(value)));
+    this.write(this.isJson ? `${JSON.stringify(value)}\n` : textOf(value));
   };
 
   /** Writes to standard output as it is. */

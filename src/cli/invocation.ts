@@ -2,6 +2,7 @@ import { basename, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { shellWord } from '../core/shell-word.ts';
+import { beginSuggestions, type SuggestedCommand, type SuggestedFlags } from '../core/suggest.ts';
 
 /** Options that select the warehouse and the network of a command. */
 const PLACE = ['warehouse', 'network', 'store'] as const;
@@ -48,6 +49,7 @@ export function rememberInvocation(script: string): void {
   program = undefined;
   startedBy = script;
   enterFolder('.');
+  beginSuggestions(beginAsGiven);
 }
 
 /** Commands that are suggested from now on will be typed in this folder. */
@@ -56,31 +58,21 @@ export function enterFolder(folder: string): void {
   invocation = invocationOf(startedBy, root, process.env, resolve(folder));
 }
 
-/** A text whose tonlake commands can be pasted: they start tonlake as the user did, with the flags for the same warehouse. */
-export function pasteable(text: string): string {
-  const parts = text.split(/(?<![\w/.-])(?=tonlake [a-z])/);
-  return parts.map(pasteablePart).join('');
+/** Suggested commands start tonlake as the user did, with the flags for the same warehouse. */
+function beginAsGiven(command: SuggestedCommand, flags: SuggestedFlags): readonly string[] {
+  const found = command
+    .split(' ')
+    .reduce<Command | undefined>((above, name) => above?.commands.find((each) => each.name() === name), program);
+  return [invocation, command, ...(found === undefined ? [] : placeFlags(found, flags))];
 }
 
-function pasteablePart(part: string): string {
-  const [, name = '', below = ''] = /^tonlake ([a-z]+)(?: ([a-z]+))?/.exec(part) ?? [];
-  const top = program?.commands.find((each) => each.name() === name);
-  if (top === undefined) return part;
-  const sub = top.commands.find((each) => each.name() === below);
-  const words = sub === undefined ? [name] : [name, below];
-  const rest = part.slice(`tonlake ${words.join(' ')}`.length);
-  return [invocation, ...words, ...flagsOf(sub ?? top, rest)].join(' ') + rest;
-}
-
-function flagsOf(command: Command, rest: string): readonly string[] {
-  const [line = ''] = rest.split(/[;\n]/);
-  const isNamed = (name: string): boolean => line.includes(` --${name} `);
+function placeFlags(command: Command, flags: SuggestedFlags): readonly string[] {
   return PLACE.flatMap((name) => {
     const value = given[name];
     const isKnown = command.options.some((option) => option.attributeName() === name);
-    if (value === undefined || !isKnown || isNamed(name)) return [];
-    const isTold = given.warehouse !== undefined || isNamed('warehouse');
-    if (name === 'network' && isTold && !ASKING.has(command.name())) return [];
+    if (value === undefined || !isKnown || flags[name] !== undefined) return [];
+    const isHeld = given.warehouse !== undefined || flags['warehouse'] !== undefined;
+    if (name === 'network' && isHeld && !ASKING.has(command.name())) return [];
     return [`--${name}`, shellWord(value)];
   });
 }

@@ -1,4 +1,6 @@
 import { JobError, UsageError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-word.ts';
+import { suggest } from '../core/suggest.ts';
 import { type OpenJobOptions, openJob } from '../jobs/check-job.ts';
 import { checkQueries } from '../jobs/check-queries.ts';
 import { requireKeptRanges } from '../jobs/check-retention.ts';
@@ -60,7 +62,10 @@ export async function showLog(
   if (record === undefined) {
     throw new UsageError(`usage: expected a run of ${job.name}, got ${id ?? 'none'}`, {
       code: 'unknown-run',
-      hint: id === undefined ? 'the job has not run yet' : `tonlake job list ${file} --json shows the ids`,
+      hint:
+        id === undefined
+          ? 'the job has not run yet'
+          : `${suggest('job list', `${shellWord(file)} --json`)} shows the ids`,
     });
   }
   for (const line of await readLog(history.folder, record)) write(`${line}\n`);
@@ -81,7 +86,7 @@ export async function requireRecent(
   if (last !== undefined && endOf(last) >= from) return context.print(last, describeRecord);
   const got = last === undefined ? 'none at all' : `the last one at ${isoOf(endOf(last))}`;
   throw new JobError(`job ${job.name}: expected a run that ended well since ${isoOf(from)}, got ${got}`, {
-    ...{ code: 'not-run', hint: `tonlake job list ${file} shows the runs` },
+    ...{ code: 'not-run', hint: `${suggest('job list', shellWord(file))} shows the runs` },
   });
 }
 

@@ -1,11 +1,10 @@
 import { formatCount, formatDuration } from '../core/format.ts';
-import { shellWord } from '../core/shell-word.ts';
+import { suggest } from '../core/suggest.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Store } from '../warehouse/index.ts';
 import type { WatchEvent, WatchReport } from '../watch/watch.ts';
 import type { CommonOptions } from './common-options.ts';
 import type { Context } from './context.ts';
-import { pasteable } from './invocation.ts';
 
 /** Flags of `follow` that apply to pending transactions. */
 export interface PendingFlags extends CommonOptions {
@@ -17,9 +16,6 @@ export interface PendingFlags extends CommonOptions {
   readonly rps?: number | 'auto';
   readonly json?: boolean;
 }
-
-const STANDING =
-  'note: the head of this sandbox stands still, and what is pending stays so; tonlake sandbox --block-ms 400 starts one that makes blocks';
 
 /** A hash of an external message; anything else is taken for an account. */
 const HASH = /^([0-9a-f]{64}|[\w+/-]{43}=?)$/i;
@@ -33,7 +29,12 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
   const { flags, line } = context;
   const { note, ...place } = await context.place();
   if (note !== undefined) line.tell(note);
-  if (resolveNetwork(place.network).kind === 'sandbox') line.tell(STANDING);
+  if (resolveNetwork(place.network).kind === 'sandbox') {
+    const moving = suggest('sandbox', '--block-ms 400');
+    line.tell(
+      `note: the head of this sandbox stands still, and what is pending stays so; ${moving} starts one that makes blocks`,
+    );
+  }
   const report = await watch({
     accounts: pending.filter((word) => !HASH.test(word)),
     messages: pending.filter((word) => HASH.test(word)),
@@ -63,6 +64,6 @@ function summary(report: WatchReport, warehouse: string, { example = '' }: Pipel
   const { network, polls, rows, traces, requests, seconds } = report;
   const counts = Object.entries(rows).map(([table, count]) => `${formatCount(count)} ${table}`);
   const head = `watched ${network}: ${formatCount(traces)} traces; ${counts.join(', ')}`;
-  const next = pasteable(`tonlake sql "${example}" --warehouse ${shellWord(warehouse)}`);
+  const next = suggest('sql', `"${example}"`, { warehouse });
   return `${head} (${formatCount(polls)} polls, ${formatCount(requests)} requests, ${formatDuration(seconds)})\n\nNext:\n  ${next}\n`;
 }

@@ -1,4 +1,5 @@
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 
 /** The pipelines that a command names: separated by blanks or commas. */
@@ -19,7 +20,7 @@ export async function refuseOthers(
     const rest = names.filter((name) => name !== range);
     throw new UsageError(`usage: expected a pipeline, got ${JSON.stringify(range)}, which is a range`, {
       code: 'unknown-pipeline',
-      hint: `ranges need ${option}: ${[`tonlake ${command}`, ...rest, option, range].join(' ')}`,
+      hint: `ranges need ${option}: ${suggest(command, [...rest, option, range].join(' '))}`,
     });
   }
   if (others.length === 0) return;
@@ -29,6 +30,6 @@ export async function refuseOthers(
   if (mart === undefined) return;
   throw new UsageError(`usage: expected a pipeline, got the mart ${mart}`, {
     code: 'unknown-pipeline',
-    hint: `tonlake build ${mart} builds it from exported tables`,
+    hint: `${suggest('build', mart)} builds it from exported tables`,
   });
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { formatError, UsageError } from '../core/errors.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
+import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { PublishAlong } from '../iceberg/publish-along.ts';
 import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
@@ -129,7 +130,7 @@ export const describeUnpublished = (message: string): string =>
 
 /** The last publication of a command that was interrupted failed. */
 export const describeLastUnpublished = (error: unknown): string =>
-  `warning: the last rows were not published; tonlake publish iceberg does it: ${formatError(error)}`;
+  `warning: the last rows were not published; ${suggest('publish iceberg')} does it: ${formatError(error)}`;
 
 /**
  * Publishes the last rows of a command, and says so unless its output is for programs.

@@ -1,13 +1,12 @@
 import { formatCount, formatDuration } from '../core/format.ts';
-import { shellFlags, shellWord } from '../core/shell-word.ts';
 import { shortSpans } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, type RunReport, run } from '../export/run.ts';
 import { describeContent } from '../proof/verdicts.ts';
 import { requireKind } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { Context } from './context.ts';
-import { pasteable } from './invocation.ts';
 import { type LiveOptions, LiveOutput } from './live-output.ts';
 import { describeLastUnpublished } from './publishing.ts';
 import { limitHeap } from './v8-flags.ts';
@@ -60,7 +59,7 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
   const why = report.content['contradicted'] === undefined ? 'nothing counts these rows' : 'content contradicts hashes';
   const read = unproven.length === 0 ? '' : `  unproven, because ${why}: ${unproven.join('; ')}\n`;
   const content = `${contentLines(report.content)}${witnessLine(report)}`;
-  const place = `--warehouse ${shellWord(options.warehouse)}`;
+  const place = { warehouse: options.warehouse };
   if (report.openDays.length > 0) {
     const days = report.openDays.join(', ');
     const is = `${days} ${report.openDays.length === 1 ? 'is' : 'are'} not over: exported up to block ${to}`;
@@ -69,13 +68,12 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
   }
   if (!report.complete) {
     const { isNew } = await requireKind(options.warehouse, options.store);
-    const status = isNew ? '' : `see tonlake status ${place}; `;
-    return pasteable(`${head}${read}${content}  ${status}${runAgain(options, what, network)} fetches the rest\n`);
+    const status = isNew ? '' : `see ${suggest('status', '', place)}; `;
+    return `${head}${read}${content}  ${status}${runAgain(options, what, network)} fetches the rest\n`;
   }
   const query = firstQuery(options.pipelines, await warehouseRegistry(options.warehouse, options.registry));
-  return pasteable(
-    `${head}${read}${content}\nNext, query the tables:\n  tonlake sql "${query}" ${place}\n  tonlake status ${place}\n  tonlake show\n`,
-  );
+  const next = [suggest('sql', `"${query}"`, place), suggest('status', '', place), suggest('show')];
+  return `${head}${read}${content}\nNext, query the tables:\n${next.map((command) => `  ${command}\n`).join('')}`;
 }
 
 /** What the content of transactions showed, a line each. */
@@ -107,8 +105,8 @@ function runAgain(
   what: string,
   network: string,
 ): string {
-  const flags = shellFlags({ network, range, slice, warehouse, pipelines: registry?.folder, store, from });
-  return ['tonlake run', what, ...flags, ...(history === true ? ['--history'] : [])].join(' ');
+  const words = history === true ? `${what} --history` : what;
+  return suggest('run', words, { network, range, slice, warehouse, pipelines: registry?.folder, store, from });
 }
 
 /** An example query on an exported table. */

@@ -1,5 +1,4 @@
 import { formatAge } from '../core/format.ts';
-import { pasteable } from './invocation.ts';
 
 /** Standard error, or what stands for it. */
 export interface LineOutput {
@@ -65,7 +64,7 @@ export class StatusLine {
   /** Prints a message above the line. */
   readonly tell = (message: string): void => {
     this.clear();
-    this.#output.write(`${pasteable(message)}\n`);
+    this.#output.write(`${message}\n`);
     if (this.#render !== undefined) this.draw();
   };
 

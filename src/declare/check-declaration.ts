@@ -2,6 +2,7 @@ import { type Endpoint, parametersOf } from '../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../api/endpoints.ts';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { ownColumns } from './cross-check.ts';
 import { kinds } from './kind.ts';
 import { PROVEN_AS } from './left-out.ts';
@@ -114,7 +115,7 @@ function endpointFor(file: string, { endpoint }: PipelineDef): Endpoint {
       file,
       'an endpoint that a pipeline can use',
       endpoint,
-      'it sends to the network: only tonlake api can call it',
+      'it sends to the network: only the api command can call it',
     );
   }
   return found;
@@ -191,7 +192,7 @@ function requireTyped(file: string, table: TableDef, columns: Readonly<Record<st
       file,
       `column ${name} of ${table.name} as ${type} ${why}`,
       got,
-      'tonlake show shows a table that has it',
+      `${suggest('show')} lists tables, and with a name its columns`,
     );
   }
 }

@@ -1,5 +1,6 @@
 import { oneLine } from '../core/errors.ts';
 import { alignColumns, counted } from '../core/format.ts';
+import { suggest } from '../core/suggest.ts';
 import { columnProofs } from '../proof/column-proofs.ts';
 import { COMMITS, commitColumns } from '../warehouse/index.ts';
 import { kinds } from './kind.ts';
@@ -51,7 +52,10 @@ export function tableLine({ name, grain, views }: TableDef): readonly string[] {
 
 /** One line per table. */
 export function describeTables(tables: readonly TableDef[]): string {
-  return `${alignColumns(tables.map(tableLine)).join('\n')}\n\ntonlake show TABLE shows its columns and views\n`;
+  const [first] = tables;
+  const next =
+    first === undefined ? '' : `\n${suggest('show', first.name)} shows its columns and views, and so with each\n`;
+  return `${alignColumns(tables.map(tableLine)).join('\n')}\n${next}`;
 }
 
 /** A table with its columns, for a terminal. `notes`: what of it a warehouse lacks. */

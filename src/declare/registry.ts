@@ -10,7 +10,7 @@ import { checkCases, checkOwnNames } from './own-names.ts';
 import { isEphemeral, type PipelineDef } from './pipeline.ts';
 import { ROLES, type RoleName } from './roles.ts';
 import type { TableDef } from './table.ts';
-import { FOLLOW_PENDING, type WalkCode } from './walk.ts';
+import { followPending, type WalkCode } from './walk.ts';
 
 /** The table that plays a role, and its pipeline. */
 export interface RoleTable {
@@ -159,7 +159,7 @@ function namesOf(named: readonly { readonly name: string }[]): readonly string[]
 function ephemeral(name: string): UsageError {
   return new UsageError(`usage: expected a pipeline with a history, got ${name}, which only has pending data`, {
     code: 'ephemeral-pipeline',
-    hint: FOLLOW_PENDING,
+    hint: followPending(),
   });
 }
 

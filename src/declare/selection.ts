@@ -1,5 +1,6 @@
 import { didYouMean, unknownName } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { fixedColumns, isLeftOut, leftOutOf, narrowPipeline, WHOLE } from './left-out.ts';
 import type { PipelineDef } from './pipeline.ts';
 import type { LeftOut, TableDef } from './table.ts';
@@ -117,7 +118,7 @@ function requireColumn({ name: table, columns }: TableDef, name: string): void {
   if (names.includes(name)) return;
   throw new UsageError(`usage: expected a column of ${table}, got ${JSON.stringify(name)}`, {
     code: 'unknown-column',
-    hint: `${didYouMean(name, names)}tonlake show ${table} lists its columns`,
+    hint: `${didYouMean(name, names)}${suggest('show', table)} lists its columns`,
   });
 }
 

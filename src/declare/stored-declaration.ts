@@ -1,5 +1,6 @@
 import { StoreError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
+import { suggest } from '../core/suggest.ts';
 import { checkPipeline } from './check-declaration.ts';
 import type { ColumnDef } from './column.ts';
 import { kinds } from './kind.ts';
@@ -35,7 +36,7 @@ export function parsePipeline(text: string, id: string, subject: string): Pipeli
   } catch (error) {
     throw new StoreError(`store: ${subject} is no declaration of a pipeline`, {
       code: 'bad-declaration',
-      hint: 'tonlake verify names all damage; --pipelines FOLDER gives the declaration again',
+      hint: `${suggest('verify')} names all damage; --pipelines with the folder of your pipelines gives the declaration again`,
       cause: error,
     });
   }

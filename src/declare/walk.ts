@@ -1,3 +1,4 @@
+import { suggest } from '../core/suggest.ts';
 /** How a pipeline requests its rows. */
 export type WalkDef = MasterchainWalk | BlockWalk | LtWalk | SnapshotWalk | LookupWalk | EphemeralWalk | CustomWalk;
 
@@ -110,8 +111,10 @@ export interface LookupWalk {
 }
 
 /** How to read pending data, with an account that every network has: that of the elections. */
-export const FOLLOW_PENDING =
-  'tonlake follow --pending Ef8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzM0vF; or any other account instead of that of the elections';
+export function followPending(): string {
+  const pending = 'Ef8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzM0vF';
+  return `${suggest('follow', '', { pending })}; or any other account instead of that of the elections`;
+}
 
 /** Pending data without history, read by `tonlake follow --pending`. */
 export interface EphemeralWalk {

@@ -2,7 +2,9 @@ import * as z from 'zod';
 import { canonicalText } from '../core/address.ts';
 import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-word.ts';
 import { formatSpans, hullOf, intersectSpans, type Span, shortSpans } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import { isWithin, WHOLE } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -16,6 +18,11 @@ export interface Key {
   /** Unique text; a long one is replaced by its hash. */
   readonly text: string;
   readonly values: Readonly<Record<string, string>>;
+}
+
+/** A query with the values of its range, as it can be typed. */
+function withRange(query: string, { from, to }: Span): string {
+  return query.replace(/\$from\b/g, String(from)).replace(/\$to\b/g, String(to));
 }
 
 /** A range for a query that is only planned. */
@@ -148,7 +155,7 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
   if (rows.length > 0) return;
   throw new UsageError(`usage ${pipeline.name}: expected a query that finds keys, got none`, {
     code: 'no-keys',
-    hint: 'tonlake sql shows what a query finds',
+    hint: `${suggest('sql', shellWord(withRange(bare(query), range)))} shows what it finds`,
   });
 }
 
@@ -210,7 +217,7 @@ async function requireSources(run: Sources, query: string, coming: readonly stri
     if (ledger.some((entry) => entry.pipeline === source.name)) continue;
     throw new UsageError(`usage ${pipeline.name}: expected rows in table ${name}, got none`, {
       code: 'no-source',
-      hint: `tonlake run ${source.name} with the same range`,
+      hint: suggest('run', source.name, { range: formatSpans(run.asked) }),
     });
   }
   await requireColumnsOfSources(run, query);
@@ -260,7 +267,7 @@ export async function requireColumnsOfSources(
     `usage ${pipeline.name}: expected ${what} in ${shortSpans(missing)} to take keys from, got rows without it`,
     {
       code: 'left-out',
-      hint: `${isOwn ? 'select it, or ' : ''}tonlake run ${gap.pipeline} --range ${formatSpans(missing)} adds it`,
+      hint: `${isOwn ? 'select it, or ' : ''}${suggest('run', gap.pipeline, { range: formatSpans(missing) })} adds it`,
     },
   );
 }

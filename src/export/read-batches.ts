@@ -141,7 +141,7 @@ function requireGiven(own: PipelineDef, from: string | undefined): void {
   if (queryOf(own) === undefined || from !== undefined) return;
   throw new UsageError(`usage ${own.name}: expected the option from, a query of its keys, got none`, {
     code: 'no-keys',
-    hint: 'there is no warehouse to take keys from; tonlake run takes them from its tables',
+    hint: 'there is no warehouse to take keys from; an export to one takes them from its tables',
   });
 }
 

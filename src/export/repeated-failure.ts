@@ -1,5 +1,6 @@
 import { DecodeError, SourceError, type TonlakeError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
+import { suggest } from '../core/suggest.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import { pathOf } from './page-request.ts';
@@ -63,7 +64,7 @@ export class MisfitRecords {
     const message = `decode ${name}: ${first.reason} at ${first.pointer}, and no record fits the declaration: all ${this.refused.size} so far are refused there`;
     return new DecodeError(message, {
       code: NO_RECORD_FITS,
-      hint: `tonlake api ${pathOf({ endpoint }).slice(1)} limit=1`,
+      hint: suggest('api', `${pathOf({ endpoint }).slice(1)} limit=1`),
     });
   }
 }

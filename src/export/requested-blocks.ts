@@ -3,6 +3,7 @@ import type { ChainBounds } from '../chain/range-part.ts';
 import { cutSlice, parseSlice, requireFixedRange } from '../chain/slice.ts';
 import { UsageError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 
 /** What a run is asked for. */
@@ -36,6 +37,6 @@ export function requireSliceable({ range, slice }: Asked, pipelines: readonly Pi
   if (whole.length === 0) return;
   throw new UsageError(`usage: expected pipelines of blocks for --slice, got ${whole.join(', ')}`, {
     code: 'bad-slice',
-    hint: `when all slices are done, once and without --slice: tonlake run ${whole.join(' ')} --range ${range}`,
+    hint: `when all slices are done, once and without --slice: ${suggest('run', whole.join(' '), { range })}`,
   });
 }

@@ -1,6 +1,7 @@
 import type { Header } from '../chain/headers.ts';
 import { WalkError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import { type LtWindow, rangeOf } from './lt-windows.ts';
 import { PAGE_ROWS, type PageRequest } from './page-request.ts';
 import { headersOf, planRowPages, planRowSpans } from './row-plan.ts';
@@ -79,7 +80,7 @@ function requireHeaders({ pipeline }: RowPlanning, span: Span, headers: Headers)
     if (headers.has(seqno)) continue;
     throw new WalkError(`walk ${pipeline.name} ${seqno}: expected committed headers of block ${seqno}, got none`, {
       code: 'no-headers',
-      hint: `tonlake run blocks --range ${seqno}`,
+      hint: suggest('run', 'blocks', { range: String(seqno) }),
     });
   }
 }

@@ -1,5 +1,6 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -27,7 +28,7 @@ export function followedTables(registry: Registry, names: readonly string[]): re
     }
     throw new UsageError(`usage: expected a table that is exported by blocks, got ${name}`, {
       code: 'unknown-table',
-      hint: `${didYouMean(name, known)}tonlake show lists all tables`,
+      hint: `${didYouMean(name, known)}${suggest('show')} lists all tables`,
     });
   }
   if (names.length === 0) throw new UsageError('usage: expected at least one table, got none', { code: 'no-tables' });

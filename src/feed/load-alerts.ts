@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { type PlacedYaml, readYaml, type YamlPath } from '../core/yaml.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -175,7 +176,7 @@ function lineOf({ lines }: PlacedQuery, line: number): string {
 
 function badSelect(error: unknown, query: PlacedQuery): UsageError {
   const { text, place } = faultIn(error, query);
-  return bad(`a valid select, got an error: ${text} (${place})`, 'tonlake show shows tables and columns');
+  return bad(`a valid select, got an error: ${text} (${place})`, `${suggest('show')} shows tables and columns`);
 }
 
 function unknownColumn(yaml: PlacedYaml, path: YamlPath, got: string, columns: readonly string[]): UsageError {

@@ -1,4 +1,5 @@
 import { oneLine, StoreError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 
 /** Options with a path to read or write. */
 type Place = '--warehouse' | '--output' | '--log';
@@ -77,7 +78,9 @@ const causes: readonly Cause[] = [
     code: 'damaged',
     says: /[/\\](tables|pinned)[/\\][^"]*-[0-9a-f]{12}\.parquet/,
     text: 'a data file is missing or damaged',
-    hint: 'tonlake verify --repair',
+    get hint() {
+      return suggest('verify', '--repair');
+    },
   },
 ];
 

@@ -1,4 +1,5 @@
 import { formatError, UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Exporting } from '../export/open-export.ts';
@@ -35,7 +36,7 @@ export async function chooseMarts(
       `usage: expected ${others.join(', ')} among the followed pipelines for the mart ${mart.name}`,
       {
         code: 'not-followed',
-        hint: `tonlake follow ${[...followed, ...others].join(' ')}`,
+        hint: suggest('follow', [...followed, ...others].join(' '), { marts: names.join(',') }),
       },
     );
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { StoreError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { SmallObjects } from '../objects/object-store.ts';
 import type { DataFile, TableInForce } from '../warehouse/index.ts';
 import { evolveSchema, findUnreadable } from './evolve-schema.ts';
@@ -80,7 +81,7 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
   if (problem !== undefined) {
     throw new StoreError(`store: table ${table.table.name} is not published: ${problem}`, {
       code: 'mixed-rows',
-      hint: 'build the mart in full, then publish again: tonlake build --full',
+      hint: `build the mart in full, then publish again: ${suggest('build', `${table.table.name} --full`)}`,
     });
   }
   let restart: Restart | undefined;

@@ -1,6 +1,7 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { formatError, StoreError } from '../core/errors.ts';
 import { runLimited } from '../core/run-limited.ts';
+import { suggest } from '../core/suggest.ts';
 import { selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
 import { guarded } from '../files/file-failure.ts';
@@ -154,7 +155,7 @@ async function publishNewest(publishing: Publishing): Promise<PublishReport> {
 function nothingToPublish({ path }: DataFiles): StoreError {
   return new StoreError(`store: warehouse ${path} is empty: there is nothing to publish`, {
     code: 'no-rows',
-    hint: 'export a range first: tonlake run',
+    hint: `export a range first: ${suggest('run', '', { range: '-1000:', warehouse: path })}`,
   });
 }
 

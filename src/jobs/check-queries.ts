@@ -1,5 +1,6 @@
 import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 import { selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -119,10 +120,10 @@ function wrongQuery({ text, place }: ReturnType<typeof faultIn>, names: readonly
   if (table !== undefined) {
     return badQuery(
       `a table or mart, got ${table} (${place})`,
-      didYouMean(table, names).trimEnd() || 'tonlake show lists all tables',
+      didYouMean(table, names).trimEnd() || `${suggest('show')} lists all tables`,
     );
   }
-  return badQuery(`a valid query, got an error: ${text} (${place})`, 'tonlake show shows tables and columns');
+  return badQuery(`a valid query, got an error: ${text} (${place})`, `${suggest('show')} shows tables and columns`);
 }
 
 function badQuery(message: string, hint: string): UsageError {

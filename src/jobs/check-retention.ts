@@ -1,5 +1,6 @@
 import type { RangeEnd, RangePart } from '../chain/range-part.ts';
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { bindsRows } from '../verify/plan-forget.ts';
@@ -27,7 +28,7 @@ export async function checkRetention(parsed: ParsedJob, names: JobNames): Promis
       yaml,
       path,
       'a pipeline that is exported by blocks',
-      'tonlake show shows how each pipeline is exported',
+      `${suggest('show', name)} shows how it is exported`,
     );
   });
   const exported = fields.pipelines.length === 0 ? [] : registry.toRun(fields.pipelines);

@@ -1,5 +1,6 @@
 import { JobError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
+import { suggest } from '../core/suggest.ts';
 import type { RunReport } from '../export/run.ts';
 import type { Job } from './job.ts';
 import { daysText, fixRange } from './job-range.ts';
@@ -67,7 +68,7 @@ function incomplete(job: Job, { from, to, quarantined }: RunReport): JobError {
   const why = quarantined > 0 ? `${quarantined} records in quarantine` : 'blocks are missing';
   return new JobError(`job ${job.name}: expected ${from}:${to} complete, got ${why}; nothing was published`, {
     code: 'incomplete',
-    hint: `tonlake status --warehouse ${job.warehouse}, then run the job again`,
+    hint: `${suggest('status', '', { warehouse: job.warehouse })}, then run the job again`,
   });
 }
 
@@ -113,7 +114,7 @@ export async function runChecks(context: StepContext): Promise<void> {
   const which = `${failed.length} of ${outcomes.length} checks failed: ${names}`;
   throw new JobError(`job ${job.name}: ${which}; nothing was published`, {
     code: 'checks-failed',
-    hint: `tonlake test ${failed.map(({ name }) => name).join(' ')} --warehouse ${job.warehouse} shows the rows`,
+    hint: `${suggest('test', failed.map(({ name }) => name).join(' '), { warehouse: job.warehouse })} shows the rows`,
   });
 }
 

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { readFate } from '../files/process-liveness.ts';
 import type { JobRecord } from './run-record.ts';
 
@@ -8,7 +9,6 @@ import type { JobRecord } from './run-record.ts';
 const PLACES = ['jobs', 'pipelines/jobs'];
 /** An example that runs without changes. */
 const FIRST_JOB = `{network: sandbox, pipelines: [transactions], range: yesterday, schedule: {cron: "15 3 * * *"}}`;
-const BEGIN = `create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && tonlake job list jobs`;
 
 /** The folder of the user's jobs, below the working folder. @throws {UsageError} if there is none */
 export async function jobsPlace(): Promise<string> {
@@ -33,7 +33,7 @@ export async function jobFiles(path: string): Promise<readonly string[]> {
 function noJobs(path: string, why: string, cause: unknown): UsageError {
   return new UsageError(`usage: expected job files, ${why} ${path}`, {
     code: 'no-job',
-    hint: `job files end in .yaml; ${BEGIN}`,
+    hint: `job files end in .yaml; create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && ${suggest('job list', 'jobs')}`,
     cause,
   });
 }

@@ -1,7 +1,7 @@
 import { JobError } from '../core/errors.ts';
 import { counted, formatCount } from '../core/format.ts';
-import { shellFlags } from '../core/shell-word.ts';
 import { formatSpans } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import { type Finding, formatFinding } from '../verify/finding.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
 import type { Job } from './job.ts';
@@ -48,7 +48,7 @@ function notProven(job: string, warehouse: string, { findings }: VerifyOutcome, 
   const got = `${counted(findings, 'finding')}${example}`;
   return new JobError(`job ${job}: expected a proven warehouse, got ${got}; nothing was published`, {
     code: 'not-proven',
-    hint: `tonlake verify --repair --warehouse ${warehouse}`,
+    hint: suggest('verify', '--repair', { warehouse }),
   });
 }
 
@@ -92,14 +92,14 @@ export async function publishIceberg(context: StepContext): Promise<void> {
 
 function notPublished({ name, warehouse, iceberg }: Job, skipped: readonly string[]): JobError {
   const { catalog } = iceberg ?? {};
-  const flags = shellFlags({
+  const flags = {
     warehouse,
     catalog: catalog?.uri,
     namespace: catalog?.namespace,
     'catalog-warehouse': catalog?.warehouse,
-  });
+  };
   return new JobError(`job ${name}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
     code: 'not-published',
-    hint: `tonlake publish iceberg ${flags.join(' ')} tells why`,
+    hint: `${suggest('publish iceberg', '', flags)} tells why`,
   });
 }

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { JobError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { addDays, dateAt } from '../core/time-zone.ts';
 import { fillIn, type Job, type OutputTarget, type Placeholders } from './job.ts';
 import type { DatabaseRequest } from './job-actions.ts';
@@ -103,7 +104,7 @@ function describeGaps(gaps: readonly string[]): string | undefined {
 function emptyReport(job: Job, report: string): JobError {
   return new JobError(`job ${job.name}: expected data for the report ${report}, got none; nothing was published`, {
     code: 'empty-report',
-    hint: `tonlake status --warehouse ${job.warehouse} shows what the warehouse has`,
+    hint: `${suggest('status', '', { warehouse: job.warehouse })} shows what the warehouse has`,
   });
 }
 

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { UsageError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-word.ts';
+import { suggest } from '../core/suggest.ts';
 import { type PlacedYaml, readYaml } from '../core/yaml.ts';
 import { type JobFields, jobSchema } from './job-schema.ts';
 
@@ -37,7 +39,7 @@ export async function readJob(file: string): Promise<ParsedJob> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`usage: expected a job file, cannot read ${file}`, {
       code: 'no-job',
-      hint: 'tonlake job list shows the existing jobs',
+      hint: `${suggest('job list', shellWord(dirname(file)))} shows the jobs there`,
       cause,
     });
   });

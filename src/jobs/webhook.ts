@@ -97,7 +97,7 @@ function limited(signal: AbortSignal | undefined): { readonly signal: AbortSigna
 function notTold(why: string, cause: unknown): JobError {
   return new JobError(`job: notification failed: ${why}`, {
     code: 'not-told',
-    hint: 'see tonlake job list for the result',
+    hint: 'the run itself is not affected: job list shows its result',
     cause,
   });
 }

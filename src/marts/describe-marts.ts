@@ -23,7 +23,7 @@ export function martSummary({ name, file, question, grain, units, inputs, option
 }
 
 /** One line per mart. */
-export function describeMarts(marts: readonly MartDef[], title = 'marts, built by tonlake build'): string {
+export function describeMarts(marts: readonly MartDef[], title = 'marts, which the build command builds'): string {
   const lines = alignColumns(marts.map(({ name, question }) => [name, question]));
   return `${title}:\n${lines.join('\n')}\n`;
 }

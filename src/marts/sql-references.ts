@@ -1,5 +1,6 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { MartError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { Query } from '../sql/query-result.ts';
 import { placeOf, sqlFault } from '../sql/sql-fault.ts';
 import type { SqlFile } from '../sql/sql-file.ts';
@@ -44,7 +45,7 @@ export function requireKnown(path: string, references: readonly Reference[], kno
   if (lost === undefined) return;
   throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${path}:${lost.line})`, {
     code: 'unknown-reference',
-    hint: didYouMean(lost.name, [...known]).trimEnd() || 'tonlake show lists all tables',
+    hint: didYouMean(lost.name, [...known]).trimEnd() || `${suggest('show')} lists all tables`,
   });
 }
 
@@ -59,7 +60,7 @@ export function sqlError({ path }: Pick<SqlFile, 'path'>, error: unknown): MartE
   const fault = sqlFault(error);
   return new MartError(`mart: ${fault.text} (${placeOf(path, fault)})`, {
     code: 'bad-sql',
-    hint: 'tonlake show shows tables and columns',
+    hint: `${suggest('show')} shows tables and columns`,
     cause: error,
   });
 }

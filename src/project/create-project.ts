@@ -25,7 +25,7 @@ export async function createProject(folder: string): Promise<readonly string[]> 
   if ((await statIfAny(folder))?.isDirectory() === false) {
     throw new UsageError(`usage: expected a folder, got the file ${folder}`, {
       code: 'exists',
-      hint: 'choose another folder: tonlake init FOLDER',
+      hint: 'choose another folder',
     });
   }
   const states = await Promise.all(paths.map((path) => statIfAny(join(folder, path))));
@@ -33,7 +33,7 @@ export async function createProject(folder: string): Promise<readonly string[]> 
   if (present.length > 0) {
     throw new UsageError(`usage: expected a folder without ${present.join(', ')}, got ${folder}`, {
       code: 'exists',
-      hint: 'choose another folder: tonlake init FOLDER',
+      hint: 'choose another folder',
     });
   }
   for (const [at, file] of files.entries()) {

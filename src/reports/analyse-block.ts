@@ -1,5 +1,6 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { ReportError, UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { Query } from '../sql/query-result.ts';
 import { sqlFault } from '../sql/sql-fault.ts';
 import { lineAt, parametersIn, parseSql, relationsIn } from '../sql/sql-tree.ts';
@@ -53,7 +54,7 @@ export function blockFault(error: unknown, path: string, block: SqlBlock): Repor
 function badSql(text: string, path: string, line: number, cause?: unknown): ReportError {
   return new ReportError(`report: ${text} (${path}:${line})`, {
     code: 'bad-sql',
-    hint: 'tonlake show shows tables and columns',
+    hint: `${suggest('show')} shows tables and columns`,
     cause,
   });
 }

@@ -107,7 +107,7 @@ async function readRows(query: Query, { path }: ReportDef, { id, line }: SqlBloc
   if (result.rows.length <= MAX_ROWS) return result;
   throw new ReportError(`report: expected at most ${formatCount(MAX_ROWS)} rows of ${id}, got more (${path}:${line})`, {
     code: 'too-many-rows',
-    hint: 'group or limit the rows; tonlake sql --format csv has no limit',
+    hint: 'group or limit the rows; the sql command with --format csv has no limit',
   });
 }
 

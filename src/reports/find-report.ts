@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { shippedFolder, shippedNames, shownPath } from '../sql/shipped-queries.ts';
 import { readFront } from './front-matter.ts';
 import { parseReport } from './parse-report.ts';
@@ -52,7 +53,7 @@ export async function openReport(report: string): Promise<ReportDef> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`usage: expected a report, cannot read ${path}`, {
       code: 'unknown-report',
-      hint: 'tonlake report --list shows the built-in reports',
+      hint: `${suggest('report', '--list')} shows the built-in reports`,
       cause,
     });
   });

@@ -78,7 +78,7 @@ function checksumText({ checksum }: RowFileFacts): string {
     case 'matches':
       return 'the file has the SHA-256 that the ledger recorded';
     case 'differs':
-      return 'DAMAGED: the file does not have the SHA-256 that the ledger recorded; tonlake verify --repair reads its rows again';
+      return 'DAMAGED: the file does not have the SHA-256 that the ledger recorded; verify --repair reads its rows again';
   }
 }
 

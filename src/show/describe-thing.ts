@@ -1,5 +1,6 @@
 import { StoreError } from '../core/errors.ts';
 import { alignColumns, formatCount } from '../core/format.ts';
+import { suggest } from '../core/suggest.ts';
 import { visible } from '../sql/text-table.ts';
 import type { ShownThing, ThingSection, TraceNode } from './shown-thing.ts';
 
@@ -14,7 +15,7 @@ export function describeThing({ kind, value, friendly, sections, trace, places }
   if (sections.length === 0 && places.length === 0) {
     throw new StoreError(`store: expected the ${name} ${value}, the warehouse has nothing of it`, {
       code: 'no-row',
-      hint: 'tonlake status shows which blocks it has; --live asks the source',
+      hint: `${suggest('status')} shows which blocks it has; --live asks the source`,
     });
   }
   const head = `${name} ${value}\n${friendly === null ? '' : `        ${friendly}\n`}`;

@@ -1,4 +1,5 @@
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds } from '../declare/kind.ts';
@@ -106,7 +107,7 @@ async function findTable(reader: Reader, registry: Registry, name: string): Prom
   if (view !== undefined && view.name !== name) {
     throw new UsageError(`usage: expected a table or mart, got ${name}, a view of ${view.name}`, {
       code: 'unknown-table',
-      hint: `tonlake show ${view.name} KEY`,
+      hint: `${suggest('show', view.name)} lists its columns, which find a row`,
     });
   }
   const marts = view === undefined ? await loadMarts(registry) : [];

@@ -1,6 +1,7 @@
 import { base64Hash, rawAddress } from '../core/address.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import { type Kind, kinds } from '../declare/kind.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -48,7 +49,7 @@ function unknownColumn(table: TableDef, name: string): UsageError {
   const names = table.columns.map((column) => column.name);
   return new UsageError(`usage: expected a column of ${table.name}, got ${JSON.stringify(name)}`, {
     code: 'bad-key',
-    hint: `${didYouMean(name, names)}tonlake show ${table.name} lists them`,
+    hint: `${didYouMean(name, names)}${suggest('show', table.name)} lists them`,
   });
 }
 
@@ -56,7 +57,7 @@ function tooMany(table: TableDef, word: string): UsageError {
   const names = givenColumns(table).join(', ');
   return new UsageError(
     `usage: expected ${names === '' ? 'column=value' : `at most the key of ${table.name} (${names})`}, got ${JSON.stringify(word)} as well`,
-    { code: 'bad-key', hint: `give other columns as name=value; tonlake show ${table.name} lists them` },
+    { code: 'bad-key', hint: `give other columns as name=value; ${suggest('show', table.name)} lists them` },
   );
 }
 

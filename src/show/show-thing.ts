@@ -1,4 +1,5 @@
 import { StoreError, UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
@@ -92,7 +93,7 @@ export async function thingOf(read: Read, ledger: readonly LedgerEntry[], word: 
     const lacking = needs.find((table) => !held.has(table));
     if (lacking !== undefined) {
       throw new UsageError(`usage: expected a warehouse with ${lacking} to find ${word}, got one without`, {
-        ...{ code: 'bad-request', hint: `tonlake run ${lacking} --range -1000: exports them` },
+        ...{ code: 'bad-request', hint: `${suggest('run', lacking, { range: '-1000:' })} exports them` },
       });
     }
     const { rows } = await read(sql.replaceAll('$thing', () => quoteText(name)));

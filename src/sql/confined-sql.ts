@@ -116,7 +116,7 @@ function notAQuery(expected: string): StoreError {
     `store: query: expected ${expected}, got something that may change or reach more than the warehouse`,
     {
       code: 'not-a-query',
-      hint: 'use SELECT; CREATE TEMP and SET VARIABLE may come before it. tonlake sql has no such limits',
+      hint: 'use SELECT; CREATE TEMP and SET VARIABLE may come before it. The sql command has no such limits',
     },
   );
 }

@@ -121,7 +121,7 @@ function oneSelect(sql: string): string {
   if (more.length > 0) {
     throw new StoreError(`store: query: expected one select, got ${more.length + 1} statements`, {
       code: 'several-results',
-      hint: 'use WITH, or tonlake sql --output',
+      hint: 'use WITH, or the sql command with --output',
     });
   }
   return select.replace(/[\s;]+$/, '');

@@ -1,5 +1,6 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { oneLine, UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import { tableSummary } from '../declare/describe-tables.ts';
 import { kinds } from '../declare/kind.ts';
@@ -68,7 +69,7 @@ export async function findRelation(opened: Opened, name: string): Promise<Omit<T
     const names = items.map((each) => each.name);
     throw new UsageError(`usage: expected a table, got ${name}`, {
       code: 'unknown-table',
-      hint: `${didYouMean(name, names)}tonlake show lists them`,
+      hint: `${didYouMean(name, names)}${suggest('show')} lists them`,
     });
   }
   const marts = await loadMarts(registry);

@@ -136,7 +136,7 @@ export async function withinTime<T>(
     if (signal.aborted) throw new StoreError('store: query: cancelled', { code: 'cancelled' });
     throw new StoreError(`store: query: expected an end within ${seconds} s, stopped`, {
       code: 'too-slow',
-      hint: 'narrow it down, for example by block_date; or start tonlake ui with a larger --seconds',
+      hint: 'narrow it down, for example by block_date; or start the server with a larger --seconds',
     });
   }
 }

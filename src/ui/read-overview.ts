@@ -1,5 +1,5 @@
-import { shellWord } from '../core/shell-word.ts';
 import { formatSpans, type Span, spanSize, totalSize, unionSpans } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import { textOf } from '../sql/row-text.ts';
 import { spansIn } from '../warehouse/query/coverage.ts';
 import { describeBehind } from '../warehouse/query/query-coverage.ts';
@@ -92,7 +92,7 @@ export function fillCommand(
     sorted.length <= MAX_SPANS
       ? sorted.map((span) => (spanSize(span) === 1 ? String(span.from) : formatSpans([span]))).join(',')
       : `${first?.from}:${last?.to}`;
-  return `tonlake run ${pipelines.join(' ')} --network ${shellWord(network)} --range ${range} --warehouse ${shellWord(warehouse)}`;
+  return suggest('run', pipelines.join(' '), { network, range, warehouse });
 }
 
 async function readHead(reader: Opened['reader'], status: WarehouseStatus): Promise<Overview['head']> {

@@ -1,6 +1,7 @@
 import type { Effects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
 import { haveCommon, type Span } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
 import {
@@ -122,7 +123,8 @@ function addOne({ store, registry, network, stop }: Adding, from: string): Promi
 /** What becomes of an entry: `add`, `present`, or why it stays behind. */
 function fateOf(store: Store, registry: Registry, entry: LedgerEntry): string {
   const { pipeline, verdict, scope, mart, forgotten, declaration } = entry;
-  if (mart !== undefined) return 'a mart: tonlake build';
+  if (mart !== undefined)
+    return `a mart, to be built there: ${suggest('build', Object.keys(entry.tables).join(' '), { warehouse: store.path })}`;
   if (scope !== undefined || forgotten !== undefined) return 'it belongs to no block: run it again without --slice';
   if (verdict !== 'sealed') return 'its blocks are not done';
   const own = registry.pipelines.find(({ name }) => name === pipeline);
@@ -163,15 +165,15 @@ function requireSame(staged: StagedSpan, entry: LedgerEntry, from: string): Stag
     if (own === undefined && rows === 0 && files.length === 0) {
       tables[name] = { rows, keyHash, sums, schema, isSorted: true, files: [] };
     } else if (!isSameEvidence(own, { rows, keyHash, sums })) {
-      throw damaged(`other rows of ${name} in ${from}`);
+      throw damaged(from, `other rows of ${name} in ${from}`);
     }
   }
   return { ...staged, tables };
 }
 
-function damaged(got: string): StoreError {
+function damaged(from: string, got: string): StoreError {
   return new StoreError(`store: expected the rows that were committed, got ${got}`, {
     code: 'damaged',
-    hint: 'tonlake verify --repair on that warehouse, then again',
+    hint: `${suggest('verify', '--repair', { warehouse: from })}, then again`,
   });
 }

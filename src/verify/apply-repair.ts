@@ -19,6 +19,8 @@ export interface ApplyRepairOptions {
 export interface RepairOutcome {
   readonly failed: readonly Span[];
   readonly isChanged: boolean;
+  /** True if `keepReadable` would have kept rows of the blocks that failed. */
+  readonly isKeepable?: boolean;
 }
 
 /** Maximum number of failed blocks whose old rows get entries of their own; with more, nothing is changed. */
@@ -36,7 +38,8 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   const failed = failedOf(damage, read);
   const isQuarantined = entries.every(({ verdict }) => verdict === 'quarantined');
   const isKept = failed.length > 0 && !isQuarantined;
-  if (isKept && !(keepReadable && canKeep(damage, failed))) return { failed, isChanged: false };
+  const isKeepable = isKept && canKeep(damage, failed);
+  if (isKept && !(keepReadable && isKeepable)) return { failed, isChanged: false, isKeepable };
   const keep = subtractSpans(spans, unionSpans([...refetch, ...failed]));
   const parts = [
     ...(await stageRewrite(options, { pipeline, old: entries, sound, misdescribed, keep, read })),

@@ -89,7 +89,7 @@ export async function limitTo(
         pipeline,
         span,
         expected: `${formatSpans([span])} done`,
-        got: 'none; tonlake run fetches it',
+        got: 'none',
       });
     }
   }

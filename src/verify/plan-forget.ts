@@ -8,6 +8,7 @@ import {
   subtractSpans,
   unionSpans,
 } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import { narrowPipeline } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
@@ -88,7 +89,7 @@ function requireBlocks(pipeline: PipelineDef): PipelineDef {
   if (bindsRows(pipeline)) return pipeline;
   throw new UsageError(`usage: expected a pipeline exported by blocks, got ${pipeline.name}`, {
     code: 'not-by-blocks',
-    hint: 'tonlake show shows how each pipeline is exported',
+    hint: `${suggest('show', pipeline.name)} shows how it is exported`,
   });
 }
 
@@ -104,7 +105,7 @@ function requireNoneNeeds(
   const all = [...names, ...needing.map(({ name }) => name)].join(' ');
   throw new UsageError(
     `usage: expected pipelines that no other pipeline needs, got ${names.join(', ')}: ${needing.map(({ name }) => name).join(', ')} holds blocks of ${formatSpans(spans)}`,
-    { code: 'needed', hint: `tonlake forget ${all} --range ${formatSpans(spans)}` },
+    { code: 'needed', hint: suggest('forget', all, { range: formatSpans(spans) }) },
   );
 }
 

@@ -1,6 +1,7 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { TonlakeError } from '../core/errors.ts';
-import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { formatSpans, type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 import { type RunEvent, run } from '../export/run.ts';
 import type { WalkEvent } from '../export/walk-context.ts';
@@ -124,7 +125,7 @@ function lostKey({ pipeline, span }: Lost): string {
 
 function notBack(pipeline: string, span: Span): Finding {
   const expected = `${formatSpans([span])} fetched again`;
-  return { kind: 'not-done', pipeline, span, expected, got: 'none; tonlake run fetches it' };
+  return { kind: 'not-done', pipeline, span, expected, got: 'none' };
 }
 
 /** Repairs the planned damages. @returns requests made */
@@ -153,12 +154,13 @@ async function repairOnce(
         const { pipeline, span } = damage;
         const before = source.counts.requests;
         const fetch = async (spans: readonly Span[]) => refetch(work, damage, spans);
-        const { failed, isChanged } = await repairUnlessGone(
+        const { failed, isChanged, isKeepable } = await repairUnlessGone(
           () => applyRepair({ store, tables, fetch, keepReadable: options.keepReadable === true }, damage),
           options,
           damage,
         );
         if (failed.length > 0 || !isChanged) attempts.end(key);
+        if (!isChanged && isKeepable === true) tellKeepable(options, damage, failed);
         if (!isChanged) continue;
         const requests = source.counts.requests - before;
         const asked = subtractSpans(damage.refetch, failed);
@@ -187,6 +189,13 @@ async function repairUnlessGone(
     options.onProblem?.({ event: 'problem', pipeline: pipeline.name, ...span, code, message });
     return { failed: [span], isChanged: false };
   }
+}
+
+/** Says how to keep the rest of what the source no longer serves. */
+function tellKeepable({ warehouse, onProblem }: Ready, { pipeline, span }: Damage, failed: readonly Span[]): void {
+  const keep = suggest('verify', '--repair --keep-readable', { warehouse });
+  const message = `audit ${pipeline.name} ${formatSpans([span])}: ${shortSpans(failed)} cannot be fetched, nothing is changed; hint: ${keep} keeps what can be read`;
+  onProblem?.({ event: 'problem', pipeline: pipeline.name, ...span, code: 'keepable', message });
 }
 
 function reportTo({ onProblem }: Ready): (event: RunEvent) => void {

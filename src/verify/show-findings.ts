@@ -1,6 +1,6 @@
 import { counted, formatCount, formatDuration } from '../core/format.ts';
-import { shellFlags } from '../core/shell-word.ts';
 import { formatSpans, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
@@ -103,11 +103,11 @@ export function nextSteps(
     const names = isOfDays
       ? ofBlocks.filter((name) => spans[name] !== undefined)
       : new Set(missing.map(({ pipeline }) => pipeline));
-    const flags = shellFlags({
+    const flags = {
       range: isOfDays || blocks.length > MOST_SPANS ? range : formatSpans(blocks),
       ...{ network, warehouse, pipelines: registry.folder },
-    });
-    lines.push(`  fetch what is missing: ${['tonlake run', ...names, ...flags].join(' ')}`);
+    };
+    lines.push(`  fetch what is missing: ${suggest('run', [...names].join(' '), flags)}`);
   }
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -165,7 +165,7 @@ function findLost(warehouse: DamagedStore, registry: Registry): readonly Finding
         ...forgottenSince(warehouse, pipeline, number),
       ]).map((hole): Finding => {
         const expected = `${formatSpans([hole])} of the lost entry ${number} fetched again`;
-        return { kind: 'not-done', pipeline, span: hole, entry: number, expected, got: 'none; tonlake run fetches it' };
+        return { kind: 'not-done', pipeline, span: hole, entry: number, expected, got: 'none' };
       }),
     );
 }

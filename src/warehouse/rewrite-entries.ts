@@ -13,6 +13,7 @@ import {
   totalSize,
   unionSpans,
 } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import { heldTables, narrowTable } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
@@ -104,7 +105,7 @@ async function requireSame(
     if (JSON.stringify(found) === JSON.stringify(recorded)) continue;
     throw new StoreError(
       `store: ${table.name} ${shortSpans(old.flatMap(spansOf))}: expected the rows that were committed, got others`,
-      { code: 'not-the-same', hint: `tonlake verify --repair --warehouse ${store.path}` },
+      { code: 'not-the-same', hint: suggest('verify', '--repair', { warehouse: store.path }) },
     );
   }
 }

@@ -3,7 +3,7 @@ import { type Effects, realEffects } from '../core/effects.ts';
 import { TonlakeError, UsageError } from '../core/errors.ts';
 import { isEphemeral, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { FOLLOW_PENDING } from '../declare/walk.ts';
+import { followPending } from '../declare/walk.ts';
 import { retry } from '../http/retry.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import type { Source } from '../http/source.ts';
@@ -78,7 +78,7 @@ export async function watch(options: WatchOptions): Promise<WatchReport> {
   if (accounts.length + messages.length === 0) {
     throw new UsageError('usage watch: expected at least one account or message, got none', {
       code: 'nothing-to-watch',
-      hint: FOLLOW_PENDING,
+      hint: followPending(),
     });
   }
   const pipelines = registry.pipelines.filter(isWatched);

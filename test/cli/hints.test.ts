@@ -1,11 +1,13 @@
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { enterFolder, invocationOf, pasteable, rememberFlags, rememberInvocation } from '../../src/cli/invocation.ts';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { enterFolder, invocationOf, rememberFlags, rememberInvocation } from '../../src/cli/invocation.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { beginSuggestions, suggest } from '../../src/core/suggest.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { CLI, type Finished, startNode, tonlake } from '../cli.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
+import { ELSEWHERE, SUGGESTIONS } from './suggestions.ts';
 
 test.each([
   { script: '/usr/bin/tonlake', root: '/usr/lib/node_modules/tonlake/', is: 'tonlake' },
@@ -18,35 +20,42 @@ test.each([
   expect(invocationOf(script, root, npm === undefined ? {} : { npm_command: npm }, folder)).toBe(is);
 });
 
-describe('a command in a text', () => {
-  test.each([
-    { flags: [], text: 'tonlake status shows it', is: 'tonlake status shows it' },
-    { flags: ['-w', 'a b'], text: 'see tonlake status', is: "see tonlake status --warehouse 'a b'" },
-    { flags: ['-n', 'testnet'], text: 'tonlake sql "x"', is: 'tonlake sql --network testnet "x"' },
+afterEach(() => beginSuggestions());
+
+describe('a suggested command', () => {
+  interface Given {
+    readonly flags: readonly string[];
+    readonly of: Parameters<typeof suggest>;
+    readonly is: string;
+  }
+
+  test.each<Given>([
+    { flags: [], of: ['status'], is: 'tonlake status' },
+    { flags: ['-w', 'a b'], of: ['status'], is: "tonlake status --warehouse 'a b'" },
+    { flags: ['-n', 'testnet'], of: ['sql', '"x"'], is: 'tonlake sql --network testnet "x"' },
     {
       flags: ['-n', 'testnet', '-w', 'w'],
-      text: 'tonlake run blocks --range 5; or tonlake verify --repair',
-      is: 'tonlake run --warehouse w --network testnet blocks --range 5; or tonlake verify --warehouse w --repair',
+      of: ['run', 'blocks', { range: '5' }],
+      is: 'tonlake run --warehouse w --network testnet blocks --range 5',
     },
-    { flags: ['-w', 'w'], text: 'tonlake build a', is: 'tonlake build --warehouse w a' },
+    { flags: ['-n', 'testnet', '-w', 'w'], of: ['verify', '--repair'], is: 'tonlake verify --warehouse w --repair' },
+    { flags: ['-w', 'w'], of: ['build', 'a'], is: 'tonlake build --warehouse w a' },
     {
       flags: ['-w', 'w', '--store', 'duckdb'],
-      text: 'tonlake run --warehouse v blocks',
-      is: 'tonlake run --store duckdb --warehouse v blocks',
+      of: ['run', 'blocks', { warehouse: 'v x' }],
+      is: "tonlake run --store duckdb blocks --warehouse 'v x'",
     },
-    { flags: ['-w', 'w'], text: 'tonlake sandbox answers', is: 'tonlake sandbox answers' },
-    {
-      flags: ['-w', 'w'],
-      text: 'no tonlake process; those of /opt/tonlake run',
-      is: 'no tonlake process; those of /opt/tonlake run',
-    },
-  ])('$text with $flags is $is', ({ flags, text, is }) => {
+    { flags: ['-w', 'w'], of: ['sandbox'], is: 'tonlake sandbox' },
+  ])('$of with $flags is $is', ({ flags, of, is }) => {
+    vi.stubEnv('npm_command', undefined);
+    rememberInvocation('/usr/bin/tonlake');
     const program = createProgram();
-    const run = program.commands.find((command) => command.name() === 'run');
+    const run = program.commands.find((each) => each.name() === 'run');
     if (run === undefined) throw new Error('expected the command run');
-    run.parseOptions(flags);
+    run.parseOptions([...flags]);
     rememberFlags(program, run);
-    expect(pasteable(text)).toBe(is);
+    expect(suggest(...of)).toBe(is);
+    vi.unstubAllEnvs();
   });
 });
 
@@ -115,25 +124,26 @@ describe('what an error suggests runs as it stands', () => {
     expect(await tonlake(['run', 'transactions', ...range], { cwd })).toMatchObject({ code: 0 });
   });
 
-  test.each([
-    ['run transactions 1000:1001 -w w', 'tonlake run --warehouse w transactions -r 1000:1001'],
-    ['run gas_fees_daily --range 1000 -w w', 'tonlake build --warehouse w gas_fees_daily'],
-    ['run transactions --columns transactions=nope --range 1000 -w w', 'tonlake show --warehouse w transactions'],
-    ['show transactions nope=1 -w w', 'tonlake show --warehouse w transactions'],
-    ['show --files -w w', 'tonlake show --warehouse w transactions --files'],
-    ['forget blocks -w w --range 1000', 'tonlake forget --warehouse w blocks transactions --range 1000'],
-    ['api nope', 'tonlake api'],
-    ['status -w v -n NETWORK', 'tonlake run --warehouse v --network NETWORK --range -1000:'],
-  ])('%s: %s', async (words, suggests) => {
-    const failed = await tonlake(words.replace('NETWORK', network).split(' '), { cwd });
-    const command = suggests.replace('NETWORK', network);
-    expect({ ...failed, isSuccess: failed.code === 0 }).toMatchObject({
-      isSuccess: false,
-      stderr: expect.stringMatching(/; hint: /),
-    });
-    const [, hint = ''] = failed.stderr.split('; hint: ');
-    expect(hint).toContain(command);
-    expect(await paste(command, cwd)).toMatchObject({ code: 0 });
+  test.each(SUGGESTIONS)('$of: $words', async ({ words, suggests, given, code = 0 }) => {
+    const own = freshFolder();
+    cpSync(join(cwd, 'w'), join(own, 'w'), { recursive: true });
+    await given?.(own);
+    const withNetwork = (text: string): string => text.replace('NETWORK', network).replace('FOLDER', own);
+    const first = await tonlake(words.map(withNetwork), { cwd: own });
+    expect(first.stdout + first.stderr).toContain(withNetwork(suggests));
+    const command = withNetwork(suggests).replace(/^.*(?=tonlake )/, '');
+    expect(await paste(command, own)).toMatchObject({ code });
+  });
+
+  test('from each source that suggests one', () => {
+    const root = join(import.meta.dirname, '../../src');
+    const suggesting = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+      (file) =>
+        file.endsWith('.ts') && /^import \{ suggest(Run)? \} from/m.test(readFileSync(join(root, file), 'utf8')),
+    );
+    const covered = new Set([...SUGGESTIONS.map(({ of }) => of), ...ELSEWHERE]);
+    expect(suggesting.filter((file) => !covered.has(file)).sort()).toEqual([]);
+    expect([...covered].filter((file) => !suggesting.includes(file))).toEqual([]);
   });
 
   test.each([
@@ -187,7 +197,7 @@ test('commands to be typed in another folder begin as they must there', () => {
   rememberInvocation(join(process.cwd(), 'dist/src/cli.js'));
   const program = createProgram();
   rememberFlags(program, program);
-  expect(pasteable('tonlake status')).toBe('npm run -s tonlake -- status');
+  expect(suggest('status')).toBe('npm run -s tonlake -- status');
   enterFolder('test');
-  expect(pasteable('tonlake status')).toBe('node ../dist/src/cli.js status');
+  expect(suggest('status')).toBe('node ../dist/src/cli.js status');
 });

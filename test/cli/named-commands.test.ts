@@ -30,11 +30,23 @@ function named(folder: string, ending: RegExp): readonly Named[] {
         .split('\n')
         .filter((line) => !/^\s*(\*|\/\/|\/\*\*|import )/.test(line))
         .flatMap((line, at) =>
-          [...line.matchAll(/(?<![\w/.@-])tonlake ([a-z]+)((?:\$\{[^}]*\}|[^`;\n])*)/g)].map(
+          [...line.replace(SUGGEST, spelled).matchAll(/(?<![\w/.@-])tonlake ([a-z]+)((?:\$\{[^}]*\}|[^`;\n])*)/g)].map(
             ([, name = '', rest = '']): Named => ({ place: `${folder}/${file}:${at + 1}`, name, rest: clause(rest) }),
           ),
         ),
     );
+}
+
+/** A call of `suggest`: its command, its words, and the names of its flags. */
+const SUGGEST = /\bsuggest\(('[^']*')(?:, ('[^']*'|`[^`]*`|(?:[^{(),]|\([^()]*\))*))?(?:, (\{[^}]*\}|flags))?\)/g;
+
+/** The command as `suggest` spells it. */
+function spelled(_: string, command: string, words = '', flags = ''): string {
+  const bare = words.replace(/^['`]|['`]$/g, '');
+  const rest = /^['`]/.test(words) || words === '' ? bare : `\${${words}}`;
+  const named = flags.split(',').flatMap((flag) => /^[\s{]*'?([\w-]+)/.exec(flag)?.[1] ?? []);
+  const given = flags === 'flags' ? [flags] : named.map((name) => `--${name} x`);
+  return `'tonlake ${[command.slice(1, -1), rest, ...given].join(' ')}'`;
 }
 
 /** Up to the next command, or what ends a text. */
@@ -84,7 +96,7 @@ describe('a command that a text of the product names', () => {
     const without = TEXTS.filter(({ name, rest }) => {
       const [, first = ''] = /^ ([a-z_]+|\$\{)/.exec(rest) ?? [];
       const isHint = first === '${' || (pipelines.has(first) && !free.has(first));
-      return name === 'run' && isHint && !/range|-r /.test(rest) && !CHECKED.test(rest);
+      return name === 'run' && isHint && !/range|-r |flags/.test(rest) && !CHECKED.test(rest);
     });
     expect(without.map(({ place, rest }) => `${place}: tonlake run${rest}`)).toEqual([]);
   });

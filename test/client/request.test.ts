@@ -94,7 +94,11 @@ describe('a value is refused', () => {
     ['nftSales', { address: Array.from({ length: 1001 }, () => ACCOUNT) }, 'at most 1000 values for address, got 1001'],
     ['runGetMethod', { address: ACCOUNT, method: 'x', stack: [{ type: 'num', value: 1n }] }, 'a JSON array of {"type"'],
     ['runGetMethod', { address: ACCOUNT, method: 'x', stack: [{ type: 'tuple', value: '0x1' }] }, 'a JSON array of'],
-    ['adjacentTransactions', {}, 'for hash, got nothing; hint: tonlake api adjacentTransactions hash=...'],
+    [
+      'adjacentTransactions',
+      {},
+      'for hash, got nothing; hint: tonlake api adjacentTransactions --parameters explains it',
+    ],
     ['accountStates', { address: undefined }, 'for address, got nothing'],
   ];
   test.each(cases)('%s %o', (name, given, text) => {

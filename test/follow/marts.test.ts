@@ -42,6 +42,6 @@ test('a mart whose rows are not followed is refused, with the command that follo
   await expect(following).rejects.toMatchObject({
     code: 'not-followed',
     message: 'usage: expected actions among the followed pipelines for the mart dex_swaps',
-    hint: 'tonlake follow blocks transactions actions',
+    hint: 'tonlake follow blocks transactions actions --marts accounts,dex_swaps',
   });
 });

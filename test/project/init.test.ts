@@ -40,7 +40,7 @@ test('a file in the place of the folder is refused', async () => {
   const { code, stderr } = await tonlake(['init', 'README.md'], { cwd: folder });
   expect([code, stderr]).toEqual([
     2,
-    'error: usage: expected a folder, got the file README.md; hint: choose another folder: tonlake init FOLDER\n',
+    'error: usage: expected a folder, got the file README.md; hint: choose another folder\n',
   ]);
 });
 

@@ -74,8 +74,8 @@ describe('a sound warehouse', () => {
     const { findings, report } = await verify(sound, { range: '1150:1169' });
     expect(report.proven).toBe(false);
     expect(findings.map(formatFinding)).toEqual([
-      'audit blocks 1160:1169: expected 1160:1169 done, got none; tonlake run fetches it',
-      'audit transactions 1160:1169: expected 1160:1169 done, got none; tonlake run fetches it',
+      'audit blocks 1160:1169: expected 1160:1169 done, got none',
+      'audit transactions 1160:1169: expected 1160:1169 done, got none',
     ]);
     expect(await stepsOf(report, findings, '1150:1169')).toBe(
       `  fetch what is missing: tonlake run blocks transactions --range 1160:1169 --network ${sandbox.url} --warehouse w\n`,
@@ -271,8 +271,14 @@ describe('what a source does', () => {
     dropFile(path, fileOf(path, 'transactions', 1100));
     sandbox.setFaults({ lies: [{ seqno: 1101, kind: 'transaction-missing-first' }] });
     const ledger = ledgerFiles(path);
-    expect((await repair(sandbox, path)).kinds).toContain('file-missing');
+    const messages: string[] = [];
+    const onProblem = (problem: object): void =>
+      void messages.push('message' in problem ? String(problem.message) : '');
+    expect((await repair(sandbox, path, { onProblem })).kinds).toContain('file-missing');
     expect(ledgerFiles(path)).toEqual(ledger);
+    expect(messages.join('\n')).toContain(
+      `1101 cannot be fetched, nothing is changed; hint: tonlake verify --repair --keep-readable --warehouse ${path} keeps what can be read`,
+    );
     const { report } = await repair(sandbox, path, { keepReadable: true });
     expect(report).toMatchObject({
       proven: false,

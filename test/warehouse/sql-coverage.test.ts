@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { FOLLOW_PENDING } from '../../src/declare/walk.ts';
+import { followPending } from '../../src/declare/walk.ts';
 import { run } from '../../src/export/run.ts';
 import { open } from '../../src/library/open.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
@@ -60,7 +60,7 @@ describe('a table that was never exported is missing', () => {
       'select * from jetton_wallets_now',
       ['jetton_wallets was never exported here: tonlake run jetton_wallets --range 1000:1099'],
     ],
-    ['select * from pending_actions', [`pending_actions was never watched here: ${FOLLOW_PENDING}`]],
+    ['select * from pending_actions', [`pending_actions was never watched here: ${followPending()}`]],
     ['with actions as (select 1) select * from actions', []],
     [
       'with blocks as (select * from actions) from blocks',

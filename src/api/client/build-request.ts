@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { choicesFor } from '../../core/did-you-mean.ts';
 import { UsageError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { SourceRequest } from '../../http/request.ts';
 import { type Endpoint, parametersOf } from '../endpoint.ts';
 import type { JsonValue } from '../field.ts';
@@ -90,7 +91,7 @@ function unknownParameter(label: string, name: string, names: readonly string[])
 function missing(label: string, name: string, parameter: Parameter): UsageError {
   return new UsageError(`usage ${label}: expected ${meaningOf(parameter)} for ${name}, got nothing`, {
     code: 'missing-parameter',
-    hint: `tonlake api ${label} ${name}=...`,
+    hint: `${suggest('api', `${label} --parameters`)} explains it`,
   });
 }
 

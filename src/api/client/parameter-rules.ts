@@ -1,4 +1,5 @@
 import { UsageError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { Rule } from '../endpoint.ts';
 
 /** Encoded values by name. */
@@ -11,7 +12,7 @@ export function checkRules(label: string, rules: readonly Rule[], encoded: Encod
     if (problem !== undefined) {
       throw new UsageError(`usage ${label}: expected ${problem}`, {
         code: 'parameters-do-not-fit',
-        hint: `tonlake api ${label} --parameters`,
+        hint: suggest('api', `${label} --parameters`),
       });
     }
   }

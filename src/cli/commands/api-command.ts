@@ -4,6 +4,7 @@ import type { TextFormat } from '../../api/client/format-answer.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { UsageError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
+import { suggest } from '../../core/suggest.ts';
 import { formatOf } from '../../files/output-format.ts';
 import type { SourceRequest } from '../../http/request.ts';
 import { networkOf, networkOption, parseNonNegative, parseRps } from '../common-options.ts';
@@ -145,7 +146,7 @@ export function parseWords(endpoint: Endpoint, words: readonly string[]): Given 
     if (name === undefined || text === undefined) {
       throw new UsageError(`usage: expected key=value, got ${JSON.stringify(word)}`, {
         code: 'bad-parameter',
-        hint: `tonlake api ${endpoint.path.slice(1)} --parameters`,
+        hint: suggest('api', `${endpoint.path.slice(1)} --parameters`),
       });
     }
     const value = readWord(endpoint, name, text);

@@ -70,7 +70,7 @@ async function requireFolders(paths: readonly string[]): Promise<void> {
     if (isFolder) continue;
     throw new UsageError(`usage: expected folders of Parquet files with --add, got ${path}`, {
       code: 'wrong-kind',
-      hint: 'slices can write to one bucket by themselves; tonlake copy without --add copies a warehouse to or from a bucket',
+      hint: 'slices can write to one bucket by themselves; without --add, a warehouse is copied to or from a bucket',
     });
   }
   if (new Set(paths.map(warehousePath)).size === paths.length) return;
@@ -100,7 +100,7 @@ function describeAdded(event: AddedWarehouse | AddReport): string {
 function wrongPaths(count: number): UsageError {
   return new UsageError(`usage: expected two paths, from and to, got ${count}`, {
     code: 'wrong-paths',
-    hint: 'tonlake copy data/mainnet s3://lake/mainnet; or --add to add several folders to the last one',
+    hint: 'from a folder to a bucket, or back; with --add, several folders are added to the last one',
   });
 }
 

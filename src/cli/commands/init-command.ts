@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { shellWord } from '../../core/shell-word.ts';
+import { suggest } from '../../core/suggest.ts';
 import { type Context, inContext } from '../context.ts';
 import { enterFolder } from '../invocation.ts';
 
@@ -27,5 +28,8 @@ async function init({ print }: Context, folder: string): Promise<void> {
   const paths = (await createProject(folder)).map((path) => join(folder, path));
   const enter = folder === '.' ? '' : `  cd ${shellWord(folder)}\n`;
   enterFolder(folder);
-  print(paths, () => `${paths.join('\n')}\n\nNext (README.md has more):\n${enter}  tonlake job run jobs/daily.yaml\n`);
+  print(
+    paths,
+    () => `${paths.join('\n')}\n\nNext (README.md has more):\n${enter}  ${suggest('job run', 'jobs/daily.yaml')}\n`,
+  );
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ReportError, UsageError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
+import { suggest } from '../../core/suggest.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
@@ -54,7 +55,7 @@ async function makeReport(context: Context<ReportFlags>, report: string | undefi
   if (report === undefined) {
     throw new UsageError('usage: expected a report, got none', {
       code: 'no-report',
-      hint: 'tonlake report --list shows the built-in reports',
+      hint: `${suggest('report', '--list')} shows the built-in reports`,
     });
   }
   const { param: params, network, timezone } = flags;
@@ -65,7 +66,7 @@ async function makeReport(context: Context<ReportFlags>, report: string | undefi
   if (rendered.isEmpty) {
     throw new ReportError(`report: expected data for ${rendered.name}, found no rows`, {
       code: 'no-data',
-      hint: rendered.gaps[0] ?? 'choose other parameters, or export more data with tonlake run',
+      hint: rendered.gaps[0] ?? 'choose other parameters, or export more data',
     });
   }
   rendered.gaps.forEach(context.warn);

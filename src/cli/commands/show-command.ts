@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { MartError, TonlakeError, UsageError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { type CommonOptions, pipelinesOption, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
@@ -82,13 +83,13 @@ function requireTogether(
 ): void {
   if (files === true && (name === undefined || key.length > 0 || isThing)) {
     throw new UsageError('usage: expected a table alone with --files', {
-      ...{ code: 'bad-option', hint: 'tonlake show transactions --files' },
+      ...{ code: 'bad-option', hint: suggest('show', 'transactions --files') },
     });
   }
   const option = live === true ? '--live' : '--why';
   if (isThing || (live !== true && why !== true)) return;
   throw new UsageError(`usage: expected an address, hash, seqno or @name with ${option}`, {
-    ...{ code: 'bad-option', hint: `tonlake show HASH ${option}; a row of a table always says where it is from` },
+    ...{ code: 'bad-option', hint: 'a row of a table always says where it is from' },
   });
 }
 
@@ -188,6 +189,6 @@ async function isDeclaredMart(registry: Registry, name: string): Promise<boolean
 function notBuilt(name: string): MartError {
   return new MartError(`mart ${name}: expected a built mart, got one that is not built yet`, {
     code: 'not-built',
-    hint: `tonlake build ${name}`,
+    hint: suggest('build', name),
   });
 }

@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-word.ts';
+import { suggest } from '../../core/suggest.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { requireStatement } from '../../sql/statements.ts';
@@ -83,7 +85,7 @@ async function runSql(context: Context<SqlFlags>, query: string | undefined): Pr
   if (query !== undefined && file !== undefined) {
     throw new UsageError('usage: expected either a query or --file, got both', {
       code: 'no-query',
-      hint: 'tonlake sql "select count(*) from transactions"',
+      hint: suggest('sql', file === undefined ? '' : `--file ${shellWord(file)}`),
     });
   }
   const sql = query ?? (await readQueryFile(file ?? ''));

@@ -86,6 +86,6 @@ export function parseUri(text: string, option: string): string {
 function badCatalog(problem: string): UsageError {
   return new UsageError(`usage: ${problem}`, {
     code: 'bad-catalog',
-    hint: `tonlake publish iceberg --catalog https://host/path; credentials: ${ENV}TOKEN, or ${ENV}CREDENTIAL=id:secret`,
+    hint: `--catalog https://host/path names it; credentials: ${ENV}TOKEN, or ${ENV}CREDENTIAL=id:secret`,
   });
 }

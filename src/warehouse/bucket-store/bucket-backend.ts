@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { StoreError } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { runLimited } from '../../core/run-limited.ts';
+import { suggest } from '../../core/suggest.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { downloadObject, sumObject } from '../../objects/object-files.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
@@ -100,7 +101,7 @@ async function requireFiles(objects: ObjectStore, files: readonly TableFile[]): 
   const problem = held === undefined ? 'missing file' : `${held} of ${lost.bytes} bytes in file`;
   throw new StoreError(`store: warehouse ${objects.url}: ${problem} ${lost.path}, which its ledger names`, {
     code: 'bad-ledger',
-    hint: `tonlake verify --repair --warehouse ${objects.url}`,
+    hint: suggest('verify', '--repair', { warehouse: objects.url }),
   });
 }
 

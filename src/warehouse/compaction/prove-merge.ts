@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { placedRows, selectFiles } from '../relations/table-relation.ts';
@@ -40,7 +41,7 @@ export interface ProveOptions {
  * @throws {StoreError} `not-the-same`
  */
 export async function proveMerge(options: ProveOptions): Promise<readonly FileEvidence[]> {
-  const { query, warehouse, table, span, merged, parts } = options;
+  const { query, warehouse, table, merged, parts } = options;
   const proven: FileEvidence[] = [];
   const bounded = boundedColumns(table);
   for (const { place, stagedPath, sources } of merged) {
@@ -52,18 +53,17 @@ export async function proveMerge(options: ProveOptions): Promise<readonly FileEv
       bounded,
     });
     if (fresh === undefined || String([fresh.evidence.rows, ...fresh.more]) !== (await sumRows(query, table, old))) {
-      throw differs(table, span);
+      throw differs(options);
     }
     proven.push({ ...fresh.evidence, bounds: fresh.bounds });
   }
-  if (JSON.stringify(addEvidence(proven, table)) !== JSON.stringify(addEvidence(parts, table)))
-    throw differs(table, span);
+  if (JSON.stringify(addEvidence(proven, table)) !== JSON.stringify(addEvidence(parts, table))) throw differs(options);
   return proven;
 }
 
-function differs(table: TableDef, { from, to }: Span): StoreError {
-  return new StoreError(`store: ${table.name} ${from}:${to}: merged rows differ from the original rows`, {
+function differs({ warehouse, table, span }: ProveOptions): StoreError {
+  return new StoreError(`store: ${table.name} ${span.from}:${span.to}: merged rows differ from the original rows`, {
     code: 'not-the-same',
-    hint: 'tonlake verify',
+    hint: suggest('verify', '', { warehouse }),
   });
 }

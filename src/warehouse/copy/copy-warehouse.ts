@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { Effects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import type { Backend } from '../backend.ts';
@@ -202,14 +203,14 @@ function filesIn({ tables }: LedgerEntry): readonly TableFile[] {
 function gone({ url }: WarehouseObjects, key: string): StoreError {
   return new StoreError(`store: ${url}/${key} is missing`, {
     code: 'bad-ledger',
-    hint: `tonlake verify --warehouse ${url}`,
+    hint: suggest('verify', '', { warehouse: url }),
   });
 }
 
 function notParquet(path: string): StoreError {
   return new StoreError(`store: expected a folder of Parquet files to copy from or to, got ${path}`, {
     code: 'wrong-kind',
-    hint: 'a DuckDB file is copied like any file; tonlake run --store duckdb exports into one',
+    hint: 'a DuckDB file is copied like any file, and run --store duckdb exports into one',
   });
 }
 

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoreError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import { ifAny } from '../../files/disk.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { badLedger } from '../ledger/entries.ts';
@@ -109,12 +110,8 @@ function lostFile(warehouse: string, path: string): StoreError {
   return badLedger(
     `warehouse ${warehouse}: missing file ${path}, which its ledger names`,
     undefined,
-    repairHint(warehouse),
+    suggest('verify', '--repair', { warehouse }),
   );
-}
-
-function repairHint(warehouse: string): string {
-  return `tonlake verify --repair --warehouse ${warehouse}`;
 }
 
 /** Our files below `tables/` or `pinned/`, as the ledger names them. */

@@ -1,4 +1,5 @@
 import { StoreError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import { parsePipeline, type StoredDeclaration } from '../../declare/stored-declaration.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
@@ -75,6 +76,6 @@ function pathOf({ pipeline, number, id }: DeclarationPlace): string {
 function missing(subject: string): StoreError {
   return new StoreError(`store: ${subject} is missing, but entries name it`, {
     code: 'bad-declaration',
-    hint: 'tonlake verify names all damage; --pipelines FOLDER gives the declaration again',
+    hint: `${suggest('verify')} names all damage; --pipelines with the folder of your pipelines gives the declaration again`,
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { LedgerEntry } from '../store.ts';
 import { FORGOTTEN } from './done-spans.ts';
 import { commitOf, filesOf, PrunedEntries, type Successor, type Superseded } from './pruned-entries.ts';
@@ -123,7 +124,7 @@ export function isNewer(error: unknown): boolean {
 export function badLedger(problem: string, cause?: unknown, hint?: string): StoreError {
   return new StoreError(`store: ${problem}`, {
     code: 'bad-ledger',
-    hint: hint ?? 'tonlake verify lists all damage, and --repair fixes it',
+    hint: hint ?? `${suggest('verify')} lists all damage, and --repair fixes it`,
     cause,
   });
 }

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { requireAnswered, StoreError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
@@ -326,7 +327,7 @@ export async function readIdentity(objects: WarehouseObjects): Promise<Identity 
 }
 
 function withoutIdentity(warehouse: string): StoreError {
-  const hint = 'if a copy into it was ended, tonlake copy again; otherwise tonlake verify --repair';
+  const hint = `if a copy into it was ended, copy again; otherwise ${suggest('verify', '--repair', { warehouse })}`;
   return badLedger(`warehouse ${warehouse} has no tonlake.json`, undefined, hint);
 }
 

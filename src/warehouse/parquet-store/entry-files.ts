@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import { sha256Of } from '../../core/sha256.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { hashFile, ifAny, statIfAny } from '../../files/disk.ts';
 import type { FileSum } from '../../objects/object-store.ts';
@@ -93,7 +94,7 @@ export function requireCommitted(warehouse: string, file: TableFile, got: FileSu
   if (isCommitted(file, got)) return;
   throw new StoreError(`store: ${warehouse}/${file.path} differs from the committed file`, {
     code: 'damaged',
-    hint: `tonlake verify --repair --warehouse ${warehouse}`,
+    hint: suggest('verify', '--repair', { warehouse }),
   });
 }
 

@@ -2,6 +2,7 @@ import { copyFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { realEffects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import { failedWith, ifAny, makeFolder, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { takeLock } from '../../files/writer-lock.ts';
@@ -86,7 +87,7 @@ async function keepFile(warehouse: string, { path }: TableFile): Promise<void> {
     if (!failedWith(error, 'ENOENT')) throw error;
     throw new StoreError(`store: warehouse ${warehouse}: missing file ${path}, which its ledger names`, {
       code: 'bad-ledger',
-      hint: `tonlake verify --repair --warehouse ${warehouse}`,
+      hint: suggest('verify', '--repair', { warehouse }),
       cause: error,
     });
   }

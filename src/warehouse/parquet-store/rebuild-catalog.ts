@@ -1,6 +1,9 @@
 import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { realEffects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-word.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
@@ -43,6 +46,6 @@ export async function rebuildCatalog(
 function noCatalog(warehouse: string): StoreError {
   return new StoreError(`store: ${warehouse} is in an object store, where no warehouse has a catalog file`, {
     code: 'no-catalog',
-    hint: `query it with tonlake sql, or copy it to a folder: tonlake copy ${warehouse} FOLDER`,
+    hint: `query it as it is, or a copy in a folder: ${suggest('copy', `${shellWord(warehouse)} ${shellWord(basename(warehouse))}`)}`,
   });
 }

@@ -1,5 +1,6 @@
 import { StoreError } from '../../core/errors.ts';
 import { type Span, shortSpans } from '../../core/span.ts';
+import { suggest } from '../../core/suggest.ts';
 import { coversBlocks } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { isDone, spansOf } from '../ledger/done-spans.ts';
@@ -47,7 +48,7 @@ export function requireBlocksOnce(
     const got = numbers.join(' and ');
     throw new StoreError(
       `store: ${pipeline.name} ${shortSpans([shared.span])}: expected one entry of the ledger, got ${got}`,
-      { code: 'blocks-twice', hint: `tonlake verify --repair --warehouse ${path}` },
+      { code: 'blocks-twice', hint: suggest('verify', '--repair', { warehouse: path }) },
     );
   }
 }

@@ -1,8 +1,9 @@
 import { AuditError } from '../../core/errors.ts';
 import { intersectSpans, type Span, unionSpans } from '../../core/span.ts';
+import { suggest } from '../../core/suggest.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
-import { FOLLOW_PENDING } from '../../declare/walk.ts';
+import { followPending } from '../../declare/walk.ts';
 import { inputsOfUnbuilt, tonInputs } from '../../sql/ton-views.ts';
 import { describeForgotten, stillForgotten } from '../ledger/forgotten-spans.ts';
 import type { Reader, ReaderFunction } from '../reader.ts';
@@ -57,7 +58,7 @@ export class QueryCoverage {
     if (!isStrict || lines.length === 0) return lines;
     throw new AuditError(`audit: ${lines.join('; ')}`, {
       code: 'missing',
-      hint: 'tonlake status shows what is missing; without strict, the query answers with what is there',
+      hint: `${suggest('status')} shows what is missing; without strict, the query answers with what is there`,
     });
   }
 
@@ -134,7 +135,7 @@ function neverExported(held: Held, relations: readonly string[]): readonly strin
       const gone = stillForgotten(held.removals, ledger).filter((each) => each.pipeline === pipeline.name);
       if (gone.length > 0) return `${name} is empty: ${describeForgotten(gone)}`;
       return isEphemeral(pipeline)
-        ? `${name} was never watched here: ${FOLLOW_PENDING}`
+        ? `${name} was never watched here: ${followPending()}`
         : `${name} was never exported here: ${suggestRun(ledger, registry, pipeline)}`;
     });
 }
@@ -146,7 +147,7 @@ function neverBuilt({ ledger, registry }: Held, relations: readonly string[]): r
   const named = relations.flatMap((name) => inputsOfUnbuilt(name) ?? (known.includes(name) ? [name] : []));
   return [...new Set(named)]
     .filter((name) => registry.tableOf(name) === undefined && !isBuilt(name))
-    .map((name) => `${name} was never built here: tonlake build ${name}`);
+    .map((name) => `${name} was never built here: ${suggest('build', name)}`);
 }
 
 /** `transactions: missing 1010:1019 (not exported)`, one line for each pipeline. */
@@ -248,7 +249,7 @@ function lacksOfMart(held: Held, name: string, scans: readonly Scan[]): readonly
   const behind = behindOf(held, name, isAsked);
   return [
     ...(parts.length === 0 ? [] : [`${name}: missing ${parts.join(', ')}`]),
-    ...(behind === undefined ? [] : [`${name}: stale, ${describeBehind(behind)}: tonlake build ${name}`]),
+    ...(behind === undefined ? [] : [`${name}: stale, ${describeBehind(behind)}: ${suggest('build', name)}`]),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError, UsageError } from '../../core/errors.ts';
+import { suggest } from '../../core/suggest.ts';
 import { putWhole } from '../../files/put-whole-file.ts';
 import { type Confinement, requireQueries } from '../../sql/confined-sql.ts';
 import { type KeptRows, keepRows } from '../../sql/kept-rows.ts';
@@ -201,7 +202,7 @@ function hintOf(fault: string): { readonly hint?: string } {
   if (/Overflow in HUGEINT/.test(fault))
     return { hint: 'exact_sum(x) adds up to 38 digits, exact_sum_text(x) any number' };
   const [, table = ''] = /Table with name (\w+) does not exist/.exec(fault) ?? [];
-  if (existsSync(join(shippedFolder('marts'), `${table}.sql`))) return { hint: `tonlake build ${table}` };
+  if (existsSync(join(shippedFolder('marts'), `${table}.sql`))) return { hint: suggest('build', table) };
   const isName = /^Catalog Error: (Table|View)\b|^Binder Error: .*\b(column|table)\b/i.test(fault);
-  return isName ? { hint: 'tonlake show shows tables and columns' } : {};
+  return isName ? { hint: `${suggest('show')} shows tables and columns` } : {};
 }

@@ -4,6 +4,7 @@ import { UsageError } from '../../core/errors.ts';
 import { alignColumns, counted, formatAge, formatBytes, formatCount } from '../../core/format.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { formatSpans, type Span } from '../../core/span.ts';
+import { suggest } from '../../core/suggest.ts';
 import { describeParts } from './coverage.ts';
 import { describeLeftOut, nameSome } from './left-out-gaps.ts';
 import { describeNewest, thereOf, type WarehouseStatus } from './status.ts';
@@ -29,8 +30,8 @@ export function formatSummary(status: WarehouseStatus, now = Date.now()): string
       ...partsOf(status, now),
     ]),
     '',
-    'one in full: tonlake status NAME',
-    'all in full: tonlake status --long',
+    `one in full: ${suggest('status', status.pipelines[0]?.pipeline)}`,
+    `all in full: ${suggest('status', '--long')}`,
     '',
   ].join('\n');
 }
@@ -70,8 +71,8 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
     ),
     ...[...lacking].map(([parts, own]) => ['missing', firstFew(own.map(({ mart }) => mart)), `part of ${parts}`]),
     ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['missing', describeLeftOut(gap)])),
-    ...(quarantined === 0 ? [] : [['quarantined', `${records}: tonlake sql "select * from quarantine"`]]),
-    ...(stale.length === 0 ? [] : [['stale', `${firstFew(stale)}: tonlake build`]]),
+    ...(quarantined === 0 ? [] : [['quarantined', `${records}: ${suggest('sql', '"select * from quarantine"')}`]]),
+    ...(stale.length === 0 ? [] : [['stale', `${firstFew(stale)}: ${suggest('build')}`]]),
     ...[...unproven].map(([parts, own]) => ['unproven', firstFew(own.map(({ pipeline }) => pipeline)), parts]),
     ...(days.length === 0 ? [] : [['half a day', nameSome(days.map(({ date }) => date))]]),
   ];

@@ -11,6 +11,7 @@ import {
   totalSize,
   unionSpans,
 } from '../../core/span.ts';
+import { suggest } from '../../core/suggest.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
@@ -261,7 +262,7 @@ export function formatStatus(status: WarehouseStatus): string {
     const records = status.quarantined === 1 ? 'record' : 'records';
     lines.push(
       '',
-      `${formatCount(status.quarantined)} ${records} in quarantine: tonlake sql "select * from quarantine"`,
+      `${formatCount(status.quarantined)} ${records} in quarantine: ${suggest('sql', '"select * from quarantine"')}`,
     );
   }
   return `${lines.join('\n')}\n`;

@@ -2,6 +2,7 @@ import { constants, copyFile, link, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
+import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
 import type { Batch } from '../../decode/batch.ts';
 import { hashFile, statIfAny, syncPath } from '../../files/disk.ts';
@@ -154,7 +155,7 @@ class FolderStage implements FileStage {
     if ((await hashFile(target)) !== sha256) {
       throw new StoreError(`store: expected the rows that were committed, got another checksum of ${source}`, {
         code: 'damaged',
-        hint: 'tonlake verify --repair on that warehouse, then again',
+        hint: `${suggest('verify', '--repair', { warehouse: from })}, then again`,
       });
     }
     await this.adopt(table, target, { rows, isSorted: true, isFinal: true });
