@@ -1,26 +1,33 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
-import { getCookie, setCookie } from 'hono/cookie';
 import type { UiEnvironment } from './ui-options.ts';
 
-/** Who may talk to the server: a browser that opened its first address, on this machine. */
+/** Who may talk to the server: a tab that opened its first address, on this machine. */
 export interface Access {
   /** Part of the first address; for one use. */
-  readonly token: string;
+  readonly key: string;
   /** Lets a request pass, or answers it. */
   readonly guard: MiddlewareHandler<UiEnvironment>;
 }
 
 const HELP =
-  'This page belongs to tonlake ui. Open the address that it printed when it started: the key in it is for one use. ' +
-  'Start tonlake ui again for a new one.\n';
+  'This tab has no key. The address that tonlake ui printed opens one tab, which keeps its key until it is closed: ' +
+  'go on there, or start tonlake ui again for a new address.\n';
+
+/** Where a tab gets its session for the key of the first address. */
+const ENTRY = '/api/entry';
+
+/** Frames and downloads send no header: the random id in their address lets them pass. */
+const BY_ID = /^\/api\/(reports\/pages\/[0-9a-f-]{36}|results\/[0-9a-f-]{36}\/download)$/;
 
 /**
  * Guards a server on a port of loopback. The key of the first address, which other users may see in the list of processes, is for one
- * use: it becomes a cookie that scripts cannot read and that other sites cannot send. The host and origin of each request must be ours, so that no name that was rebound to this machine gets an answer.
+ * use: a tab gets a session for it, which it sends as a header. There is no cookie, which a browser would send to each port of this
+ * machine. The files of the page are for everybody, as they say nothing. The host and origin of each request must be ours, so that no
+ * name that was rebound to this machine gets an answer.
  */
 export function guardAccess(port: () => number): Access {
-  const token = randomBytes(24).toString('base64url');
+  const key = randomBytes(24).toString('base64url');
   const session = randomBytes(24).toString('base64url');
   let isSpent = false;
   const guard: MiddlewareHandler<UiEnvironment> = async (c, next) => {
@@ -40,21 +47,17 @@ export function guardAccess(port: () => number): Access {
     // Forms of other pages cannot send JSON.
     if (c.req.method === 'POST' && c.req.header('content-type') !== 'application/json')
       return c.text('expected JSON\n', 415);
-    // Cookies of a host are shared by its ports.
-    const cookie = `tonlake_ui_${port()}`;
-    const isKnown = isSame(getCookie(c, cookie) ?? '', session);
-    const given = c.req.query('token');
-    if (c.req.path === '/' && c.req.method === 'GET' && given !== undefined && isSame(given, token)) {
-      // The browser that used the key may open its address again.
-      if (isSpent && !isKnown) return c.text(HELP, 401);
+    const given = c.req.header('authorization') ?? '';
+    if (c.req.path === ENTRY && c.req.method === 'POST') {
+      if (isSpent || !isSame(given, `Bearer ${key}`)) return c.text(HELP, 401);
       isSpent = true;
-      setCookie(c, cookie, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
-      return c.redirect('/', 303);
+      return c.json({ session });
     }
-    if (!isKnown) return c.text(HELP, 401);
+    const isOpen = !c.req.path.startsWith('/api/') || (c.req.method === 'GET' && BY_ID.test(c.req.path));
+    if (!isOpen && !isSame(given, `Bearer ${session}`)) return c.text(HELP, 401);
     return next();
   };
-  return { token, guard };
+  return { key, guard };
 }
 
 function isSame(given: string, expected: string): boolean {

@@ -38,7 +38,7 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
   await own.requireNetwork(options.network);
   const runs = await QueryRuns.open(options);
   let port = options.port;
-  const { token, guard } = guardAccess(() => port);
+  const { key, guard } = guardAccess(() => port);
   const app = new Hono<UiEnvironment>();
   app.use(guard);
   app.get('/api/session', async (c) => c.json(await sessionOf(options, own)));
@@ -57,7 +57,7 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
   const address = server.address();
   if (address !== null && typeof address === 'object') port = address.port;
   return {
-    url: `http://${HOST}:${port}/?token=${token}`,
+    url: `http://${HOST}:${port}/#key=${key}`,
     port,
     close: async () => {
       await new Promise<void>((resolve) => {

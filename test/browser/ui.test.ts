@@ -25,7 +25,7 @@ const hostile = [
 ];
 
 interface Look {
-  /** Default: the server of all tests, whose visitor keeps its cookie and the files of the page. */
+  /** Default: the server of all tests, whose visitor keeps its session and the files of the page. */
   readonly of?: UiServer;
   /** Messages of the browser that are expected. Default: none. */
   readonly faults?: readonly string[];
@@ -63,6 +63,12 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     context.on('request', (request) => asked.add(new URL(request.url()).origin.replace(new URL(url).origin, 'own')));
     const page = await context.newPage();
     await page.goto(url);
+    await page.locator('.place').waitFor();
+    const session = await page.evaluate<string>(`sessionStorage.getItem('tonlake session')`);
+    // Each page of the tests is a tab of its own. Frames of reports have no storage.
+    await context.addInitScript({
+      content: `if (window.origin !== 'null') sessionStorage.setItem('tonlake session', ${JSON.stringify(session)});`,
+    });
     await page.close();
     return context;
   }
@@ -98,6 +104,30 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     await page.keyboard.press('Control+Enter');
     await page.locator('.grid-row[aria-busy=false]').first().waitFor();
   }
+
+  test('the first address opens one tab, which forgets the key; another tab says how to get in', async () => {
+    const own = await serveWarehouse(warehouse);
+    const context = await browser.newContext();
+    try {
+      const [first, second] = [await context.newPage(), await context.newPage()];
+      await first.goto(own.url);
+      await first.locator('.place').waitFor();
+      expect(first.url()).toBe(new URL('/', own.url).href);
+      await first.reload();
+      await first.locator('.place').waitFor();
+      expect(await context.cookies()).toEqual([]);
+      for (const address of [own.url, new URL('/tables', own.url).href]) {
+        await second.goto(address);
+        await second.getByRole('alert').first().waitFor();
+        expect(await second.getByRole('alert').allTextContents()).toEqual([
+          expect.stringMatching(/^This tab has no key\. .* start tonlake ui again for a new address\.$/),
+        ]);
+      }
+    } finally {
+      await context.close();
+      await own.close();
+    }
+  });
 
   test('the overview has the numbers of SQL and status, and the command that fetches what is missing', async () => {
     await visit('/', async (page) => {

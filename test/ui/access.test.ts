@@ -6,7 +6,7 @@ import type { UiServer } from '../../src/ui/serve-ui.ts';
 import { servePages } from '../browser/pages.ts';
 import { EXTENSIONS, S3_PROGRAM, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
-import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
+import { ask, exportSandbox, keyOf, serveWarehouse, spend, Visitor } from './support.ts';
 
 let warehouse: string;
 let server: UiServer;
@@ -24,59 +24,66 @@ const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
 
 describe('who gets an answer', () => {
-  test('the first address gives a cookie that scripts and other sites cannot use, and shows the key no longer', async () => {
+  test('the key of the first address gives one tab a session, and no cookie, which each port of this machine would get', async () => {
     const own = await serveWarehouse(warehouse);
     try {
-      const { pathname, search } = new URL(own.url);
-      const { status, headers } = await ask(own.port, pathname + search);
-      expect({ status, to: headers['location'] }).toEqual({ status: 303, to: '/' });
-      expect(String(headers['set-cookie'])).toMatch(/^tonlake_ui_\d+=[\w-]{32}; Path=\/; HttpOnly; SameSite=Strict$/);
+      const key = keyOf(own.url);
+      expect((await spend(own.port, 'x'.repeat(32))).status).toBe(401);
+      const { status, text, headers } = await spend(own.port, key);
+      expect([status, headers['set-cookie']]).toEqual([200, undefined]);
+      const { session } = JSON.parse(text);
+      expect(session).not.toBe(key);
+      const open = async (bearer: string) =>
+        (await ask(own.port, '/api/session', { headers: { authorization: `Bearer ${bearer}` } })).status;
+      expect([await open(session), await open(key)]).toEqual([200, 401]);
+      const second = await spend(own.port, key);
+      expect([second.status, second.text]).toEqual([
+        401,
+        'This tab has no key. The address that tonlake ui printed opens one tab, which keeps its key until it is closed: go on there, or start tonlake ui again for a new address.\n',
+      ]);
     } finally {
       await own.close();
     }
   });
 
-  test('the key of the first address is for one use; only the browser that used it may open the address again', async () => {
-    const own = await serveWarehouse(warehouse);
-    try {
-      const first = new URL(own.url).pathname + new URL(own.url).search;
-      expect((await ask(own.port, `/?token=${'x'.repeat(32)}`)).status).toBe(401);
-      const guest = await Visitor.enter(own);
-      const second = await ask(own.port, first);
-      expect({ status: second.status, cookie: second.headers['set-cookie'] }).toEqual({
-        status: 401,
-        cookie: undefined,
-      });
-      expect(second.text).toContain('the key in it is for one use');
-      expect((await guest.get(first)).status).toBe(303);
-      expect((await guest.get('/api/session')).status).toBe(200);
-    } finally {
-      await own.close();
+  test('without a session, or with a wrong one, nothing is told but the files of the page', async () => {
+    const wrong = [{}, { authorization: `Bearer ${'x'.repeat(32)}` }, { cookie: `session=${visitor.authorization}` }];
+    for (const path of ['/api/session', '/api/tables', '/api/events', '/api/no', '/api/results/1/rows']) {
+      for (const headers of wrong) {
+        const { status, text } = await ask(server.port, path, { headers });
+        expect({ path, status, isHelp: text.startsWith('This tab has no key.') }).toEqual({
+          ...{ path, status: 401, isHelp: true },
+        });
+      }
     }
+    const page = await ask(server.port, '/tables');
+    expect([page.status, page.text.includes('<div id="app">'), page.text.includes(warehouse)]).toEqual([
+      200,
+      true,
+      false,
+    ]);
   });
 
-  test('without the key, or with a wrong one, nothing is told', async () => {
-    for (const path of ['/', '/tables', '/assets/main.js', '/api/session', '/?token=', `/?token=${'x'.repeat(32)}`]) {
-      const { status, text } = await ask(server.port, path);
-      expect({ path, status, isHelp: text.startsWith('This page belongs to tonlake ui.') }).toEqual({
-        ...{ path, status: 401, isHelp: true },
-      });
-    }
-    const key = new URL(server.url).searchParams.get('token') ?? '';
-    expect((await ask(server.port, '/', { headers: { cookie: `tonlake_ui_${server.port}=${key}` } })).status).toBe(401);
+  test('what a frame or a download shows is found by its random id alone, and by no other', async () => {
+    const { id } = await visitor.run('select 41 + 1 as answer');
+    const download = (of: string) => ask(server.port, `/api/results/${of}/download?format=csv`);
+    expect(await download(id)).toMatchObject({ status: 200, text: 'answer\n42\n' });
+    expect((await download(crypto.randomUUID())).status).toBe(404);
+    expect((await ask(server.port, `/api/results/${id}/rows`)).status).toBe(401);
+    const evil = { headers: { 'sec-fetch-site': 'cross-site' } };
+    expect((await ask(server.port, `/api/results/${id}/download?format=csv`, evil)).status).toBe(403);
   });
 
   test('a name that was rebound to this machine is refused, whatever its key', async () => {
     const unused = await serveWarehouse(warehouse);
-    const { search } = new URL(unused.url);
+    const key = keyOf(unused.url);
     const hosts = ['evil.example', `evil.example:${server.port}`, '127.0.0.1', `127.0.0.1:${server.port}.evil.example`];
     for (const host of hosts) {
       expect([400, 403]).toContain((await visitor.get('/api/session', { host })).status);
       const asUnused = host.replace(`${server.port}`, `${unused.port}`);
-      const { headers } = await ask(unused.port, `/${search}`, { headers: { host: asUnused } });
-      expect(headers['set-cookie']).toBeUndefined();
+      expect([400, 403]).toContain((await spend(unused.port, key, { host: asUnused })).status);
     }
-    expect((await ask(unused.port, `/${search}`)).headers['set-cookie']).toBeDefined();
+    expect((await spend(unused.port, key)).status).toBe(200);
     await unused.close();
     expect((await visitor.get('/api/session', { host: `localhost:${server.port}` })).status).toBe(200);
   });
@@ -106,7 +113,7 @@ describe('who gets an answer', () => {
 
   test('only reading methods are there', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-      const headers = { cookie: visitor.cookie };
+      const headers = { authorization: visitor.authorization };
       expect((await ask(server.port, '/api/tables', { method, headers })).status).toBe(405);
     }
   });
@@ -135,7 +142,6 @@ describe('who gets an answer', () => {
     const known = { 'if-none-match': String(headers['etag']) };
     const again = await visitor.get('/assets/main.js', known);
     expect([again.status, again.text]).toEqual([304, '']);
-    expect((await ask(server.port, '/assets/main.js', { headers: known })).status).toBe(401);
     for (const path of ['/', '/api/session', '/api/tables']) {
       expect((await visitor.get(path, known)).headers['cache-control']).toBe('no-store');
     }

@@ -156,7 +156,7 @@ describe('jobs', () => {
     const stop = new AbortController();
     const open = async () => {
       const response = await fetch(`http://127.0.0.1:${server.port}/api/events`, {
-        ...{ headers: { cookie: visitor.cookie }, signal: stop.signal },
+        ...{ headers: { authorization: visitor.authorization }, signal: stop.signal },
       });
       return response.body?.pipeThrough(new TextDecoderStream()).getReader();
     };

@@ -146,7 +146,7 @@ describe('a query', () => {
       const gone = controllers.map(({ signal }) =>
         fetch(`http://127.0.0.1:${slow.port}/api/runs`, {
           ...{ method: 'POST', signal, body: JSON.stringify({ sql: ENDLESS, params: {} }) },
-          headers: { 'content-type': 'application/json', cookie: guest.cookie },
+          headers: { 'content-type': 'application/json', authorization: guest.authorization },
         }).catch((error: Error) => error.name),
       );
       await guest.get('/api/session');
@@ -177,7 +177,7 @@ describe('a query', () => {
     const json = JSON.parse((await visitor.get(`/api/results/${id}/download?format=json`)).text);
     expect(json.map((row: object) => Object.values(row).map(String))).toEqual(rows);
     const parquet = join(freshFolder(), 'result.parquet');
-    const headers = { cookie: visitor.cookie };
+    const headers = { authorization: visitor.authorization };
     const answer = await fetch(`http://127.0.0.1:${server.port}/api/results/${id}/download?format=parquet`, {
       headers,
     });

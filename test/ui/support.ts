@@ -79,29 +79,41 @@ export function ask(port: number, path: string, { method = 'GET', headers = {}, 
   });
 }
 
-/** A browser that opened the first address. */
+/** The key of a first address. */
+export function keyOf(url: string): string {
+  return new URL(url).hash.replace('#key=', '');
+}
+
+/** Asks for a session for the key of a first address. */
+export function spend(port: number, key: string, more: Readonly<Record<string, string>> = {}): Promise<Answered> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more };
+  return ask(port, '/api/entry', { method: 'POST', headers });
+}
+
+/** A tab that opened the first address. */
 export class Visitor {
   readonly port: number;
-  readonly cookie: string;
+  /** The header that lets it pass. */
+  readonly authorization: string;
 
-  private constructor(port: number, cookie: string) {
+  private constructor(port: number, authorization: string) {
     this.port = port;
-    this.cookie = cookie;
+    this.authorization = authorization;
   }
 
   static async enter({ url, port }: UiServer): Promise<Visitor> {
-    const { headers } = await ask(port, new URL(url).pathname + new URL(url).search);
-    return new Visitor(port, String(headers['set-cookie']).split(';')[0] ?? '');
+    const { text } = await spend(port, keyOf(url));
+    return new Visitor(port, `Bearer ${JSON.parse(text).session}`);
   }
 
   get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
-    return ask(this.port, path, { headers: { cookie: this.cookie, ...headers } });
+    return ask(this.port, path, { headers: { authorization: this.authorization, ...headers } });
   }
 
   post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
     return ask(this.port, path, {
       method: 'POST',
-      headers: { cookie: this.cookie, 'content-type': 'application/json', ...headers },
+      headers: { authorization: this.authorization, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
   }
