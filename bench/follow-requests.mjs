@@ -17,7 +17,7 @@ const { values } = parseArgs({
     lags: { type: 'string', default: '10,60' },
     pipelines: {
       type: 'string',
-      default: `transactions;transactions,${LISTS};transactions,${LISTS},traces,actions,shard_state`,
+      default: `transactions;transactions,${LISTS};transactions,${LISTS},traces,actions`,
     },
   },
 });

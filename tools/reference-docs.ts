@@ -36,6 +36,7 @@ export function tablesMarkdown(registry: Registry): string {
 const WITHOUT_TABLE: Partial<Readonly<Record<EndpointName, string>>> = {
   masterchainInfo: 'no table: first and last block of every walk',
   masterchainBlockShards: 'no table: same rows as `/blocks?mc_seqno=`, exported by `blocks`',
+  masterchainBlockShardState: 'no table: the mart `shard_state` is derived from headers; proves them during an export',
   sendMessageToNetwork: 'no table: it sends to the network, so pipelines cannot call it',
 };
 

@@ -14,7 +14,7 @@ A mart is a table built by a SELECT over tables and other marts. \`tonlake build
 with the marts they read. Marts are stored in the warehouse next to the tables, with entries in the same ledger.
 
 - **Incremental.** A mart with a day in its grain is built day by day. The ledger records which entries each day was built from, so only
-  days with changed inputs are rebuilt. A mart with \`merge\` in its header is made of its earlier rows and of those of new blocks, as long as no
+  days with changed inputs are rebuilt, and with \`before\` days after changed blocks as well. A mart with \`merge\` in its header is made of its earlier rows and of those of new blocks, as long as no
   row that it has seen was replaced, repaired or forgotten; its rows are those of a full build. All other marts are rebuilt in full when any
   input changes. A changed macro, such as a new name of an opcode, rebuilds the marts that call it.
 - **Marked as sealed.** Every mart has the column \`_sealed\`. It is true if every masterchain block behind the row is sealed in all
@@ -41,6 +41,7 @@ To add your own marts, run \`tonlake build --marts folder\`, with files like the
 -- inputs: tables and marts that it reads
 -- optional: inputs that may be missing
 -- incremental: block_date, if it is built day by day
+-- before: number of masterchain blocks before a day that the rows of the day depend on, too
 -- merge: one line for each group of columns, if new blocks can be merged
 --   latest lt: columns whose value is that of the row with the greatest lt, which is a column, too
 --   earliest lt: the same with the least

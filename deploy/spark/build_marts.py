@@ -48,6 +48,11 @@ class Select:
     def inputs(self) -> list[str]:
         return self.listed("inputs") + self.listed("optional")
 
+    def read_days(self, days: list[str]) -> list[str]:
+        """The days whose rows some days of a mart are made of: its blocks `before` a day are of the day before."""
+        ends = [datetime.date.fromisoformat(day) - datetime.timedelta(days=1) for day in days if "before" in self.header]
+        return sorted({*days, *(end.isoformat() for end in ends)})
+
 
 def read_selects(folders: list[pathlib.Path], kind: str) -> dict[str, Select]:
     """The files of `kind` by name; those of a later folder replace earlier ones."""
@@ -128,7 +133,10 @@ class Build:
         days = sorted({day for each in inputs for day in each.days if day is not None})
         if mart.header.get("incremental") != "block_date":
             return {"all": fingerprint([*undated, *(f"{day} {each.days.get(day)}" for each in inputs for day in days)])}
-        return {day: fingerprint([*undated, *(str(each.days.get(day)) for each in inputs)]) for day in days}
+        return {
+            day: fingerprint([*undated, *(str(each.days.get(read)) for each in inputs for read in mart.read_days([day]))])
+            for day in days
+        }
 
     def missing(self, mart: Select) -> list[str]:
         tree = mart.tree
@@ -145,9 +153,11 @@ class Build:
             each = self.inputs[name]
             frame = self.spark.sql(f"SELECT * FROM {each.table} VERSION AS OF {each.snapshot}")
             if days is not None and None not in each.days:
-                frame = frame.where(in_days(days))
+                frame = frame.where(in_days(mart.read_days(days)))
             frame.createOrReplaceTempView(name)
         frame = self.spark.sql(sql)
+        if days is not None:
+            frame = frame.where(in_days(days))
         for column in frame.columns:
             frame = frame.withMetadata(column, {"comment": mart.columns.get(column, "")})
         return frame

@@ -81,9 +81,7 @@ export function fixedColumns(
     ...(isMain && crossCheck !== undefined ? ownColumns(crossCheck) : []),
     ...(walk.kind === 'masterchain' && isMain ? ROLES[PROVEN_AS[walk.proof]].kept : []),
     ...(walk.kind === 'masterchain' && isMain && hasNested(tables, table.name, leftOut) ? COUNTING_COLUMNS : []),
-    ...(walk.kind === 'block' && isMain
-      ? [walk.column, ...(walk.limit === undefined ? ROLES.shardStates.kept : [])]
-      : []),
+    ...(walk.kind === 'block' && isMain ? [walk.column] : []),
     ...(walk.kind === 'snapshot' && walk.newer !== undefined && isMain ? [walk.newer] : []),
   ];
   for (const name of needed) if (columns.some((column) => column.name === name)) fixed.add(name);

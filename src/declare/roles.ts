@@ -49,12 +49,6 @@ export const ROLES = defineRoles({
     columns: { ...PLACE, ...LINKS, gen_utime: 'BIGINT', block_time: 'TIMESTAMP', block_date: 'DATE' },
     kept: [...Object.keys(PLACE), ...Object.keys(LINKS)],
   },
-  shardStates: {
-    relation: '_shard_states',
-    grain: 'the latest block of one shard as of one masterchain block',
-    columns: { mc_seqno: 'INTEGER', ...PLACE, root_hash: 'VARCHAR' },
-    kept: ['mc_seqno', ...Object.keys(PLACE), 'root_hash'],
-  },
   counted: {
     relation: '_counted',
     grain: 'one transaction, as counted by the headers',

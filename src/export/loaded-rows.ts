@@ -78,18 +78,6 @@ export class LoadedRows {
     return added;
   }
 
-  /** Rows of each block or batch that was requested by itself, also if it has none. */
-  byUnit(): ReadonlyMap<number, readonly number[]> {
-    const units = new Map<number, number[]>();
-    for (const { unit, from, to } of this.pages) {
-      if (unit === undefined || from < (this.dropped.get(unit) ?? 0)) continue;
-      const rows = units.get(unit) ?? [];
-      for (let row = from; row < to; row++) rows.push(row);
-      units.set(unit, rows);
-    }
-    return units;
-  }
-
   /** The valid rows of a span. */
   of(span: Span): Int32Array {
     const rows = new Int32Array(this.decoder.records);

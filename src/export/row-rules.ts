@@ -1,4 +1,3 @@
-import type { HeldHeaders } from '../audit/shard-coverage.ts';
 import type { Header } from '../chain/headers.ts';
 import type { Copies } from '../decode/row-keys.ts';
 
@@ -6,8 +5,8 @@ import type { Copies } from '../decode/row-keys.ts';
 export type RowAudit =
   /** The number of transactions in each block, by its header. */
   | { readonly kind: 'counts'; readonly headers: readonly Header[] }
-  /** Keys are unique; shard states also match the known headers. */
-  | { readonly kind: 'keys'; readonly states?: HeldHeaders | undefined }
+  /** Keys are unique. */
+  | { readonly kind: 'keys' }
   | { readonly kind: 'none' };
 
 /** How the rows of a span are assigned to blocks, and checked. Plain data, for a worker thread. */

@@ -4,9 +4,6 @@ import { readLinkRows } from '../audit/link-rows.ts';
 import { DOUBLE_KEY, PageAudit, type PageConditions, type RequestedRows } from '../audit/page-audit.ts';
 import { type BadBlock, Reconciliation } from '../audit/reconcile.ts';
 import { findContradictions } from '../audit/sealed-rows.ts';
-import type { HeldHeaders } from '../audit/shard-coverage.ts';
-import { StateAudit } from '../audit/shard-coverage.ts';
-import { readStateRows } from '../audit/state-rows.ts';
 import { groupBy } from '../core/group-by.ts';
 import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
@@ -154,7 +151,7 @@ export class SpanLoader {
         this.reconciliation ??= new Reconciliation(this.decoder);
         return this.withContent(mode, held, this.reconciliation.audit(this.span, audit.headers, this.isRowAlive));
       case 'keys':
-        return this.auditKeys(audit.states);
+        return this.auditKeys();
       case 'none':
         return [];
     }
@@ -253,15 +250,8 @@ export class SpanLoader {
     }));
   }
 
-  private auditKeys(states: HeldHeaders | undefined): readonly BadBlock[] {
+  private auditKeys(): readonly BadBlock[] {
     const bad = new Map<number, BadBlock>();
-    if (states !== undefined) {
-      const audit = new StateAudit(states);
-      for (const [seqno, rows] of this.rows.byUnit()) {
-        const fault = audit.fault(seqno, readStateRows(this.decoder, rows));
-        if (fault !== undefined) bad.set(seqno, { seqno, reason: `expected ${fault.expected}, got ${fault.got}` });
-      }
-    }
     const seqnoOf = this.rows.seqnos();
     const key = this.pipeline.tables[0]?.key ?? [];
     for (const { rows, reason } of findTwins(this.decoder, key, this.rows.of(this.span))) {

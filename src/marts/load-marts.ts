@@ -27,6 +27,8 @@ export interface MartDef {
   readonly macros: readonly string[];
   /** Built day by day of `block_date`: only days with changed inputs are rebuilt. */
   readonly isDaily: boolean;
+  /** Masterchain blocks before a day that its rows depend on, too. */
+  readonly before: number;
   /** How new rows of its inputs change its rows; undefined if it is built anew, or day by day. */
   readonly merge: readonly MergeRule[] | undefined;
   /** The columns of the select, and `_sealed`. */
@@ -35,7 +37,7 @@ export interface MartDef {
 
 const keys = {
   required: ['question', 'grain', 'key', 'inputs', 'units'],
-  optional: ['optional', 'incremental', 'merge', 'columns'],
+  optional: ['optional', 'incremental', 'before', 'merge', 'columns'],
 } as const;
 
 /** Added to every mart. */
@@ -134,10 +136,10 @@ async function declareMart(
   registry: Registry,
   file: SqlFile,
   references: readonly Reference[],
-  before: readonly MartDef[],
+  earlier: readonly MartDef[],
 ): Promise<MartDef> {
   const { name, path } = file;
-  const tables = new Set([...registry.tables, ...before.map(({ table }) => table)].map((table) => table.name));
+  const tables = new Set([...registry.tables, ...earlier.map(({ table }) => table)].map((table) => table.name));
   requireKnown(path, references, tables);
   const optional = headerList(file, 'optional');
   const inputs = references.map((reference) => reference.name);
@@ -160,7 +162,8 @@ async function declareMart(
   const reads = readsIn(registry, await scratch.scans(file.sql));
   const macros = scratch.macrosIn(file.sql);
   const merge = mergeRulesOf(file, table);
-  return { name, file, question, grain, units, inputs, optional, reads, macros, isDaily, merge, table };
+  const before = blocksBefore(file, isDaily);
+  return { name, file, question, grain, units, inputs, optional, reads, macros, isDaily, before, merge, table };
 }
 
 /** Requires that the header names the inputs of the select. */
@@ -180,6 +183,14 @@ export function requireIncremental(file: SqlFile, isDated: boolean, expected: st
   throw new MartError(`mart: expected incremental: block_date and ${expected}, got ${by} (${file.path})`, {
     code: 'bad-header',
   });
+}
+
+/** Reads `before: 200` of a mart that is built day by day. @throws {MartError} `bad-header` */
+function blocksBefore(file: SqlFile, isDaily: boolean): number {
+  const before = headerText(file, 'before');
+  if (before === '' || (isDaily && /^[1-9]\d{0,5}$/.test(before))) return Number(before);
+  const expected = isDaily ? 'a number of masterchain blocks in before' : 'before only with incremental';
+  throw new MartError(`mart: expected ${expected}, got ${before} (${file.path})`, { code: 'bad-header' });
 }
 
 async function describe(scratch: EmptyDatabase, file: SqlFile): Promise<readonly SelectedColumn[]> {

@@ -10,6 +10,7 @@ import {
   type LedgerEntry,
   type MartStamp,
   type Store,
+  spansOf,
   stillForgotten,
 } from '../warehouse/index.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
@@ -30,7 +31,7 @@ import {
   stampOf,
   stampOfBoth,
 } from './mart-inputs.ts';
-import { mergedSelect, newRowsOf, selectStamp } from './merge-rows.ts';
+import { mergedSelect, newRowsOf, selectOf, selectStamp, selectWithin } from './merge-rows.ts';
 import { sqlErrorWithin } from './sql-references.ts';
 
 /** What building marts needs of a warehouse, as it is now. */
@@ -79,11 +80,12 @@ export interface PlanOptions {
 
 /** Finds the slices of a mart to build. */
 export async function planMart(
-  { store, registry, marts, dated, days, forgotten }: MartContext,
+  context: MartContext,
   mart: MartDef,
   gaps: readonly LeftOutGap[],
   { full, damaged = [] }: PlanOptions = {},
 ): Promise<MartPlan> {
+  const { store, registry, marts, forgotten } = context;
   const pipelines = pipelinesBehind(registry, marts, mart);
   const gone = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
   const broken = damaged.filter(({ tables }) => tables[mart.name] !== undefined);
@@ -91,17 +93,17 @@ export async function planMart(
   const marked: string[] = [];
   const kept: string[] = [];
   for (const [date, before] of held) {
-    if (date === undefined || !isForgotten(gone, { date, day: days.get(date), before })) continue;
+    if (date === undefined || !isForgotten(gone, { date, day: reachOf(context, mart, date), before })) continue;
     kept.push(date);
     if (before.mart?.sealed !== true) marked.push(date);
     held.delete(date);
   }
   const work: SliceWork[] = [];
   const through = newestNumber(store);
-  for (const slice of await readSlices(store, mart, dated)) {
+  for (const slice of await slicesOf(context, mart)) {
     const { date } = slice;
     if (date === undefined ? mart.isDaily && kept.length > 0 : kept.includes(date)) continue;
-    const day = date === undefined ? undefined : days.get(date);
+    const day = reachOf(context, mart, date);
     const isNarrow = gaps.some(({ missing }) => day === undefined || intersectSpans(missing, [day]).length > 0);
     const isFull = date === undefined || (day !== undefined && isFullDay(day));
     const sealed = isSealed(store.ledger(), pipelines, day) && isFull && !isNarrow;
@@ -125,9 +127,32 @@ export async function planMart(
   return { work, marked: marked.sort(), kept: kept.sort() };
 }
 
+/** The blocks of a day, with those before it that a mart reads, too; undefined for all days, and for a day without headers. */
+function reachOf({ days }: MartContext, { before }: MartDef, date: string | undefined): DaySpan | undefined {
+  const day = days.get(date ?? '');
+  return day === undefined ? undefined : { ...day, from: Math.min(day.from, Math.max(1, day.from - before)) };
+}
+
+/** The slices of a mart; that of a day includes what has rows in the blocks before it that the mart reads, too. */
+async function slicesOf(context: MartContext, mart: MartDef): Promise<readonly Slice[]> {
+  const slices = await readSlices(context.store, mart, context.dated);
+  if (mart.before === 0) return slices;
+  const ledger = context.store.ledger();
+  return slices.map(({ date, parts }) => {
+    const reach = reachOf(context, mart, date);
+    const near = reach === undefined ? [] : ledger.filter((each) => intersectSpans(spansOf(each), [reach]).length > 0);
+    const own = mart.inputs.map((table): [string, readonly string[]] => {
+      const ids = [...(parts.get(table) ?? []), ...entriesOf(near, table).map(({ id }) => id)];
+      return [table, [...new Set(ids)]];
+    });
+    return { date, parts: new Map(own) };
+  });
+}
+
 /** A slice to build. */
 export interface SliceWork {
   readonly slice: Slice;
+  /** Blocks that it is made of; undefined for all. */
   readonly day: DaySpan | undefined;
   readonly sealed: boolean;
   readonly inputs: string;
@@ -144,19 +169,21 @@ export interface SliceWork {
  * @throws {MartError} if the select is wrong
  */
 export async function buildSlice(context: MartContext, mart: MartDef, work: SliceWork): Promise<boolean> {
-  const { store, query, network } = context;
+  const { store, query, network, days } = context;
   const { slice, day, sealed, before, through } = work;
   const { table, file } = mart;
   const { date } = slice;
-  const span = before !== undefined && slice.parts.size === 0 ? before.span : spanOf(store.ledger(), slice, day);
+  const own = days.get(date ?? '');
+  const span = before !== undefined && slice.parts.size === 0 ? before.span : spanOf(store.ledger(), slice, own);
   const nothing = mart.isDaily ? ' WHERE false' : '';
   const where = date === undefined ? nothing : ` WHERE block_date = DATE ${quoteText(date)}`;
   const order = table.sort.map(quoteName).join(', ');
   const isSame = mart.merge !== undefined && before?.mart?.select === selectStamp(context.marts, mart);
   const newRows = isSame && work.canMerge ? await newRowsOf(context, mart, before) : undefined;
   const merged = before && newRows && mergedSelect(context, mart, before, newRows);
-  const own = merged ?? file.sql.replace(/;\s*$/, '');
-  const select = `SELECT *, ${sealed} AS _sealed FROM (\n${own}\n)${where} ORDER BY ${order}`;
+  const isLimited = mart.before > 0 && day !== undefined;
+  const rowsOf = merged ?? (isLimited ? selectWithin(context, mart, day) : selectOf(mart));
+  const select = `SELECT *, ${sealed} AS _sealed FROM (\n${rowsOf}\n)${where} ORDER BY ${order}`;
   const stamp = async (): Promise<MartStamp> => {
     const inputs = await inputsAfter(context, mart, work);
     const stamp = { ...(date === undefined ? {} : { day: date }), inputs, sealed, reads: mart.inputs, through };
@@ -175,10 +202,10 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
  * The stamp of rows that were just selected. If something was committed meanwhile, the rows may have some of it: that stamp equals no other,
  * so that they are built again.
  */
-async function inputsAfter({ store, dated }: MartContext, mart: MartDef, work: SliceWork): Promise<string> {
+async function inputsAfter(context: MartContext, mart: MartDef, work: SliceWork): Promise<string> {
   const { slice, sealed, inputs } = work;
-  if (newestNumber(store) === work.through || slice.parts.size === 0) return inputs;
-  const now = (await readSlices(store, mart, dated)).find(({ date }) => date === slice.date);
+  if (newestNumber(context.store) === work.through || slice.parts.size === 0) return inputs;
+  const now = (await slicesOf(context, mart)).find(({ date }) => date === slice.date);
   const after = now === undefined ? '' : martStamp(mart, now, sealed);
   return after === inputs ? inputs : stampOfBoth(inputs, after);
 }

@@ -2,6 +2,7 @@ import { sha256Of } from '../core/sha256.ts';
 import { type Span, unionSpans } from '../core/span.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import { kinds } from '../declare/kind.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
@@ -37,9 +38,7 @@ export async function newRowsOf(
   const wheres = new Map<string, string>();
   for (const input of mart.inputs) {
     const other = marts.find(({ name }) => name === input);
-    const pipeline = registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === input));
-    const table = pipeline?.tables.find(({ name }) => name === input);
-    const column = pipeline === undefined || table === undefined ? undefined : blockColumn(pipeline, table);
+    const { pipeline, column } = inputBlocks(registry, input);
     const feeds = other === undefined ? [pipeline?.name ?? ''] : pipelinesBehind(registry, marts, other);
     const changes = log.filter((entry) => feeds.includes(entry.pipeline) && entry.copies === undefined);
     // A mart by the day keeps the rows of forgotten blocks.
@@ -56,6 +55,37 @@ export async function newRowsOf(
   return wheres;
 }
 
+/** The pipeline of an input, and the column with the masterchain block of its rows. */
+function inputBlocks(
+  { pipelines }: Registry,
+  input: string,
+): { readonly pipeline?: PipelineDef | undefined; readonly column?: string | undefined } {
+  const pipeline = pipelines.find(({ tables }) => tables.some(({ name }) => name === input));
+  const table = pipeline?.tables.find(({ name }) => name === input);
+  return pipeline === undefined || table === undefined ? {} : { pipeline, column: blockColumn(pipeline, table) };
+}
+
+/** The select of a mart, which reads only rows of some blocks. */
+export function selectWithin({ registry }: Pick<MergeContext, 'registry'>, mart: MartDef, span: Span): string {
+  const wheres = mart.inputs.flatMap((input): [string, string][] => {
+    const { column } = inputBlocks(registry, input);
+    return column === undefined ? [] : [[input, within(column, [span])]];
+  });
+  return `WITH ${limitedInputs(new Map(wheres)).join(',\n')}\nSELECT * FROM (\n${selectOf(mart)}\n)`;
+}
+
+/** The select of a mart without a semicolon at its end. */
+export function selectOf({ file }: MartDef): string {
+  return file.sql.replace(/;\s*$/, '');
+}
+
+/** Definitions that stand for inputs of a select, with some of their rows. */
+function limitedInputs(wheres: ReadonlyMap<string, string>): readonly string[] {
+  return [...wheres].map(([name, where]) => {
+    return `${quoteName(name)} AS NOT MATERIALIZED (SELECT * FROM main.${quoteName(name)} WHERE ${where})`;
+  });
+}
+
 function isAddition({ id, supersedes, forgotten }: LedgerEntry, fresh: ReadonlySet<string>): boolean {
   return forgotten === undefined && supersedes.every((other) => other === id || fresh.has(other));
 }
@@ -68,10 +98,11 @@ function within(column: string, spans: readonly Span[]): string {
 /** The select of a mart from its earlier rows and from new rows of its inputs; without `_sealed` and order. */
 export function mergedSelect(
   { store }: Pick<MergeContext, 'store'>,
-  { table, file, merge = [] }: MartDef,
+  mart: MartDef,
   before: LedgerEntry,
   newRows: ReadonlyMap<string, string>,
 ): string {
+  const { table, merge = [] } = mart;
   const names = table.columns.map(({ name }) => name).filter((name) => name !== '_sealed');
   const columns = names.map(quoteName).join(', ');
   const key = table.key.map(quoteName).join(', ');
@@ -85,13 +116,10 @@ export function mergedSelect(
       else values.set(name, `${rule.kind === 'latest' ? 'arg_max_null' : 'arg_min_null'}(${column}, ${by})`);
     }
   }
-  const inputs = [...newRows].map(([name, where]) => {
-    return `${quoteName(name)} AS NOT MATERIALIZED (SELECT * FROM main.${quoteName(name)} WHERE ${where})`;
-  });
   const merged = names.map((name) => `${values.get(name) ?? quoteName(name)} AS ${quoteName(name)}`).join(', ');
   return `WITH ${[
-    ...inputs,
-    `_new AS MATERIALIZED (SELECT ${columns} FROM (\n${file.sql.replace(/;\s*$/, '')}\n))`,
+    ...limitedInputs(newRows),
+    `_new AS MATERIALIZED (SELECT ${columns} FROM (\n${selectOf(mart)}\n))`,
     `_old AS NOT MATERIALIZED (SELECT ${columns} FROM (${store.rows.select(table, [before])}))`,
   ].join(',\n')}
 SELECT ${columns} FROM _old ANTI JOIN _new USING (${key})

@@ -73,10 +73,10 @@ export interface RowFileFacts {
 /** How a row was proven when it was committed, and what the warehouse shows of it now. */
 export interface RowProof {
   /**
-   * `links`, `counts`: by block headers. `compared`: a list, with the transactions. `shards`: by the addresses they cover. `read`: not compared with anything. `mart`: derived
+   * `links`, `counts`: by block headers. `compared`: a list, with the transactions. `read`: not compared with anything. `mart`: derived
    * from other tables. `quarantine`: a record that could not be decoded.
    */
-  readonly kind: 'links' | 'counts' | 'compared' | 'shards' | 'read' | 'mart' | 'quarantine';
+  readonly kind: 'links' | 'counts' | 'compared' | 'read' | 'mart' | 'quarantine';
   readonly statement: string;
   /** The same question asked again of the rows that are in the warehouse; undefined if they cannot answer it. */
   readonly evidence: { readonly holds: boolean; readonly text: string } | undefined;

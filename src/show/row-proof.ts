@@ -75,11 +75,6 @@ function listStatement(pipeline: PipelineDef | undefined, entry: LedgerEntry): P
       const beyond = isMember ? '; what it names exists, but nothing says how many rows there should be' : '';
       return { kind: 'read', statement: `not proven: it is what the source answered${beyond}` };
     }
-    case 'shards':
-      return {
-        kind: 'shards',
-        statement: 'the shards cover every address once, and name the newest headers of the warehouse',
-      };
     default:
       return {
         kind: 'compared',

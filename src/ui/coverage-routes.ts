@@ -121,5 +121,5 @@ function proofText({ proof, verdict, scope }: LedgerEntry, isUnproven: boolean):
   if (scope !== undefined) return `only a part was read: ${scope}`;
   if (proof === undefined) return isUnproven ? UNPROVEN : 'proven by the block headers: links and counts';
   if (proof === 'none') return UNPROVEN;
-  return proof === 'shards' ? 'the shards cover every address' : 'compared with the transactions of the same blocks';
+  return 'compared with the transactions of the same blocks';
 }

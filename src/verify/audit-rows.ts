@@ -16,7 +16,6 @@ import { auditDeep, type DeepEdges } from './audit-deep.ts';
 import { auditHeaders } from './audit-headers.ts';
 import { auditList } from './audit-lists.ts';
 import { setHeaders, setRuns, setView } from './audit-scope.ts';
-import { auditStates } from './audit-shard-states.ts';
 import {
   auditMessages,
   auditProjection,
@@ -76,8 +75,6 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
         edges = { ...edges, ...(await auditCounted(options, pipeline, main, isDeep)) };
     });
   }
-  const states = registry.playing('shardStates').pipeline;
-  await guard(options, states, () => auditShards(options, states));
   const compared = new Map<string, readonly Span[]>();
   const notFinal = new Map<string, readonly Span[]>();
   for (const pipeline of registry.inOrder(registry.lasting)) {
@@ -92,17 +89,6 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
     });
   }
   return { edges, compared, notFinal, unchecked };
-}
-
-/** Proves shard states by themselves, and against headers where the warehouse has them. */
-async function auditShards(options: AuditOptions, { name, tables }: PipelineDef): Promise<void> {
-  const { warehouse, registry, report } = options;
-  const [main] = tables;
-  const runs = runsOf(options, name, [name]);
-  if (runs.length === 0 || main === undefined) return;
-  for (const table of [registry.playing('headers').table, ...tables]) await setViewOf(options, table);
-  const what = { pipeline: name, table: main.name };
-  for (const finding of await auditStates(warehouse, what, runs, headedRuns(options))) report(finding);
 }
 
 /** Finds rows of a list whose key another row has, in whatever entry. Readings have a row for each time. */

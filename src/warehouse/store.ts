@@ -60,11 +60,11 @@ export interface MartStamp {
 }
 
 /**
- * What rows of a list were compared with before their commit. `transactions`: the transactions of the same blocks. `shards`: the shards
- * that cover every address. `none`: nothing; they are what the source answered. `contradicted`: headers count the rows, but a transaction
- * does not have the hash of its content, however often it was requested.
+ * What rows of a list were compared with before their commit. `transactions`: the transactions of the same blocks. `none`: nothing; they
+ * are what the source answered. `contradicted`: headers count the rows, but a transaction does not have the hash of its content, however
+ * often it was requested.
  */
-export type ListProofKind = 'transactions' | 'shards' | 'none' | 'contradicted';
+export type ListProofKind = 'transactions' | 'none' | 'contradicted';
 
 /** Rows that were removed on purpose, as recorded by an entry without rows. */
 export interface ForgottenRows {

@@ -67,7 +67,6 @@ describe('readBatches of a list', () => {
   const range = '60:119';
 
   test.each([
-    ['shard_state', 'root_hash'],
     ['traces', 'trace_id'],
     ['actions', 'action_id'],
     ['message_links', 'msg_hash'],

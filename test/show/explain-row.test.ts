@@ -10,15 +10,7 @@ import { EXTENSIONS, S3_PROGRAM, startS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();
-const PIPELINES = [
-  'transactions',
-  'traces',
-  'actions',
-  'jetton_transfers',
-  'jetton_masters',
-  'account_latest',
-  'shard_state',
-];
+const PIPELINES = ['transactions', 'traces', 'actions', 'jetton_transfers', 'jetton_masters', 'account_latest'];
 
 let folder: string;
 let file: string;
@@ -48,7 +40,6 @@ describe('in a folder of Parquet files', () => {
     ['account_states', 'counts', true],
     ['traces', 'compared', true],
     ['jetton_transfers', 'compared', true],
-    ['shard_state', 'shards', undefined],
     ['actions', 'read', undefined],
     ['jetton_masters', 'read', undefined],
     ['account_latest', 'read', undefined],

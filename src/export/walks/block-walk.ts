@@ -12,7 +12,6 @@ import { fixedGiven, fixedQuery, PAGE_ROWS, pathOf, requestOfWindow } from '../p
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { ProvableRows, Round, SpanWalk } from '../span-walk.ts';
-import { stateHeaders } from '../state-proof.ts';
 import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
@@ -60,12 +59,9 @@ function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prep
 async function blockSpan(context: Context, span: Span, only?: readonly Span[]): Promise<SpanWalk<Request>> {
   const { ends, pipeline } = context;
   const { walk } = pipeline;
-  const isState = walk.limit === undefined;
   const proof = new ListProof(context);
   const isCompared = proof.isComparable(span);
-  const states = isState ? await stateHeaders(context, span) : undefined;
   const isProven = isCompared && pipeline.crossCheck !== undefined && isProving(pipeline.crossCheck);
-  const byTransactions = isProven ? 'transactions' : 'none';
   const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
   const windows = isCompared && only === undefined ? await windowsOf(context, span, proof) : undefined;
   const isFinal = span.to <= ends.last - walk.lookBack;
@@ -73,11 +69,11 @@ async function blockSpan(context: Context, span: Span, only?: readonly Span[]): 
     proof.compareBlocks(rows, parts, isFinal ? windows?.answered : undefined);
   return {
     ...{ span, only },
-    rows: { block: walk.column, audit: { kind: 'keys', states } },
+    rows: { block: walk.column, audit: { kind: 'keys' } },
     async *plan() {
       yield windows === undefined ? blockRound(context, only ?? [span]) : windowRound(context, windows);
     },
-    ...(isState && !isCompared ? {} : { next: (request, page) => nextRequests(context, windows, request, page) }),
+    next: (request, page) => nextRequests(context, windows, request, page),
     ...(windows === undefined ? {} : { answered: windows.answered }),
     // The blocks of a window that has no halves are requested by themselves.
     halve: (request) =>
@@ -86,7 +82,7 @@ async function blockSpan(context: Context, span: Span, only?: readonly Span[]): 
         : [],
     part: (blocks) => blockSpan(context, hullOf(blocks) ?? span, blocks),
     ...(isCompared ? { compare } : {}),
-    entry: (part) => ({ span: part, asOf, proof: isState ? 'shards' : byTransactions }),
+    entry: (part) => ({ span: part, asOf, proof: isProven ? 'transactions' : 'none' }),
   };
 }
 

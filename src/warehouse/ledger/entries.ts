@@ -53,7 +53,7 @@ const entrySchema = z.object({
   asOf: spanSchema.optional(),
   scope: z.string().optional(),
   unknownKeys: count.optional(),
-  proof: z.enum(['transactions', 'shards', 'none', 'contradicted']).optional(),
+  proof: z.enum(['transactions', 'none', 'contradicted']).optional(),
   content: z.record(z.string(), count).optional(),
   declaration: z.string().optional(),
   without: z.record(z.string(), z.array(z.string())).optional(),
