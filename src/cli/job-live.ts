@@ -1,4 +1,4 @@
-import { JobError, StoreError } from '../core/errors.ts';
+import { formatError, JobError, StoreError } from '../core/errors.ts';
 import { planRun } from '../export/plan.ts';
 import { jobActions } from '../jobs/default-actions.ts';
 import type { Job } from '../jobs/job.ts';
@@ -6,10 +6,12 @@ import type { RetentionOutcome } from '../jobs/job-actions.ts';
 import { daysText } from '../jobs/job-range.ts';
 import type { Fixed, StepContext } from '../jobs/job-step.ts';
 import { fixRun } from '../jobs/job-steps.ts';
+import { tryNeeds } from '../jobs/preflight.ts';
 import { describeRetention, retentionRequest } from '../jobs/retention-step.ts';
 import { JobHistory, lastBlock } from '../jobs/run-history.ts';
 import { type JobEvent, runJob } from '../jobs/run-job.ts';
 import { describeRecord, describeStep } from '../jobs/show-job.ts';
+import { requireSpace, warehousePath } from '../warehouse/index.ts';
 import type { Context } from './context.ts';
 import { formatPlan } from './format-plan.ts';
 import { rememberPlace } from './invocation.ts';
@@ -57,6 +59,15 @@ function describeEvent(event: JobEvent): string | undefined {
 /** Shows what a run of a job would export and forget. Writes nothing and takes no lock. */
 export async function dryRunJob({ effects, isJson, write }: Context, job: Job, due: number | undefined): Promise<void> {
   limitHeap();
+  const tried = await tryNeeds(job, effects);
+  const missing = tried.flatMap(({ name, error }) =>
+    error === undefined ? [] : [{ name, message: formatError(error) }],
+  );
+  if (missing.length > 0) {
+    process.exitCode = 1;
+    if (isJson) return write(`${JSON.stringify({ event: 'planned', job: job.name, missing })}\n`);
+    return write(missing.map(({ name, message }) => `cannot ${name}: ${message}\n`).join(''));
+  }
   const records = await (await JobHistory.open(job.warehouse, job.name)).read();
   const stop = new AbortController().signal;
   const context: StepContext = {
@@ -74,12 +85,15 @@ export async function dryRunJob({ effects, isJson, write }: Context, job: Job, d
     range.blocks === undefined
       ? undefined
       : await planRun({ pipelines, ...selection, range: range.blocks, network, warehouse, rps, priority, effects });
+  if (plan !== undefined) await requireSpace(warehousePath(warehouse), 'this run', plan.bytes);
   const retention = await planRetention(context, fixed);
-  if (isJson) return write(`${JSON.stringify({ event: 'planned', job: job.name, range, plan, retention })}\n`);
+  const event = { event: 'planned', job: job.name, range, plan, retention, missing };
+  if (isJson) return write(`${JSON.stringify(event)}\n`);
   const days = daysText(range);
   write(`${job.name}${days === undefined ? '' : ` ${days}`}: `);
   write(plan === undefined ? 'nothing to export\nnothing was changed\n' : formatPlan(plan));
   if (retention !== undefined) write(`retention of existing rows: ${describeRetention(retention)}\n`);
+  write(`tried: ${tried.map(({ name }) => name).join('; ')}\n`);
 }
 
 /** What would be forgotten of the existing rows, before the export; undefined if there is no warehouse. */

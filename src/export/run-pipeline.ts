@@ -101,6 +101,13 @@ async function requireSources(run: PipelineRun): Promise<void> {
   else await requireColumnsOfSources(run, query);
 }
 
+/** Disk space of a record with everything nested in it, staging included: measured on genuine rows and rounded up. */
+const BYTES_A_RECORD = { tx_count: 600, links: 400, none: 400 } as const;
+
+function spaceFor(pipeline: PipelineDef, records: number): number {
+  return records * BYTES_A_RECORD[proofOf(pipeline) ?? 'none'];
+}
+
 /** Reports the start. @throws {StoreError} if there is no room for the rows */
 async function announce(run: PipelineRun, missing: readonly Span[]): Promise<void> {
   const { pipeline, sink, asked, report, warehouse } = run;
@@ -108,7 +115,7 @@ async function announce(run: PipelineRun, missing: readonly Span[]): Promise<voi
   const records = isCounted ? await countPromised(sink.query, missing) : undefined;
   const seqnos = totalSize(missing);
   report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
-  if (warehouse !== undefined) await requireSpace(warehouse, pipeline, records ?? seqnos);
+  if (warehouse !== undefined) await requireSpace(warehouse, pipeline.name, spaceFor(pipeline, records ?? seqnos));
 }
 
 /** True for an entry whose rows are known to be wrong, so that it is read again completely. Headers replace such rows block by block. */

@@ -2,7 +2,8 @@ import { oneLine, StoreError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 
 /** Options with a path to read or write. */
-type Place = '--warehouse' | '--output' | '--log';
+/** The option, or the key of a job file, with a path. */
+export type Place = '--warehouse' | '--output' | '--log' | 'output' | 'TMPDIR';
 
 interface Cause {
   readonly code: string;

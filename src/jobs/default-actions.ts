@@ -4,6 +4,7 @@ import { openSession } from '../http/session.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { JobActions } from './job-actions.ts';
+import { tryNeeds } from './preflight.ts';
 import { sendNotice } from './webhook.ts';
 import { writeDatabase, writeRows } from './write-rows.ts';
 
@@ -21,6 +22,7 @@ export const jobActions: JobActions = {
       await session.close();
     }
   },
+  tryNeeds,
   run,
   verify: async ({ repair, ...options }) => {
     if (!repair) return (await import('../verify/verify.ts')).verifyWarehouse({ ...options, signal: undefined });

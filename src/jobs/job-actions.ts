@@ -10,7 +10,7 @@ import type { RepairOptions } from '../verify/repair.ts';
 import type { RetentionOptions, RetentionReport } from '../verify/retention.ts';
 import type { VerifyReport } from '../verify/verify.ts';
 import type { CompactOptions, CompactReport } from '../warehouse/index.ts';
-import type { JobIceberg, PlacedQuery } from './job.ts';
+import type { Job, JobIceberg, PlacedQuery } from './job.ts';
 
 /** Blocks and days of a network. */
 export interface NetworkChain extends ChainBounds {
@@ -75,6 +75,13 @@ export interface DatabaseRequest extends Pick<RowsRequest, 'source' | 'network' 
   readonly days: { readonly from: string; readonly to: string };
 }
 
+/** What a run will need, and why it is not there. */
+export interface Tried {
+  readonly name: string;
+  /** Undefined if it is there. */
+  readonly error: unknown;
+}
+
 /** The actions behind the steps of a job; those of the program are in `default-actions.ts`. */
 export interface JobActions {
   /** Connects to a network to resolve a range; days are complete days of a zone. */
@@ -87,6 +94,8 @@ export interface JobActions {
     },
     use: (chain: NetworkChain) => Promise<T>,
   ): Promise<T>;
+  /** Tries all that a run will write to. */
+  tryNeeds(job: Job, effects: Effects): Promise<readonly Tried[]>;
   run(options: RunOptions): Promise<RunReport>;
   /** Verifies a warehouse from its own files. `repair`: also fetch damaged rows again. */
   verify(options: VerifyRequest): Promise<VerifyOutcome>;

@@ -12,6 +12,7 @@ import { buildMarts, exportRange, fixRun, runChecks, skipExport } from './job-st
 import { compactFiles, publishIceberg, verifyRows } from './maintenance.ts';
 import { notifyAll } from './notify.ts';
 import { publish, stageOutputs, writeDatabases } from './outputs.ts';
+import { requireReady } from './preflight.ts';
 import { Publication } from './publish.ts';
 import { forgetOldRows } from './retention-step.ts';
 import { freshRecordId, JobHistory, lastBlock, lockJobs, unfinished } from './run-history.ts';
@@ -171,6 +172,7 @@ class JobRun {
     const { due, id, state, publishedAt } = record.value;
     const resumed = state === 'publishing';
     if (!resumed) {
+      await requireReady(context);
       const fixed = fixedBy(record.value) ?? (await fixRun(context, Date.parse(due), lastTo));
       await record.save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
       const outputs = hasNothingNew(record.value) ? await skipAll(context) : await this.#prepare(context, fixed, id);

@@ -6,6 +6,7 @@ const stateSchema = z.enum(['running', 'publishing', 'done', 'failed', 'interrup
 
 const stepSchema = z.object({
   kind: z.enum([
+    'preflight',
     'range',
     'export',
     'verify',

@@ -1,7 +1,8 @@
 import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
 import { intersectSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
-import { describeForgotten, type ForgottenSpans, type LedgerEntry } from '../warehouse/index.ts';
+import type { ForgottenSpans, LedgerEntry } from '../warehouse/index.ts';
+import { describeForgotten } from '../warehouse/query/left-out-gaps.ts';
 import type { MartDef } from './load-marts.ts';
 import { pipelinesBehind } from './mart-inputs.ts';
 

@@ -6,6 +6,7 @@ import { StoreError } from '../core/errors.ts';
 import { notInstalled } from '../core/not-installed.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { RowStream } from '../sql/query-result.ts';
+import { CellNotes } from './cell-notes.ts';
 import {
   type ClickhouseSession,
   type ClickhouseTable,
@@ -57,7 +58,12 @@ export async function writeClickhouse(
   }
 }
 
-async function connect(url: URL, { notes }: TableOptions): Promise<ClickHouseClient> {
+/** Logs in, and out again. @throws {StoreError} `unreachable` */
+export async function tryClickhouse(url: URL): Promise<void> {
+  await (await connect(url, { notes: new CellNotes() })).close();
+}
+
+async function connect(url: URL, { notes }: Pick<TableOptions, 'notes'>): Promise<ClickHouseClient> {
   const password = await readPassword();
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'http:' && !isLocal && password !== '')

@@ -41,6 +41,11 @@ export async function writePostgres(
   }
 }
 
+/** Logs in, and out again. @throws {StoreError} `unreachable` */
+export async function tryPostgres(url: URL): Promise<void> {
+  await (await connect(url)).end();
+}
+
 /** Time for a server to answer the login: one of another kind may never do so. */
 const CONNECT_MS = 15_000;
 

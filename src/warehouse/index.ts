@@ -14,6 +14,7 @@ export { warehousePath } from './store-options.ts';
 
 // Committing: rows are staged, and one entry of the ledger puts them in force.
 
+export { placeTrials } from './place-trials.ts';
 export { selectStaged } from './relations/table-relation.ts';
 export { requireSpace } from './staging/free-space.ts';
 export type {
@@ -40,7 +41,7 @@ export {
   spansOf,
   unprovenSpans,
 } from './ledger/done-spans.ts';
-export { describeForgotten, type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
+export { type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
 export type { ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
 
 // Evidence: what an entry records of rows, measured again.

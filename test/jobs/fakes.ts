@@ -45,6 +45,7 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
         headTime: async () => Date.UTC(2026, 4, 2, 0, 33),
         blockTime: async (seqno) => timeOf(seqno),
       }),
+    tryNeeds: async () => [],
     run: async ({ range, pipelines, onEvent }) => {
       asked.ranges.push(range);
       asked.steps.push('run');

@@ -96,7 +96,9 @@ describe('what a job keeps', () => {
       /got far \(jobs\/far.yaml\), whose range is older than the 90 days that nightly keeps/,
     );
     const elsewhere = await jobOf(`${HEAD}range: last 120 days\nwarehouse: data/v\n`, 'jobs/far.yaml');
-    const others = await jobOf('network: mainnet\npipelines: [jetton_masters]\nrange: last 120 days\nwarehouse: data/w\n');
+    const others = await jobOf(
+      'network: mainnet\npipelines: [jetton_masters]\nrange: last 120 days\nwarehouse: data/w\n',
+    );
     expect(() => requireKeptRanges([elsewhere, others, keeps], NIGHT)).not.toThrow();
   });
 });

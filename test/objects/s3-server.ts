@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { freePort } from '../free-port.ts';
 import '../programs.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
@@ -45,6 +46,24 @@ export function startS3(): Promise<S3Server> {
     args: ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', folder],
     env: { ROOT_ACCESS_KEY: KEY.id, ROOT_SECRET_KEY: KEY.secret },
   }));
+}
+
+/** Starts an S3 server as `startS3`, with users beside the root one. */
+export function startS3WithUsers(): Promise<S3Server> {
+  return startServer((port, folder) => ({
+    program: S3_PROGRAM,
+    args: ['--quiet', '--port', `127.0.0.1:${port}`, '--iam-dir', freshFolder(), 'posix', folder],
+    env: { ROOT_ACCESS_KEY: KEY.id, ROOT_SECRET_KEY: KEY.secret },
+  }));
+}
+
+/** Adds a user without rights. @returns variables for it */
+export async function addUser({ url, env }: S3Server, name: string): Promise<Readonly<Record<string, string>>> {
+  const secret = `${name}-secret`;
+  const root = ['--access', KEY.id, '--secret', KEY.secret, '--endpoint-url', url];
+  const user = ['--access', name, '--secret', secret, '--role', 'user'];
+  await promisify(execFile)(S3_PROGRAM ?? '', ['admin', ...root, 'create-user', ...user]);
+  return { ...env, AWS_ACCESS_KEY_ID: name, AWS_SECRET_ACCESS_KEY: secret };
 }
 
 /** The same with MinIO, whose folder is not to be changed. */

@@ -40,7 +40,7 @@ export function addJob(program: Command): void {
       '--at <time>',
       'run the job as if it were due at this time, in ISO 8601; days are counted back from it (default: now)',
     )
-    .option('--dry-run', 'show what the job would export and forget; write nothing')
+    .option('--dry-run', 'try what the job needs; show what it would export and forget; write nothing')
     .option('--json', 'print one JSON object per line; the last one is the run record')
     .action(inContext(run));
   withWarehouse(job.command('list'))

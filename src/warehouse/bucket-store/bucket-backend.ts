@@ -19,8 +19,8 @@ import type { ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
 import { BucketScans } from './bucket-scans.ts';
+import { requireConditionalPut } from './bucket-trials.ts';
 import { BucketWrites } from './bucket-writes.ts';
-import { requireConditionalPut } from './require-conditional-put.ts';
 
 /** Threads wait for answers of the store most of the time: two of them take five times as long as eight, at 30 ms an answer. */
 const THREADS = 16;

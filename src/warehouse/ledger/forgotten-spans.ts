@@ -1,4 +1,4 @@
-import { type Span, shortSpans, subtractSpans, unionSpans } from '../../core/span.ts';
+import { type Span, subtractSpans } from '../../core/span.ts';
 import type { ForgottenRows, LedgerEntry } from '../store.ts';
 import { doneSpans, spansOf } from './done-spans.ts';
 
@@ -21,10 +21,4 @@ export function stillForgotten(
     const spans = subtractSpans(spansOf(entry), own);
     return spans.length === 0 ? [] : [{ ...told, pipeline, spans }];
   });
-}
-
-/** `forgotten 1010:1034`, or `forgotten by retention 1:4999`. */
-export function describeForgotten(forgotten: readonly ForgottenSpans[]): string {
-  const by = forgotten.every((each) => each.by === 'retention') ? ' by retention' : '';
-  return `forgotten${by} ${shortSpans(unionSpans(forgotten.flatMap(({ spans }) => spans)))}`;
 }

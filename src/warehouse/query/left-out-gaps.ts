@@ -3,6 +3,7 @@ import { isLeftOut, WHOLE } from '../../declare/left-out.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { LeftOut } from '../../declare/table.ts';
 import { doneSpans, spansOf } from '../ledger/done-spans.ts';
+import type { ForgottenSpans } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 import { EmptyDatabase } from './empty-database.ts';
 import type { Parameters, Scan } from './scans.ts';
@@ -110,4 +111,10 @@ export function nameSome(names: readonly string[]): string {
 /** Everything that was left out of some tables, and where, in one line each. */
 export function allLeftOut(ledger: readonly LedgerEntry[], registry: Registry, tables: readonly string[]) {
   return leftOutGaps(ledger, registry, new Map(tables.map((table) => [table, 'all'] as const)));
+}
+
+/** `forgotten 1010:1034`, or `forgotten by retention 1:4999`. */
+export function describeForgotten(forgotten: readonly ForgottenSpans[]): string {
+  const by = forgotten.every((each) => each.by === 'retention') ? ' by retention' : '';
+  return `forgotten${by} ${shortSpans(unionSpans(forgotten.flatMap(({ spans }) => spans)))}`;
 }

@@ -5,13 +5,13 @@ import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { followPending } from '../../declare/walk.ts';
 import { inputsOfUnbuilt, tonInputs } from '../../sql/ton-views.ts';
-import { describeForgotten, stillForgotten } from '../ledger/forgotten-spans.ts';
+import { stillForgotten } from '../ledger/forgotten-spans.ts';
 import type { Reader, ReaderFunction } from '../reader.ts';
 import { behindOf, coverage, describeParts, feeding, type Held, rangeOf } from './coverage.ts';
 import { requireBlocksOnce } from './double-entries.ts';
 import { EmptyDatabase } from './empty-database.ts';
 import { DAY, dayStart, daysText, type HeldTime, type Period, readHeldTimes, timeText } from './held-times.ts';
-import { describeLeftOut, leftOutGaps } from './left-out-gaps.ts';
+import { describeForgotten, describeLeftOut, leftOutGaps } from './left-out-gaps.ts';
 import type { Parameters, Scan } from './scans.ts';
 import { suggestRun } from './suggest-run.ts';
 

@@ -1,0 +1,58 @@
+import { StoreError } from '../../core/errors.ts';
+import type { Trial } from '../../core/trial.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
+
+/** Objects that are put to see whether they can be. */
+const PROBES = '_probe/';
+
+/** Each right that commits, merges and garbage collection need of an object store. */
+export function bucketTrials(objects: ObjectStore, id: string): readonly Trial[] {
+  const { url } = objects;
+  const [key, conditional] = [`${PROBES}${id}`, `${PROBES}${id}-absent`];
+  const bytes = Buffer.from(id);
+  return [
+    { name: `list ${url}`, attempt: () => objects.list(PROBES).then(() => undefined) },
+    { name: `put objects in ${url}`, attempt: () => objects.put(key, bytes) },
+    { name: `put objects in ${url} only if absent`, attempt: () => putTwice(objects, conditional) },
+    { name: `read objects of ${url}`, attempt: () => objects.get(key).then(() => undefined) },
+    { name: `delete objects of ${url}`, attempt: () => objects.remove([key, conditional]) },
+    { name: `list unfinished uploads of ${url}`, attempt: () => objects.abortUploads(PROBES, 0).then(() => undefined) },
+  ];
+}
+
+/**
+ * Tries whether a store puts an object only if there is none. Some take the condition and ignore it: two writers would overwrite each
+ * other's commits.
+ *
+ * @throws {StoreError} `no-conditions`
+ */
+export async function requireConditionalPut(objects: ObjectStore, id: string): Promise<void> {
+  const key = `${PROBES}${id}`;
+  await putTwice(objects, key);
+  await objects.remove([key]);
+}
+
+async function putTwice(objects: ObjectStore, key: string): Promise<void> {
+  let answers: readonly boolean[];
+  try {
+    answers = [
+      (await objects.putOrGet(key, Buffer.from(`${key} first`))) === undefined,
+      (await objects.putOrGet(key, Buffer.from(`${key} second`))) === undefined,
+    ];
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'unsupported') throw error;
+    throw noConditions(objects.url, error);
+  }
+  if (answers.join() !== 'true,false') throw noConditions(objects.url);
+}
+
+function noConditions(url: string, cause?: unknown): StoreError {
+  return new StoreError(
+    `store: ${url}: this store overwrites objects that should only be put if absent (If-None-Match)`,
+    {
+      code: 'no-conditions',
+      hint: 'writers could overwrite each other there: use a store that knows the condition, or write to a folder and copy it',
+      cause,
+    },
+  );
+}
