@@ -36,8 +36,6 @@ const FAULTS = Object.fromEntries(
   ]),
 );
 
-test('all pipelines give the same rows in a folder, in a file, and from a source with every fault', async () => {
-  const wanted = await exportAll('w');
-  expect(await exportAll('w.duckdb')).toEqual(wanted);
-  expect(await exportAll('w', FAULTS)).toEqual(wanted);
+test('all pipelines give the same rows in a folder, and in a file from a source with every fault', async () => {
+  expect(await exportAll('w.duckdb', FAULTS)).toEqual(await exportAll('w'));
 });
