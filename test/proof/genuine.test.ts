@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import transactions from '../../pipelines/transactions.ts';
-import { columnProofs } from '../../src/proof/column-proofs.ts';
 import { verdicts } from '../../src/proof/verdicts.ts';
 import { hasShared } from '../fixtures.ts';
 import { genuineTransactions, type Json } from './genuine.ts';
-import { pathsOf, proofOf, statesOf, unnoticed } from './sweep.ts';
+import { fieldsBy, pathsOf, proofOf, statesOf, unnoticed } from './sweep.ts';
 
 describe.skipIf(!hasShared)('the transactions of genuine servers in ../shared/fixtures', () => {
   const all = genuineTransactions();
@@ -56,15 +54,4 @@ function isOnChain(transaction: Json): boolean {
   return transaction['emulated'] !== true;
 }
 
-/** The fields that no hash covers, by the declaration that docs/proof.md is made of. */
-const UNCOVERED: readonly string[] = transactions.tables.flatMap((table) => {
-  const { rows, columns } = table;
-  const proofs = columnProofs(table);
-  const places = rows.kind === 'nested' ? rows.places.map(({ path }) => path) : [''];
-  return columns.flatMap(({ name, origin }) => {
-    const by = proofs?.get(name)?.by ?? [];
-    return origin.kind !== 'path' || by.length === 0 || by.includes('hash')
-      ? []
-      : places.map((place) => `${place}${origin.path}`);
-  });
-});
+const UNCOVERED = fieldsBy(false);

@@ -1,11 +1,26 @@
 import transactions from '../../pipelines/transactions.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
+import { columnProofs } from '../../src/proof/column-proofs.ts';
 import { type ContentProof, proveContent } from '../../src/proof/content-proof.ts';
 import { decodedRows } from '../../src/proof/decoded-rows.ts';
 import { verdicts } from '../../src/proof/verdicts.ts';
 import { type Json, pageOf } from './genuine.ts';
 
 const decoder = new Decoder(transactions);
+
+/** The paths of fields in a transaction, as in `Changed`, by whether its hash covers them, by the declaration that docs/proof.md is made of. */
+export function fieldsBy(isCovered: boolean): readonly string[] {
+  return transactions.tables.flatMap((table) => {
+    const { rows, columns } = table;
+    const proofs = columnProofs(table);
+    const places = rows.kind === 'nested' ? rows.places.map(({ path }) => path) : [''];
+    return columns.flatMap(({ name, origin }) => {
+      const by = proofs?.get(name)?.by ?? [];
+      const isOf = origin.kind === 'path' && by.length > 0 && by.includes('hash') === isCovered;
+      return isOf ? places.map((place) => `${place}${origin.path}`) : [];
+    });
+  });
+}
 
 /** The proof of some transactions, and the transaction of each message. */
 export function proofOf(list: readonly Json[]): ContentProof & { readonly parents: Int32Array } {
@@ -42,14 +57,14 @@ function changed(value: unknown): unknown {
 }
 
 /** A transaction with one field changed. */
-interface Changed {
+export interface Changed {
   /** Lists have no positions: `/out_msgs/hash`. */
   readonly path: string;
   readonly transaction: Json;
 }
 
 /** Copies of a transaction with each field changed once. Decoded bodies are one field. */
-function changedCopies(transaction: Json): readonly Changed[] {
+export function changedCopies(transaction: Json): readonly Changed[] {
   const copies: Changed[] = [];
   const walk = (object: Json, path: string): void => {
     for (const [key, value] of Object.entries(object)) {
