@@ -1,6 +1,6 @@
 // AssemblyScript: bags of cells and their hashes; transactions and messages whose columns are compared with their hashes.
 
-import { readBag } from './cells/boc';
+import { bagsInit, readBag } from './cells/boc';
 import { placeRooms, ROOM } from './cells/builder';
 import {
   bitsOf,
@@ -57,6 +57,7 @@ export {
 };
 
 sha256Init();
+bagsInit();
 columnsInit();
 
 /** First byte of the memory that the caller may use: a multiple of 64. */

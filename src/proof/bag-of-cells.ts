@@ -21,7 +21,16 @@ export interface Bag {
 }
 
 /** Why a bag cannot be read. The order is that of the codes in `wasm/cells/boc.ts`. */
-export const bagFaults = ['header', 'roots', 'cell', 'order', 'exotic-cell', 'too-deep', 'too-large'] as const;
+export const bagFaults = [
+  'header',
+  'roots',
+  'cell',
+  'order',
+  'exotic-cell',
+  'too-deep',
+  'too-large',
+  'checksum',
+] as const;
 export type BagFault = (typeof bagFaults)[number];
 
 /** Maximum size of a bag, in bytes. */
@@ -49,7 +58,7 @@ let loaded: BagReader | undefined;
  * Reads a bag of cells (BOC) and hashes its cells. `cells[root].hash` is the hash that the API gives for a body, a StateInit, code or data.
  *
  * Time and memory are linear in the size, however the cells refer to each other: at most 16 MB, 1,048,576 cells, and depth 1,024. Of the
- * special cells only a library reference is read. The checksum is not compared, because the hash says more.
+ * special cells only a library reference is read.
  *
  * @example
  * const bag = readBag(body);

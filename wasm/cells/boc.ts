@@ -1,6 +1,5 @@
 // Reads a bag of cells into the table of cells. A malformed bag ends in one of the codes below, never in a trap. Reads stay inside the bag,
 // except that `stage` may load up to 15 bytes after it, which do not matter; so some bytes after the bag must be memory.
-// A checksum is not compared: the caller compares the SHA-256 of the root.
 
 import {
   awaitHash,
@@ -31,6 +30,26 @@ export const TOO_DEEP: i32 = -6;
 /** More cells than a bag may have, or than there is room for. */
 export const TOO_LARGE: i32 = -7;
 const MAX_BAG_CELLS: u64 = 1 << 20;
+/** A checksum that is not that of the bytes before it. */
+export const BAD_CHECKSUM: i32 = -8;
+
+/** CRC-32C of each byte. */
+const crcOfByte: usize = memory.data(256 * 4, 16);
+
+/** Fills the table of checksums. */
+export function bagsInit(): void {
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82f63b78 : 0);
+    store<u32>(crcOfByte + ((<usize>byte) << 2), crc);
+  }
+}
+
+function crc32c(at: usize, end: usize): u32 {
+  let crc: u32 = 0xffffffff;
+  for (; at < end; at++) crc = (crc >> 8) ^ load<u32>(crcOfByte + ((<usize>((crc ^ <u32>load<u8>(at)) & 255)) << 2));
+  return ~crc;
+}
 
 /** An unsigned big-endian number of 1 to 8 bytes. */
 function bigEndian(at: usize, bytes: usize): u64 {
@@ -63,6 +82,7 @@ export function readBag(at: usize, size: usize): i32 {
   if (root >= count || total > left || count * 2 > total) return BAD_HEADER;
   const index: u64 = (flags & 0x80) != 0 ? count * offset : 0;
   if (index + total + ((flags & 0x40) != 0 ? 4 : 0) != left) return BAD_HEADER;
+  if ((flags & 0x40) != 0 && crc32c(at, end - 4) != load<u32>(end - 4)) return BAD_CHECKSUM;
   from += <usize>index;
 
   const first = count > MAX_BAG_CELLS ? NONE : reserveCells(<u32>count);

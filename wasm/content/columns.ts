@@ -88,11 +88,6 @@ export function lengthAt(name: u32, row: u32): u32 {
   return load<u32>(offset, 4) - load<u32>(offset);
 }
 
-/** Character of a text; 0 after its end. */
-export function charAt(name: u32, row: u32, position: u32): u32 {
-  return position < lengthAt(name, row) ? <u32>load<u8>(bytesAt(name, row) + position) : 0;
-}
-
 /** True if a column has exactly this text, which is ASCII. */
 export function isText(name: u32, row: u32, text: string): bool {
   const length = <u32>text.length;
@@ -149,7 +144,7 @@ export function lastWorkchain(): i32 {
   return workchain;
 }
 
-/** Decodes a raw address, `workchain:64 hex digits`, to its 32 bytes at `to`. False if it is another text, or null. */
+/** Decodes a raw address, `workchain:64 upper-case hex digits`, to its 32 bytes at `to`. False if it is another text, or null. */
 export function readAddress(name: u32, row: u32, to: usize): bool {
   const length = lengthAt(name, row);
   if (length < 66 || length > 69) return false;
@@ -159,7 +154,8 @@ export function readAddress(name: u32, row: u32, to: usize): bool {
   const sign = load<u8>(from) == 45 ? -1 : 1;
   if (sign < 0) from++;
   let value: i32 = 0;
-  if (from == colon) return false;
+  // A number has one form: no leading zeros, and no negative zero.
+  if (from == colon || (load<u8>(from) == 48 && (from + 1 < colon || sign < 0))) return false;
   for (; from < colon; from++) {
     const digit = <i32>load<u8>(from) - 48;
     if (digit < 0 || digit > 9) return false;
@@ -178,8 +174,7 @@ export function readAddress(name: u32, row: u32, to: usize): bool {
 
 function hexDigit(char: u32): u32 {
   if (char >= 48 && char <= 57) return char - 48;
-  const upper = char & 0xdf;
-  return upper >= 65 && upper <= 70 ? upper - 55 : 255;
+  return char >= 65 && char <= 70 ? char - 55 : 255;
 }
 
 export function sameHash(a: usize, b: usize): bool {

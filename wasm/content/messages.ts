@@ -22,9 +22,9 @@ import { bitsOf, cellAt, contentOf, depthOf, NONE, refCountOf, setDepth } from '
 import {
   amount,
   bytesAt,
-  charAt,
   flag,
   has,
+  isText,
   lastWorkchain,
   lengthAt,
   number,
@@ -136,10 +136,10 @@ function setState(message: usize, state: u8): void {
 
 /** True for an address that is there, but of a form whose bits the API does not give: `addr_extern`, `addr_var`. */
 function isForeign(name: u32, row: u32): bool {
-  return charAt(name, row, 0) == 97 && charAt(name, row, 5) != 110;
+  return isText(name, row, 'addr_extern') || isText(name, row, 'addr_var');
 }
 function isNone(name: u32, row: u32): bool {
-  return !has(name, row) || (charAt(name, row, 0) == 97 && charAt(name, row, 5) == 110);
+  return !has(name, row) || isText(name, row, 'addr_none');
 }
 
 /** Reads hashes, addresses and bags of all messages; the cells of the bags wait for their hashes. */
@@ -165,6 +165,7 @@ function readMessage(row: u32, message: usize): u8 {
       : INTERNAL;
   store<u8>(message, kind, KIND);
   if (!readHash(MSG_HASH, row, message + HASH)) return CONTRADICTED;
+  if (!isReceived(row) && !isText(MSG_DIRECTION, row, 'out')) return CONTRADICTED;
   const state = isForeign(MSG_SOURCE, row) || isForeign(MSG_DESTINATION, row) ? UNKNOWN : OPEN;
   if (!isNone(MSG_SOURCE, row) && !isForeign(MSG_SOURCE, row)) {
     if (kind == EXTERNAL_IN || !readAddress(MSG_SOURCE, row, message + SOURCE)) return CONTRADICTED;
@@ -368,7 +369,7 @@ export function guessDepth(row: u32, guess: u32): void {
 
 /** True if the row is the message that a transaction received. */
 export function isReceived(row: u32): bool {
-  return charAt(MSG_DIRECTION, row, 0) == 105;
+  return isText(MSG_DIRECTION, row, 'in');
 }
 
 /** Logical time by which outgoing messages are sorted. */

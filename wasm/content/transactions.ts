@@ -182,7 +182,8 @@ function openTransaction(row: u32, transaction: usize): u8 {
   if (!isHash || !readAddress(TX_ACCOUNT, row, transaction + ACCOUNT)) return CONTRADICTS;
   const workchain = lastWorkchain();
   const type = typeOf(row);
-  if (type == INSTALL || type == UNKNOWN_TYPE) return UNKNOWN_KIND;
+  if (type == UNKNOWN_TYPE) return CONTRADICTS;
+  if (type == INSTALL) return UNKNOWN_KIND;
   const size = load<u32>(transaction, MESSAGES);
   if (!hasSoundFacts(row, load<u32>(transaction, FIRST), size)) return CONTRADICTS;
   for (let k: u32 = 0; k < size; k++) {
