@@ -176,7 +176,7 @@ class Operations {
 }
 
 const SCHEDULED = new Set<string>([
-  ...['watching', 'missed', 'begin', 'end', 'retry', 'failed', 'unreachable', 'draining'],
+  ...['watching', 'missed', 'begin', 'end', 'retry', 'failed', 'late', 'unreachable', 'draining'],
 ]);
 
 function isOfSchedule(event: ResidentEvent): event is ScheduleEvent {
@@ -191,6 +191,8 @@ function describeScheduled(event: ScheduleEvent): string {
       const older = event.givenUp ? ', older ones are dropped' : '';
       return `${event.job}: ${event.count} missed ${event.count === 1 ? 'run' : 'runs'} to catch up${older}\n`;
     }
+    case 'late':
+      return `${event.job}: the run of ${event.due} is not done at ${event.by}\n`;
     case 'begin':
       return `${event.job}: starting the run of ${event.due} (${event.trigger})\n`;
     case 'end': {

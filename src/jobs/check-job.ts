@@ -14,7 +14,7 @@ import { isReportPath, reportFile } from '../reports/find-report.ts';
 import { requireKind } from '../warehouse/index.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets, requireOne } from './check-targets.ts';
-import { openCron, outOfStep } from './cron.ts';
+import { type CronTimes, openCron, outOfStep } from './cron.ts';
 import type { Job, JobIceberg, JobSchedule, JobVerify } from './job.ts';
 import { placed, wrongName, wrongValue } from './job-fault.ts';
 import { type JobRange, parseJobRange } from './job-range.ts';
@@ -185,7 +185,15 @@ function checkSchedule(parsed: ParsedJob, range: JobRange, zone: string, now: nu
     const hint = `zone: ${own} counts days in the time zone of the schedule; or choose another hour: on ${date} a day would be repeated or skipped`;
     throw wrongValue(parsed.yaml, ['schedule', 'cron'], `a time of day that fits the days of ${zone}`, hint);
   }
-  return { cron: schedule.cron, zone: own, catchUp: schedule.catch_up, times };
+  const expected = schedule.expected_by === undefined ? times : expectedTimes(parsed, schedule.expected_by, own);
+  return { cron: schedule.cron, zone: own, catchUp: schedule.catch_up, times, expected };
+}
+
+/** The times of `06:00`, or of `06:00 Europe/Berlin`. */
+function expectedTimes(parsed: ParsedJob, text: string, zone: string): CronTimes {
+  const [time = '', own = zone] = text.split(' ');
+  const [hour, minute] = time.split(':').map(Number);
+  return openCron(`${minute} ${hour} * * *`, checkZone(parsed, ['schedule', 'expected_by'], own));
 }
 
 function checkWarehouse(parsed: ParsedJob): void {

@@ -100,6 +100,13 @@ const schedule = z
       .describe(
         'Maximum number of missed runs to catch up on after downtime: the newest ones, oldest first. 0 for none. Default: 7.',
       ),
+    expected_by: z
+      .string()
+      .regex(/^([01]\d|2[0-3]):[0-5]\d( \S+)?$/)
+      .optional()
+      .describe(
+        'Time of day by which a run is expected to be done, in the zone of the schedule or in one that follows it: `06:00 UTC`. A run that is not done by then is late, which `notify` tells like a failure. Default: when the next run is due.',
+      ),
   })
   .describe('When `tonlake job schedule` runs the job.');
 

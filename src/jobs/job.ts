@@ -73,6 +73,8 @@ export interface JobSchedule {
   /** Maximum number of missed runs to catch up on. */
   readonly catchUp: number;
   readonly times: CronTimes;
+  /** Times by which runs are expected to be done: of each, the first one after it is due. */
+  readonly expected: CronTimes;
 }
 
 /** A file that the job publishes. `output` may contain placeholders. */

@@ -1,8 +1,22 @@
 import { formatError, JobError } from '../core/errors.ts';
-import type { NoticeTarget } from './job-actions.ts';
+import type { Job } from './job.ts';
+import type { JobActions, NoticeTarget } from './job-actions.ts';
 import type { Notice } from './job-schema.ts';
 import { type StepContext, secondsSince } from './job-step.ts';
 import { hasNothingNew, type JobRecord } from './run-record.ts';
+
+/** Tells those who want to know of failures that a run is not done at the time by which it was expected. A failed notification is dropped. */
+export async function notifyLate(
+  { name, notify, network, warehouse }: Job,
+  actions: Pick<JobActions, 'notify'>,
+  late: { readonly due: number; readonly by: number },
+): Promise<void> {
+  const [due, by] = [late.due, late.by].map((ms) => new Date(ms).toISOString());
+  const text = `${name} late: the run of ${due} is not done at ${by}`;
+  const body = `${JSON.stringify({ text, job: name, state: 'late', due, expectedBy: by, network, warehouse })}\n`;
+  const wanted = notify.filter(({ on }) => on !== 'success');
+  await Promise.allSettled(wanted.map(async (notice) => actions.notify(targetOf(notice), body)));
+}
 
 /** Sends the notifications of a run. A failed notification does not change the result of the run. */
 export async function notifyAll(context: StepContext, record: JobRecord): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Effects } from '../core/effects.ts';
-import { formatError, JobError, StoreError } from '../core/errors.ts';
+import { formatError, JobError, StoreError, TonlakeError } from '../core/errors.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { RunEvent } from '../export/run.ts';
 import { readMark } from '../files/process-liveness.ts';
@@ -109,7 +109,8 @@ class JobRun {
       (error: unknown) => ({ state: 'failed' as const, error }),
     );
     await record.end(outcome.state, outcome.error);
-    if (outcome.state !== 'interrupted' && !isRepeated(record.value, records)) await notifyAll(context, record.value);
+    const isOver = outcome.state !== 'interrupted' && !isTriedAgain(record.value, outcome.error);
+    if (isOver && !isRepeated(record.value, records)) await notifyAll(context, record.value);
     log.tell([outcome.state, ...(outcome.error === undefined ? [] : [formatError(outcome.error)])].join(': '));
     await log.close();
     await this.#history.shareLog(begun);
@@ -223,6 +224,16 @@ class JobRun {
 async function skipAll(context: StepContext): Promise<readonly StagedOutput[]> {
   await skipExport(context, 'no new blocks; outputs are unchanged');
   return [];
+}
+
+/** True if an error may pass by itself: a schedule tries again. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof TonlakeError && (error.retryable || error.code === 'busy');
+}
+
+/** True if the schedule tries a failed run again: nobody has to do anything, unless it is late. */
+function isTriedAgain({ state, trigger }: JobRecord, error: unknown): boolean {
+  return state === 'failed' && trigger !== 'manual' && mayPass(error);
 }
 
 /** True if a scheduled run fails as it did before: a retry that changes nothing sends no notice. */

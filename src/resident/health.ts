@@ -21,6 +21,8 @@ export interface JobHealth {
   /** Result of the last run in this process. */
   readonly last: string | undefined;
   readonly lastDue: string | undefined;
+  /** True from the time by which a run was expected until one is done. */
+  readonly late: boolean;
 }
 
 /** The followed head. */
@@ -67,7 +69,10 @@ export class Health {
     else if (event.event === 'draining') this.#isDraining = true;
     else if (event.event === 'watching') this.#set(event.job, { running: false, next: event.next });
     else if (event.event === 'begin') this.#set(event.job, { running: true, lastDue: event.due });
-    else if (event.event === 'end') this.#set(event.job, { running: false, last: event.record.state });
+    else if (event.event === 'end') {
+      const { state } = event.record;
+      this.#set(event.job, { running: false, last: state, ...(state === 'done' ? { late: false } : {}) });
+    } else if (event.event === 'late') this.#change(event.job, { late: true });
     else if (event.event === 'failed') this.#set(event.job, { running: false, last: 'failed' });
   };
 
@@ -107,8 +112,13 @@ export class Health {
   }
 
   #set(job: string, change: Partial<JobHealth>): void {
-    const known = this.#jobs.get(job) ?? { job, running: false, next: undefined, last: undefined, lastDue: undefined };
-    this.#jobs.set(job, { ...known, ...change });
+    this.#change(job, change);
     this.goesOn(job);
+  }
+
+  #change(job: string, change: Partial<JobHealth>): void {
+    const none = { next: undefined, last: undefined, lastDue: undefined };
+    const known = this.#jobs.get(job) ?? { job, running: false, late: false, ...none };
+    this.#jobs.set(job, { ...known, ...change });
   }
 }

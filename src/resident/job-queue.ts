@@ -25,6 +25,12 @@ export interface Missed {
   readonly givenUp: boolean;
 }
 
+/** A run that is not done at the time by which it was expected. Milliseconds since 1970. */
+export interface LateRun {
+  readonly due: number;
+  readonly by: number;
+}
+
 /** How an attempt ended. `retry`: it failed, and may succeed later by itself. */
 export type AttemptResult = 'done' | 'retry' | 'failed';
 
@@ -50,6 +56,8 @@ export class JobQueue {
   #waiting: WaitingRun[] = [];
   /** Due times whose runs are done, in case that the clock is set back. */
   readonly #done = new Set<number>();
+  /** Due times of runs that were reported as late. */
+  readonly #late = new Set<number>();
   /** Runs due up to here are done, waiting, or dropped. */
   #seen: number;
   /** The next due time after that, cached because it is needed at every look at the clock. */
@@ -87,6 +95,17 @@ export class JobQueue {
       this.#seen = now;
     }
     return this.#waiting.find(({ tryAt }) => tryAt <= now);
+  }
+
+  /** Runs that have become late since the last call. */
+  takeLate(): readonly LateRun[] {
+    const now = this.#effects.now();
+    const late = this.#waiting.flatMap(({ due }): LateRun[] => {
+      const by = this.job.schedule.expected.after(due) ?? Number.POSITIVE_INFINITY;
+      return by <= now && !this.#late.has(due) ? [{ due, by }] : [];
+    });
+    for (const { due } of late) this.#late.add(due);
+    return late;
   }
 
   /** Removes a run that is done, and lets older ones that failed try again. @returns the delay of a retry in milliseconds */

@@ -117,6 +117,7 @@ function jobMetrics(registry: Registry, health: Health) {
   const success = gauge('last_success_timestamp_seconds', 'Time of the last successful run.', 'job');
   const next = gauge('next_run_timestamp_seconds', 'Time at which the job is next due.', 'job');
   const running = gauge('running', '1 while the job is running.', 'job');
+  const late = gauge('late', '1 from the time by which a run was expected until one is done.', 'job');
   const silence = gauge(
     'progress_age_seconds',
     'Time since a running job last did something; 0 while it does not run.',
@@ -142,7 +143,7 @@ function jobMetrics(registry: Registry, health: Health) {
     begin: (job: string): void => {
       for (const result of ['done', 'failed', 'interrupted']) runs.inc({ job, result }, 0);
       for (const counted of [requests, missed]) counted.inc({ job }, 0);
-      for (const shown of [success, running, silence]) shown.set({ job }, 0);
+      for (const shown of [success, running, late, silence]) shown.set({ job }, 0);
       duration.zero({ job });
     },
     see: (event: ResidentEvent): void => {
@@ -151,6 +152,8 @@ function jobMetrics(registry: Registry, health: Health) {
         if (event.next !== undefined) next.set({ job: event.job }, Date.parse(event.next) / 1000);
       }
       if (event.event === 'missed') missed.inc({ job: event.job }, event.count);
+      if (event.event === 'late') late.set({ job: event.job }, 1);
+      if (event.event === 'end' && event.record.state === 'done') late.set({ job: event.job }, 0);
       if (event.event === 'begin') running.set({ job: event.job }, 1);
       if (event.event === 'end') countRun(event.job, event.seconds, event.record);
       if (event.event === 'failed') runs.inc({ job: event.job, result: 'failed' });

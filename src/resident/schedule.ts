@@ -6,10 +6,11 @@ import type { Lock } from '../files/writer-lock.ts';
 import type { Retry } from '../http/retry.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobActions } from '../jobs/job-actions.ts';
+import { notifyLate } from '../jobs/notify.ts';
 import { lockJobs } from '../jobs/run-history.ts';
 import { runJob } from '../jobs/run-job.ts';
 import { warehousePath } from '../warehouse/index.ts';
-import { JobQueue, type ScheduledJob } from './job-queue.ts';
+import { JobQueue, type LateRun, type ScheduledJob } from './job-queue.ts';
 import { untilReachable } from './until-reachable.ts';
 import { type ScheduleEvent, serveWarehouse, watching } from './warehouse-queue.ts';
 
@@ -37,6 +38,11 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   const groups = jobsByWarehouse(options.jobs);
   const locks: Lock[] = [];
   const stop = stopAfterDrain(options);
+  const notices = new Set<Promise<void>>();
+  const onLate = (job: ScheduledJob, run: LateRun): void => {
+    const sent = notifyLate(job, actions, run).then(() => void notices.delete(sent));
+    notices.add(sent);
+  };
   const onWait = ({ error, sleepMs }: Pick<Retry, 'error' | 'sleepMs'>): void =>
     onEvent({ event: 'unreachable', seconds: Math.ceil(sleepMs / 1000), message: formatError(error) });
   const reach = <T>(work: () => Promise<T>): Promise<T> => untilReachable(work, { effects, stop: drain, onWait });
@@ -51,9 +57,12 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
     await Promise.all(
       queues.map((group) =>
         serveWarehouse(group, {
-          ...{ effects, stop: drain, onEvent },
-          runDue: (job, { due, trigger }) => {
-            const goesOn = (): void => options.onProgress?.(job.name);
+          ...{ effects, stop: drain, onEvent, onLate },
+          runDue: (job, { due, trigger }, look) => {
+            const goesOn = (): void => {
+              options.onProgress?.(job.name);
+              look();
+            };
             const run = { job, actions, effects, due, trigger, stop: stop.signal };
             return runJob({ ...run, onEvent: goesOn, onRunEvent: goesOn });
           },
@@ -62,6 +71,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
     );
   } finally {
     stop.close();
+    await Promise.all(notices);
     await takeAll(locks.map((lock) => () => lock.release()));
   }
 }

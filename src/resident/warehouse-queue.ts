@@ -1,8 +1,8 @@
 import type { Effects } from '../core/effects.ts';
-import { formatError, TonlakeError } from '../core/errors.ts';
-import type { JobOutcome } from '../jobs/run-job.ts';
+import { formatError } from '../core/errors.ts';
+import { type JobOutcome, mayPass } from '../jobs/run-job.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
-import type { DueRun, JobQueue, ScheduledJob } from './job-queue.ts';
+import type { DueRun, JobQueue, LateRun, ScheduledJob } from './job-queue.ts';
 
 /** Events of a schedule. */
 export type ScheduleEvent =
@@ -20,14 +20,18 @@ export type ScheduleEvent =
       readonly message: string;
     }
   | { readonly event: 'failed'; readonly job: string; readonly due: string; readonly message: string }
+  /** A run is not done at the time by which it was expected. */
+  | { readonly event: 'late'; readonly job: string; readonly due: string; readonly by: string }
   /** A store cannot be reached at the start; it is tried again. */
   | { readonly event: 'unreachable'; readonly seconds: number; readonly message: string }
   | { readonly event: 'draining' };
 
 export interface WarehouseQueueOptions {
   readonly effects: Effects;
-  /** Runs one job. */
-  readonly runDue: (job: ScheduledJob, run: DueRun) => Promise<JobOutcome>;
+  /** Runs one job; calls `look` whenever it shows a sign of life. */
+  readonly runDue: (job: ScheduledJob, run: DueRun, look: () => void) => Promise<JobOutcome>;
+  /** Called once for each run that becomes late. */
+  readonly onLate: (job: ScheduledJob, run: LateRun) => void;
   /** Aborted to start no further runs. */
   readonly stop: AbortSignal;
   readonly onEvent: (event: ScheduleEvent) => void;
@@ -38,8 +42,16 @@ const LOOK_MS = 30_000;
 
 /** Runs the jobs of one warehouse one after the other, oldest first, until stopped. A run that is tried again later holds up no other. */
 export async function serveWarehouse(queues: readonly JobQueue[], options: WarehouseQueueOptions): Promise<void> {
-  const { stop, effects, onEvent } = options;
+  const { stop, effects, onEvent, onLate } = options;
+  const look = (): void => {
+    for (const { queue, late } of queues.flatMap((each) => each.takeLate().map((late) => ({ queue: each, late })))) {
+      const [due, by] = [late.due, late.by].map((ms) => new Date(ms).toISOString());
+      onEvent({ event: 'late', job: queue.job.name, due: due ?? '', by: by ?? '' });
+      onLate(queue.job, late);
+    }
+  };
   while (!stop.aborted) {
+    look();
     const queue = oldest(queues);
     if (queue === undefined) {
       await pause(effects, untilNext(queues, effects.now()), stop);
@@ -47,7 +59,7 @@ export async function serveWarehouse(queues: readonly JobQueue[], options: Wareh
     }
     const run = queue.next();
     if (run === undefined) continue;
-    await runOne(queue, run, options);
+    await runOne(queue, run, { ...options, look });
     onEvent(watching(queue));
   }
 }
@@ -65,24 +77,20 @@ export function watching(queue: JobQueue): ScheduleEvent {
 async function runOne(
   queue: JobQueue,
   run: DueRun,
-  { effects, onEvent, runDue }: WarehouseQueueOptions,
+  { effects, onEvent, runDue, look }: WarehouseQueueOptions & { readonly look: () => void },
 ): Promise<void> {
   const { name } = queue.job;
   const due = new Date(run.due).toISOString();
   onEvent({ event: 'begin', job: name, due, trigger: run.trigger });
   const startedAt = effects.monotonic();
-  const outcome = await runDue(queue.job, run).catch((error: unknown) => ({ record: undefined, error }));
+  const outcome = await runDue(queue.job, run, look).catch((error: unknown) => ({ record: undefined, error }));
   const seconds = (effects.monotonic() - startedAt) / 1000;
   const { record, error } = outcome;
   if (record !== undefined) onEvent({ event: 'end', job: name, seconds, record });
   else onEvent({ event: 'failed', job: name, due, message: formatError(error) });
-  const delayMs = queue.settle(run, record?.state === 'done' ? 'done' : isTransient(error) ? 'retry' : 'failed');
+  const delayMs = queue.settle(run, record?.state === 'done' ? 'done' : mayPass(error) ? 'retry' : 'failed');
   if (delayMs !== undefined)
     onEvent({ event: 'retry', job: name, due, seconds: delayMs / 1000, message: formatError(error) });
-}
-
-function isTransient(error: unknown): boolean {
-  return error instanceof TonlakeError && (error.retryable || error.code === 'busy');
 }
 
 /** The queue with the oldest due run. */

@@ -8,6 +8,7 @@ import { createProgram, withAllBelow } from '../../src/cli/program.ts';
 import { realEffects } from '../../src/core/effects.ts';
 import { openSession } from '../../src/http/session.ts';
 import { Health } from '../../src/resident/health.ts';
+import { Metrics } from '../../src/resident/metrics.ts';
 import { parseMetricsAddress } from '../../src/resident/metrics-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { jobOf } from './support.ts';
@@ -82,6 +83,24 @@ test.runIf(isThere('systemd-analyze'))('systemd takes the units', () => {
   expect(spawnSync('systemd-analyze', ['verify', join(folder, units[0] ?? '')], { encoding: 'utf8' }).stderr).toContain(
     'maybe',
   );
+});
+
+const PROMTOOL = process.env['TONLAKE_PROMTOOL'] ?? 'promtool';
+
+test('every metric that an alert reads is one of the program', () => {
+  const metrics = new Metrics(new Health(realEffects), { head: true, jobs: ['nightly'] });
+  const names = [...read('deploy/tonlake-rules.yaml').matchAll(/tonlake_\w+/g)].map(([name]) => name);
+  expect(names.length).toBeGreaterThan(4);
+  return metrics.text().then((text) => {
+    for (const name of names) expect(text).toContain(`# TYPE ${name} gauge`);
+  });
+});
+
+test.runIf(isThere(PROMTOOL))('Prometheus rings the alerts: a late night, a hang, a job that never succeeded', () => {
+  const { status, stdout, stderr } = spawnSync(PROMTOOL, ['test', 'rules', 'tonlake-rules.test.yaml'], {
+    ...{ encoding: 'utf8', cwd: join(root, 'deploy') },
+  });
+  expect({ status, stderr }, stdout).toEqual({ status: 0, stderr: '' });
 });
 
 test.each(['tonlake.service', 'tonlake-follow.service', 'tonlake-job@.service'])(

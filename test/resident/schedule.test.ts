@@ -196,6 +196,8 @@ test('metrics tell runs, rows, requests and the last success, named as Prometheu
     'tonlake_job_rows_total{job="j0",table="blocks"} 10',
     'tonlake_job_requests_total{job="j0"} 3',
     'tonlake_job_running{job="j0"} 0',
+    'tonlake_job_late{job="j0"} 0',
+    'tonlake_job_late{job="never"} 0',
     'tonlake_job_progress_age_seconds{job="j0"} 0',
     'tonlake_job_last_success_timestamp_seconds{job="never"} 0',
     'tonlake_job_runs_total{job="never",result="done"} 0',
@@ -221,6 +223,7 @@ test('metrics tell runs, rows, requests and the last success, named as Prometheu
         next: '2026-05-05T12:30:00.000Z',
         last: 'done',
         lastDue: '2026-05-04T12:30:00.000Z',
+        late: false,
       },
     ],
   });

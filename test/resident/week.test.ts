@@ -182,13 +182,32 @@ describe('a week of nightly jobs', () => {
     ]);
   });
 
-  test('an outage of a night and a day leaves no hole, and one notice for each night', async () => {
-    const isDown = (now: number): boolean => now >= at('2026-05-05T02:00:00Z') && now < at('2026-05-06T10:00:00Z');
-    const down = new SourceError('source: 503', { code: 'http', retryable: true });
-    const week = await weekOf("{cron: '15 3 * * *'}", 'UTC', (now) => (isDown(now) ? down : undefined));
+  const down = new SourceError('source: 503', { code: 'http', retryable: true });
+  /** A week whose source is down for a while. */
+  const downFrom = (from: string, to: string, schedule: string): Promise<Week> =>
+    weekOf(schedule, 'UTC', (now) => (now >= at(from) && now < at(to) ? down : undefined));
+
+  test.each([
+    ['05:00', 'that is over by the time by which the run is expected, sends no notice', []],
+    ['10:00', 'that is not over by then, sends one notice at that time', ['late']],
+  ])('an outage until %s, %s', async (until, _, notices) => {
+    const schedule = "{cron: '15 3 * * *', expected_by: 06:00 UTC}";
+    const week = await downFrom('2026-05-05T02:00:00Z', `2026-05-05T${until}:00Z`, schedule);
+    await week.serve('2026-05-04T12:00:00Z', '2026-05-06T12:00:00Z');
+    expect([...week.days()].sort()).toEqual(days('2026-05-04', 2));
+    expect(week.notices()).toEqual(notices);
+    expect(week.events.filter(({ event }) => event === 'late')).toEqual(
+      notices.map(() => ({
+        ...{ event: 'late', job: 'nightly', due: '2026-05-05T03:15:00.000Z', by: '2026-05-05T06:00:00.000Z' },
+      })),
+    );
+  });
+
+  test('an outage of a night and a day leaves no hole, and one notice for the night that is late', async () => {
+    const week = await downFrom('2026-05-05T02:00:00Z', '2026-05-06T10:00:00Z', "{cron: '15 3 * * *'}");
     await week.serve('2026-05-04T12:00:00Z', '2026-05-07T12:00:00Z');
     expect([...week.days()].sort()).toEqual(days('2026-05-04', 3));
-    expect(week.notices()).toEqual(['failed', 'failed']);
+    expect(week.notices()).toEqual(['late']);
   });
 
   describe('a night that failed, and does not pass by itself', () => {
