@@ -179,6 +179,12 @@ test('without a network, a warehouse says which one it holds, and the default is
   const none = await tonlake(['run', '--range', '1:5'], { cwd, env: { HTTPS_PROXY: 'http://127.0.0.1:1' } });
   expect(none.code).toBe(1);
   expect(none.stderr).toMatch(/^network mainnet \(the default\), warehouse data\/mainnet\n[\s\S]*error: source /);
+  const help = (await tonlake(['run', '--help'])).stdout.replace(/\s+/g, ' ');
+  expect(help).toContain('(default: that of the warehouse, or mainnet; env: TONLAKE_NETWORK)');
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8').replace(/\s+/g, ' ');
+  expect(readme).toContain(
+    'The default network is mainnet, which the first line of output says; a warehouse that exists',
+  );
 });
 
 test('a summary calls rows unproven that nothing counts', async () => {
