@@ -90,6 +90,9 @@ types and units. Queries over \`ton.*\` run here as they are, in \`tonlake sql\`
   times skip the same files. Warnings about missing blocks name the table behind.
 - **Marts.** A view that reads a mart (its inputs say so) is empty, with a warning, until \`tonlake build\` has built it.
 - **Lists.** Metadata, owners and sales are as they were last read; the lake has their changes.
+- **Prices and labels.** \`ton.prices_daily\` and \`ton.labels\` have the rows of a CSV or Parquet file that \`tonlake.yaml\` names as
+  \`prices\` or \`labels\`, with columns of the names below; all but those of the key may be absent. They are empty without a file. A file with
+  another column, a key twice (token and day, or account and label), or a value of a wrong type is refused.
 - **Names.** A warehouse in one file cannot be called \`ton.duckdb\`: DuckDB could not tell the file from the schema.
 `;
 

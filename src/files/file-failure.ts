@@ -1,4 +1,4 @@
-import { oneLine, StoreError } from '../core/errors.ts';
+import { oneLine, StoreError, UsageError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 
 /** Options with a path to read or write. */
@@ -103,12 +103,12 @@ export function asStoreError(error: unknown, subject: string, place: Place = '--
   });
 }
 
-/** Runs `work` and wraps its errors in a StoreError about `subject`. */
+/** Runs `work` and wraps its errors in a StoreError about `subject`, except those of the user's. */
 export async function guarded<T>(subject: string, work: () => Promise<T>, place?: Place): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw asStoreError(error, subject, place);
+    throw error instanceof UsageError ? error : asStoreError(error, subject, place);
   }
 }
 

@@ -3,6 +3,7 @@ import { MartError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
+import { lakeFileHashes } from '../sql/lake-files.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Reads, readsIn } from '../warehouse/query/left-out-gaps.ts';
@@ -160,7 +161,7 @@ async function declareMart(
   scratch.declare(table);
   const [question, units] = [headerText(file, 'question'), headerText(file, 'units')];
   const reads = readsIn(registry, await scratch.scans(file.sql));
-  const macros = scratch.macrosIn(file.sql);
+  const macros = [...scratch.macrosIn(file.sql), ...lakeFileHashes(file.sql)];
   const merge = mergeRulesOf(file, table);
   const before = blocksBefore(file, isDaily);
   return { name, file, question, grain, units, inputs, optional, reads, macros, isDaily, before, merge, table };

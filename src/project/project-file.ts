@@ -30,6 +30,8 @@ export const projectSchema = z.strictObject({
   marts: folder('Folder of your own marts.'),
   checks: folder('Folder of your own checks.'),
   layouts: folder('YAML file with layouts of bodies for parse_boc and decode_body.'),
+  prices: folder('CSV or Parquet file with the rows of ton.prices_daily.'),
+  labels: folder('CSV or Parquet file with the rows of ton.labels.'),
   queries: folder('Folder of saved queries for the page.'),
   catalog: z
     .strictObject({
@@ -88,6 +90,7 @@ function optionsOf(fields: ProjectFields, folder: string): ProjectOptions {
     ...{ network, rps, witness, warehouse: path(fields.warehouse), s3Endpoint: fields.s3_endpoint },
     ...{ pipelines: path(fields.pipelines), marts: path(fields.marts), checks: path(fields.checks) },
     ...{ layouts: path(fields.layouts), queries: path(fields.queries) },
+    ...{ prices: path(fields.prices), labels: path(fields.labels) },
     ...{ catalog: catalog?.url, namespace: catalog?.namespace, catalogWarehouse: catalog?.warehouse },
   };
 }

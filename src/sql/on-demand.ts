@@ -82,7 +82,7 @@ export class OnDemand {
     const statements: string[] = [];
     for (const name of names) {
       const statement = await this.#known.get(name)?.statement();
-      if (statement !== undefined) statements.push(statement);
+      if (statement !== undefined && statement !== '') statements.push(statement);
     }
     if (statements.length > 0) await this.#database.run(statements.join(';\n'));
     for (const name of names) this.#made.add(name);

@@ -66,15 +66,33 @@ export function declaredTon(
   isPlanned = false,
 ): readonly Declared<string>[] {
   const relations = new Set(tables.map(({ name }) => name));
-  const views = tonViews().map(({ name, inputs, columns, sql }) => {
-    const isReal = sql !== '' && inputs.every((input) => relations.has(input));
+  const views = tonViews().map((relation) => {
+    const { name, inputs, columns, sql } = relation;
+    const isReal = inputs.every((input) => relations.has(input));
     const none = `SELECT ${columns.map(emptyColumn).join(', ')} WHERE false`;
     const [view, table] = [`${TON}.${name}`, `${TON}.${quoteName(unbuilt(name))}`];
-    const body = isReal ? sql : isPlanned ? `SELECT * FROM ${table}` : none;
+    const body = isReal ? (sql === '' ? rowsOfFile(relation) : sql) : isPlanned ? `SELECT * FROM ${table}` : none;
     const before = isReal || !isPlanned ? '' : `CREATE TABLE IF NOT EXISTS ${table} AS ${none};\n`;
     return { name: view, body, statement: () => `${before}CREATE OR REPLACE VIEW ${view} AS ${body}` };
   });
   return [{ name: `${TON}.`, body: '', statement: () => `CREATE SCHEMA IF NOT EXISTS ${TON}` }, ...views];
+}
+
+/** Name of the variable with the rows of a relation that a file has. */
+export function rowsVariable({ name }: TonView): string {
+  return `ton_${name}`;
+}
+
+/** Types of the columns by name, as `from_json` takes them. */
+export function rowType({ columns }: TonView): Readonly<Record<string, string>> {
+  return Object.fromEntries(columns.map(({ name, type }) => [name, type]));
+}
+
+/** Reads a variable, so that neither a catalog nor a confined database needs the file. */
+function rowsOfFile(view: TonView): string {
+  const fields = view.columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(', ');
+  const names = view.columns.map(({ name }) => `r.${quoteName(name)}`).join(', ');
+  return `SELECT ${names} FROM (SELECT unnest(getvariable('${rowsVariable(view)}')::STRUCT(${fields})[]) AS r)`;
 }
 
 function unbuilt(name: string): string {

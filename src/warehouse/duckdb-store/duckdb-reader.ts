@@ -2,6 +2,7 @@ import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { busyError, readLockHolder } from '../../files/writer-lock.ts';
+import { lakeFiles } from '../../sql/lake-files.ts';
 import type { Database } from '../../sql/database.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
 import { hasRows } from '../ledger/done-spans.ts';
@@ -38,6 +39,7 @@ export async function openDuckdbReader(
     const macros = new OnDemand(database, [
       ...declaredMacros('temporary'),
       ...trinoFunctionMacros(),
+      ...lakeFiles(),
       ...roleViews(tables),
     ]);
     const defined = new Set<string>();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { StoreError, UsageError } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
 import { putWhole } from '../../files/put-whole-file.ts';
+import { lakeFileNotes } from '../../sql/lake-files.ts';
 import { type Confinement, requireQueries } from '../../sql/confined-sql.ts';
 import { type KeptRows, keepRows } from '../../sql/kept-rows.ts';
 import type { RowStream } from '../../sql/query-result.ts';
@@ -118,7 +119,7 @@ async function open(
       throw explainFault(error, { sql, file: options.file });
     });
     const notes = await formNotes(reader.query, registry, { sql, parameters: params });
-    for (const warning of [...lacks, ...notes]) options.onWarning?.(warning);
+    for (const warning of [...lacks, ...notes, ...lakeFileNotes(sql)]) options.onWarning?.(warning);
     return result;
   };
   try {

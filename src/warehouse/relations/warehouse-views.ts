@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
+import { lakeFiles } from '../../sql/lake-files.ts';
 import type { Confinement } from '../../sql/confined-sql.ts';
 import { Database } from '../../sql/database.ts';
 import { type Declared, OnDemand } from '../../sql/on-demand.ts';
@@ -83,6 +84,7 @@ export class WarehouseViews {
           ...trinoFunctionMacros(),
           { name: COMMITS, body: '', statement: () => commitsView(this.#entries) },
           ...this.#views(database, this.#tables),
+          ...lakeFiles(),
           ...declaredViews(this.#tables),
           ...roleViews(this.#tables),
         ]);
