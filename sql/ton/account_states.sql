@@ -6,7 +6,7 @@
 --   hash VARCHAR: hash of the state
 --   balance BIGINT (nanoton): balance
 --   account_status VARCHAR: uninit, frozen, active
---   timestamp INTEGER (seconds): time of the transaction
+--   timestamp BIGINT (seconds): time of the transaction
 --   last_trans_hash VARCHAR: hash of the transaction
 --   last_trans_lt BIGINT (lt): logical time of the transaction
 --   frozen_hash VARCHAR: hash of the frozen state
@@ -21,7 +21,7 @@ SELECT
   hash,
   balance,
   account_status,
-  timestamp::INTEGER AS timestamp,
+  timestamp,
   last_trans_hash,
   last_trans_lt,
   frozen_hash,

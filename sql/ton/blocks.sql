@@ -11,7 +11,7 @@
 --   mc_block_shard BIGINT: always the masterchain shard
 --   mc_block_seqno INTEGER: masterchain block that includes this block; for a masterchain block, its own seqno
 --   global_id INTEGER: network id: -239 is mainnet, -3 testnet
---   version INTEGER: version of the block format
+--   version BIGINT: version of the block format
 --   after_merge BOOLEAN: first block after a merge of two shards
 --   before_split BOOLEAN: last block before a split of the shard
 --   after_split BOOLEAN: first block after a split of the shard
@@ -31,7 +31,7 @@
 --   master_ref_seqno INTEGER: masterchain block that a shard block references, not the one that includes it; 0 or its own seqno for a masterchain block
 --   rand_seed VARCHAR: random seed of the block
 --   created_by VARCHAR: public key of the validator
---   tx_count INTEGER: number of transactions; an export is verified against it
+--   tx_count BIGINT: number of transactions; an export is verified against it
 --   block_time TIMESTAMP: UTC time of gen_utime
 --   block_date DATE: UTC date of gen_utime; the partition of the files
 SELECT
@@ -44,7 +44,7 @@ SELECT
   mc_block_shard,
   mc_block_seqno,
   global_id,
-  version::INTEGER AS version,
+  version,
   after_merge,
   before_split,
   after_split,
@@ -64,7 +64,7 @@ SELECT
   master_ref_seqno,
   rand_seed,
   created_by,
-  tx_count::INTEGER AS tx_count,
+  tx_count,
   block_time,
   block_date
 FROM main.blocks

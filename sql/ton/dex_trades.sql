@@ -10,7 +10,7 @@
 --   project_type VARCHAR: always dex
 --   project VARCHAR: exchange: ston.fi, dedust, tonco, coffee
 --   version INTEGER: version of its contracts
---   event_time INTEGER (seconds): Unix time of the last transaction of the swap
+--   event_time BIGINT (seconds): Unix time of the last transaction of the swap
 --   event_type VARCHAR: always trade
 --   trader_address VARCHAR: account that made the swap
 --   pool_address VARCHAR: pool; null if the source does not say
@@ -32,7 +32,7 @@ SELECT
   'dex' AS project_type,
   CASE project WHEN 'stonfi' THEN 'ston.fi' ELSE project END AS project,
   coalesce(version::INTEGER, CASE project WHEN 'dedust' THEN 2 ELSE 1 END) AS version,
-  event_time::INTEGER AS event_time,
+  event_time,
   event_type,
   trader_address,
   pool_address,

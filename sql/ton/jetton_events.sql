@@ -5,7 +5,7 @@
 --   type VARCHAR: transfer, burn, mint
 --   tx_hash VARCHAR: transaction on the jetton wallet
 --   tx_lt BIGINT (lt): logical time of that transaction
---   utime INTEGER (seconds): Unix time of that transaction
+--   utime BIGINT (seconds): Unix time of that transaction
 --   trace_id VARCHAR: trace of that transaction
 --   tx_aborted BOOLEAN: the event did not happen
 --   query_id DECIMAL(20,0): chosen by the sender
@@ -22,19 +22,19 @@
 --   block_time TIMESTAMP: UTC time of the transaction
 --   block_date DATE: UTC date of the transaction
 SELECT
-  'transfer' AS type, tx_hash, tx_lt, tx_now::INTEGER AS utime, trace_id, tx_aborted, query_id, amount, source, destination,
+  'transfer' AS type, tx_hash, tx_lt, tx_now AS utime, trace_id, tx_aborted, query_id, amount, source, destination,
   jetton_wallet, jetton_master, response_destination, custom_payload, forward_ton_amount, forward_payload, comment,
   block_time, block_date
 FROM main.jetton_transfers
 UNION ALL
 SELECT
-  'burn', tx_hash, tx_lt, tx_now::INTEGER, trace_id, tx_aborted, query_id, amount, owner, NULL,
+  'burn', tx_hash, tx_lt, tx_now, trace_id, tx_aborted, query_id, amount, owner, NULL,
   jetton_wallet, jetton_master, response_destination, custom_payload, NULL, NULL, NULL,
   block_time, block_date
 FROM main.jetton_burns
 UNION ALL
 SELECT
-  'mint', minted.tx_hash, minted.tx_lt, tx_now::INTEGER, minted.trace_id,
+  'mint', minted.tx_hash, minted.tx_lt, tx_now, minted.trace_id,
   NOT (coalesce(compute_exit_code, -1) = 0 AND coalesce(action_result_code, -1) = 0),
   _nibbles(digits, 8, 16)::DECIMAL(20, 0), _nibbles(digits, 25, 2 * ('0x' || substr(digits, 25, 1))::INTEGER), NULL, wallets.owner,
   minted.destination, wallets.jetton, NULL, NULL, NULL, NULL, NULL,

@@ -4,7 +4,7 @@
 -- columns:
 --   tx_hash VARCHAR: transaction that received or sent the message
 --   tx_lt BIGINT (lt): logical time of the transaction
---   tx_now INTEGER (seconds): time of the transaction
+--   tx_now BIGINT (seconds): time of the transaction
 --   msg_hash VARCHAR: hash of the message
 --   direction VARCHAR: in: received by the transaction; out: sent by it
 --   trace_id VARCHAR: trace id of that transaction
@@ -30,7 +30,7 @@
 SELECT
   tx_hash,
   tx_lt,
-  tx_now::INTEGER AS tx_now,
+  tx_now,
   msg_hash,
   direction,
   trace_id,

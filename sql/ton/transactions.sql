@@ -12,7 +12,7 @@
 --   trace_id VARCHAR: hash of the first transaction of the trace
 --   prev_trans_hash VARCHAR: previous transaction of the account; all zeros for its first
 --   prev_trans_lt BIGINT (lt): logical time of the previous transaction of the account; 0 for its first
---   now INTEGER (seconds): time of the transaction
+--   now BIGINT (seconds): time of the transaction
 --   orig_status VARCHAR: account status before: uninit, frozen, active, nonexist
 --   end_status VARCHAR: account status after
 --   total_fees BIGINT (nanoton): fees collected
@@ -86,7 +86,7 @@ SELECT
   trace_id,
   prev_trans_hash,
   prev_trans_lt,
-  now::INTEGER AS now,
+  now,
   orig_status,
   end_status,
   total_fees,
