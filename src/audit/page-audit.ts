@@ -97,7 +97,7 @@ export class PageAudit {
   /**
    * Checks a page.
    *
-   * @returns requested values without a row
+   * @returns requested values without a row; if several columns can have a value, without one for each column
    * @throws {AuditError} `wrong-rows` or `double-key`, retryable
    */
   check({ requested, page, count, isUnique, block }: PageConditions, rows: AuditedPage): readonly string[] {
@@ -131,25 +131,30 @@ export class PageAudit {
   }
 
   private checkKeys({ columns: names, values, hasOthers = false }: RowsOfKeys, rows: AuditedPage): readonly string[] {
-    const columns = names.map((name) => ({ column: this.columns.column(name), isList: this.isJson(name) }));
-    const missing = new Map(values.map((value) => [canonicalText(value), value]));
-    const requested = [...missing.keys()];
+    const requested = [...new Set(values.map(canonicalText))];
     const known = new Set(requested);
+    const columns = names.map((name) => ({
+      column: this.columns.column(name),
+      isList: this.isJson(name),
+      seen: new Set<string>(),
+    }));
     const textOf = keyOf(this.columns, this.key);
     const accepted = new Set<string>();
     /** Copies without the columns that show their key: they are of a row that has them. */
     const bare: number[] = [];
     for (let row = rows.from; row < rows.to; row++) {
-      const texts = columns.map(({ column, isList }) => ({ text: readableOf(column, row), isList, column }));
-      const found = texts.flatMap(({ text, isList }) =>
-        isList
+      const texts = columns.map(({ column, isList, seen }) => ({ text: readableOf(column, row), isList, seen }));
+      let isFound = false;
+      for (const { text, isList, seen } of texts) {
+        const found = isList
           ? requested.filter((value) => listsValue(text, value))
           : known.has(text)
             ? [text]
-            : matching(text, known),
-      );
-      for (const value of found) missing.delete(value);
-      if (found.length > 0) accepted.add(textOf(row));
+            : matching(text, known);
+        for (const value of found) seen.add(value);
+        isFound ||= found.length > 0;
+      }
+      if (isFound) accepted.add(textOf(row));
       else if (texts.every(({ text, isList }) => isList && (text === 'null' || text === '[]'))) bare.push(row);
       else if (!hasOthers)
         throw this.wrong(
@@ -159,7 +164,7 @@ export class PageAudit {
     }
     const stray = hasOthers ? undefined : bare.find((row) => !accepted.has(textOf(row)));
     if (stray !== undefined) throw this.wrong(expectedKeys(names, values), 'one with none');
-    return [...missing.values()];
+    return values.filter((value) => columns.some(({ seen }) => !seen.has(canonicalText(value))));
   }
 
   /** A page that repeats all of the first page, or of the one before, comes from a source that does not know `offset`. */

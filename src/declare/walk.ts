@@ -104,7 +104,10 @@ export interface LookupWalk {
   readonly match?: string;
   /** True if rows of other keys may come, too. Default false. */
   readonly hasOthers?: boolean;
-  /** True if every key that the source knows has a row: keys without one are requested once more, and counted. Default false. */
+  /**
+   * True if every key that the source knows has a row, with several `columns` one for each: keys without are requested once more, and
+   * counted. Default false.
+   */
   readonly isEachListed?: boolean;
   /** Which of two rows with the same key in one response is kept: the `last`, or with `none` the first. */
   readonly copies: 'last' | 'none';

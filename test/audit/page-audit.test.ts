@@ -87,7 +87,10 @@ describe('rows of keys', () => {
       ...{ signers: signers.map(account), proposers: proposers.map(account), code_hash: null, data_hash: null },
     });
     const asked = { requested: [{ kind: 'keys', columns: ['signers', 'proposers'], values: [account('A')] } as const] };
-    check({ multisigs: [wallet('1', ['B', 'A'], []), wallet('2', ['B'], ['A'])] }, asked);
+    const both = [wallet('1', ['B', 'A'], []), wallet('2', ['B'], ['A'])];
+    expect(check({ multisigs: both }, asked)).toEqual([]);
+    // A message has a sender and a receiver: one of them is not enough.
+    for (const one of both) expect(check({ multisigs: [one] }, asked)).toEqual([account('A')]);
     expect(() => check({ multisigs: [wallet('3', ['B'], ['C'])] }, asked)).toThrow(
       'expected rows with signers or proposers',
     );
