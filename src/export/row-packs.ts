@@ -80,7 +80,7 @@ function requireHeaders({ pipeline }: RowPlanning, span: Span, headers: Headers)
     if (headers.has(seqno)) continue;
     throw new WalkError(`walk ${pipeline.name} ${seqno}: expected committed headers of block ${seqno}, got none`, {
       code: 'no-headers',
-      hint: suggest('run', 'blocks', { range: String(seqno) }),
+      hint: suggest('run', pipeline.name, { range: String(seqno) }),
     });
   }
 }
