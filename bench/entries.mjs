@@ -113,7 +113,7 @@ async function scatter(path, blocks) {
           version,
           span: { from: seqno, to: seqno },
         },
-        ...{ verdict: 'sealed', tables: {}, requests: 1, retries: 0, supersedes: [] },
+        ...{ verdict: 'accepted', tables: {}, requests: 1, retries: 0, supersedes: [] },
         committedAt: new Date().toISOString(),
       });
     }

@@ -121,9 +121,9 @@ describe('names of pipelines and tables that come with tonlake', () => {
   test.each([
     "import { blocks } from './blocks';",
     "const text = 'expected transactions in a block';",
-    'const { blocks } = sealed; const one = sealed.blocks;',
+    'const { blocks } = proven; const one = proven.blocks;',
     'const sql = `SELECT count(*) FROM _headers`;',
-    "type Blocks = Sealed['blocks'];",
+    "type Blocks = Proven['blocks'];",
   ])('are not found in %s', (source) => {
     expect(namedIn(source)).toEqual([]);
   });

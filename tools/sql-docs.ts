@@ -17,13 +17,14 @@ with the marts they read. Marts are stored in the warehouse next to the tables, 
   days with changed inputs are rebuilt, and with \`before\` days after changed blocks as well. A mart with \`merge\` in its header is made of its earlier rows and of those of new blocks, as long as no
   row that it has seen was replaced, repaired or forgotten; its rows are those of a full build. All other marts are rebuilt in full when any
   input changes. A changed macro, such as a new name of an opcode, rebuilds the marts that call it.
-- **Marked as sealed.** Every mart has the column \`_sealed\`. It is true if every masterchain block behind the row is sealed in all
-  pipelines that the mart reads, and the day is complete: the warehouse has the blocks on both sides of midnight. Otherwise \`_sealed\` is
-  false, and queries that read such rows print a warning (with \`--strict\` they are refused). A mart that is rebuilt in full is sealed
-  if no block is missing between the first and last block of the warehouse.
+- **Marked with what is there.** Every mart has the column \`_coverage\`: the least that the warehouse has of the blocks behind the row, in any
+  pipeline that the mart reads. It is \`missing\` if a block is missing, or if the day is not complete: the warehouse needs the blocks on both
+  sides of midnight. Queries that read such rows print a warning (with \`--strict\` they are refused). It is \`unproven\` if nothing was compared
+  with some rows, as with lists that describe the present, and \`proven\` otherwise. Of a mart that is rebuilt in full, it tells of all blocks
+  between the first and last one of the warehouse.
 - **Missing inputs.** A mart is skipped, with the reason, if one of its tables was never exported, or if every export left out a table or
   column that it reads. If you name such a mart, the command fails. Days whose export lacks a column that the mart reads are not complete.
-- **Forgotten days.** If \`tonlake forget\` or the retention of a job removed inputs of a day, the day keeps its rows and \`_sealed\`, even
+- **Forgotten days.** If \`tonlake forget\` or the retention of a job removed inputs of a day, the day keeps its rows and \`_coverage\`, even
   with \`--full\` or after a change of the SELECT (new columns are null there), until its blocks are exported again. Marts that are not
   incremental are rebuilt from what is left and say so: \`accounts\` then has only accounts with a transaction in the warehouse.
 - **Deterministic.** Apart from that, the rows of a mart depend only on the data in the warehouse, not on when or how often it was built.
@@ -169,7 +170,7 @@ refuses the query (exit code 1). Jobs, reports and the library report the same g
 - If the query filters by \`block_date\` or \`block_time\`, only the days and times that it asks for are checked. Each must be in the
   warehouse from beginning to end. tonlake derives them from the whole condition, including parameters, \`WITH\` and views; an open
   condition (\`block_date >= ...\`) extends to the newest block. Lists and lookups describe the present, so they are checked by blocks only.
-- A mart has rows with \`_sealed\` false, or days for which it was not built.
+- A mart has rows with \`_coverage\` false, or days for which it was not built.
 
 ## Bodies of messages
 

@@ -1,6 +1,6 @@
 import { blockId, type LinkedBlock } from '../chain/headers.ts';
 import type { Span } from '../core/span.ts';
-import type { Contradiction, SealedRows } from './sealed-rows.ts';
+import type { Contradiction, ProvenRows } from './proven-rows.ts';
 
 /** Ids of the latest block of every shard at both ends of a span. Plain data for worker threads. */
 export interface LinkEnds {
@@ -11,7 +11,7 @@ export interface LinkEnds {
   /** The same at blocks within the span, for the last ones before blocks that are left out. */
   readonly within?: readonly ShardState[];
   /** Transactions of the span that are already committed. */
-  readonly sealed?: SealedRows | undefined;
+  readonly proven?: ProvenRows | undefined;
 }
 
 /** Ids of the latest block of every shard at a masterchain block. */

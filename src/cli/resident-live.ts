@@ -157,7 +157,7 @@ class Operations {
     this.#metrics?.open(status);
     const describe = (): string => {
       const { block, seconds } = status.read();
-      return block === undefined ? 'nothing is sealed yet' : `block ${block}, lag ${seconds} s`;
+      return block === undefined ? 'nothing is proven yet' : `block ${block}, lag ${seconds} s`;
     };
     this.#service.ready(() => this.#health.read().status !== 'hanging', describe);
   };

@@ -61,11 +61,11 @@ export function requireAnswered(error: unknown): void {
 }
 
 /** Code of a commit that failed because another writer of the warehouse was first. */
-export const SEALED_MEANWHILE = 'sealed-meanwhile';
+export const COMMITTED_MEANWHILE = 'committed-meanwhile';
 
 /** True for a failed commit whose rows another writer has committed. */
-export function isSealedMeanwhile(error: unknown): boolean {
-  return error instanceof StoreError && error.code === SEALED_MEANWHILE;
+export function isCommittedMeanwhile(error: unknown): boolean {
+  return error instanceof StoreError && error.code === COMMITTED_MEANWHILE;
 }
 
 /** True for an entry that could not be replaced because a merge has replaced it meanwhile: its rows are in another one. */

@@ -1,4 +1,4 @@
-import { isSealedMeanwhile } from '../core/errors.ts';
+import { isCommittedMeanwhile } from '../core/errors.ts';
 import { type Span, totalSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import { quarantineBatch } from '../decode/quarantine-table.ts';
@@ -15,7 +15,7 @@ export async function commitSpan(
   meter: RequestMeter,
   staged: StagedSpan,
   terms: EntryTerms,
-  verdict: Verdict = 'sealed',
+  verdict: Verdict = 'accepted',
 ): Promise<void> {
   const { sink, pipeline, network, report } = context;
   const { span, supersedes = [], ...more } = terms;
@@ -33,12 +33,12 @@ export async function commitSpan(
     ...meter(),
     supersedes: [...supersedes, ...replaced.map(({ id }) => id)],
   };
-  if (verdict === 'sealed') await askWitness(context, staged, span);
+  if (verdict === 'accepted') await askWitness(context, staged, span);
   try {
     const entry = await sink.commit(staged, draft);
-    if (verdict === 'sealed') report(spanEvent(entry));
+    if (verdict === 'accepted') report(spanEvent(entry));
   } catch (error) {
-    if (!isSealedMeanwhile(error)) throw error;
+    if (!isCommittedMeanwhile(error)) throw error;
     report({ event: 'rival', pipeline: pipeline.name, from: span.from, to: span.to });
   }
 }

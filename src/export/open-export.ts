@@ -122,7 +122,7 @@ async function forgetEmpty(
   const id = effects.freshId();
   const draft: CommitPart['draft'] = {
     ...{ network, pipeline: name, version, ...covering(unionSpans(old.flatMap(spansOf))) },
-    ...{ verdict: 'sealed', scope: FORGOTTEN, requests: 0, retries: 0 },
+    ...{ verdict: 'accepted', scope: FORGOTTEN, requests: 0, retries: 0 },
     supersedes: [...old.map((entry) => entry.id), id],
   };
   await store.commitTogether([{ staged: { id, tables: {} }, draft }]);

@@ -81,8 +81,8 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {
       const ledger = (await reader?.ledger()) ?? [];
-      const sealed = doneSpans(ledger, registry.playing('headers').pipeline.name);
-      const news = subtractSpans(asked, sealed);
+      const proven = doneSpans(ledger, registry.playing('headers').pipeline.name);
+      const news = subtractSpans(asked, proven);
       const index = news.length === 0 ? undefined : indexOf(await chain.ends());
       const absent = index === undefined ? [] : subtractSpans(news, [index]);
       const present = subtractSpans(asked, absent);
@@ -104,7 +104,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
         const bytes = quote.rows * bytesOfRow(declared, pipeline, ledger);
         plans.push({ pipeline: pipeline.name, done, missing, seqnos: totalSize(missing), ...quote, bytes });
       }
-      return { network: session.network, asked, absent, index, ...total(plans, sealed.length > 0) };
+      return { network: session.network, asked, absent, index, ...total(plans, proven.length > 0) };
     } finally {
       await reader?.close();
     }
@@ -149,7 +149,8 @@ function bytesOfRow(
   ledger: readonly LedgerEntry[],
 ): number {
   const own = ledger.filter(
-    ({ pipeline, verdict, without }) => pipeline === name && verdict === 'sealed' && isSameSelection(without, leftOut),
+    ({ pipeline, verdict, without }) =>
+      pipeline === name && verdict === 'accepted' && isSameSelection(without, leftOut),
   );
   const rows = own.reduce((sum, entry) => sum + (entry.tables[tables[0]?.name ?? '']?.rows ?? 0), 0);
   const files = own.flatMap((entry) => Object.values(entry.tables).flatMap((part) => part.files));
@@ -168,7 +169,7 @@ function weightOfValue({ kind }: ColumnDef): number {
   return physical === 'utf8' ? 8 : physical === 'bool' ? 0.2 : 2;
 }
 
-/** @param isCompared true if a sealed block is compared with the source before anything is requested */
+/** @param isCompared true if a proven block is compared with the source before anything is requested */
 function total(plans: readonly PipelinePlan[], isCompared: boolean) {
   const inOne = plans.flatMap((plan) => Object.values(plan.requests)).reduce((sum, count) => sum + count, 0);
   const requests = inOne === 0 ? 0 : inOne + 1 + (isCompared ? 1 : 0);

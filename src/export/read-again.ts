@@ -71,7 +71,7 @@ async function repairHeaders(
   }
   const changedSpans = changed.map((seqno) => ({ from: seqno, to: seqno }));
   const entries = context.sink.ledger().filter((entry) => {
-    const isOwn = entry.pipeline === context.pipeline.name && entry.verdict === 'sealed';
+    const isOwn = entry.pipeline === context.pipeline.name && entry.verdict === 'accepted';
     return isOwn && haveCommon(spansOf(entry), changedSpans);
   });
   const replaced: Span[] = [];

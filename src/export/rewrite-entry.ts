@@ -58,10 +58,10 @@ export async function rewriteEntry(
 ): Promise<readonly Span[]> {
   const own = widenedContext(context, entry);
   const parts = await collectParts(own, walk);
-  const sealed = parts.filter(({ draft }) => draft.verdict === 'sealed' && draft.scope === undefined);
-  const missing = subtractSpans(spansOf(entry), unionSpans(sealed.map(({ draft }) => draft.span)));
+  const proven = parts.filter(({ draft }) => draft.verdict === 'accepted' && draft.scope === undefined);
+  const missing = subtractSpans(spansOf(entry), unionSpans(proven.map(({ draft }) => draft.span)));
   if (missing.length > 0) return missing;
-  const { staged, draft } = joinRead({ pipeline: own.pipeline, old: [entry], read: sealed });
+  const { staged, draft } = joinRead({ pipeline: own.pipeline, old: [entry], read: proven });
   context.report(spanEvent(await context.sink.commit(staged, draft)));
   return [];
 }

@@ -1,5 +1,5 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
-import { isMergedMeanwhile, isSealedMeanwhile } from '../core/errors.ts';
+import { isCommittedMeanwhile, isMergedMeanwhile } from '../core/errors.ts';
 import {
   haveCommon,
   intersectSpans,
@@ -36,7 +36,7 @@ export interface RunChain {
   readonly ends: () => Promise<IndexEnds>;
   /** For rows that can change: the index as it is before they are read. */
   readonly newest: () => Promise<IndexEnds>;
-  /** Called before anything is requested for a warehouse that may have sealed blocks. @throws {WalkError} if the source has other ones */
+  /** Called before anything is requested for a warehouse that may have proven blocks. @throws {WalkError} if the source has other ones */
   readonly requireSame?: ((ends: IndexEnds) => Promise<void>) | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function runPipeline(run: PipelineRun, chain: RunChain): Promise<vo
     try {
       await runOnce({ ...run, report }, chain);
     } catch (error) {
-      const isOutrun = isSealedMeanwhile(error) || isMergedMeanwhile(error);
+      const isOutrun = isCommittedMeanwhile(error) || isMergedMeanwhile(error);
       if (!isOutrun || attempt === RIVAL_ATTEMPTS) throw error;
       isRivalled = true;
     }
@@ -121,7 +121,7 @@ async function announce(run: PipelineRun, missing: readonly Span[]): Promise<voi
 /** True for an entry whose rows are known to be wrong, so that it is read again completely. Headers replace such rows block by block. */
 function isPartial(own: PipelineDef, { pipeline, verdict, scope }: LedgerEntry): boolean {
   const isList = coversBlocks(own) && !isMasterchain(own);
-  return isList && pipeline === own.name && verdict === 'sealed' && scope === PARTIAL;
+  return isList && pipeline === own.name && verdict === 'accepted' && scope === PARTIAL;
 }
 
 /** Entries in the range whose rows may have changed, or are known to be wrong. */

@@ -65,7 +65,7 @@ export class RunTally {
     const rows = new Map(pipelines.flatMap(({ tables }) => tables.map(({ name }) => [name, 0])));
     let content: Counts = {};
     for (const { id, number, verdict, tables, content: own = {} } of ledger) {
-      if (number <= this.before || verdict !== 'sealed' || this.store.rivals?.has(id) === true) continue;
+      if (number <= this.before || verdict !== 'accepted' || this.store.rivals?.has(id) === true) continue;
       for (const [name, part] of Object.entries(tables)) rows.set(name, (rows.get(name) ?? 0) + part.rows);
       content = addCounts(content, own);
     }

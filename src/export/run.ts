@@ -8,12 +8,12 @@ import { openSession } from '../http/session.ts';
 import { doneFor, doneSpans, type Store } from '../warehouse/index.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
 import { choosePipelines, type Exporting, type ExportOptions, failureOf, openExportStore } from './open-export.ts';
+import { ProvenChain } from './proven-chain.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import { requireSliceable, resolveAsked } from './requested-blocks.ts';
 import { type RunContext, runContext } from './run-context.ts';
 import { type RunChain, runPipeline } from './run-pipeline.ts';
 import { RunTally } from './run-tally.ts';
-import { SealedChain } from './sealed-chain.ts';
 import { storeSink } from './store-sink.ts';
 import type { WalkEvent } from './walk-context.ts';
 import type { WitnessCounts } from './witness.ts';
@@ -204,12 +204,12 @@ async function runAll(running: Running, isAwaited: boolean): Promise<void> {
   await runEach({ ...context, waitMs: 0 }, async () => ends);
 }
 
-/** Compares the sealed blocks with the source, unless they are those of this run. */
+/** Compares the proven blocks with the source, unless they are those of this run. */
 function compareOnce({ store, registry, session }: Running): NonNullable<RunChain['requireSame']> {
-  const sealed = new SealedChain(store, registry);
+  const proven = new ProvenChain(store, registry);
   let compared: Promise<void> | undefined;
   return (ends) => {
-    compared ??= sealed.requireSame(session.source, ends);
+    compared ??= proven.requireSame(session.source, ends);
     return compared;
   };
 }

@@ -2,8 +2,8 @@ import { droppedStates } from '../audit/dropped-states.ts';
 import { findLinkGaps, type LinkEnds, type LinkReport } from '../audit/header-links.ts';
 import { readLinkRows } from '../audit/link-rows.ts';
 import { DOUBLE_KEY, PageAudit, type PageConditions, type RequestedRows } from '../audit/page-audit.ts';
+import { findContradictions } from '../audit/proven-rows.ts';
 import { type BadBlock, Reconciliation } from '../audit/reconcile.ts';
-import { findContradictions } from '../audit/sealed-rows.ts';
 import { groupBy } from '../core/group-by.ts';
 import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
@@ -183,7 +183,7 @@ export class SpanLoader {
   /** Follows the links between the headers of some blocks, and compares the headers with committed rows. */
   async links(span: Span, ends: LinkEnds): Promise<LinkReport> {
     const blocks = readLinkRows(this.decoder, span, this.isRowAlive);
-    const contradicted = ends.sealed === undefined ? [] : findContradictions(blocks, ends.sealed);
+    const contradicted = ends.proven === undefined ? [] : findContradictions(blocks, ends.proven);
     return { ...findLinkGaps(blocks, span, ends), blocks: blocks.length, contradicted };
   }
 

@@ -1,6 +1,6 @@
 import type { LinkEnds, LinkGaps, MissingBlock, ShardState } from '../audit/header-links.ts';
+import type { ProvenRows } from '../audit/proven-rows.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
-import type { SealedRows } from '../audit/sealed-rows.ts';
 import { type Header, type NamedHeader, parseHeaders } from '../chain/headers.ts';
 import { fetchShardState } from '../chain/index-ends.ts';
 import { SourceError } from '../core/errors.ts';
@@ -86,8 +86,8 @@ export function linkProof(options: LinkProofOptions): LinkProof {
             continue;
           }
           const span = { from, to: last };
-          const sealed = wholeEnds.sealed && sealedIn(wholeEnds.sealed, span);
-          bad.push(...(await auditBetween(rows, span, { before, after: after.ids, sealed })));
+          const proven = wholeEnds.proven && provenIn(wholeEnds.proven, span);
+          bad.push(...(await auditBetween(rows, span, { before, after: after.ids, proven })));
           break;
         }
       }
@@ -101,7 +101,7 @@ function answeredSpans(blocks: readonly Span[], answered: ReadonlySet<number>): 
   return unionSpans(came.map((seqno) => ({ from: seqno, to: seqno })));
 }
 
-function sealedIn({ spans, blocks }: SealedRows, span: Span): SealedRows {
+function provenIn({ spans, blocks }: ProvenRows, span: Span): ProvenRows {
   return {
     spans: intersectSpans(spans, [span]),
     blocks: blocks.filter(({ mcSeqno }) => mcSeqno >= span.from && mcSeqno <= span.to),

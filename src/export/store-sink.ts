@@ -1,4 +1,4 @@
-import type { SealedBlock } from '../audit/sealed-rows.ts';
+import type { ProvenBlock } from '../audit/proven-rows.ts';
 import { blockId, type Header } from '../chain/headers.ts';
 import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -6,7 +6,7 @@ import type { RoleName } from '../declare/roles.ts';
 import type { Query } from '../sql/query-result.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { doneSpans, type Store, spansOf } from '../warehouse/index.ts';
-import { SealedChain } from './sealed-chain.ts';
+import { ProvenChain } from './proven-chain.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** A store as the sink of walks. */
@@ -29,7 +29,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
       return subtractSpans([span], doneSpans(theirs, pipeline)).length === 0;
     },
     isKept: true,
-    rootHash: async (seqno) => (await new SealedChain(store, registry).read(seqno))?.rootHash,
+    rootHash: async (seqno) => (await new ProvenChain(store, registry).read(seqno))?.rootHash,
     headers: (span) => readHeaders(store.query, span, rowsOf('headers', [span])),
     transactions: (spans) => readTransactions(store.query, spans, rowsOf('counted', spans)),
   };
@@ -62,7 +62,7 @@ async function readTransactions(
   query: Query,
   spans: readonly Span[],
   relation: string,
-): Promise<readonly SealedBlock[]> {
+): Promise<readonly ProvenBlock[]> {
   if (spans.length === 0) return [];
   const { rows } = await query(
     `SELECT mc_block_seqno, block_workchain, block_shard::VARCHAR, block_seqno, count(*)::INTEGER, min(lt), max(lt)

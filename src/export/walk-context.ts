@@ -1,4 +1,4 @@
-import type { SealedRows } from '../audit/sealed-rows.ts';
+import type { ProvenRows } from '../audit/proven-rows.ts';
 import type { Header } from '../chain/headers.ts';
 import type { IndexEnds } from '../chain/index-ends.ts';
 import type { Effects } from '../core/effects.ts';
@@ -89,7 +89,7 @@ export interface SpanSink {
   /** Committed headers, by masterchain seqno. */
   headers(span: Span): Promise<ReadonlyMap<number, readonly Header[]>>;
   /** Blocks in some spans whose transactions are committed. */
-  transactions(spans: readonly Span[]): Promise<SealedRows['blocks']>;
+  transactions(spans: readonly Span[]): Promise<ProvenRows['blocks']>;
 }
 
 /** What a walk may use. */

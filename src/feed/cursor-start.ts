@@ -19,7 +19,7 @@ export function startAt(
   const last = ledger.at(-1);
   const number = last?.number ?? 0;
   const done = followed.map(({ pipeline: { name } }): readonly [string, readonly Span[]] => {
-    const own = ledger.filter((entry) => entry.pipeline === name && entry.verdict === 'sealed' && !entry.scope);
+    const own = ledger.filter((entry) => entry.pipeline === name && entry.verdict === 'accepted' && !entry.scope);
     return [name, unionSpans(own.flatMap(spansOf))];
   });
   const blocks = Object.fromEntries(done);

@@ -74,7 +74,7 @@ export function planNext(state: LedgerState, cursor: Cursor, isWhole = false): S
 /** True if the rows of an entry are new to the warehouse, and proven as far as they can be. */
 function isSource(entry: LedgerEntry): boolean {
   const { id, verdict, scope, mart, copies, supersedes } = entry;
-  return verdict === 'sealed' && scope === undefined && !mart && copies === undefined && !supersedes.includes(id);
+  return verdict === 'accepted' && scope === undefined && !mart && copies === undefined && !supersedes.includes(id);
 }
 
 /** Adds the blocks of the next entries to `rest`. @returns undefined if there are none */
@@ -115,7 +115,7 @@ function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole
   const due = subtractSpans(rest, later);
   const holders = state.ledger.filter(
     ({ pipeline, verdict, scope, spans, span }) =>
-      pipeline === name && verdict === 'sealed' && scope === undefined && haveCommon(spansOf({ span, spans }), due),
+      pipeline === name && verdict === 'accepted' && scope === undefined && haveCommon(spansOf({ span, spans }), due),
   );
   const held = intersectSpans(due, unionSpans(holders.flatMap(spansOf)));
   if (held.length === 0) return { rows: undefined, cursor: { ...cursor, rest: others } };

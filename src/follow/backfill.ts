@@ -1,17 +1,17 @@
 import { fetchHead } from '../chain/index-head.ts';
 import { type Span, totalSize } from '../core/span.ts';
 import type { Exporting } from '../export/open-export.ts';
-import type { SealedChain } from '../export/sealed-chain.ts';
+import type { ProvenChain } from '../export/proven-chain.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { canPass, isOfKey, Outage } from './outage.ts';
 import { Rounds } from './rounds.ts';
 
-/** Tries for blocks that cannot be sealed, and the pause between them. */
+/** Tries for blocks that cannot be proven, and the pause between them. */
 const TRIES = 5;
 const PAUSE_MS = 60_000;
 
 export interface BackfillOptions {
-  readonly chain: SealedChain;
+  readonly chain: ProvenChain;
   readonly spans: readonly Span[];
   readonly stop: AbortSignal;
   readonly tell: (event: FollowEvent) => void;

@@ -10,7 +10,7 @@ interface Failed {
   readonly dueAt: number;
 }
 
-/** Blocks that could not be sealed: each is tried again, less and less often, while the head goes on. */
+/** Blocks that could not be proven: each is tried again, less and less often, while the head goes on. */
 export class BlockBackoff {
   private readonly failed = new Map<string, readonly Failed[]>();
 

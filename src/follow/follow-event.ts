@@ -11,11 +11,11 @@ export interface LagEvent {
   readonly head: number;
   /** Blocks from the one to the other. */
   readonly blocks: number;
-  /** Age of the newest sealed block, in seconds. */
+  /** Age of the newest proven block, in seconds. */
   readonly seconds: number;
-  /** Age of the oldest block that this round sealed, in seconds: the longest that any of its rows took. */
+  /** Age of the oldest block that this round proven, in seconds: the longest that any of its rows took. */
   readonly longest: number;
-  /** Blocks behind the newest sealed one that are not sealed; they are tried again. */
+  /** Blocks behind the newest proven one that are not proven; they are tried again. */
   readonly holes: number;
   /** The first of them. */
   readonly oldestHole?: number | undefined;

@@ -11,9 +11,9 @@ import {
   failureOf,
   openExportStore,
 } from '../export/open-export.ts';
+import { ProvenChain } from '../export/proven-chain.ts';
 import type { RunReport } from '../export/run.ts';
 import { RunTally } from '../export/run-tally.ts';
-import { SealedChain } from '../export/sealed-chain.ts';
 import { openLoaders, ownLoaders } from '../export/workers/loader-pool.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { linkSignals } from '../http/linked-signal.ts';
@@ -38,7 +38,7 @@ import { ToldEvents } from './told-events.ts';
 export interface FollowHeadOptions extends ExportOptions {
   /**
    * First block, as the start of a range: `2026-05-01`, `-1000:`, `47670000`. Default: where following this warehouse began; for the
-   * first time the end of what is sealed, or the head.
+   * first time the end of what is proven, or the head.
    */
   readonly from?: string | undefined;
   /** Promised time from a block to its rows, in milliseconds: decides how often the source is asked. Default 30,000. */
@@ -164,7 +164,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   const link = linkSignals([options.stop]);
   const stop = link.signal;
   const exporting: Exporting = { ...following.exporting, options: { ...options, stop } };
-  const chain = new SealedChain(store, registry);
+  const chain = new ProvenChain(store, registry);
   const requests = (): SourceCounts => addRequests(sessions.counts, backfilling.counts);
   const merging = mergeFiles(following, stop);
   const building = following.marts && keepMarts(exporting, following.marts, told.tell);
@@ -240,7 +240,7 @@ function mergeFiles({ exporting, told, options: { beside } }: Following, stop: A
 }
 
 /** Exports the older blocks, if the user asks for any, by requests and threads of their own. */
-async function fillBack(following: Following, chain: SealedChain, stop: AbortSignal): Promise<void> {
+async function fillBack(following: Following, chain: ProvenChain, stop: AbortSignal): Promise<void> {
   const { exporting, backfilling, told, from, options } = following;
   if (options.backfill === undefined) return;
   const session = await backfilling.open();

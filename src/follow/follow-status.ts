@@ -8,7 +8,7 @@ export interface FollowPosition {
   readonly block: number | undefined;
   /** Its age now, in seconds. */
   readonly seconds: number | undefined;
-  /** Blocks before it that are not sealed. */
+  /** Blocks before it that are not proven. */
   readonly holes: number;
   readonly oldestHole: number | undefined;
   /** Time without any sign of life beyond the planned pause, in milliseconds. */

@@ -2,7 +2,7 @@ import { fetchHead, type IndexHead, type MasterBlock } from '../chain/index-head
 import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { Exporting } from '../export/open-export.ts';
-import type { SealedChain } from '../export/sealed-chain.ts';
+import type { ProvenChain } from '../export/proven-chain.ts';
 import { doneFor, type Store } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { FollowPosition } from './follow-status.ts';
@@ -21,7 +21,7 @@ const STANDS_MS = 30_000;
 const STANDS_BLOCKS = 20;
 
 export interface HeadLoopOptions {
-  readonly chain: SealedChain;
+  readonly chain: ProvenChain;
   readonly clock: NetworkClock;
   readonly rounds: Rounds;
   readonly from: number;
@@ -52,7 +52,7 @@ export class HeadLoop {
   private readonly headTrouble: Outage;
   private highest = 0;
   private movedAt = 0;
-  /** Newest sealed block. */
+  /** Newest proven block. */
   private newest: MasterBlock | undefined;
   private holes: readonly Span[] = [];
   /** When the loop last did something, or will at the latest; on the monotonic clock. */
@@ -135,16 +135,16 @@ export class HeadLoop {
     if (isBack) await chain.requireSame(session.source, head);
     const asked = head.last < from ? [] : [{ from, to: head.last }];
     const due = asked.length === 0 ? new Set<string>() : this.readings.takeDue(pipelines, store.ledger());
-    const before = this.sealed(asked);
+    const before = this.proven(asked);
     const isFull = await rounds.bring(exporting, { asked, ends: head, due });
-    const added = subtractSpans(this.sealed(asked), before);
+    const added = subtractSpans(this.proven(asked), before);
     await this.notePosition(head, asked);
     if (added.length > 0) {
       if (!isFull) this.interval.noteRound(effects.monotonic() - startedAt);
       await this.tellLag(added);
     }
     await rounds.retry(exporting, asked, head);
-    const late = subtractSpans(this.sealed(asked), unionSpans([...before, ...added]));
+    const late = subtractSpans(this.proven(asked), unionSpans([...before, ...added]));
     if (late.length > 0) {
       await this.notePosition(head, asked);
       await this.tellLag(late);
@@ -166,7 +166,7 @@ export class HeadLoop {
       this.movedAt = now;
       this.headTrouble.end();
     } else if (last < this.highest - REPLICA_BLOCKS) {
-      const message = `the head went back from block ${this.highest} to ${last}: waiting until it passes what is sealed`;
+      const message = `the head went back from block ${this.highest} to ${last}: waiting until it passes what is proven`;
       this.headTrouble.note('head-back', message, this.interval.nextMs);
     } else if (now - this.movedAt > Math.max(lagMs, STANDS_MS, STANDS_BLOCKS * this.interval.cadenceMs)) {
       const seconds = Math.round((now - this.movedAt) / 1000);
@@ -175,7 +175,7 @@ export class HeadLoop {
   }
 
   /** Blocks that every followed pipeline has. */
-  private sealed(asked: readonly Span[]): readonly Span[] {
+  private proven(asked: readonly Span[]): readonly Span[] {
     const { pipelines, store } = this.exporting;
     const ledger = store.ledger();
     return pipelines
@@ -185,9 +185,9 @@ export class HeadLoop {
   }
 
   private async notePosition({ head, last }: IndexHead, asked: readonly Span[]): Promise<void> {
-    const sealed = this.sealed(asked);
-    const block = sealed.at(-1)?.to;
-    this.holes = block === undefined ? [] : subtractSpans(asked, [...sealed, { from: block + 1, to: last }]);
+    const proven = this.proven(asked);
+    const block = proven.at(-1)?.to;
+    this.holes = block === undefined ? [] : subtractSpans(asked, [...proven, { from: block + 1, to: last }]);
     if (block === undefined || block === this.newest?.seqno) return;
     this.newest = block === head.seqno ? head : await this.options.chain.read(block);
   }

@@ -34,7 +34,7 @@ export class ReadingTimes {
   }
 
   private ageOf(name: string, ledger: readonly LedgerEntry[]): number {
-    const last = ledger.findLast(({ pipeline, verdict }) => pipeline === name && verdict === 'sealed');
+    const last = ledger.findLast(({ pipeline, verdict }) => pipeline === name && verdict === 'accepted');
     const age = last === undefined ? -1 : this.effects.now() - Date.parse(last.committedAt);
     // A reading from the future was made before the clock was set back.
     return age < 0 ? Number.POSITIVE_INFINITY : age;

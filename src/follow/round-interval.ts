@@ -9,7 +9,7 @@ const LEAST_MS = 200;
 const GUESS_MS = 1000;
 
 /**
- * Decides when to ask for the head again, so that the oldest block of a round is sealed within the promised lag: it waited for the round,
+ * Decides when to ask for the head again, so that the oldest block of a round is proven within the promised lag: it waited for the round,
  * for the index, and for its requests.
  */
 export class RoundInterval {

@@ -2,9 +2,9 @@ import type { IndexEnds } from '../chain/index-ends.ts';
 import { greatest, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { Exporting } from '../export/open-export.ts';
 import { PageQueue } from '../export/page-queue.ts';
+import type { ProvenChain } from '../export/proven-chain.ts';
 import { type RunContext, runContext } from '../export/run-context.ts';
 import { runPipeline } from '../export/run-pipeline.ts';
-import type { SealedChain } from '../export/sealed-chain.ts';
 import { StateCache } from '../export/state-cache.ts';
 import { storeSink } from '../export/store-sink.ts';
 import { stillForgotten } from '../warehouse/index.ts';
@@ -30,7 +30,7 @@ export interface RoundOf extends Pick<RoundInput, 'asked' | 'due'> {
 }
 
 export interface RoundsOptions {
-  readonly chain: SealedChain;
+  readonly chain: ProvenChain;
   /** Maximum of concurrent requests. Default 8. */
   readonly concurrency?: number | undefined;
   /** True to export blocks again that were removed on purpose. Default false. */
@@ -47,7 +47,7 @@ interface RoundRun {
   readonly isSharing: boolean;
 }
 
-/** Brings in what is missing, round by round. Blocks that cannot be sealed are tried again later, and hold up no others. */
+/** Brings in what is missing, round by round. Blocks that cannot be proven are tried again later, and hold up no others. */
 export class Rounds {
   private readonly backoff = new BlockBackoff();
   private readonly options: RoundsOptions;
@@ -132,7 +132,7 @@ export class Rounds {
   /**
    * Exports pipelines one after the other, and compares the chain before their commits. Blocks are left out, to be tried again with the
    * others that failed, if an earlier pipeline has waited for them in vain, or if the rows that prove theirs are still missing: what is
-   * sealed without proof is never read again.
+   * proven without proof is never read again.
    */
   private async runTurns(turns: RoundPlan['turns'], input: RoundInput, { context, ends, isSharing }: RoundRun) {
     const late: Span[] = [];
@@ -161,7 +161,7 @@ export class Rounds {
   }
 }
 
-/** A sink that compares the chain right before each commit: rows that were fetched before are of the chain that is sealed. */
+/** A sink that compares the chain right before each commit: rows that were fetched before are of the chain that is proven. */
 function guarded(sink: RunContext['sink'], compared: () => Promise<void>): RunContext['sink'] {
   return {
     ...sink,

@@ -6,7 +6,7 @@ import type { FollowEvent } from './follow-event.ts';
 /** How long a problem that comes again is not told. */
 const QUIET_MS = 3_600_000;
 
-/** Passes events on, each problem once an hour: a block that cannot be sealed fails in every try. Counts committed rows. */
+/** Passes events on, each problem once an hour: a block that cannot be proven fails in every try. Counts committed rows. */
 export class ToldEvents {
   private readonly effects: Pick<Effects, 'monotonic'>;
   private readonly listener: ((event: FollowEvent) => void) | undefined;

@@ -28,7 +28,7 @@ export interface MartBuild {
   readonly rows: number;
   /** Days that were built. */
   readonly days: readonly string[];
-  /** Incomplete days, or days with unsealed source spans; their rows have `_sealed` false. */
+  /** Days, or `all`, with missing source rows: `_coverage` of their rows says so. */
   readonly marked: readonly string[];
   /** Days whose inputs were forgotten, at least in part: they keep their rows. */
   readonly kept: readonly string[];

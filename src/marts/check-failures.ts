@@ -56,7 +56,7 @@ export async function commitFindings(
   const span = hullOf(store.ledger().map((entry) => entry.span)) ?? { from: 0, to: 0 };
   const stamp = async (): Promise<MartStamp> => {
     const through = store.ledger().at(-1)?.number ?? 0;
-    const seen = { inputs, sealed: true, reads: [], through, passed: Object.fromEntries(passed) };
+    const seen = { inputs, coverage: 'proven' as const, reads: [], through, passed: Object.fromEntries(passed) };
     return day === undefined ? seen : { day, ...seen };
   };
   const replaced = before === undefined ? [] : [before];

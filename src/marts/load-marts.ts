@@ -32,7 +32,7 @@ export interface MartDef {
   readonly before: number;
   /** How new rows of its inputs change its rows; undefined if it is built anew, or day by day. */
   readonly merge: readonly MergeRule[] | undefined;
-  /** The columns of the select, and `_sealed`. */
+  /** The columns of the select, and `_coverage`. */
   readonly table: TableDef;
 }
 
@@ -42,10 +42,10 @@ const keys = {
 } as const;
 
 /** Added to every mart. */
-export const SEALED: SelectedColumn = {
-  name: '_sealed',
-  type: 'BOOLEAN',
-  doc: 'true if all source rows are sealed and the day is complete',
+export const COVERAGE: SelectedColumn = {
+  name: '_coverage',
+  type: 'VARCHAR',
+  doc: 'proven, unproven or missing: the least that the warehouse has of the source rows; missing if a part of the day is',
 };
 
 /** Loads under way and finished, by registry: the shipped files do not change. */
@@ -145,7 +145,7 @@ async function declareMart(
   const optional = headerList(file, 'optional');
   const inputs = references.map((reference) => reference.name);
   requireSame(file, [...headerList(file, 'inputs'), ...optional], inputs);
-  const columns = [...(await describe(scratch, file)), SEALED];
+  const columns = [...(await describe(scratch, file)), COVERAGE];
   const key = headerList(file, 'key');
   const isDated = columns.some((each) => each.name === 'block_date' && each.type === 'DATE');
   const isDaily = requireIncremental(file, isDated, 'a DATE of that name');

@@ -1,8 +1,10 @@
 import { sha256Of } from '../core/sha256.ts';
-import { hullOf, intersectSpans, type Span, subtractSpans, wholeRange } from '../core/span.ts';
+import { hullOf, intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { doneSpans, type LedgerEntry, type Store } from '../warehouse/index.ts';
+import type { Covered, LedgerEntry, Store } from '../warehouse/index.ts';
+import { coverage, type Held, rangeOf, spansIn } from '../warehouse/query/coverage.ts';
 import { type LeftOutGap, lacks, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
 import type { MartDef } from './load-marts.ts';
 
@@ -47,10 +49,10 @@ export function entriesOf(ledger: readonly LedgerEntry[], table: string): readon
 export function stampOf(
   { sql, macros }: { readonly sql: string; readonly macros: readonly string[] },
   { parts }: Pick<Slice, 'parts'>,
-  sealed: boolean,
+  covered: Covered,
 ): string {
   const told = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, ids]) => [table, [...ids].sort()]);
-  const text = JSON.stringify([sql, macros, sealed, told]);
+  const text = JSON.stringify([sql, macros, covered, told]);
   return sha256Of(text, 16);
 }
 
@@ -59,17 +61,21 @@ export function stampOfBoth(before: string, after: string): string {
   return sha256Of(`${before} ${after}`, 16);
 }
 
-/** True if every source span is sealed in all pipelines behind a mart. */
-export function isSealed(
-  ledger: readonly LedgerEntry[],
-  pipelines: readonly string[],
-  span: Span | undefined,
-): boolean {
-  const wanted =
-    span === undefined
-      ? wholeRange(ledger.filter(({ mart }) => mart === undefined).map((entry) => entry.span))
-      : [span];
-  return wanted.length > 0 && pipelines.every((name) => subtractSpans(wanted, doneSpans(ledger, name)).length === 0);
+/** The least that a warehouse has of some blocks, or of all that it is about, in each of some pipelines. */
+export type CoveredSpan = (span: Span | undefined) => Covered;
+
+/** @param days all blocks that will be asked for */
+export function coveredIn(held: Held, pipelines: readonly PipelineDef[], days: readonly Span[]): CoveredSpan {
+  const whole = rangeOf(held);
+  const within = unionSpans([...whole, ...days]);
+  const parts = pipelines.filter(isOfBlocks).map((pipeline) => coverage(held, pipeline, within));
+  return (span) => {
+    const wanted = span === undefined ? whole : [span];
+    const has = (of: 'missing' | 'unproven'): boolean =>
+      parts.some((part) => intersectSpans(spansIn<string>(part[of]), wanted).length > 0);
+    if (wanted.length === 0 || has('missing')) return 'missing';
+    return has('unproven') || !pipelines.every(isOfBlocks) ? 'unproven' : 'proven';
+  };
 }
 
 /** Columns read by a mart, or by the marts it reads, that exports left out. */
@@ -98,8 +104,20 @@ export function neverExported(ledger: readonly LedgerEntry[], gaps: readonly Lef
   );
 }
 
-/** The pipelines behind a mart whose rows belong to blocks; snapshots and lookups describe the present. */
+/** The pipelines behind a mart whose rows belong to blocks. */
 export function pipelinesBehind(registry: Registry, marts: readonly MartDef[], mart: MartDef): readonly string[] {
+  return feedingPipelines(registry, marts, mart)
+    .filter(isOfBlocks)
+    .map(({ name }) => name);
+}
+
+/** Snapshots and lookups describe the present, which no block proves. */
+function isOfBlocks({ walk }: PipelineDef): boolean {
+  return walk.kind !== 'snapshot' && walk.kind !== 'lookup';
+}
+
+/** All pipelines behind a mart. */
+export function feedingPipelines(registry: Registry, marts: readonly MartDef[], mart: MartDef): readonly PipelineDef[] {
   const tables = new Set<string>();
   const visit = ({ inputs }: MartDef): void => {
     for (const name of inputs) {
@@ -109,10 +127,7 @@ export function pipelinesBehind(registry: Registry, marts: readonly MartDef[], m
     }
   };
   visit(mart);
-  return registry.pipelines
-    .filter(({ walk }) => walk.kind !== 'snapshot' && walk.kind !== 'lookup')
-    .filter((pipeline) => pipeline.tables.some(({ name }) => tables.has(name)))
-    .map(({ name }) => name);
+  return registry.pipelines.filter((pipeline) => pipeline.tables.some(({ name }) => tables.has(name)));
 }
 
 /** The blocks that a mart's rows come from. */

@@ -1,11 +1,12 @@
 import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
 import type { Effects } from '../core/effects.ts';
-import { isSealedMeanwhile, StoreError } from '../core/errors.ts';
+import { isCommittedMeanwhile, StoreError } from '../core/errors.ts';
 import { intersectSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
 import {
+  type Covered,
   type ForgottenSpans,
   type LedgerEntry,
   type MartStamp,
@@ -18,10 +19,11 @@ import { describeLeftOut, type LeftOutGap } from '../warehouse/query/left-out-ga
 import { suggestRun } from '../warehouse/query/suggest-run.ts';
 import { commitSelect, martEntries } from './commit-mart.ts';
 import { describeLost, isForgotten } from './forgotten-inputs.ts';
-import type { MartDef } from './load-marts.ts';
+import { COVERAGE, type MartDef } from './load-marts.ts';
 import {
+  coveredIn,
   entriesOf,
-  isSealed,
+  feedingPipelines,
   leftOutBehind,
   neverExported,
   pipelinesBehind,
@@ -64,7 +66,7 @@ export async function readMartContext(given: Omit<MartContext, 'dated' | 'days' 
 /** The slices of a mart to build. */
 export interface MartPlan {
   readonly work: readonly SliceWork[];
-  /** Days, or `all`, whose rows are not sealed or incomplete. */
+  /** Days, or `all`, with missing source rows. */
   readonly marked: readonly string[];
   /** Days whose inputs were forgotten, at least in part. */
   readonly kept: readonly string[];
@@ -89,39 +91,42 @@ export async function planMart(
   const pipelines = pipelinesBehind(registry, marts, mart);
   const gone = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
   const broken = damaged.filter(({ tables }) => tables[mart.name] !== undefined);
-  const held = new Map([...broken, ...martEntries(store, mart.name)].map((entry) => [entry.mart?.day, entry]));
+  const built = new Map([...broken, ...martEntries(store, mart.name)].map((entry) => [entry.mart?.day, entry]));
   const marked: string[] = [];
   const kept: string[] = [];
-  for (const [date, before] of held) {
+  for (const [date, before] of built) {
     if (date === undefined || !isForgotten(gone, { date, day: reachOf(context, mart, date), before })) continue;
     kept.push(date);
-    if (before.mart?.sealed !== true) marked.push(date);
-    held.delete(date);
+    if (before.mart?.coverage === 'missing') marked.push(date);
+    built.delete(date);
   }
   const work: SliceWork[] = [];
   const through = newestNumber(store);
+  const held = { registry, ledger: store.ledger(), removals: store.forgotten() };
+  const reached = [...context.days.keys()].flatMap((date) => reachOf(context, mart, date) ?? []);
+  const coveredOf = coveredIn(held, feedingPipelines(registry, marts, mart), reached);
   for (const slice of await slicesOf(context, mart)) {
     const { date } = slice;
     if (date === undefined ? mart.isDaily && kept.length > 0 : kept.includes(date)) continue;
     const day = reachOf(context, mart, date);
     const isNarrow = gaps.some(({ missing }) => day === undefined || intersectSpans(missing, [day]).length > 0);
     const isFull = date === undefined || (day !== undefined && isFullDay(day));
-    const sealed = isSealed(store.ledger(), pipelines, day) && isFull && !isNarrow;
-    if (!sealed) marked.push(date ?? 'all');
-    const before = held.get(date);
-    held.delete(date);
-    const inputs = martStamp(mart, slice, sealed);
+    const covered = isFull && !isNarrow ? coveredOf(day) : 'missing';
+    if (covered === 'missing') marked.push(date ?? 'all');
+    const before = built.get(date);
+    built.delete(date);
+    const inputs = martStamp(mart, slice, covered);
     if (full === true || before?.mart?.inputs !== inputs) {
       const canMerge = full !== true && before !== undefined && !broken.includes(before);
-      work.push({ slice, day, sealed, inputs, before, through, canMerge });
+      work.push({ slice, day, covered, inputs, before, through, canMerge });
     }
   }
   // Days without any input left become empty.
-  for (const [date, before] of held) {
+  for (const [date, before] of built) {
     const slice = { date, parts: new Map() };
-    const inputs = martStamp(mart, slice, true);
+    const inputs = martStamp(mart, slice, 'proven');
     if (before.mart?.inputs !== inputs) {
-      work.push({ slice, day: undefined, sealed: true, inputs, before, through, canMerge: false });
+      work.push({ slice, day: undefined, covered: 'proven', inputs, before, through, canMerge: false });
     }
   }
   return { work, marked: marked.sort(), kept: kept.sort() };
@@ -154,7 +159,7 @@ export interface SliceWork {
   readonly slice: Slice;
   /** Blocks that it is made of; undefined for all. */
   readonly day: DaySpan | undefined;
-  readonly sealed: boolean;
+  readonly covered: Covered;
   readonly inputs: string;
   readonly before: LedgerEntry | undefined;
   /** Number of the newest entry when it was planned. */
@@ -170,7 +175,7 @@ export interface SliceWork {
  */
 export async function buildSlice(context: MartContext, mart: MartDef, work: SliceWork): Promise<boolean> {
   const { store, query, network, days } = context;
-  const { slice, day, sealed, before, through } = work;
+  const { slice, day, covered, before, through } = work;
   const { table, file } = mart;
   const { date } = slice;
   const own = days.get(date ?? '');
@@ -183,16 +188,22 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
   const merged = before && newRows && mergedSelect(context, mart, before, newRows);
   const isLimited = mart.before > 0 && day !== undefined;
   const rowsOf = merged ?? (isLimited ? selectWithin(context, mart, day) : selectOf(mart));
-  const select = `SELECT *, ${sealed} AS _sealed FROM (\n${rowsOf}\n)${where} ORDER BY ${order}`;
+  const select = `SELECT *, ${quoteText(covered)} AS ${COVERAGE.name} FROM (\n${rowsOf}\n)${where} ORDER BY ${order}`;
   const stamp = async (): Promise<MartStamp> => {
     const inputs = await inputsAfter(context, mart, work);
-    const stamp = { ...(date === undefined ? {} : { day: date }), inputs, sealed, reads: mart.inputs, through };
+    const stamp = {
+      ...(date === undefined ? {} : { day: date }),
+      inputs,
+      coverage: covered,
+      reads: mart.inputs,
+      through,
+    };
     return mart.merge === undefined ? stamp : { ...stamp, select: selectStamp(context.marts, mart) };
   };
   const rows = { table, select, span, network, stamp, before: before === undefined ? [] : [before] };
   await commitSelect(store, query, rows).catch((error: unknown) => {
     // Another process has built it from what was committed then; the next build compares its inputs.
-    if (isSealedMeanwhile(error)) return;
+    if (isCommittedMeanwhile(error)) return;
     throw isOfQuery(error) ? sqlErrorWithin(file, error) : error;
   });
   return merged !== undefined;
@@ -203,10 +214,10 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
  * so that they are built again.
  */
 async function inputsAfter(context: MartContext, mart: MartDef, work: SliceWork): Promise<string> {
-  const { slice, sealed, inputs } = work;
+  const { slice, covered, inputs } = work;
   if (newestNumber(context.store) === work.through || slice.parts.size === 0) return inputs;
   const now = (await slicesOf(context, mart)).find(({ date }) => date === slice.date);
-  const after = now === undefined ? '' : martStamp(mart, now, sealed);
+  const after = now === undefined ? '' : martStamp(mart, now, covered);
   return after === inputs ? inputs : stampOfBoth(inputs, after);
 }
 
@@ -215,8 +226,8 @@ function newestNumber(store: Store): number {
   return Math.max(store.ledger().at(-1)?.number ?? 0, store.forgotten().at(-1)?.number ?? 0);
 }
 
-function martStamp({ file: { sql }, macros }: MartDef, slice: Slice, sealed: boolean): string {
-  return stampOf({ sql, macros }, slice, sealed);
+function martStamp({ file: { sql }, macros }: MartDef, slice: Slice, covered: Covered): string {
+  return stampOf({ sql, macros }, slice, covered);
 }
 
 /** True if the select is at fault, and not the disk or the lock. */

@@ -49,7 +49,7 @@ export async function newRowsOf(
       const dates = days.flatMap(({ mart: stamp }) => stamp?.day ?? []).map((day) => `DATE ${quoteText(day)}`);
       wheres.set(input, dates.length === 0 ? 'false' : `block_date IN (${dates.join(', ')})`);
     } else if (column !== undefined) {
-      wheres.set(input, within(column, changes.filter(({ verdict }) => verdict === 'sealed').flatMap(spansOf)));
+      wheres.set(input, within(column, changes.filter(({ verdict }) => verdict === 'accepted').flatMap(spansOf)));
     } else if (changes.length > 0) return undefined;
   }
   return wheres;
@@ -95,7 +95,7 @@ function within(column: string, spans: readonly Span[]): string {
   return parts.length === 0 ? 'false' : parts.join(' OR ');
 }
 
-/** The select of a mart from its earlier rows and from new rows of its inputs; without `_sealed` and order. */
+/** The select of a mart from its earlier rows and from new rows of its inputs; without `_coverage` and order. */
 export function mergedSelect(
   { store }: Pick<MergeContext, 'store'>,
   mart: MartDef,
@@ -103,7 +103,7 @@ export function mergedSelect(
   newRows: ReadonlyMap<string, string>,
 ): string {
   const { table, merge = [] } = mart;
-  const names = table.columns.map(({ name }) => name).filter((name) => name !== '_sealed');
+  const names = table.columns.map(({ name }) => name).filter((name) => name !== '_coverage');
   const columns = names.map(quoteName).join(', ');
   const key = table.key.map(quoteName).join(', ');
   const values = new Map(table.key.map((name) => [name, quoteName(name)]));

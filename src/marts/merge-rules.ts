@@ -21,7 +21,7 @@ export function mergeRulesOf(file: SqlFile, { key, columns }: TableDef): readonl
     throw fault('latest column: columns, earliest column: columns, or sum: columns', line);
   });
   const ruled = rules.flatMap((rule) => [...rule.columns, ...(rule.kind === 'sum' ? [] : [rule.by])]).sort();
-  const needed = columns.map(({ name }) => name).filter((name) => !key.includes(name) && name !== '_sealed');
+  const needed = columns.map(({ name }) => name).filter((name) => !key.includes(name) && name !== '_coverage');
   if (ruled.join(', ') === needed.sort().join(', ')) return rules;
   throw fault(`each column beside the key once in merge (${needed.join(', ')})`, ruled.join(', '));
 }

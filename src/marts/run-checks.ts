@@ -185,7 +185,7 @@ async function planWork(
   const slices = await readSlices(store, { inputs: part.inputs, isDaily }, dated);
   const stamps = slices.map(({ date: day, parts }) => {
     const seen = part.readsCommits ? new Map([...parts, [COMMITS, commitsOf(context, day)]]) : parts;
-    return { day, seen: stampOf(part, { parts: seen }, true) };
+    return { day, seen: stampOf(part, { parts: seen }, 'proven') };
   });
   if (isDaily) {
     const days = new Set(stamps.map(({ day }) => day));

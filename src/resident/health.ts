@@ -8,7 +8,7 @@ const SILENT_MS = 600_000;
 const JOB_SILENT_MS = 3_600_000;
 
 /**
- * `starting`: nothing is sealed yet. `behind`: the lag is above the bound. `hanging`: the head has shown no sign of life for ten minutes, or a
+ * `starting`: nothing is proven yet. `behind`: the lag is above the bound. `hanging`: the head has shown no sign of life for ten minutes, or a
  * job that runs for an hour. `draining`: no further runs start.
  */
 export type HealthStatus = 'ok' | 'starting' | 'behind' | 'hanging' | 'draining';
@@ -27,7 +27,7 @@ export interface JobHealth {
 
 /** The followed head. */
 export interface HeadHealth extends Partial<Pick<FollowFigures, 'head' | 'block' | 'holes' | 'oldestHole'>> {
-  /** Age of the newest sealed block. */
+  /** Age of the newest proven block. */
   readonly lagSeconds?: number | undefined;
   readonly maxLagSeconds: number;
   /** What keeps it from catching up. */

@@ -43,9 +43,9 @@ function statementOf({ pipeline, inputs }: ExplainedTable, entry: LedgerEntry): 
       statement: 'not proven: a record that could not be decoded; its block counts as missing',
     };
   if (entry.mart !== undefined) {
-    const { sealed, day } = entry.mart;
+    const { coverage, day } = entry.mart;
     const of = day === undefined ? '' : ` of ${day}`;
-    const state = sealed ? 'all source rows are sealed' : 'some source rows are missing';
+    const state = coverage === 'proven' ? 'all source rows are proven' : `some source rows are ${coverage}`;
     const from = inputs.length === 0 ? '' : ` from the rows${of} of ${inputs.join(', ')}`;
     return { kind: 'mart', statement: `derived by its select${from}: ${state}` };
   }

@@ -6,6 +6,7 @@ import { quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { type LedgerEntry, type Reader, spansOf } from '../warehouse/index.ts';
+import { coverage } from '../warehouse/query/coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { explainRowIn } from './explain-row.ts';
 import type { ExplainedThing } from './explanation.ts';
@@ -66,17 +67,20 @@ export async function showIn(
   return of === undefined ? shown : { ...shown, why: await explainRowIn(reader, registry, of.table, of.key) };
 }
 
-/** What is proven of a block: the verdicts of the commits that have it. */
+/** What is there of a block, by the commits that have it. */
 function commitsOf(registry: Registry, ledger: readonly LedgerEntry[], seqno: number): readonly ThingSection[] {
   const walked = new Set(registry.pipelines.filter(coversBlocks).map(({ name }) => name));
   const entries = ledger.filter(
     (entry) => walked.has(entry.pipeline) && spansOf(entry).some(({ from, to }) => from <= seqno && seqno <= to),
   );
   if (entries.length === 0) return [];
-  const rows = entries.map(({ pipeline, verdict, proof, number, committedAt }) => [
-    ...[pipeline, proof === 'none' ? 'unproven' : verdict === 'sealed' ? 'proven' : verdict],
-    ...[String(number), committedAt],
-  ]);
+  const rows = entries.map(({ pipeline, number, committedAt }) => {
+    const { proven, unproven, missing } = coverage({ registry, ledger, removals: [] }, registry.pipeline(pipeline), [
+      { from: seqno, to: seqno },
+    ]);
+    const state = proven.length > 0 ? 'proven' : unproven.length > 0 ? 'unproven' : `missing (${missing[0]?.why})`;
+    return [pipeline, state, String(number), committedAt];
+  });
   return [{ title: 'commits', columns: ['pipeline', 'state', 'entry', 'committed'], rows }];
 }
 

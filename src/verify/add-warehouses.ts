@@ -126,7 +126,7 @@ function fateOf(store: Store, registry: Registry, entry: LedgerEntry): string {
   if (mart !== undefined)
     return `a mart, to be built there: ${suggest('build', Object.keys(entry.tables).join(' '), { warehouse: store.path })}`;
   if (scope !== undefined || forgotten !== undefined) return 'it belongs to no block: run it again without --slice';
-  if (verdict !== 'sealed') return 'its blocks are not done';
+  if (verdict !== 'accepted') return 'its blocks are not done';
   const own = registry.pipelines.find(({ name }) => name === pipeline);
   if (own === undefined || serializePipeline(own).id !== declaration) return 'it is declared otherwise';
   const [spans, done] = [spansOf(entry), doneSpans(store.ledger(), pipeline)];

@@ -58,7 +58,7 @@ function inPlaceOf(entries: readonly LedgerEntry[], { staged, draft }: CommitPar
 /** True if a part is complete for the scope of the damaged entry. */
 function isComplete({ entries }: Damage, { draft }: CommitPart): boolean {
   const scope = entries[0]?.scope === PARTIAL ? undefined : entries[0]?.scope;
-  return draft.verdict === 'sealed' && draft.scope === scope;
+  return draft.verdict === 'accepted' && draft.scope === scope;
 }
 
 function failedOf({ pipeline, refetch, spans }: Damage, read: readonly CommitPart[]): readonly Span[] {
@@ -94,7 +94,7 @@ async function stageFailed(
     // Each span has an entry of its own, even where the old one was merged.
     const old = sound.map((entry) => ({ ...entry, spans: undefined }));
     for (const part of await stageRewrite(options, { pipeline, old, misdescribed, keep: [span], read: [] })) {
-      staged.push({ ...part, draft: { ...part.draft, verdict: 'sealed', scope: PARTIAL } });
+      staged.push({ ...part, draft: { ...part.draft, verdict: 'accepted', scope: PARTIAL } });
     }
   }
   return staged;

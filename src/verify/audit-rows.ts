@@ -95,7 +95,7 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
 async function auditKeys(options: AuditOptions, pipeline: PipelineDef): Promise<void> {
   const { warehouse, states, report } = options;
   const [table] = pipeline.tables;
-  const own = states.filter(({ entry }) => entry.pipeline === pipeline.name && entry.verdict === 'sealed');
+  const own = states.filter(({ entry }) => entry.pipeline === pipeline.name && entry.verdict === 'accepted');
   if (table === undefined || own.length === 0 || !coversBlocks(pipeline) || isMasterchain(pipeline)) return;
   const key = table.key.map(quoteName).join(', ');
   const twins = `SELECT ${key} FROM ${quoteName(table.name)} GROUP BY ALL HAVING count(*) > 1`;
@@ -325,7 +325,7 @@ function runsOf({ states, limits }: AuditOptions, pipeline: string, tables: read
   const readable = states.filter(
     ({ entry, tables: found }) =>
       entry.pipeline === pipeline &&
-      entry.verdict === 'sealed' &&
+      entry.verdict === 'accepted' &&
       tables.every((name) => (found.get(name)?.trust ?? 'unreadable') !== 'unreadable'),
   );
   return intersectSpans(unionSpans(readable.flatMap(({ entry }) => spansOf(entry))), limits);

@@ -66,7 +66,7 @@ function tombstones(entries: readonly ForgottenEntry[], { effects, by, days }: F
       return {
         staged: { id, tables: {} },
         draft: {
-          ...{ network, pipeline: name, version, ...covering(spans), verdict: 'sealed', scope: FORGOTTEN },
+          ...{ network, pipeline: name, version, ...covering(spans), verdict: 'accepted', scope: FORGOTTEN },
           ...{ requests: 0, retries: 0, supersedes, forgotten: { by, days: days.get(name) } },
         },
       };

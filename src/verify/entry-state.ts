@@ -96,7 +96,7 @@ function measurable(looked: readonly CheckedTable[]): readonly (CheckedTable & {
 
 /** Tables that an entry should have but does not. */
 function lacking(registry: Registry, entry: LedgerEntry): readonly string[] {
-  if (entry.verdict !== 'sealed') return [];
+  if (entry.verdict !== 'accepted') return [];
   const pipeline = registry.pipelines.filter(isMasterchain).find(({ name }) => name === entry.pipeline);
   return (pipeline?.tables ?? [])
     .map(({ name }) => name)

@@ -230,7 +230,7 @@ function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string
   const done: Record<string, Span[]> = {};
   for (const entry of entries) {
     const { pipeline, verdict, mart, scope } = entry;
-    if (verdict !== 'sealed' || mart !== undefined || scope === PARTIAL) continue;
+    if (verdict !== 'accepted' || mart !== undefined || scope === PARTIAL) continue;
     done[pipeline] ??= [];
     done[pipeline].push(...spansOf(entry));
   }

@@ -172,7 +172,7 @@ export function voidEntry(
   return {
     ...{ format: FORMAT, number, id, network, pipeline, version: 1, span },
     ...(spans === undefined ? {} : { spans }),
-    ...{ verdict: 'sealed', tables: {}, requests: 0, retries: 0, supersedes: [id] },
+    ...{ verdict: 'accepted', tables: {}, requests: 0, retries: 0, supersedes: [id] },
     committedAt: new Date(effects.now()).toISOString(),
   };
 }

@@ -42,7 +42,7 @@ export {
   unprovenSpans,
 } from './ledger/done-spans.ts';
 export { type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
-export type { ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
+export type { Covered, ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
 
 // Evidence: what an entry records of rows, measured again.
 

@@ -38,8 +38,11 @@ export interface TableEntry extends TableEvidence {
   readonly files: readonly TableFile[];
 }
 
-/** `sealed`: proven whole by the block headers. `quarantined`: a record could not be decoded; counts as not done. */
-export type Verdict = 'sealed' | 'quarantined';
+/** `accepted`: no check refused the rows; `coverage` tells which are proven. `quarantined`: a record could not be decoded; its blocks are missing. */
+export type Verdict = 'accepted' | 'quarantined';
+
+/** What a warehouse has of some rows, at least. */
+export type Covered = 'proven' | 'unproven' | 'missing';
 
 /** The inputs of a mart's rows. */
 export interface MartStamp {
@@ -47,8 +50,8 @@ export interface MartStamp {
   readonly day?: string | undefined;
   /** Hash of the select and of the entries that it read: equal hashes mean equal rows. 16 hex digits. */
   readonly inputs: string;
-  /** True if every source row is sealed. */
-  readonly sealed: boolean;
+  /** The least that the warehouse had of the rows that it reads. */
+  readonly coverage: Covered;
   /** Names of the tables and marts that the select reads. */
   readonly reads: readonly string[];
   /** Number of the newest entry when they were selected: later ones are not in them. */
@@ -289,7 +292,7 @@ export interface Store {
   scratch(): FileStage;
   /**
    * Makes the staged rows and the ledger entry visible in one step.
-   * @throws {StoreError} `sealed-meanwhile` if another writer was first; nothing is committed then
+   * @throws {StoreError} `committed-meanwhile` if another writer was first; nothing is committed then
    */
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
   /** As `commit`, for several entries: all of them or none. The last one supersedes what any of them replaces. */

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { isSealedMeanwhile } from '../core/errors.ts';
+import { isCommittedMeanwhile } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
 import { guarded, takeAll } from '../files/file-failure.ts';
@@ -111,7 +111,7 @@ export class WarehouseStore implements Store {
         if (count > 0) due = this.#renamed(due);
       }
     } catch (error) {
-      if (isSealedMeanwhile(error)) {
+      if (isCommittedMeanwhile(error)) {
         await this.#writer.abandon(staged);
         await this.#clearStages(staged);
       }

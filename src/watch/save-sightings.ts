@@ -64,7 +64,7 @@ async function stageRows(
     return {
       staged: await stage.finish(),
       draft: {
-        ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict: 'sealed' },
+        ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict: 'accepted' },
         ...{ supersedes: [], requests: 0, retries: 0 },
       },
     };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { findContradictions, type SealedRows } from '../../src/audit/sealed-rows.ts';
+import { findContradictions, type ProvenRows } from '../../src/audit/proven-rows.ts';
 import type { CountedBlock } from '../../src/chain/headers.ts';
 
-const sealed: SealedRows = {
+const proven: ProvenRows = {
   spans: [{ from: 10, to: 12 }],
   blocks: [
     { id: 'a', mcSeqno: 10, rows: 2, firstLt: 100n, lastLt: 110n },
@@ -18,7 +18,7 @@ const sound = [header('a', 10, 2), header('empty', 11, 0), header('b', 12, 1), h
 
 describe('headers beside transactions that are committed already', () => {
   test('are sound where they count them; what is not committed contradicts nothing', () => {
-    expect(findContradictions(sound, sealed)).toEqual([]);
+    expect(findContradictions(sound, proven)).toEqual([]);
   });
 
   test.each([
@@ -33,13 +33,13 @@ describe('headers beside transactions that are committed already', () => {
     ['is of another masterchain block', header('a', 11, 2), 'counts its 0 committed transactions, got 2'],
   ])('are at fault where one %s', (_, wrong, reason) => {
     const blocks = sound.map((block) => (block.id === wrong.id ? wrong : block));
-    const [first] = findContradictions(blocks, sealed);
+    const [first] = findContradictions(blocks, proven);
     expect(first?.mcSeqno).toBe(wrong.mcSeqno);
     expect(first?.reason).toContain(reason);
   });
 
   test('are at fault where one is missing, or counts transactions where none were', () => {
-    expect(findContradictions(sound.slice(1), sealed)).toMatchObject([{ mcSeqno: 10 }]);
-    expect(findContradictions([...sound, header('new', 11, 4)], sealed)).toMatchObject([{ mcSeqno: 11 }]);
+    expect(findContradictions(sound.slice(1), proven)).toMatchObject([{ mcSeqno: 10 }]);
+    expect(findContradictions([...sound, header('new', 11, 4)], proven)).toMatchObject([{ mcSeqno: 11 }]);
   });
 });

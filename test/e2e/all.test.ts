@@ -56,7 +56,7 @@ describe.sequential('tonlake run --all', () => {
     expect(await hashTables(warehouse)).toEqual(hashes);
   });
 
-  test('a run after the head moved reads lists that change anew, and of the chain one sealed block', async () => {
+  test('a run after the head moved reads lists that change anew, and of the chain one proven block', async () => {
     nowMs = 10_000;
     sandbox.requests.reset();
     const { complete } = await runAll();

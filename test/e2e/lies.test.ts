@@ -194,7 +194,7 @@ describe('headers without transactions', () => {
         { walk, lies: [{ kind, seqno: LIAR }, { kind: 'blocks-empty', seqno: 62 } as const] },
       ]),
     ),
-  )('$walk, $lies: no block is sealed without one of its headers', async ({ walk, lies }) => {
+  )('$walk, $lies: no block is proven without one of its headers', async ({ walk, lies }) => {
     const warehouse = join(freshFolder(), 'w');
     sandbox.setFaults({ lies });
     const { report } = await runInto(warehouse, walk, span, ['blocks']);
@@ -227,7 +227,7 @@ describe.each(['masterchain', 'window'] as const)('a source that lies about some
     return { proven, problems: lied.problems };
   };
   test.each(casesOf(walk === 'masterchain' ? HARMLESS : shallow, exportGroup))(
-    '$kind: the block is not sealed, and is whole once the source tells the truth',
+    '$kind: the block is not proven, and is whole once the source tells the truth',
     async ({ kind, seqno, lie, outcomeOf }) => {
       const { proven, problems } = await outcomeOf();
       if (proven.some(({ from, to }) => from <= seqno && seqno <= to)) {

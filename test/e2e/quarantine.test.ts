@@ -94,7 +94,7 @@ test.each(['w', 'w.duckdb'])(
     sandbox.requests.reset();
     const mended = await exportRange(sandbox.url, RANGE, path);
     expect(mended).toMatchObject({ code: 0, stderr: '', report: { quarantined: 0, complete: true } });
-    // One sealed block is compared with the source; no header is read again.
+    // One proven block is compared with the source; no header is read again.
     const headers = sandbox.requests.entries().filter((entry) => entry.path === 'blocks');
     expect(headers.map((entry) => new URLSearchParams(entry.query).get('limit'))).toEqual(['1']);
     expect(await query(path, 'select count(*) from quarantine')).toEqual([['0']]);

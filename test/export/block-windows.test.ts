@@ -117,7 +117,7 @@ describe('lists of blocks whose transactions are in the warehouse', () => {
     expect([...asked.blocks].sort()).toEqual(['/actions 1009', '/actions 1010', '/traces 1010', '/traces 1011']);
   });
 
-  test('are sealed though the windows come from a server that does not have them', async () => {
+  test('are proven though the windows come from a server that does not have them', async () => {
     const asked = counting((target, answer, isWindow) =>
       isWindow ? withRows(answer, target.path.slice(1), () => []) : undefined,
     );

@@ -115,7 +115,7 @@ describe('a run gives the same rows', () => {
   test.each([
     ['window', 'out-message-missing'],
     ['masterchain', 'bounce-missing'],
-  ] as const)('and seals no block that lacks a message, with a worker, by the walk %s', async (walk, kind) => {
+  ] as const)('and commits no block that lacks a message, with a worker, by the walk %s', async (walk, kind) => {
     const lying = await startTestSandbox({ blocks: 200 });
     try {
       lying.setFaults({ lies: [{ seqno: 68, kind }] });

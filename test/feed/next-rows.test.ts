@@ -61,7 +61,7 @@ class Model {
     return this.all.filter(({ id }) => !this.gone.has(id));
   }
 
-  get sealed(): readonly LedgerEntry[] {
+  get proven(): readonly LedgerEntry[] {
     return this.ledger.filter(({ scope }) => scope === undefined);
   }
 
@@ -76,7 +76,7 @@ class Model {
     const part: TableEntry = { rows: rows.size, keyHash: '', sums: {}, schema: '', files };
     const id = more.id ?? `e${number}`;
     this.all.push({
-      ...{ format: 1, number, id, network: 'x', pipeline: this.pipeline.name, version: 1, verdict: 'sealed' },
+      ...{ format: 1, number, id, network: 'x', pipeline: this.pipeline.name, version: 1, verdict: 'accepted' },
       ...{ span: { from: first, to: last }, spans, tables: { [this.table]: part }, requests: 0, retries: 0 },
       ...{ supersedes: [], committedAt: '' },
       ...more,
@@ -96,7 +96,7 @@ class Model {
       return this.add(this.fresh(blocks));
     }
     if (step.kind === 'consume') return;
-    const own = this.sealed;
+    const own = this.proven;
     const chosen = own[step.which % Math.max(1, own.length)];
     if (step.kind === 'merge') {
       const merged = own.slice(step.which % Math.max(1, own.length)).slice(0, step.count);
@@ -105,7 +105,7 @@ class Model {
       return this.add(rows, { copies: 1, supersedes: merged.map(({ id }) => id) });
     }
     if (step.kind === 'export again') {
-      const [span] = subtractSpans([{ from: 1, to: this.head }], this.sealed.flatMap(spansOf));
+      const [span] = subtractSpans([{ from: 1, to: this.head }], this.proven.flatMap(spansOf));
       if (span === undefined) return;
       const partial = this.ledger.filter(({ scope }) => scope === 'part of the rows').map(({ id }) => id);
       return this.add(this.fresh([span.from]), { supersedes: partial });
@@ -194,7 +194,7 @@ function replay(pipeline: string, before: readonly Act[], acts: readonly Act[]):
     for (let at = 0; at < step.steps; at++) consumer.consume(step.isKilled);
   }
   while (consumer.consume(false));
-  const inForce = new Map(model.sealed.flatMap(({ id }) => [...(model.rows.get(id) ?? [])]));
+  const inForce = new Map(model.proven.flatMap(({ id }) => [...(model.rows.get(id) ?? [])]));
   for (const [seqno, version] of inForce) expect([seqno, consumer.seen.get(seqno)]).toEqual([seqno, version]);
   for (const [version, times] of consumer.times) expect([version, times]).toEqual([version, 1]);
 }
@@ -227,7 +227,7 @@ describe('a merged entry of a list', () => {
     const model = new Model('jetton_transfers');
     for (let at = 0; at < 30; at++) model.act({ kind: 'commit', size: 2 });
     model.act({ kind: 'merge', which: 0, count: 30 });
-    expect(model.sealed).toHaveLength(1);
+    expect(model.proven).toHaveLength(1);
     const followed = [{ pipeline: model.pipeline, tables: model.pipeline.tables }];
     const state = { log: model.all, ledger: model.ledger, followed, mostRows: 10 };
     const sizes: number[] = [];

@@ -12,7 +12,7 @@ const ON_TIME = { lateBlocks: 0, lateRows: 0, lateShards: 0 };
 const problemsOf = (events: readonly FollowEvent[]) =>
   events.flatMap((event) => (event.event === 'problem' ? [`${event.pipeline} ${event.from} ${event.code}`] : []));
 
-test('what comes late leaves holes, which are told once and sealed later, while the head goes on', async () => {
+test('what comes late leaves holes, which are told once and proven later, while the head goes on', async () => {
   const late = { lateBlocks: 0.07, lateRows: 0.07, lateShards: 0.1, lateMs: 9_000 };
   const { effects, sandbox } = await startGrowing(1_000, { activity: 0.15, faults: late });
   const options = { network: sandbox.url, effects, pipelines: ['transactions', 'traces'] };

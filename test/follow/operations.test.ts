@@ -53,7 +53,7 @@ const FIGURES: FollowFigures = {
   martLags: { accounts: 31 },
 };
 
-test('health is bad above the bound of the lag, before anything is sealed, and when nothing happens any more', () => {
+test('health is bad above the bound of the lag, before anything is proven, and when nothing happens any more', () => {
   const stateOf = (change: Partial<FollowFigures>) => {
     const health = new Health(realEffects, 5_000);
     expect(health.read()).toMatchObject({ status: 'starting', maxLagSeconds: 5, jobs: [] });
@@ -79,7 +79,7 @@ test('metrics show the figures as they are when somebody asks', async () => {
     'tonlake_follow_lag_seconds 4',
     'tonlake_follow_lag_blocks 10',
     'tonlake_follow_head_block 1010',
-    'tonlake_follow_sealed_block 1000',
+    'tonlake_follow_proven_block 1000',
     'tonlake_follow_missing_blocks 2',
     'tonlake_follow_oldest_hole_block 990',
     'tonlake_follow_files 12',

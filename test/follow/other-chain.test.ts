@@ -52,7 +52,7 @@ describe('another chain under the same address', () => {
     await expect(following).rejects.toMatchObject({
       code: 'other-chain',
       message: expect.stringMatching(
-        `^walk blocks ${HEAD - 25}: expected the sealed block ${HEAD - 25} with hash .*nothing was written`,
+        `^walk blocks ${HEAD - 25}: expected the proven block ${HEAD - 25} with hash .*nothing was written`,
       ),
     });
     replace();
@@ -106,7 +106,7 @@ describe('another chain under the same address', () => {
     expect(spans.slice(before)).toEqual(['blocks', 'transactions']);
   });
 
-  test('with a lower head writes nothing: until the head passes what is sealed, the chains cannot be told apart', async () => {
+  test('with a lower head writes nothing: until the head passes what is proven, the chains cannot be told apart', async () => {
     const { sandbox, options } = await startReplaceable();
     await run({ ...options, range: `${HEAD - 5}:${HEAD}` });
     const commits = await commitsOf(options.warehouse);
@@ -149,7 +149,7 @@ describe('another chain under the same address', () => {
   });
 });
 
-test('a run that continues a warehouse compares one sealed block with the source, and refuses another chain', async () => {
+test('a run that continues a warehouse compares one proven block with the source, and refuses another chain', async () => {
   const { replace, sandbox, options } = await startReplaceable();
   const comparisons = () => sandbox.requests.targets.filter((each) => /^\/blocks\?.*limit=1$/.test(each)).length;
   const runOver = (range: string, pipelines = options.pipelines) => run({ ...options, pipelines, range });
@@ -170,7 +170,7 @@ test('a run that continues a warehouse compares one sealed block with the source
   ] as const) {
     await expect(runOver(range, [pipeline]), pipeline).rejects.toMatchObject({
       code: 'other-chain',
-      message: expect.stringMatching(`^walk blocks ${HEAD - 40}: expected the sealed block ${HEAD - 40} with hash`),
+      message: expect.stringMatching(`^walk blocks ${HEAD - 40}: expected the proven block ${HEAD - 40} with hash`),
     });
   }
   expect(await commitsOf(options.warehouse)).toBe(commits);

@@ -73,7 +73,7 @@ describe('a source', () => {
     expect(report.complete).toBe(true);
   });
 
-  test('with a hole that stays is followed beyond it; the hole is told once, and sealed when it closes', async () => {
+  test('with a hole that stays is followed beyond it; the hole is told once, and proven when it closes', async () => {
     const hole = HEAD + 20;
     const { options } = await startFollowed(250, { faults: { holes: [hole], holeAsks: 1e9, holeMs: 40_000 } });
     const { events, lags, report } = await followUntil(reaches(HEAD + 250), options);
@@ -88,8 +88,8 @@ describe('a source', () => {
       { pipeline: 'blocks', from: hole + 1, to: hole + 1, code: 'unbalanced' },
     ]);
     // Blocks beside the hole were not requested again for it.
-    const sealed = events.flatMap((event) => (event.event === 'span' && event.pipeline === 'blocks' ? [event] : []));
-    expect(sealed.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(252);
+    const proven = events.flatMap((event) => (event.event === 'span' && event.pipeline === 'blocks' ? [event] : []));
+    expect(proven.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(252);
   });
 
   test('that refuses the key is followed again with the key that replaces it in its file', async () => {

@@ -34,7 +34,7 @@ test('lists that do not read each other share the comparisons of the chain in a 
   expect(counted.slice(1).map((count, at) => count - (counted[at] ?? 0))).toEqual(counted.slice(1).map(() => 3));
 });
 
-test('a shard state that does not agree with the headers is asked for again, and the blocks are sealed', async () => {
+test('a shard state that does not agree with the headers is asked for again, and the blocks are proven', async () => {
   const { effects, sandbox } = await startGrowing(90, { activity: 0.1 });
   let lies = 1;
   sandbox.answer = async (passing) => {

@@ -12,7 +12,7 @@ const reading = pipeline('r', { kind: 'snapshot' });
 
 const entry = (of: string, from: number, to: number, asOf?: number): LedgerEntry =>
   ({
-    ...{ pipeline: of, span: { from, to }, verdict: 'sealed', tables: {} },
+    ...{ pipeline: of, span: { from, to }, verdict: 'accepted', tables: {} },
     ...(asOf === undefined ? {} : { asOf: { from: asOf, to: asOf } }),
   }) as unknown as LedgerEntry;
 

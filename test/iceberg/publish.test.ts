@@ -101,7 +101,7 @@ describe('a warehouse that is published', () => {
     const store = await openTestStore(path);
     const stage = store.stage('items', { from: 30, to: 30 });
     await store.commit(await stage.finish(), {
-      ...{ network: 'sandbox', pipeline: 'items', version: 1, span: { from: 30, to: 30 }, verdict: 'sealed' },
+      ...{ network: 'sandbox', pipeline: 'items', version: 1, span: { from: 30, to: 30 }, verdict: 'accepted' },
       ...{ requests: 1, retries: 0, supersedes: [] },
     });
     await store.close();
@@ -164,7 +164,7 @@ describe('superseded files', () => {
     const supersedes = store.ledger().map(({ id }) => id);
     const stage = store.stage('items', { from: 0, to: 29 });
     await store.commit(await stage.finish(), {
-      ...{ network: 'sandbox', pipeline: 'items', version: 1, span: { from: 0, to: 29 }, verdict: 'sealed' },
+      ...{ network: 'sandbox', pipeline: 'items', version: 1, span: { from: 0, to: 29 }, verdict: 'accepted' },
       ...{ requests: 0, retries: 0, supersedes, scope: 'forgotten', forgotten: { by: 'command' } },
     });
     await store.close();

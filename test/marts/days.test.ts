@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DaySpan, isFullDay, readDaySpans } from '../../src/chain/day-spans.ts';
+import type { Span } from '../../src/core/span.ts';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
-import { isSealed } from '../../src/marts/mart-inputs.ts';
+import { coveredIn } from '../../src/marts/mart-inputs.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Query } from '../../src/sql/query-result.ts';
 import { readHeaderDays } from '../../src/warehouse/query/header-days.ts';
@@ -128,7 +129,7 @@ function headersEntry(rows: readonly Row[]): LedgerEntry {
   const span = { from: rows[0]?.[0] ?? 0, to: rows.at(-1)?.[0] ?? 0 };
   return {
     ...{ format: 1, number: 1, id: `blocks-${span.from}`, network: 'sandbox', pipeline: 'blocks', version: 1, span },
-    ...{ verdict: 'sealed', requests: 0, retries: 0, supersedes: [], committedAt: '' },
+    ...{ verdict: 'accepted', requests: 0, retries: 0, supersedes: [], committedAt: '' },
     tables: { blocks: { rows: rows.length, keyHash: '0', sums: {}, schema: 'x', files } },
   };
 }
@@ -197,13 +198,12 @@ describe('the days of headers by the bounds of their files', () => {
   });
 });
 
-describe('rows are sealed', () => {
-  const entry = (
-    pipeline: string,
-    from: number,
-    to: number,
-    verdict: LedgerEntry['verdict'] = 'sealed',
-  ): LedgerEntry => ({
+describe('rows of a mart are', () => {
+  let registry: Registry;
+  beforeAll(async () => {
+    registry = await loadRegistry();
+  });
+  const entry = (pipeline: string, from: number, to: number, more: Partial<LedgerEntry> = {}): LedgerEntry => ({
     ...{
       format: 1,
       number: 1,
@@ -212,26 +212,43 @@ describe('rows are sealed', () => {
       pipeline,
       version: 1,
       span: { from, to },
-      verdict,
     },
-    ...{ tables: {}, requests: 0, retries: 0, supersedes: [], committedAt: '' },
+    ...{ verdict: 'accepted', tables: {}, requests: 0, retries: 0, supersedes: [], committedAt: '', ...more },
   });
+  const coveredOf = (ledger: readonly LedgerEntry[], names: readonly string[], span: Span | undefined) => {
+    const pipelines = registry.pipelines.filter(({ name }) => names.includes(name));
+    return coveredIn({ registry, ledger, removals: [] }, pipelines, span === undefined ? [] : [span])(span);
+  };
+  const DAY = { from: 5, to: 15 };
 
-  test('where every pipeline behind them has sealed the span', () => {
+  test('proven where every pipeline behind them is', () => {
     const ledger = [entry('blocks', 1, 20), entry('transactions', 1, 9), entry('transactions', 10, 20)];
-    expect(isSealed(ledger, ['blocks', 'transactions'], { from: 5, to: 15 })).toBe(true);
-    expect(isSealed(ledger, ['blocks', 'transactions'], undefined)).toBe(true);
+    expect(coveredOf(ledger, ['blocks', 'transactions'], DAY)).toBe('proven');
+    expect(coveredOf(ledger, ['blocks', 'transactions'], undefined)).toBe('proven');
   });
 
-  test('not where one lacks a block, or has a record in quarantine', () => {
+  test('unproven where nothing was compared with a list, or if it has no blocks at all', () => {
+    const ledger = [
+      entry('blocks', 1, 20),
+      entry('transactions', 1, 20),
+      entry('jetton_burns', 1, 9, { proof: 'none' }),
+    ];
+    const rest = entry('jetton_burns', 10, 20, { proof: 'transactions' });
+    expect(coveredOf([...ledger, rest], ['transactions', 'jetton_burns'], DAY)).toBe('unproven');
+    expect(coveredOf([...ledger, rest], ['transactions', 'jetton_burns'], { from: 10, to: 15 })).toBe('proven');
+    expect(coveredOf([...ledger, entry('jetton_masters', 0, 0)], ['jetton_masters'], undefined)).toBe('unproven');
+  });
+
+  test('missing where one lacks a block, or has a record in quarantine', () => {
     const lacking = [entry('blocks', 1, 20), entry('transactions', 1, 9), entry('transactions', 11, 20)];
-    expect(isSealed(lacking, ['blocks', 'transactions'], { from: 5, to: 15 })).toBe(false);
+    expect(coveredOf(lacking, ['blocks', 'transactions'], DAY)).toBe('missing');
     const bad = [
       entry('transactions', 1, 9),
-      entry('transactions', 10, 10, 'quarantined'),
+      entry('transactions', 10, 10, { verdict: 'quarantined' }),
       entry('transactions', 11, 20),
     ];
-    expect(isSealed(bad, ['transactions'], { from: 5, to: 15 })).toBe(false);
-    expect(isSealed(bad, ['transactions'], undefined)).toBe(false);
+    expect(coveredOf(bad, ['transactions'], DAY)).toBe('missing');
+    expect(coveredOf(bad, ['transactions'], undefined)).toBe('missing');
+    expect(coveredOf([], ['transactions'], undefined)).toBe('missing');
   });
 });

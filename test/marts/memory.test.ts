@@ -34,7 +34,7 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
   };
   const large =
     'SELECT max(length(s)) AS key, 1::BIGINT AS n FROM (SELECT string_agg(repeat(i::VARCHAR, 40)) AS s FROM range(800000) t(i))';
-  const stamp = { inputs: '0123456789abcdef', sealed: true, reads: [], through: 0 };
+  const stamp = { inputs: '0123456789abcdef', coverage: 'proven' as const, reads: [], through: 0 };
   await commitSelect(watched, watched.query, {
     table,
     select: large,

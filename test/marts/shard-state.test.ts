@@ -113,7 +113,7 @@ test('a shard whose newest block lies before the range, or in missing blocks, ha
   expect(partial.every((seqno) => seqno < 106 || (seqno >= 190 && seqno < 195))).toBe(true);
   // Nothing says that these rows are all: queries warn of them.
   expect(mart?.marked).toEqual(mart?.days);
-  expect(await texts(path, 'SELECT DISTINCT _sealed FROM shard_state')).toEqual([['false']]);
+  expect(await texts(path, 'SELECT DISTINCT _coverage FROM shard_state')).toEqual([['missing']]);
   await exported('1:320', 'w', path);
   await build(path);
   expect(await hashMarts(path, ['shard_state'])).toEqual(await hashMarts(whole, ['shard_state']));

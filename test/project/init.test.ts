@@ -101,7 +101,7 @@ test('its own mart is a table like others: described, explained, and in the work
       'transactions',
       'failed',
       'total_fees',
-      '_sealed',
+      '_coverage',
     ]);
     const tables = await visitor.read<readonly TableItem[]>('/api/tables');
     expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['busy_accounts', 'check_failures']));

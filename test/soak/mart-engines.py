@@ -35,7 +35,7 @@ def counted(columns, rows):
 
 def expected(name):
     table = parquet.read_table(f"{name}.parquet")
-    columns = [column for column in table.column_names if column != "_sealed"]
+    columns = [column for column in table.column_names if column != "_coverage"]
     lists = [table.column(column).to_pylist() for column in columns]
     return sorted(columns), counted(columns, zip(*lists))
 

@@ -78,7 +78,7 @@ describe.skipIf(!isThere)('marts on Spark (skipped without Java, pyspark and sql
     const folder = freshFolder();
     const queries = await openQueries(warehouse);
     for (const name of names) {
-      await queries.write(`SELECT * EXCLUDE (_sealed) FROM ${name}`, {
+      await queries.write(`SELECT * EXCLUDE (_coverage) FROM ${name}`, {
         file: join(folder, `${name}.parquet`),
         format: 'parquet',
       });

@@ -121,7 +121,7 @@ test('links that were read while their messages were in transit are not final, a
   await growing.close();
 });
 
-test('links of a source that has not heard of their receivers are asked for again, and never sealed so', async () => {
+test('links of a source that has not heard of their receivers are asked for again, and never proven so', async () => {
   let late = 0;
   sandbox.changeAnswers(({ path }, answer) =>
     path === '/messages'

@@ -22,8 +22,8 @@ test('a ledger of 130,000 entries has a status and can be verified', async () =>
   await (await openTestStore(path, { tables: registry.tables })).close();
   const database = await Database.open(path);
   const entry = `'{"format":1,"number":' || n || ',"id":"e' || n || '","network":"sandbox","pipeline":"blocks","version":1,"span":{"from":'
-    || (2 * n) || ',"to":' || (2 * n) || '},"verdict":"sealed","tables":{},"requests":1,"retries":0,"supersedes":[],"committedAt":"2026-05-01T00:00:00.000Z"}'`;
-  await database.run(`INSERT INTO _ledger SELECT n, 'e' || n, 'blocks', 2 * n, 2 * n, 'sealed', '{}', 1, TIMESTAMP '2026-05-01', NULL,
+    || (2 * n) || ',"to":' || (2 * n) || '},"verdict":"accepted","tables":{},"requests":1,"retries":0,"supersedes":[],"committedAt":"2026-05-01T00:00:00.000Z"}'`;
+  await database.run(`INSERT INTO _ledger SELECT n, 'e' || n, 'blocks', 2 * n, 2 * n, 'proven', '{}', 1, TIMESTAMP '2026-05-01', NULL,
     ${entry} FROM range(1, ${MANY + 1}) t(n)`);
   database.close();
   const { pipelines } = await readStatus(path);

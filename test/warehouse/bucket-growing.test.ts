@@ -154,7 +154,7 @@ describe.skipIf(isMissing)('files that are put while they grow (skipped without 
     const other = await openTestStore(path);
     const { tables } = await commitItems(other, 50, 60);
     await other.close();
-    await expect(commit(stage)).rejects.toMatchObject({ code: 'sealed-meanwhile' });
+    await expect(commit(stage)).rejects.toMatchObject({ code: 'committed-meanwhile' });
     const named = Object.values(tables).flatMap(({ files }) => files.map((file) => file.path));
     expect((await filesThere()).sort()).toEqual(named.sort());
     await store.close();

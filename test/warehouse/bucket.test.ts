@@ -120,12 +120,12 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
   test('rows of blocks that another writer has committed meanwhile are dropped, with their files', async () => {
     const [one, two] = [await openTestStore(path), await openTestStore(path)];
     await commitItems(one, 50, 149);
-    await expect(commitItems(two, 100, 199)).rejects.toMatchObject({ code: 'sealed-meanwhile', retryable: true });
+    await expect(commitItems(two, 100, 199)).rejects.toMatchObject({ code: 'committed-meanwhile', retryable: true });
     expect((await filesIn()).every((name) => name.includes('50-149-'))).toBe(true);
     // What it learned stays: the next rows are beside them.
     expect(two.ledger()).toEqual(one.ledger());
     await commitItems(two, 150, 199);
-    await expect(commitItems(one, 150, 160)).rejects.toMatchObject({ code: 'sealed-meanwhile' });
+    await expect(commitItems(one, 150, 160)).rejects.toMatchObject({ code: 'committed-meanwhile' });
     expect(entriesIn()).toHaveLength(2);
     for (const store of [one, two]) await store.close();
   });
@@ -172,7 +172,7 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     const two = await openTestStore(path);
     await commitItems(one, 1, 50, { supersedes: [first.id] });
     await expect(commitItems(two, 1, 50, { supersedes: [first.id] })).rejects.toMatchObject({
-      code: 'sealed-meanwhile',
+      code: 'committed-meanwhile',
     });
     expect(two.ledger()).toEqual(one.ledger());
     for (const store of [one, two]) await store.close();
@@ -182,10 +182,10 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     const [one, two] = [await openTestStore(path), await openTestStore(path)];
     const mart = (day: string) => ({
       pipeline: 'mart:items',
-      mart: { day, inputs: 'x', sealed: true, reads: [], through: 0 },
+      mart: { day, inputs: 'x', coverage: 'proven' as const, reads: [], through: 0 },
     });
     await commitItems(one, 1, 50, mart('2026-05-01'));
-    await expect(commitItems(two, 1, 50, mart('2026-05-01'))).rejects.toMatchObject({ code: 'sealed-meanwhile' });
+    await expect(commitItems(two, 1, 50, mart('2026-05-01'))).rejects.toMatchObject({ code: 'committed-meanwhile' });
     await commitItems(two, 1, 50, mart('2026-05-02'));
     expect(two.ledger()).toHaveLength(2);
     for (const store of [one, two]) await store.close();

@@ -30,7 +30,7 @@ describe('compact', () => {
     expect(entry).toMatchObject({
       number: 13,
       span: { from: 0, to: 119 },
-      verdict: 'sealed',
+      verdict: 'accepted',
       requests: 12,
       tables: { items: { rows: 120, sums: { lt: '7140000' } }, parts: { rows: 240 } },
     });

@@ -37,7 +37,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a %s warehouse that is shared',
       ),
     );
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    expect(ends[1]).toMatchObject({ reason: { code: 'sealed-meanwhile' } });
+    expect(ends[1]).toMatchObject({ reason: { code: 'committed-meanwhile' } });
     expect((await countItems(second)).rows).toBe(10);
     await first.close();
     await second.close();
@@ -51,7 +51,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a %s warehouse that is shared',
     const replace = async (store: typeof first) =>
       store.commit(await stageItems(store, { from: 1, to: 10 }), draftOf({ from: 1, to: 10 }, { supersedes: [id] }));
     await replace(first);
-    await expect(replace(second)).rejects.toMatchObject({ code: 'sealed-meanwhile' });
+    await expect(replace(second)).rejects.toMatchObject({ code: 'committed-meanwhile' });
     expect((await countItems(first)).rows).toBe(10);
     await second.close();
     await first.close();

@@ -39,7 +39,7 @@ export function draftOf(span: Span, more: Partial<CommitDraft> = {}): CommitDraf
     pipeline: 'items',
     version: 1,
     span,
-    verdict: 'sealed',
+    verdict: 'accepted',
     requests: 1,
     retries: 0,
     supersedes: [],

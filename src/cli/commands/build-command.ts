@@ -15,7 +15,7 @@ interface BuildFlags extends CommonOptions {
 
 const HELP = `
 Marts are tables built by the queries in sql/marts. Marts with one row per day are built day by day, and only days with changed
-inputs are rebuilt; accounts and latest_balances are merged with new blocks. The column _sealed is false for rows of days that are not sealed or not complete.
+inputs are rebuilt; accounts and latest_balances are merged with new blocks. The column _coverage is missing for rows of days with missing blocks, and unproven if nothing proves some of them.
 
 Examples:
   tonlake build --list

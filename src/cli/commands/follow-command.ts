@@ -65,7 +65,7 @@ export function addFollow(program: Command): void {
     .argument('[pipeline...]', 'pipelines to follow, with those they depend on (default: transactions)')
     .option(
       '--from <range>',
-      'first block, as the start of a range: 2026-05-01, -1000:, 47670000 (default: where following began; at first the end of what is sealed, or the head)',
+      'first block, as the start of a range: 2026-05-01, -1000:, 47670000 (default: where following began; at first the end of what is proven, or the head)',
     )
     .option(
       '--lag <time>',

@@ -1,4 +1,4 @@
-import type { SealedRows } from '../../audit/sealed-rows.ts';
+import type { ProvenRows } from '../../audit/proven-rows.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { hullOf, intersectSpans, type Span, seqnosOf, spanSize, subtractSpans, unionSpans } from '../../core/span.ts';
 import type { MasterchainPipeline } from '../../declare/pipeline.ts';
@@ -198,10 +198,10 @@ async function unlessStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T 
 async function headerSpan(context: Context, known: HeaderEnds, plan: HeaderPlan): Promise<SpanWalk<PagedRequest>> {
   const { span, only, before, after } = known;
   const { source, pipeline } = context;
-  const sealed = await sealedRows(context, only);
+  const proven = await provenRows(context, only);
   // At the beginning of the index, a state may name older blocks.
   const newest = before === undefined ? after.filter(({ mcSeqno }) => mcSeqno >= span.from) : after;
-  const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), sealed };
+  const ends = { before: before?.map(({ id }) => id), after: newest.map(({ id }) => id), proven };
   const proof = linkProof({ span, ends, source, pipeline: pipeline.name });
   const see: SpanWalk<PagedRequest>['see'] = ({ of }, answer) => {
     if (of.kind === 'block') proof.see(of.seqno, answer);
@@ -242,7 +242,7 @@ async function* headerPages(
 }
 
 /** Committed transactions of some blocks; undefined for none. */
-async function sealedRows({ sink, registry }: WalkContext, blocks: readonly Span[]): Promise<SealedRows | undefined> {
+async function provenRows({ sink, registry }: WalkContext, blocks: readonly Span[]): Promise<ProvenRows | undefined> {
   const spans = intersectSpans(blocks, doneSpans(sink.ledger(), registry.playing('counted').pipeline.name));
   return spans.length === 0 ? undefined : { spans, blocks: await sink.transactions(spans) };
 }

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Effects } from '../../core/effects.ts';
-import { isSealedMeanwhile } from '../../core/errors.ts';
+import { isCommittedMeanwhile } from '../../core/errors.ts';
 import { type Span, totalSize } from '../../core/span.ts';
 import { heldTables } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
@@ -104,7 +104,7 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
         merged++;
         options.onEvent?.(event);
       } catch (error) {
-        if (!isSealedMeanwhile(error)) throw error;
+        if (!isCommittedMeanwhile(error)) throw error;
         rivalled++;
       }
     }

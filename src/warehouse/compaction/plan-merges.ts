@@ -159,7 +159,7 @@ function adjacentRuns(run: readonly LedgerEntry[]): readonly (readonly LedgerEnt
 
 function isMergeable(entry: LedgerEntry, { tables, pipelines, range, targetBytes }: MergePlanOptions): boolean {
   const { verdict, scope, asOf, without } = entry;
-  if (verdict !== 'sealed' || scope !== undefined) return false;
+  if (verdict !== 'accepted' || scope !== undefined) return false;
   const walk = pipelines.find(({ name }) => name === entry.pipeline)?.walk;
   if (asOf !== undefined && (walk === undefined || !isFinal(walk, entry))) return false;
   if (range !== undefined && subtractSpans(spansOf(entry), range).length > 0) return false;

@@ -64,7 +64,7 @@ export function narrowerEntries(
 
 /** True for an entry whose blocks count as done. */
 export function isDone(entry: LedgerEntry, pipeline: string): boolean {
-  return entry.pipeline === pipeline && entry.verdict === 'sealed' && entry.scope === undefined;
+  return entry.pipeline === pipeline && entry.verdict === 'accepted' && entry.scope === undefined;
 }
 
 /** The spans of a pipeline whose records could not be decoded. */

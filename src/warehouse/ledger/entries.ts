@@ -31,7 +31,7 @@ const entrySchema = z.object({
   version: z.number(),
   span: spanSchema,
   spans: z.array(spanSchema).min(2).optional(),
-  verdict: z.enum(['sealed', 'quarantined']),
+  verdict: z.enum(['accepted', 'quarantined']),
   tables: z.record(
     z.string(),
     z.object({
@@ -59,7 +59,7 @@ const entrySchema = z.object({
   without: z.record(z.string(), z.array(z.string())).optional(),
   mart: z
     .object({
-      ...{ day: z.string().optional(), inputs: z.string(), sealed: z.boolean() },
+      ...{ day: z.string().optional(), inputs: z.string(), coverage: z.enum(['proven', 'unproven', 'missing']) },
       ...{ reads: z.array(z.string()), through: count },
       select: z.string().optional(),
       passed: z.record(z.string(), z.string()).optional(),

@@ -1,4 +1,4 @@
-import { SEALED_MEANWHILE, StoreError } from '../../core/errors.ts';
+import { COMMITTED_MEANWHILE, StoreError } from '../../core/errors.ts';
 import { haveCommon, type Span, shortSpans } from '../../core/span.ts';
 import { coversBlocks, type PipelineDef } from '../../declare/pipeline.ts';
 import type { CommitDraft, LedgerEntry } from '../store.ts';
@@ -18,7 +18,7 @@ export interface RivalOptions {
 
 /**
  * Refuses rows that would be there twice.
- * @throws {StoreError} `sealed-meanwhile` if another writer has committed the same blocks, the same part of a mart, or lists and keys
+ * @throws {StoreError} `committed-meanwhile` if another writer has committed the same blocks, the same part of a mart, or lists and keys
  * since these were chosen
  */
 export function requireUnrivalled({ draft, id, rivals, isReplaced, pipelines = [] }: RivalOptions): void {
@@ -30,20 +30,20 @@ export function requireUnrivalled({ draft, id, rivals, isReplaced, pipelines = [
     // Each block of such a pipeline has its rows once, so that entries must not overlap.
     if (own === undefined || coversBlocks(own)) return haveCommon(spansOf(entry), spans);
     // Lists and keys of different blocks have rows in common.
-    return draft.seen !== undefined && entry.verdict === 'sealed' && entry.number > draft.seen;
+    return draft.seen !== undefined && entry.verdict === 'accepted' && entry.number > draft.seen;
   };
   const rival = rivals.find(isRival);
-  if (rival !== undefined && draft.forgotten === undefined) throw sealedMeanwhile(draft.pipeline, spans, rival);
-  if (draft.supersedes.some((each) => each !== id && isReplaced(each))) throw sealedMeanwhile(draft.pipeline, spans);
+  if (rival !== undefined && draft.forgotten === undefined) throw committedMeanwhile(draft.pipeline, spans, rival);
+  if (draft.supersedes.some((each) => each !== id && isReplaced(each))) throw committedMeanwhile(draft.pipeline, spans);
 }
 
 /** The error of a commit whose rows another writer has committed, or whose replaced rows another one has replaced. */
-function sealedMeanwhile(pipeline: string, spans: readonly Span[], rival?: LedgerEntry): StoreError {
+function committedMeanwhile(pipeline: string, spans: readonly Span[], rival?: LedgerEntry): StoreError {
   const by = rival === undefined ? '' : ` as entry ${rival.number}`;
   return new StoreError(
     `store: ${pipeline} ${shortSpans(spans)}: another writer has committed these rows meanwhile${by}`,
     {
-      code: SEALED_MEANWHILE,
+      code: COMMITTED_MEANWHILE,
       retryable: true,
       hint: 'run the same command again: it does what is missing',
     },

@@ -47,7 +47,7 @@ function boundsOfDays(
   for (const entry of ledger) {
     const files = entry.tables[table]?.files;
     if (files === undefined) continue;
-    if (entry.verdict !== 'sealed' || entry.scope !== undefined || files.length === 0) return undefined;
+    if (entry.verdict !== 'accepted' || entry.scope !== undefined || files.length === 0) return undefined;
     held.push(...spansOf(entry));
     for (const { path, bounds } of files) {
       const [date, [least, greatest] = []] = [dateIn(path), bounds['mc_block_seqno']];

@@ -61,7 +61,7 @@ async function planReads(registry: Registry, sql: string, parameters: Parameters
 
 /** What of the columns that are read was left out, and where. */
 export function leftOutGaps(ledger: readonly LedgerEntry[], registry: Registry, reads: Reads): readonly LeftOutGap[] {
-  const narrow = ledger.filter(({ without, verdict }) => without !== undefined && verdict === 'sealed');
+  const narrow = ledger.filter(({ without, verdict }) => without !== undefined && verdict === 'accepted');
   const gaps: LeftOutGap[] = [];
   for (const [table, columns] of reads) {
     const own = narrow.filter(({ without }) => lacks(without, table, columns).length > 0);

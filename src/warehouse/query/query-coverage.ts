@@ -237,7 +237,7 @@ function lacksOfMart(held: Held, name: string, scans: readonly Scan[]): readonly
   const isAsked = (day: string | undefined): boolean =>
     day === undefined ||
     asked.some((each) => each === undefined || each.some((period) => overlaps(period, { from: day, to: day })));
-  const open = built.filter(({ mart }) => mart?.sealed === false && isAsked(mart.day));
+  const open = built.filter(({ mart }) => mart?.coverage === 'missing' && isAsked(mart.day));
   const days = open.map(({ mart }) => mart?.day ?? 'what it reads').sort();
   const periods = asked.flatMap((each) => each ?? []);
   const parts = [

@@ -76,7 +76,7 @@ export interface WarehouseStatus {
   readonly network: string;
   readonly warehouse: string;
   readonly store: 'parquet' | 'duckdb';
-  /** Newest masterchain block with sealed headers; undefined without headers. */
+  /** Newest masterchain block with proven headers; undefined without headers. */
   readonly newest: NewestBlock | undefined;
   /** Records in quarantine. */
   readonly quarantined: number;
@@ -134,7 +134,7 @@ function martsOf(held: Held): readonly MartStatus[] {
     const entries = built.filter(({ tables }) => tables[name] !== undefined);
     const parts = entries.flatMap(({ tables }) => tables[name] ?? []);
     const files = parts.flatMap((part) => part.files);
-    const open = entries.filter(({ mart }) => mart?.sealed === false);
+    const open = entries.filter(({ mart }) => mart?.coverage === 'missing');
     return {
       mart: name,
       rows: parts.reduce((sum, { rows }) => sum + rows, 0),

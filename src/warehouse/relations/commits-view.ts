@@ -12,7 +12,7 @@ export const commitColumns = [
   { name: 'pipeline', type: 'VARCHAR', doc: 'what was exported' },
   { name: 'span_from', type: 'BIGINT', doc: 'first masterchain block of the span' },
   { name: 'span_to', type: 'BIGINT', doc: 'last masterchain block of the span' },
-  { name: 'verdict', type: 'VARCHAR', doc: 'whether the span is sealed' },
+  { name: 'verdict', type: 'VARCHAR', doc: 'accepted, or quarantined: a record could not be decoded' },
   { name: 'rows', type: 'JSON', doc: 'rows of each table that it brought, in the row of its first span' },
   { name: 'requests', type: 'BIGINT', doc: 'requests that it took, in the row of its first span' },
   { name: 'committed_at', type: 'TIMESTAMP', doc: 'UTC time of the commit' },

@@ -2,7 +2,7 @@ import type { CountedBlock } from '../chain/headers.ts';
 import type { Span } from '../core/span.ts';
 
 /** The committed transactions of one block. */
-export interface SealedBlock {
+export interface ProvenBlock {
   readonly id: string;
   readonly mcSeqno: number;
   readonly rows: number;
@@ -11,11 +11,11 @@ export interface SealedBlock {
 }
 
 /** Committed transactions, with which new headers of their blocks are compared. Plain data. */
-export interface SealedRows {
+export interface ProvenRows {
   /** Masterchain blocks whose transactions are committed. */
   readonly spans: readonly Span[];
   /** The blocks that have transactions. */
-  readonly blocks: readonly SealedBlock[];
+  readonly blocks: readonly ProvenBlock[];
 }
 
 /** A header that contradicts committed transactions, or that is missing for them. */
@@ -30,13 +30,13 @@ export interface Contradiction {
  */
 export function findContradictions(
   blocks: readonly CountedBlock[],
-  { spans, blocks: sealed }: SealedRows,
+  { spans, blocks: proven }: ProvenRows,
 ): readonly Contradiction[] {
-  const isSealed = (seqno: number): boolean => spans.some(({ from, to }) => seqno >= from && seqno <= to);
-  const left = new Map(sealed.map((block) => [`${block.mcSeqno} ${block.id}`, block]));
+  const isProven = (seqno: number): boolean => spans.some(({ from, to }) => seqno >= from && seqno <= to);
+  const left = new Map(proven.map((block) => [`${block.mcSeqno} ${block.id}`, block]));
   const found: Contradiction[] = [];
   for (const { id, mcSeqno, txCount, startLt, endLt } of blocks) {
-    if (!isSealed(mcSeqno)) continue;
+    if (!isProven(mcSeqno)) continue;
     const own = left.get(`${mcSeqno} ${id}`);
     left.delete(`${mcSeqno} ${id}`);
     const rows = own?.rows ?? 0;

@@ -10,10 +10,10 @@ import { doneSpans, type Store, spansOf } from '../warehouse/index.ts';
 const OTHER_CHAIN = 'other-chain';
 
 /**
- * The sealed masterchain blocks, to compare a source with. Responses do not say which network they are from, and a testnet that starts
+ * The proven masterchain blocks, to compare a source with. Responses do not say which network they are from, and a testnet that starts
  * anew keeps its address: only the hash of a block shows that the chain is still the same.
  */
-export class SealedChain {
+export class ProvenChain {
   private readonly store: Store;
   private readonly registry: Registry;
 
@@ -22,12 +22,12 @@ export class SealedChain {
     this.registry = registry;
   }
 
-  /** Masterchain blocks whose headers are sealed. */
+  /** Masterchain blocks whose headers are proven. */
   get spans(): readonly Span[] {
     return doneSpans(this.store.ledger(), this.pipeline);
   }
 
-  /** A sealed masterchain block; undefined if its header is not in the warehouse. */
+  /** A proven masterchain block; undefined if its header is not in the warehouse. */
   async read(seqno: number): Promise<MasterBlock | undefined> {
     const { store, registry } = this;
     const { pipeline, table } = registry.playing('headers');
@@ -48,10 +48,10 @@ export class SealedChain {
   }
 
   /**
-   * Requires that the newest sealed block of the index is the same at the source. An index that begins after all sealed blocks cannot be
+   * Requires that the newest proven block of the index is the same at the source. An index that begins after all proven blocks cannot be
    * compared.
    *
-   * @throws {WalkError} `other-chain` with the first block that differs; `head-back`, retryable, if the index has no sealed block yet
+   * @throws {WalkError} `other-chain` with the first block that differs; `head-back`, retryable, if the index has no proven block yet
    */
   async requireSame(source: Source, { first, last }: IndexEnds): Promise<void> {
     const { spans } = this;
@@ -59,10 +59,10 @@ export class SealedChain {
     const newest = common.at(-1)?.to;
     if (newest !== undefined && !(await this.isSame(source, newest))) throw await this.difference(source, common);
     if (newest === undefined && spans.some(({ from }) => from > last)) {
-      throw new WalkError(`walk ${this.pipeline} ${last}: expected a head above the sealed blocks, got ${last}`, {
+      throw new WalkError(`walk ${this.pipeline} ${last}: expected a head above the proven blocks, got ${last}`, {
         code: 'head-back',
         retryable: true,
-        hint: 'nothing is written until the index has a sealed block to compare',
+        hint: 'nothing is written until the index has a proven block to compare',
       });
     }
   }
@@ -72,7 +72,7 @@ export class SealedChain {
     return own === undefined || own.rootHash === theirs.rootHash;
   }
 
-  /** The error that names the first sealed block of another chain: all blocks after it differ, too. */
+  /** The error that names the first proven block of another chain: all blocks after it differ, too. */
   private async difference(source: Source, common: readonly Span[]): Promise<WalkError> {
     let [low, high] = [0, totalSize(common) - 1];
     while (low < high) {
@@ -83,7 +83,7 @@ export class SealedChain {
     const seqno = blockAt(common, high);
     const [own, theirs] = await Promise.all([this.read(seqno), fetchMasterBlock(source, seqno)]);
     return new WalkError(
-      `walk ${this.pipeline} ${seqno}: expected the sealed block ${seqno} with hash ${own?.rootHash}, got ${theirs.rootHash}; nothing was written`,
+      `walk ${this.pipeline} ${seqno}: expected the proven block ${seqno} with hash ${own?.rootHash}, got ${theirs.rootHash}; nothing was written`,
       {
         code: OTHER_CHAIN,
         hint: 'the network was reset, or the address serves another one: export it to another --warehouse',
