@@ -1,6 +1,8 @@
 import { dirname } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { formatError, JobError, TonlakeError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-word.ts';
+import { suggest } from '../core/suggest.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { Trial } from '../core/trial.ts';
 import { requireWritableFolder } from '../files/writable-folder.ts';
@@ -48,7 +50,7 @@ export async function requireReady({ job, actions, effects, onStep }: StepContex
   throw new JobError(`job ${job.name}: ${names}; nothing was exported`, {
     code: 'not-ready',
     retryable: missing.every(({ error }) => error instanceof TonlakeError && error.retryable),
-    hint: `tonlake job run ${job.file} --dry-run tries it again`,
+    hint: `${suggest('job run', `${shellWord(job.file)} --dry-run`)} tries it again`,
     cause: missing[0]?.error,
   });
 }

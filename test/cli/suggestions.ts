@@ -329,6 +329,7 @@ export const ELSEWHERE: readonly string[] = [
   'iceberg/publish-table.ts',
   'iceberg/publish-warehouse.ts',
   'jobs/job-steps.ts',
+  'jobs/preflight.ts',
   'ui/list-tables.ts',
   'ui/read-overview.ts',
   'verify/repair.ts',

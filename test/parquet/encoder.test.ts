@@ -40,7 +40,10 @@ test('positions of every width read back, in runs and apart', () => {
     fc.property(fc.integer({ min: 0, max: 17 }), anyRuns, (bits, runs) => {
       const entries = Int32Array.from({ length: 2 ** bits }, (_, at) => at * 7);
       const chunk = new ChunkEncoder('int32', FINAL);
-      expect(chunk.merge(new Uint8Array(entries.buffer), entries.length)).toEqual(entries.map((_, at) => at));
+      const merged = chunk.merge(new Uint8Array(entries.buffer), entries.length);
+      expect(merged).toHaveLength(entries.length);
+      // To compare so many elements with `toEqual` takes seconds.
+      expect(merged?.every((position, at) => position === at)).toBe(true);
       const positions = Int32Array.from(runs.flatMap(([at, count]) => Array(count).fill(at % entries.length)));
       const values = chunk.packPositions(positions);
       expect(values[0]).toBe(Math.max(1, bits));

@@ -56,7 +56,7 @@ describe('a sandbox network', () => {
     const [one, shared, other] = await Promise.all([start({ seed: 7 }), start({ seed: 7 }), start({ seed: 8 })]);
     const same = await startAnew({ seed: 7 });
     for (const path of [
-      '/transactionsByMasterchainBlock?seqno=4321&limit=1000',
+      '/transactionsByMasterchainBlock?seqno=432&limit=1000',
       '/masterchainBlockShardState?seqno=9',
       '/messages?limit=50&start_lt=1',
     ]) {

@@ -98,7 +98,7 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     const { columns, rows } = await store.query(
       "SELECT pipeline, span_from, span_to, verdict, (rows->>'items')::INTEGER, committed_at FROM _commits",
     );
-    expect(rows.map((row) => row.slice(0, 5))).toEqual([['items', 1n, 20n, 'proven', 20]]);
+    expect(rows.map((row) => row.slice(0, 5))).toEqual([['items', 1n, 20n, 'accepted', 20]]);
     expect(columns.at(-1)).toEqual({ name: 'committed_at', type: 'TIMESTAMP' });
     await store.close();
   });
