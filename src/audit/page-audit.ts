@@ -131,7 +131,8 @@ export class PageAudit {
   }
 
   private checkKeys({ columns: names, values, hasOthers = false }: RowsOfKeys, rows: AuditedPage): readonly string[] {
-    const requested = [...new Set(values.map(canonicalText))];
+    const asked = new Map(values.map((value) => [canonicalText(value), value]));
+    const requested = [...asked.keys()];
     const known = new Set(requested);
     const columns = names.map((name) => ({
       column: this.columns.column(name),
@@ -164,7 +165,7 @@ export class PageAudit {
     }
     const stray = hasOthers ? undefined : bare.find((row) => !accepted.has(textOf(row)));
     if (stray !== undefined) throw this.wrong(expectedKeys(names, values), 'one with none');
-    return values.filter((value) => columns.some(({ seen }) => !seen.has(canonicalText(value))));
+    return [...asked].flatMap(([text, value]) => (columns.every(({ seen }) => seen.has(text)) ? [] : [value]));
   }
 
   /** A page that repeats all of the first page, or of the one before, comes from a source that does not know `offset`. */

@@ -4,13 +4,12 @@ import { suggest } from '../core/suggest.ts';
 import { columnProofs } from '../proof/column-proofs.ts';
 import { COMMITS, commitColumns } from '../warehouse/index.ts';
 import { kinds } from './kind.ts';
-import type { PipelineDef } from './pipeline.ts';
 import type { Registry } from './registry.ts';
 import type { TableDef, ViewDef } from './table.ts';
 
 /** The description of a table as data. */
 export function tableSummary(registry: Registry, table: TableDef) {
-  const pipeline = pipelineOf(registry, table);
+  const pipeline = registry.writerOf(table.name);
   const { rows } = table;
   const parent = rows.kind === 'projection' ? pipeline?.tables.find(({ name }) => name === rows.of) : undefined;
   const proofs = columnProofs(table, parent);
@@ -38,10 +37,6 @@ export function tableSummary(registry: Registry, table: TableDef) {
 /** The description of a view as data. */
 export function viewSummary(table: TableDef, { name, doc, sql, adds }: ViewDef) {
   return { view: name, of: table.name, doc, sql: oneLine(sql), adds };
-}
-
-function pipelineOf(registry: Registry, table: TableDef): PipelineDef | undefined {
-  return registry.pipelines.find((pipeline) => pipeline.tables.includes(table));
 }
 
 /** Name and meaning of a table. */

@@ -86,13 +86,17 @@ export class Registry {
   pipeline(name: string): PipelineDef {
     const found = this.pipelines.find((candidate) => candidate.name === name);
     if (found !== undefined) return found;
-    const table = this.tableOf(name);
-    const writer = this.pipelines.find(({ tables }) => table !== undefined && tables.includes(table));
+    const writer = this.writerOf(this.tableOf(name)?.name);
     if (writer === undefined) throw unknownName('a pipeline', name, namesOf(this.pipelines), 'unknown-pipeline');
     throw new UsageError(`usage: expected a pipeline, got the table ${name}`, {
       code: 'unknown-pipeline',
       hint: `did you mean ${writer.name}? It writes ${name}`,
     });
+  }
+
+  /** The pipeline that writes a table; undefined if none does. */
+  writerOf(table: string | undefined): PipelineDef | undefined {
+    return this.pipelines.find(({ tables }) => tables.some(({ name }) => name === table));
   }
 
   /** @throws {UsageError} that names the nearest right one. */

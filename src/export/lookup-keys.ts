@@ -187,8 +187,7 @@ async function readsComing(
 }
 
 function sourceOf(registry: Registry, relation: string): PipelineDef | undefined {
-  const table = registry.tableOf(relation)?.name;
-  return registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === table));
+  return registry.writerOf(registry.tableOf(relation)?.name);
 }
 
 /** @throws {UsageError} if the tables of a query are empty, or it has other columns */

@@ -13,7 +13,7 @@ export interface LagEvent {
   readonly blocks: number;
   /** Age of the newest proven block, in seconds. */
   readonly seconds: number;
-  /** Age of the oldest block that this round proven, in seconds: the longest that any of its rows took. */
+  /** Age of the oldest block that this round brought in, in seconds: the longest that any of its rows took. */
   readonly longest: number;
   /** Blocks behind the newest proven one that are not proven; they are tried again. */
   readonly holes: number;

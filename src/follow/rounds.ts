@@ -132,7 +132,7 @@ export class Rounds {
   /**
    * Exports pipelines one after the other, and compares the chain before their commits. Blocks are left out, to be tried again with the
    * others that failed, if an earlier pipeline has waited for them in vain, or if the rows that prove theirs are still missing: what is
-   * proven without proof is never read again.
+   * committed without proof is never read again.
    */
   private async runTurns(turns: RoundPlan['turns'], input: RoundInput, { context, ends, isSharing }: RoundRun) {
     const late: Span[] = [];

@@ -14,8 +14,7 @@ export async function notifyLate(
   const [due, by] = [late.due, late.by].map((ms) => new Date(ms).toISOString());
   const text = `${name} late: the run of ${due} is not done at ${by}`;
   const body = `${JSON.stringify({ text, job: name, state: 'late', due, expectedBy: by, network, warehouse })}\n`;
-  const wanted = notify.filter(({ on }) => on !== 'success');
-  await Promise.allSettled(wanted.map(async (notice) => actions.notify(targetOf(notice), body)));
+  await Promise.allSettled(wantedOf(notify, true).map(async (notice) => actions.notify(targetOf(notice), body)));
 }
 
 /** Sends the notifications of a run. A failed notification does not change the result of the run. */
@@ -23,8 +22,7 @@ export async function notifyAll(context: StepContext, record: JobRecord): Promis
   const { job, actions, onStep, effects } = context;
   const isFailure = record.state === 'failed';
   const body = `${JSON.stringify(outcomeOf(record))}\n`;
-  for (const notice of job.notify) {
-    if (notice.on !== 'always' && (notice.on === 'failure') !== isFailure) continue;
+  for (const notice of wantedOf(job.notify, isFailure)) {
     const startedAt = effects.monotonic();
     const name = nameOf(notice);
     const send = async (): Promise<undefined> => void (await actions.notify(targetOf(notice), body));
@@ -33,6 +31,11 @@ export async function notifyAll(context: StepContext, record: JobRecord): Promis
     const status = failure === undefined ? 'done' : 'failed';
     await onStep({ kind: 'notify', name, status, seconds, message: failure });
   }
+}
+
+/** Those who want to know of failures, or of what went well. */
+function wantedOf(notices: readonly Notice[], isFailure: boolean): readonly Notice[] {
+  return notices.filter(({ on }) => on === 'always' || (on === 'failure') === isFailure);
 }
 
 /** @throws {JobError} `no-webhook` */

@@ -5,7 +5,7 @@ import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { Trial } from '../core/trial.ts';
-import { requireWritableFolder } from '../files/writable-folder.ts';
+import { folderTrial } from '../files/writable-folder.ts';
 import { parseTarget } from '../targets/target.ts';
 import { targetTrial } from '../targets/target-trial.ts';
 import { placeTrials, warehousePath } from '../warehouse/index.ts';
@@ -20,10 +20,7 @@ export async function tryNeeds(job: Job, effects: Effects): Promise<readonly Tri
   const folders = job.outputs.map(({ output }) => dirname(fillIn(output, values)));
   const trials: readonly Trial[] = [
     ...(await placeTrials(warehousePath(job.warehouse), effects)),
-    ...folders.map((folder) => ({
-      name: `write to ${folder}`,
-      attempt: () => requireWritableFolder(folder, 'output'),
-    })),
+    ...folders.map((folder) => folderTrial(folder, 'output')),
     ...job.databases.map(({ to }) => targetTrial(parseTarget(fillIn(to, values)))),
   ];
   const tried = new Map<string, Tried>();

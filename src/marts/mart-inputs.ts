@@ -1,5 +1,5 @@
 import { sha256Of } from '../core/sha256.ts';
-import { hullOf, intersectSpans, type Span, unionSpans } from '../core/span.ts';
+import { haveCommon, hullOf, intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -72,7 +72,7 @@ export function coveredIn(held: Held, pipelines: readonly PipelineDef[], days: r
   return (span) => {
     const wanted = span === undefined ? whole : [span];
     const has = (of: 'missing' | 'unproven'): boolean =>
-      parts.some((part) => intersectSpans(spansIn<string>(part[of]), wanted).length > 0);
+      parts.some((part) => haveCommon(spansIn<string>(part[of]), wanted));
     if (wanted.length === 0 || has('missing')) return 'missing';
     return has('unproven') || !pipelines.every(isOfBlocks) ? 'unproven' : 'proven';
   };

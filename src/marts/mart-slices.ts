@@ -1,7 +1,7 @@
 import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
 import type { Effects } from '../core/effects.ts';
 import { isCommittedMeanwhile, StoreError } from '../core/errors.ts';
-import { intersectSpans } from '../core/span.ts';
+import { haveCommon } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
@@ -109,7 +109,7 @@ export async function planMart(
     const { date } = slice;
     if (date === undefined ? mart.isDaily && kept.length > 0 : kept.includes(date)) continue;
     const day = reachOf(context, mart, date);
-    const isNarrow = gaps.some(({ missing }) => day === undefined || intersectSpans(missing, [day]).length > 0);
+    const isNarrow = gaps.some(({ missing }) => day === undefined || haveCommon(missing, [day]));
     const isFull = date === undefined || (day !== undefined && isFullDay(day));
     const covered = isFull && !isNarrow ? coveredOf(day) : 'missing';
     if (covered === 'missing') marked.push(date ?? 'all');
@@ -145,7 +145,7 @@ async function slicesOf(context: MartContext, mart: MartDef): Promise<readonly S
   const ledger = context.store.ledger();
   return slices.map(({ date, parts }) => {
     const reach = reachOf(context, mart, date);
-    const near = reach === undefined ? [] : ledger.filter((each) => intersectSpans(spansOf(each), [reach]).length > 0);
+    const near = reach === undefined ? [] : ledger.filter((each) => haveCommon(spansOf(each), [reach]));
     const own = mart.inputs.map((table): [string, readonly string[]] => {
       const ids = [...(parts.get(table) ?? []), ...entriesOf(near, table).map(({ id }) => id)];
       return [table, [...new Set(ids)]];
@@ -245,7 +245,7 @@ export function whyEmpty({ store, marts, registry, forgotten }: MartContext, mar
     return `${describeLeftOut(lost)}: ${suggestRun(ledger, registry, registry.pipeline(lost.pipeline))} exports it`;
   if (table === undefined) return undefined;
   if (marts.some(({ name }) => name === table)) return `${table} is empty`;
-  const pipeline = registry.pipelines.find((each) => each.tables.some(({ name }) => name === table));
+  const pipeline = registry.writerOf(table);
   if (pipeline === undefined) return `${table} was never exported`;
   return (
     describeLost(forgotten, [pipeline.name]) ?? `${table} was never exported: ${suggestRun(ledger, registry, pipeline)}`

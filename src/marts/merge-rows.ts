@@ -57,10 +57,10 @@ export async function newRowsOf(
 
 /** The pipeline of an input, and the column with the masterchain block of its rows. */
 function inputBlocks(
-  { pipelines }: Registry,
+  registry: Registry,
   input: string,
 ): { readonly pipeline?: PipelineDef | undefined; readonly column?: string | undefined } {
-  const pipeline = pipelines.find(({ tables }) => tables.some(({ name }) => name === input));
+  const pipeline = registry.writerOf(input);
   const table = pipeline?.tables.find(({ name }) => name === input);
   return pipeline === undefined || table === undefined ? {} : { pipeline, column: blockColumn(pipeline, table) };
 }

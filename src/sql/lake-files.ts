@@ -65,8 +65,9 @@ async function rowsOf(view: TonView, path: string): Promise<string> {
   if (!existsSync(path)) throw refusal(view, path, 'a CSV or Parquet file', 'none');
   const database = await Database.open();
   try {
-    const columns = await castColumns(database, view, path);
-    await requireRows(database, view, path, columns);
+    const found = await readColumns(database, view, path);
+    const columns = castColumns(view, found);
+    await requireRows(database, view, path, { found, columns });
     const { rows } = await database.query(
       `SELECT to_json(list(r))::VARCHAR FROM (SELECT ${columns.join(', ')} FROM file) AS r`,
     );
@@ -79,8 +80,8 @@ async function rowsOf(view: TonView, path: string): Promise<string> {
   }
 }
 
-/** Reads a file into the table `file`. @returns SQL of the view's columns */
-async function castColumns(database: Database, view: TonView, path: string): Promise<readonly string[]> {
+/** Reads a file into the table `file`. @returns names of its columns */
+async function readColumns(database: Database, view: TonView, path: string): Promise<readonly string[]> {
   const scan = /\.parquet$/i.test(path)
     ? `read_parquet(${quoteText(resolve(path))})`
     : `read_csv(${quoteText(resolve(path))}, header := true, all_varchar := true)`;
@@ -95,7 +96,12 @@ async function castColumns(database: Database, view: TonView, path: string): Pro
   const absent = KEYS[view.name]?.find((name) => !found.includes(name));
   if (unknown !== undefined) throw refusal(view, path, `columns ${names.join(', ')}`, unknown);
   if (absent !== undefined) throw refusal(view, path, `a column ${absent}`, found.join(', '));
-  return view.columns.map(({ name, type }) => {
+  return found;
+}
+
+/** SQL of the view's columns, from those of the file. */
+function castColumns({ columns }: TonView, found: readonly string[]): readonly string[] {
+  return columns.map(({ name, type }) => {
     const column = quoteName(name);
     if (!found.includes(name)) return `NULL::${type} AS ${column}`;
     return `${name.endsWith('address') ? `upper(${column})` : `TRY_CAST(${column} AS ${type})`} AS ${column}`;
@@ -103,10 +109,14 @@ async function castColumns(database: Database, view: TonView, path: string): Pro
 }
 
 /** Requires values of the right type, addresses in raw form, and each key once. */
-async function requireRows(database: Database, view: TonView, path: string, columns: readonly string[]): Promise<void> {
+async function requireRows(
+  database: Database,
+  view: TonView,
+  path: string,
+  { found, columns }: { readonly found: readonly string[]; readonly columns: readonly string[] },
+): Promise<void> {
   await database.run(`CREATE TEMP VIEW cast_rows AS SELECT ${columns.join(', ')} FROM file`);
-  const { rows: present } = await database.query('SELECT column_name FROM (DESCRIBE file)');
-  for (const { name, type } of view.columns.filter(({ name }) => present.some(([one]) => one === name))) {
+  for (const { name, type } of view.columns.filter(({ name }) => found.includes(name))) {
     const column = quoteName(name);
     const isAddress = name.endsWith('address');
     const wrong = isAddress

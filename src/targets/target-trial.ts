@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { Trial } from '../core/trial.ts';
-import { requireWritableFolder } from '../files/writable-folder.ts';
+import { folderTrial } from '../files/writable-folder.ts';
 import type { Target } from './target.ts';
 
 /** Tries whether a file can be written, or whether a database lets us in. */
@@ -16,9 +16,7 @@ export function targetTrial(target: Target): Trial {
         name: `log in to ClickHouse at ${target.url.host}`,
         attempt: async () => (await import('./clickhouse.ts')).tryClickhouse(target.url),
       };
-    case 'file': {
-      const folder = dirname(target.path);
-      return { name: `write to ${folder}`, attempt: () => requireWritableFolder(folder, 'output') };
-    }
+    case 'file':
+      return folderTrial(dirname(target.path), 'output');
   }
 }

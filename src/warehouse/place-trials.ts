@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import type { Trial } from '../core/trial.ts';
-import { requireWritableFolder } from '../files/writable-folder.ts';
+import { folderTrial } from '../files/writable-folder.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
 import { requireSpace } from './staging/free-space.ts';
 
@@ -15,7 +15,7 @@ export async function placeTrials(path: string, effects: Effects): Promise<reado
   const folder = path.endsWith('.duckdb') ? dirname(path) : path;
   const disk: Trial = { name: 'stage files', attempt: () => requireSpace(path, 'a run', 0) };
   if (!isObjectUrl(path)) {
-    return [{ name: `write to ${folder}`, attempt: () => requireWritableFolder(folder, '--warehouse') }, disk];
+    return [folderTrial(folder, '--warehouse'), disk];
   }
   const [{ bucketTrials }, { openS3Store }, { requireHttpfs }] = await Promise.all([
     import('./bucket-store/bucket-trials.ts'),
@@ -25,7 +25,7 @@ export async function placeTrials(path: string, effects: Effects): Promise<reado
   return [
     ...bucketTrials(openS3Store(path), effects.freshId()),
     { name: "load DuckDB's extension httpfs", attempt: requireHttpfs },
-    { name: `write to ${tmpdir()}, for staged files`, attempt: () => requireWritableFolder(tmpdir(), 'TMPDIR') },
+    folderTrial(tmpdir(), 'TMPDIR', ', for staged files'),
     disk,
   ];
 }

@@ -78,5 +78,5 @@ export async function followUntil(
   return { report, events, lags: events.filter((event): event is LagEvent => event.event === 'lag') };
 }
 
-/** True for the event of a round that proven a block. */
+/** True for the event of a round that brought in a block. */
 export const reaches = (block: number) => (event: FollowEvent) => event.event === 'lag' && event.block >= block;

@@ -72,7 +72,7 @@ export function leftOutGaps(ledger: readonly LedgerEntry[], registry: Registry, 
     }
     for (const [key, entries] of groups) {
       const lacking = key.split(' ');
-      const pipeline = registry.pipelines.find(({ tables }) => tables.some(({ name }) => name === table))?.name ?? '';
+      const pipeline = registry.writerOf(table)?.name ?? '';
       const had = doneSpans(ledger, pipeline, (without) => lacks(without, table, new Set(lacking)).length === 0);
       const missing = subtractSpans(unionSpans(entries.flatMap(spansOf)), had);
       if (missing.length > 0) gaps.push({ pipeline, table, columns: lacking, missing });
