@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { checkSkips, copyCheckout, isOptional, optionalTests, starts } from './bare-checks.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'tonlake-check-'));
@@ -23,11 +24,12 @@ const besides = [
 const [isBare, more] =
   process.argv[2] === '--bare' ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
 let passed = 0;
-let failed = 0;
+/** What failed, named again at the end: a log that is cut shows its last lines. */
+const failures = [];
 
 function count(name, isPassed) {
   if (isPassed) passed++;
-  else failed++;
+  else failures.push(name);
   console.log(`${isPassed ? 'ok' : 'FAILED'}: ${name}`);
 }
 
@@ -93,9 +95,9 @@ async function runTests(title, args, { cwd = '.', env = process.env } = {}) {
   // A file that could not be loaded has no tests of its own to count.
   for (const { name, message } of broken) count(`${title}: ${name}: ${message}`, false);
   passed += tests.filter((test) => test.status === 'passed').length;
-  const failures = tests.filter((test) => test.status === 'failed').length;
-  failed += failures;
-  if (status !== 0 && failures + broken.length === 0) count(`${title}: vitest ended with ${status}`, false);
+  const failed = tests.filter((test) => test.status === 'failed');
+  for (const { file, fullName, failureMessages } of failed) failures.push(`${file} ${fullName}: ${failureMessages[0]}`);
+  if (status !== 0 && failed.length + broken.length === 0) count(`${title}: vitest ended with ${status}`, false);
   return tests;
 }
 
@@ -135,5 +137,6 @@ for (const tell of await Promise.all(others)) tell();
 printTimes();
 rmSync(folder, { recursive: true, force: true });
 for (const { fullName } of skipped) console.log(`skipped: ${fullName}`);
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+for (const failure of failures) console.log(`failed: ${stripVTControlCharacters(failure).trim().split('\n', 1)[0]}`);
+console.log(`${passed} passed, ${failures.length} failed`);
+process.exitCode = failures.length === 0 && passed > 0 ? 0 : 1;
