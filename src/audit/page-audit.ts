@@ -229,7 +229,8 @@ function shortened(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }
 
-function numberAt(column: AnyColumn, row: number): bigint | undefined {
+/** The number in a column; undefined for null. */
+export function numberAt(column: AnyColumn, row: number): bigint | undefined {
   if (!(column instanceof WordsColumn) || !column.isSet(row)) return undefined;
   return column.width === 1 ? BigInt((column.words[row] as number) | 0) : column.signed64(row);
 }

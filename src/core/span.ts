@@ -60,6 +60,17 @@ export function haveCommon(a: readonly Span[], b: readonly Span[]): boolean {
   return a.some(({ from, to }) => b.some((other) => other.from <= to && other.to >= from));
 }
 
+/** Both halves of a span; none for one of a single seqno. */
+export function halvesOf({ from, to }: Span): readonly Span[] {
+  const middle = Math.floor((from + to) / 2);
+  return from === to
+    ? []
+    : [
+        { from, to: middle },
+        { from: middle + 1, to },
+      ];
+}
+
 /** The first blocks of sorted, disjoint spans. */
 export function firstBlocks(spans: readonly Span[], count: number): readonly Span[] {
   const first: Span[] = [];

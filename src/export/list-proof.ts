@@ -68,14 +68,16 @@ export class ListProof {
     return Number((await this.context.sink.query(select, { from, to })).rows[0]?.[0]);
   }
 
-  /** The part of a window before the first comparable block: no transaction proves its rows. */
-  async edgeOf(span: Span, range: LtWindow): Promise<LtWindow | undefined> {
-    const run = this.runOf(span);
-    if (run === undefined) return undefined;
-    const low = await this.lowOf(run);
-    return low > range.from && range.from <= range.to
-      ? { from: range.from, to: low <= range.to ? low - 1n : range.to }
-      : undefined;
+  /** The parts of ranges of logical time before the first comparable block: no transaction proves their rows. */
+  async edgesOf(parts: readonly { readonly span: Span; readonly range: LtWindow }[]): Promise<readonly LtWindow[]> {
+    const edges: LtWindow[] = [];
+    for (const { span, range } of parts) {
+      const run = this.runOf(span);
+      if (run === undefined || range.from > range.to) continue;
+      const low = await this.lowOf(run);
+      if (low > range.from) edges.push({ from: range.from, to: low <= range.to ? low - 1n : range.to });
+    }
+    return edges;
   }
 
   /**

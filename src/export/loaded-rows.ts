@@ -1,3 +1,4 @@
+import { numberAt, type RowsWithin } from '../audit/page-audit.ts';
 import type { Span } from '../core/span.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import { keyOf } from '../decode/row-keys.ts';
@@ -78,15 +79,17 @@ export class LoadedRows {
     return added;
   }
 
-  /** The valid rows of a span. */
-  of(span: Span): Int32Array {
+  /** The valid rows of a span. @param within selects some of them, where rows have no blocks. Default: all */
+  of(span: Span, within?: RowsWithin): Int32Array {
     const rows = new Int32Array(this.decoder.records);
     let found = 0;
     const seqnoOf = this.seqnos();
     if (seqnoOf === undefined) {
       for (const { unit, from, to } of this.pages) {
         if (unit !== undefined && from < (this.dropped.get(unit) ?? 0)) continue;
-        for (let row = from; row < to; row++) if (!this.deadRows.has(row)) rows[found++] = row;
+        for (let row = from; row < to; row++) {
+          if (!this.deadRows.has(row) && this.isWithin(row, within)) rows[found++] = row;
+        }
       }
       return rows.subarray(0, found);
     }
@@ -95,6 +98,12 @@ export class LoadedRows {
       if (seqno >= span.from && seqno <= span.to && this.isAlive(row)) rows[found++] = row;
     }
     return rows.subarray(0, found);
+  }
+
+  private isWithin(row: number, within: RowsWithin | undefined): boolean {
+    if (within === undefined) return true;
+    const value = numberAt(this.decoder.column(within.column), row);
+    return value !== undefined && value >= within.from && value <= within.to;
   }
 
   isAlive(row: number): boolean {

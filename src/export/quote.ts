@@ -1,6 +1,6 @@
 import { parseHeaders } from '../chain/headers.ts';
 import { fetchShardState, type IndexEnds } from '../chain/index-ends.ts';
-import { blockAt, intersectSpans, type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
+import { blockAt, intersectSpans, type Span, spanSize, subtractSpans, totalSize, wholeRange } from '../core/span.ts';
 import { comparedRoles } from '../declare/cross-check.ts';
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
 import type { RoleName } from '../declare/roles.ts';
@@ -159,10 +159,18 @@ async function quotePlanned(quoting: Quoting, missing: readonly Span[], kind: Wa
   if (windows !== undefined) requests[path] = Math.min(requests[path] ?? 0, windows);
   if (context.pipeline.walk.kind === 'lt') {
     const spans = missing.length + Math.ceil(rows / LIST_SPAN_ROWS);
-    Object.assign(requests, { [path]: spans + Math.ceil(rows / LIST_WINDOW_ROWS), [SHARD_STATE]: spans + 1 });
+    Object.assign(requests, { [path]: listWindows(missing, rows), [SHARD_STATE]: missing.length + spans });
   }
   for (const [each, count] of Object.entries(requests)) requests[each] = Math.round(count);
   return { rows, requests, basis: history === undefined ? 'sample' : 'history' };
+}
+
+/** Windows of a list by logical time: of its spans, or of all from the first to the last where those are fewer. */
+function listWindows(missing: readonly Span[], rows: number): number {
+  const windowsOf = (spans: number, all: number): number =>
+    spans + Math.ceil(all / LIST_SPAN_ROWS) + Math.ceil(all / LIST_WINDOW_ROWS);
+  const hull = totalSize(wholeRange(missing));
+  return Math.min(windowsOf(missing.length, rows), windowsOf(1, (rows * hull) / totalSize(missing)));
 }
 
 /** The first span that a walk plans for some blocks, with its requests. */

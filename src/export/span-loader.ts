@@ -1,7 +1,13 @@
 import { droppedStates } from '../audit/dropped-states.ts';
 import { findLinkGaps, type LinkEnds, type LinkReport } from '../audit/header-links.ts';
 import { readLinkRows } from '../audit/link-rows.ts';
-import { DOUBLE_KEY, PageAudit, type PageConditions, type RequestedRows } from '../audit/page-audit.ts';
+import {
+  DOUBLE_KEY,
+  PageAudit,
+  type PageConditions,
+  type RequestedRows,
+  type RowsWithin,
+} from '../audit/page-audit.ts';
 import { findContradictions } from '../audit/proven-rows.ts';
 import { type BadBlock, Reconciliation } from '../audit/reconcile.ts';
 import { groupBy } from '../core/group-by.ts';
@@ -209,10 +215,10 @@ export class SpanLoader {
     this.content.clear();
   }
 
-  /** Writes the rows of a span, sorted, and keeps them in memory. */
-  async write(span: Span, sink: RowSink): Promise<FolderState> {
+  /** Writes the rows of a span, sorted, and keeps them in memory. @param within as `LoadedRows.of` */
+  async write(span: Span, sink: RowSink, within?: RowsWithin): Promise<FolderState> {
     const { copies } = this.rules;
-    const own = this.rows.of(span);
+    const own = this.rows.of(span, within);
     const rows = this.decoder.sorted(copies === undefined ? own : chooseCopies(this.decoder, own, copies));
     const size = this.chunkRecords();
     let state = NOTHING;

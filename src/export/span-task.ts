@@ -1,6 +1,6 @@
 import type { BadBlock } from '../audit/reconcile.ts';
 import { AuditError, DecodeError, SourceError } from '../core/errors.ts';
-import { haveCommon, type Span, spanSize, subtractSpans, unionSpans } from '../core/span.ts';
+import { formatSpan, halvesOf, haveCommon, type Span, spanSize, subtractSpans, unionSpans } from '../core/span.ts';
 import { nameRequest } from '../http/request.ts';
 import type { NewestRule, Stage, StagedSpan } from '../warehouse/index.ts';
 import { commitSpan, quarantineSpan, reportProgress } from './commit-span.ts';
@@ -99,16 +99,6 @@ function isDoneByRival({ context }: SpanRun, walk: SpanWalk): boolean {
   return true;
 }
 
-function halvesOf({ from, to }: Span): readonly Span[] {
-  const middle = Math.floor((from + to) / 2);
-  return from === to
-    ? []
-    : [
-        { from, to: middle },
-        { from: middle + 1, to },
-      ];
-}
-
 class SpanTask {
   private readonly shared: SpanRun;
   private readonly context: EngineContext;
@@ -194,23 +184,26 @@ class SpanTask {
     return this.attempt.tries < (code === CONTENT ? ATTEMPTS.content : ATTEMPTS.block);
   }
 
-  /** Bad blocks together, each by its own requests; rows without blocks in halves, down to the block. */
+  /** Bad blocks together, each by its own requests; rows without blocks span by span, then in halves, down to the block. */
   private async walkAgain(open: readonly BadBlock[]): Promise<readonly Attempt[]> {
     const { context, walk } = this;
     const { tries, held = [] } = this.attempt;
     if (open.length === 0 || walk.part === undefined) return [];
     if (!this.isByBlock) {
-      const halves = await Promise.all(halvesOf(walk.span).map((half) => walk.part?.([half])));
-      return halves.flatMap((half) => (half === undefined ? [] : [{ walk: half, tries }]));
+      const parts = blocksOf(walk).length > 1 ? this.spansOf(open) : halvesOf(walk.span);
+      const walks = await Promise.all(parts.map((part) => walk.part?.([part])));
+      return walks.flatMap((part) => (part === undefined ? [] : [{ walk: part, tries }]));
     }
     if (tries > 0) await context.effects.sleep(PAUSE_MS);
     const lacking = open.flatMap(({ states = [] }) => states);
     return [{ walk: await walk.part(this.spansOf(open)), tries: tries + 1, held: [...held, ...lacking] }];
   }
 
-  /** The blocks that are bad; without blocks, all of the span. */
+  /** The blocks that are bad; of rows without blocks, the whole spans. */
   private spansOf(bad: readonly BadBlock[]): readonly Span[] {
-    if (!this.isByBlock) return bad.length === 0 ? [] : [this.walk.span];
+    if (!this.isByBlock) {
+      return blocksOf(this.walk).filter(({ from, to }) => bad.some(({ seqno }) => seqno >= from && seqno <= to));
+    }
     return unionSpans(bad.map(({ seqno }) => ({ from: seqno, to: seqno })));
   }
 
@@ -269,7 +262,9 @@ class SpanTask {
   /** What is wrong with rows that have no blocks. */
   private async auditWhole(): Promise<readonly BadBlock[]> {
     const failed = this.failureOfAll();
-    return failed.length > 0 ? failed : this.loader.audit(this.context.content());
+    if (failed.length > 0) return failed;
+    const [bad] = await this.loader.audit(this.context.content());
+    return bad === undefined ? [] : blocksOf(this.walk).map(({ from: seqno }) => ({ ...bad, seqno }));
   }
 
   /** A request of rows without blocks that failed, or had a record that cannot be decoded. */
@@ -278,7 +273,7 @@ class SpanTask {
     if (this.isByBlock) return [];
     const reason =
       loading.failure?.message ?? (loading.refused.length > 0 ? 'expected records that can be decoded' : '');
-    return reason === '' ? [] : [{ seqno: walk.span.from, reason }];
+    return reason === '' ? [] : blocksOf(walk).map(({ from: seqno }) => ({ seqno, reason }));
   }
 
   private async commitParts(good: readonly Span[], contradicted: readonly Span[]): Promise<void> {
@@ -290,7 +285,9 @@ class SpanTask {
       if (terms === undefined) continue;
       const content = await loader.contentOf(part);
       const proof = contradicted.includes(part) ? CONTRADICTED : terms.proof;
-      await commits.append(turn, { ...terms, proof, content }, (stage) => loader.write(part, stage));
+      await commits.append(turn, { ...terms, proof, content }, (stage) =>
+        loader.write(part, stage, walk.rowsOf?.(part)),
+      );
     }
   }
 
@@ -300,7 +297,7 @@ class SpanTask {
     const stage = loaders.scratch(pipeline);
     const discard = (): Promise<void> => stage.discard();
     try {
-      await this.loader.write(part, stage);
+      await this.loader.write(part, stage, this.walk.rowsOf?.(part));
       return { staged: await stage.finish(), discard };
     } catch (error) {
       await discard();
@@ -337,8 +334,7 @@ class SpanTask {
       await quarantineSpan(context, this.shared.meter, walk.span, refused);
       return [];
     }
-    const { from, to } = walk.span;
-    const message = `audit ${context.pipeline.name} ${from === to ? from : `${from}:${to}`}: ${first.reason}`;
+    const message = `audit ${context.pipeline.name} ${formatSpan(walk.span)}: ${first.reason}`;
     return [{ span: walk.span, error: failure ?? new AuditError(message, { code: first.code ?? 'unbalanced' }) }];
   }
 

@@ -1,3 +1,4 @@
+import type { RowsWithin } from '../audit/page-audit.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
 import type { TonlakeError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
@@ -74,6 +75,8 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   readonly only?: readonly Span[] | undefined;
   /** How the loader assigns rows to blocks and checks them. */
   readonly rows: RowRules;
+  /** The rows of a part, where rows have no blocks. Default: all. */
+  rowsOf?(part: Span): RowsWithin;
   /**
    * True for lists that are read to their end: what came is committed, and the entry says if it is partial. Default false: only proven rows
    * are committed, block by block if rows have blocks.
@@ -100,7 +103,8 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   /** Rows of other tables that belong to a reading. */
   more?(): readonly Batch[];
   /**
-   * The walk of blocks of the span that could not be proven, each requested by itself; of rows without blocks, of one half of the span.
+   * The walk of blocks of the span that could not be proven, each requested by itself; of rows without blocks, of one of several spans, or of
+   * one half of a span.
    * Default: they are not walked again.
    */
   part?(blocks: readonly Span[]): SpanWalk | Promise<SpanWalk>;

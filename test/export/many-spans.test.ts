@@ -29,14 +29,28 @@ const isAsked = (block: string): string =>
 const keysOf = (warehouse: string, table: keyof typeof KEYS, where = 'true') =>
   query(warehouse, `SELECT count(*), bit_xor(hash(${KEYS[table]})) FROM ${table} WHERE ${where}`);
 
-async function bring(range: string, warehouse = join(freshFolder(), 'w'), pipeline = 'transactions') {
+async function bring(range: string, warehouse = join(freshFolder(), 'w'), pipelines = ['transactions']) {
   const problems: string[] = [];
   const report = await run({
-    ...{ pipelines: [pipeline], range, network: sandbox.url, warehouse },
+    ...{ pipelines, range, network: sandbox.url, warehouse },
     onEvent: (event) => event.event === 'problem' && problems.push(event.message),
   });
   return { warehouse, report, problems };
 }
+
+/** The key of each list by logical time. */
+const LISTS = {
+  jetton_burns: 'tx_hash',
+  jetton_transfers: 'tx_hash',
+  nft_transfers: 'tx_hash',
+  message_links: 'msg_hash',
+};
+const listKeys = (warehouse: string) =>
+  Promise.all(
+    Object.entries(LISTS).map(([table, key]) =>
+      query(warehouse, `SELECT '${table}', count(*), count(DISTINCT ${key}), bit_xor(hash(${key})) FROM ${table}`),
+    ),
+  );
 
 describe('a range of many spans', () => {
   test('costs about as many requests as all blocks from its first to its last, and stores only its own', async () => {
@@ -84,6 +98,56 @@ describe('a range of many spans', () => {
     const { report, problems } = await bring(RANGE);
     sandbox.answer = undefined;
     expect([report.complete, problems]).toEqual([true, []]);
+  });
+
+  test('costs few requests in lists, whose rows between its spans stay out', async () => {
+    const lists = Object.keys(LISTS);
+    const paths: string[] = [];
+    sandbox.answer = ({ path, forward }) => {
+      paths.push(path.replace(/\?.*/, ''));
+      return forward();
+    };
+    const { warehouse, report } = await bring(RANGE, undefined, lists);
+    sandbox.answer = undefined;
+    expect(report).toMatchObject({ complete: true });
+    for (const path of ['/jetton/burns', '/jetton/transfers', '/nft/transfers', '/messages']) {
+      expect(paths.filter((each) => each === path).length, path).toBeLessThan(20);
+    }
+    const few = await listKeys(warehouse);
+    // What lies between is read by another run: a row that had come with its neighbours would come twice, or be refused.
+    await bring(`${HULL.from}:${HULL.to}`, warehouse, lists);
+    const both = await listKeys(warehouse);
+    const hull = await bring(`${HULL.from}:${HULL.to}`, undefined, lists);
+    expect(both).toEqual(await listKeys(hull.warehouse));
+    for (const [at, [row]] of few.entries()) expect(Number(row?.[1])).toBeLessThan(Number(both[at]?.[0]?.[1]));
+  });
+
+  test('leaves out the span of a list with a record that cannot be decoded, and no other', async () => {
+    const whole = await bring(RANGE, undefined, ['message_links']);
+    const rowsOf = (warehouse: string) => query(warehouse, 'SELECT msg_hash FROM message_links ORDER BY created_lt');
+    const stored = new Set((await rowsOf(whole.warehouse)).map(([hash]) => String(hash)));
+    const breaking = async (isBroken: (hash: string) => boolean) => {
+      sandbox.answer = async ({ path, forward }) => {
+        const answer = await forward();
+        if (!path.startsWith('/messages')) return answer;
+        const { messages, ...rest } = JSON.parse(answer.body) as { messages: readonly { hash: string }[] };
+        const broken = messages.map((each) => (isBroken(each.hash) ? { ...each, value: 'much' } : each));
+        return { status: 200, body: JSON.stringify({ messages: broken, ...rest }) };
+      };
+      const found = await bring(RANGE, undefined, ['message_links']);
+      sandbox.answer = undefined;
+      return found;
+    };
+    const between = await breaking((hash) => !stored.has(hash));
+    expect([between.report.complete, (await rowsOf(between.warehouse)).length]).toEqual([true, stored.size]);
+    const [first] = stored;
+    const within = await breaking((hash) => hash === first);
+    const left = (await rowsOf(within.warehouse)).length;
+    expect(within.report.complete).toBe(false);
+    expect(left).toBeGreaterThan(stored.size * 0.8);
+    expect(left).toBeLessThan(stored.size);
+    await bring(RANGE, within.warehouse, ['message_links']);
+    expect(await rowsOf(within.warehouse)).toEqual(await rowsOf(whole.warehouse));
   });
 
   test('is named by its spans when it is complete', async () => {

@@ -1,4 +1,5 @@
-import { type Span, spanSize } from '../../core/span.ts';
+import type { BadBlock } from '../../audit/reconcile.ts';
+import { hullOf, type Span, spanSize, totalSize } from '../../core/span.ts';
 import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { LtWalk } from '../../declare/walk.ts';
 import { closedGate } from '../gate.ts';
@@ -33,7 +34,7 @@ type Context = WalkContext<PipelineOf<LtWalk>>;
 /** Spans of blocks, each covered by windows of logical time. */
 export const ltWalk: WalkKind<LtWalk> = {
   plan: planLt,
-  walkSpan: (context, span) => ltSpan(openWork(context), span),
+  walkSpan: (context, span) => ltSpan(openWork(context), [span]),
 };
 
 /** What the spans of a walk share. */
@@ -45,21 +46,33 @@ interface Work {
   readonly density: { rows: number; blocks: number };
 }
 
-/** The first span is small, and shows how large the others may be. */
+/** The first span is small, and shows how large the others may be. Those that are near each other are walked together. */
 async function* planLt(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const work = openWork(context);
-  for (const whole of work.proof.cut(cutAtFinal(missing, context.pipeline.walk.lookBack, context.ends.last))) {
-    let from = whole.from;
-    while (from <= whole.to && !context.stop.aborted) {
-      const size = Math.min(sizeOf(work.density), Math.max(1, context.requestsPerSpan * 2));
-      const span = { from, to: Math.min(whole.to, from + size - 1) };
-      const isFirst = work.density.blocks === 0;
-      const gate = closedGate(context.stop);
-      yield () => ltSpan(work, span, gate.open);
-      if (isFirst) await gate.opened;
-      from = span.to + 1;
-    }
+  let rest = work.proof.cut(cutAtFinal(missing, context.pipeline.walk.lookBack, context.ends.last));
+  while (rest.length > 0 && !context.stop.aborted) {
+    const size = Math.min(sizeOf(work.density), Math.max(1, context.requestsPerSpan * 2));
+    const near = nearSpans(rest, size);
+    const isFirst = work.density.blocks === 0;
+    const gate = closedGate(context.stop);
+    yield () => ltSpan(work, near, gate.open);
+    if (isFirst) await gate.opened;
+    rest = clip(rest, { from: (near.at(-1) as Span).to + 1, to: Number.MAX_SAFE_INTEGER });
   }
+}
+
+/** The first of sorted spans, and those after it within `blocks`. Adjacent ones were cut, and stay apart. */
+function nearSpans(spans: readonly Span[], blocks: number): readonly Span[] {
+  const from = (spans[0] as Span).from;
+  const near = clip(spans, { from, to: from + blocks - 1 });
+  const cut = near.findIndex((span, at) => span.from - 1 === near[at - 1]?.to);
+  return cut < 0 ? near : near.slice(0, cut);
+}
+
+function clip(spans: readonly Span[], { from, to }: Span): readonly Span[] {
+  return spans
+    .map((span) => ({ from: Math.max(span.from, from), to: Math.min(span.to, to) }))
+    .filter((span) => span.from <= span.to);
 }
 
 function openWork(context: Context): Work {
@@ -74,28 +87,49 @@ function sizeOf({ rows, blocks }: Work['density']): number {
   return Math.min(LIST_SPAN_BLOCKS, Math.max(1, Math.floor((LIST_SPAN_ROWS * blocks) / Math.max(rows, 1))));
 }
 
-function ltSpan(work: Work, span: Span, onEnd: () => void = () => undefined): SpanWalk<WindowRequest | ItemRequest> {
+/** One of the spans that are walked together. */
+interface Part {
+  readonly span: Span;
+  readonly range: LtWindow;
+}
+
+/** @param only sorted spans, whose rows are requested together where that takes fewer requests */
+function ltSpan(
+  work: Work,
+  only: readonly Span[],
+  onEnd: () => void = () => undefined,
+): SpanWalk<WindowRequest | ItemRequest> {
   const { context, density, proof } = work;
   const { ends, pipeline } = context;
-  const isCompared = proof.isComparable(span);
   const asOf = pipeline.walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
+  const span = hullOf(only) as Span;
+  const compared = only.filter((each) => proof.isComparable(each)).map(({ from }) => from);
+  let parts: readonly Part[] = [];
   let range: LtWindow = { from: 0n, to: -1n };
   let rows = 0;
+  let width = 0;
+  const partAt = ({ from }: Span): Part => parts.find((part) => part.span.from === from) as Part;
   return {
-    ...{ span, onEnd },
+    ...{ span, only, onEnd },
     rows: { block: undefined, audit: { kind: 'keys' } },
+    rowsOf: (part) => ({ kind: 'within', column: pipeline.walk.column, ...partAt(part).range }),
     async *plan() {
-      range = await work.rangeOf(span);
+      parts = await Promise.all(only.map(async (each) => ({ span: each, range: await work.rangeOf(each) })));
+      const ranges = parts.map((part) => part.range);
+      range = { from: (ranges[0] as LtWindow).from, to: (ranges.at(-1) as LtWindow).to };
       const expected = density.blocks === 0 ? 0 : (density.rows * spanSize(span)) / density.blocks;
-      yield roundOf(context, range.from > range.to ? [] : planEvenWindows(range, expected, LIST_WINDOW_ROWS), false);
-      const edge = await proof.edgeOf(span, range);
+      const windows = planOver(ranges, ratio(expected, widthOf(range)));
+      width = windows.reduce((sum, window) => sum + widthOf(window), 0);
+      yield roundOf(context, windows, false);
+      const edges = await proof.edgesOf(parts);
       // Rows that no transaction proves are read twice, the second time by other windows.
-      if (edge !== undefined) yield roundOf(context, halve(edge) ?? [edge], true);
+      const again = planOver(edges, ratio(rows, width)).flatMap((window) => halve(window) ?? [window]);
+      if (again.length > 0) yield roundOf(context, again, true);
     },
     next(request, page) {
       if ('items' in request) return nextItems(context, request, page);
       rows += page.added;
-      return remainder(work, span, request, page);
+      return remainder(work, { span, parts }, request, page);
     },
     halve(request) {
       // Smaller windows show no more than the span itself, which is read again in halves.
@@ -103,13 +137,20 @@ function ltSpan(work: Work, span: Span, onEnd: () => void = () => undefined): Sp
       const halves = isWide ? halve(request.window) : undefined;
       return (halves ?? []).map((half) => windowRequest(context, half, request.page.isSupplement === true));
     },
-    ...(isCompared ? { compare: (found) => proof.compareSpan(found, span, range) } : {}),
-    entry(part) {
-      density.rows += rows;
-      density.blocks += spanSize(part);
-      return { span: part, asOf, proof: isCompared ? 'transactions' : 'none' };
+    async compare(found, some) {
+      const bad: BadBlock[] = [];
+      for (const each of some.filter(({ from }) => compared.includes(from))) {
+        bad.push(...(await proof.compareSpan(found, each, partAt(each).range)));
+      }
+      return bad;
     },
-    part: ([half = span]) => ltSpan(work, half),
+    entry(part) {
+      const share = spanSize(part) / totalSize(only);
+      density.rows += rows * share;
+      density.blocks += width === 0 ? spanSize(part) : (spanSize(span) * share * width) / widthOf(range);
+      return { span: part, asOf, proof: compared.includes(part.from) ? 'transactions' : 'none' };
+    },
+    part: (some) => ltSpan(work, some),
   };
 }
 
@@ -118,19 +159,39 @@ function roundOf(context: Context, windows: readonly LtWindow[], isSupplement: b
   return { requests, count: requests.length };
 }
 
+function ratio(of: number, to: number): number {
+  return to === 0 ? 0 : of / to;
+}
+
+/** Windows of sorted ranges: of each, or of all from the first to the last where that takes fewer requests. */
+function planOver(ranges: readonly LtWindow[], density: number): readonly LtWindow[] {
+  const planOf = (range: LtWindow): readonly LtWindow[] =>
+    planEvenWindows(range, density * widthOf(range), LIST_WINDOW_ROWS);
+  const alone = ranges.flatMap(planOf);
+  const [first, last] = [ranges[0], ranges.at(-1)];
+  if (first === undefined || last === undefined || first === last) return alone;
+  const together = planOf({ from: first.from, to: last.to }).filter((window) => haveAny(ranges, window));
+  return together.length < alone.length ? together : alone;
+}
+
+function haveAny(ranges: readonly LtWindow[], { from, to }: LtWindow): boolean {
+  return ranges.some((range) => range.from <= to && range.to >= from);
+}
+
 /** A full window is halved, never paged; one of a single logical time is split by accounts. */
 async function remainder(
   { context }: Work,
-  span: Span,
+  { span, parts }: { readonly span: Span; readonly parts: readonly Part[] },
   { window, page: rules }: WindowRequest,
   page: PageReport,
 ): Promise<readonly WindowRequest[]> {
   if (page.isTaken) return [];
   const isSupplement = rules.isSupplement === true;
-  const halves = halve(window);
+  const ranges = parts.map((part) => part.range);
+  const halves = halve(window)?.filter((half) => haveAny(ranges, half));
   if (halves !== undefined) return halves.map((half) => windowRequest(context, half, isSupplement));
-  const parts = await splitOfTies(context, context.pipeline.walk.ties, span, window.from);
-  return parts.map((part) => windowRequest(context, window, isSupplement, part));
+  const some = await splitOfTies(context, context.pipeline.walk.ties, span, window.from);
+  return some.map((part) => windowRequest(context, window, isSupplement, part));
 }
 
 /** @param part parameters that select less than a page of the window */

@@ -1,4 +1,5 @@
 import type { LinkEnds, LinkReport } from '../../audit/header-links.ts';
+import type { RowsWithin } from '../../audit/page-audit.ts';
 import type { BadBlock } from '../../audit/reconcile.ts';
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
@@ -50,8 +51,8 @@ export class LoaderHost {
     return this.#loader(loader).flush(this.#sinkOf(to));
   }
 
-  async write(loader: number, span: Span, to: RowSink | FolderPlace): Promise<FolderState> {
-    return this.#loader(loader).write(span, this.#sinkOf(to));
+  async write(loader: number, span: Span, to: RowSink | FolderPlace, within?: RowsWithin): Promise<FolderState> {
+    return this.#loader(loader).write(span, this.#sinkOf(to), within);
   }
 
   async clear(loader: number): Promise<void> {

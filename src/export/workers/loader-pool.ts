@@ -110,7 +110,7 @@ class LoaderSlots {
       links: (span, ends) => host.links(number, span, ends),
       drop: (unit) => host.drop(number, unit),
       flush: (stage) => host.flush(number, this.#sinkOf(stage)),
-      write: (span, stage) => host.write(number, span, this.#sinkOf(stage)),
+      write: (span, stage, within) => host.write(number, span, this.#sinkOf(stage), within),
       release: async () => {
         if (isFree) return;
         isFree = true;

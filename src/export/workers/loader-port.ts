@@ -1,4 +1,5 @@
 import type { LinkEnds, LinkReport } from '../../audit/header-links.ts';
+import type { RowsWithin } from '../../audit/page-audit.ts';
 import type { BadBlock } from '../../audit/reconcile.ts';
 import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
@@ -26,8 +27,8 @@ export interface SpanLoaderPort {
   drop(unit: number): Promise<void>;
   /** Adds the rows so far to a stage of the pool, and drops them. */
   flush(stage: Stage): Promise<void>;
-  /** Sorts the rows of a span, and adds them to a stage of the pool. */
-  write(span: Span, stage: Stage): Promise<FolderState>;
+  /** Sorts the rows of a span, and adds them to a stage of the pool. @param within as `SpanLoader.write` */
+  write(span: Span, stage: Stage, within?: RowsWithin): Promise<FolderState>;
   /** Drops the rows, and returns the loader to its pool, unless that is done. */
   release(): Promise<void>;
 }
