@@ -17,7 +17,7 @@ SELECT
   coalesce(account_state_code_hash_before, account_state_code_hash_after) AS code_hash,
   count(DISTINCT account) AS account_count,
   count(*) AS tx_count,
-  coalesce(exact_sum(CASE WHEN compute_gas_used = 0 THEN compute_gas_fees ELSE compute_gas_used END), 0)::DECIMAL(38, 0) AS gas_used,
+  coalesce(exact_sum(gas_units(compute_gas_used, compute_gas_fees)), 0)::DECIMAL(38, 0) AS gas_used,
   coalesce(exact_sum(total_fees), 0)::DECIMAL(38, 0) AS total_fees
 FROM transactions
 GROUP BY ALL

@@ -23,9 +23,8 @@ SELECT
   opcode_name(opcode) AS opcode_name,
   count(*) AS tx_count,
   count(*) FILTER (WHERE aborted) AS failed_count,
-  -- The server swaps fees and gas where gas is free.
-  coalesce(exact_sum(CASE WHEN compute_gas_used = 0 THEN compute_gas_fees ELSE compute_gas_used END), 0)::DECIMAL(38, 0) AS gas_used,
-  coalesce(exact_sum(CASE WHEN compute_gas_used = 0 THEN 0 ELSE compute_gas_fees END), 0)::DECIMAL(38, 0) AS compute_fees,
+  coalesce(exact_sum(gas_units(compute_gas_used, compute_gas_fees)), 0)::DECIMAL(38, 0) AS gas_used,
+  coalesce(exact_sum(gas_cost(compute_gas_used, compute_gas_fees)), 0)::DECIMAL(38, 0) AS compute_fees,
   coalesce(exact_sum(total_fees), 0)::DECIMAL(38, 0) AS total_fees
 FROM transactions
 LEFT JOIN started ON tx_hash = hash AND started.block_date = transactions.block_date

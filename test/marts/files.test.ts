@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatError } from '../../src/core/errors.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
@@ -115,6 +117,21 @@ test('shipped marts are read once for a registry, those of a folder each time', 
   const folder = await sqlFolder({});
   expect(await loadMarts(registry, folder)).not.toBe(await loadMarts(registry, folder));
   expect((await loadMarts(registry, folder)).map(({ name }) => name)).toEqual(marts.map(({ name }) => name));
+});
+
+test('gas and names of opcodes are made by macros alone, in marts, reports, questions and show', async () => {
+  const root = resolve(import.meta.dirname, '../../sql');
+  const files = (await readdir(root, { recursive: true })).filter((path) =>
+    /^(marts|reports|questions|show)\/.*\.(sql|md)$/.test(path),
+  );
+  expect(files.length).toBeGreaterThan(40);
+  for (const path of files) {
+    const text = (await readFile(join(root, path), 'utf8')).replace(
+      /gas_(units|cost)\(compute_gas_used, compute_gas_fees\)/g,
+      '',
+    );
+    expect(text, path).not.toMatch(/compute_gas_(used|fees)|printf|to_hex|WHEN 0x|'text_comment'/);
+  }
 });
 
 test('marts come after those that they read', () => {

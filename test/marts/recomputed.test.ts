@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildMarts } from '../../src/marts/build-marts.ts';
+import { renderReport } from '../../src/reports/render-report.ts';
 import { Database } from '../../src/sql/database.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
 import { openWarehouse } from '../open-warehouse.ts';
@@ -7,7 +8,7 @@ import { everything, exportSandbox } from './support.ts';
 
 const NEW = [
   ...['gas_by_opcode_daily', 'gas_by_code_daily', 'nft_sales_daily', 'dex_volumes_daily'],
-  ...['jetton_changes_daily', 'jetton_holders_daily', 'active_accounts_daily'],
+  ...['jetton_changes_daily', 'jetton_holders_daily', 'active_accounts_daily', 'messages_by_opcode_daily'],
 ];
 let warehouse: string;
 
@@ -111,4 +112,14 @@ test('amounts in tokens keep all digits, and those that do not fit are null', as
   );
   database.close();
   expect(rows).toEqual([['1.500000000', '0.000000001', '0.123456789', '5.000000000', null]]);
+});
+
+test('a report names and counts the opcodes of a day as the mart does', async () => {
+  const params = { from: '2026-05-01', to: '2026-05-01' };
+  const { content } = await renderReport(warehouse, 'network-daily', { format: 'json', params });
+  const { rows } = JSON.parse(content).blocks.messages_by_opcode;
+  const ofMart = await rowsOf(`SELECT coalesce(opcode_name, opcode_hex(opcode), 'no opcode') AS name, message_count
+    FROM messages_by_opcode_daily WHERE block_date = DATE '2026-05-01' AND direction = 'in' ORDER BY message_count DESC, name LIMIT 15`);
+  expect(rows.length).toBeGreaterThan(5);
+  expect(rows.map(({ opcode, messages }: Record<string, unknown>) => [opcode, String(messages)])).toEqual(ofMart);
 });
