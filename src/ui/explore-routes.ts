@@ -62,7 +62,9 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs:
   app.get('/api/explain', valid('query', keySchema), async (c) => {
     const { table, key } = c.req.valid('query');
     const words = key.split('\n');
-    const explanation = await own.use(({ reader, registry }) => explainRowIn(reader, registry, table, words));
+    const explanation = await own.use(({ reader, registry }) =>
+      runs.bounded(reader, c.req.raw.signal, () => explainRowIn(reader, registry, table, words)),
+    );
     const explained: ExplainedRow = { text: describeExplanation(explanation, words) };
     return c.json(explained);
   });

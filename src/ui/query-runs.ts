@@ -72,7 +72,7 @@ export class QueryRuns {
     return this.#turns.add(async () => {
       const queries = await this.#open({});
       try {
-        return await this.#bounded(queries, signal, () => work((sql) => queries.read(sql, collectRows)));
+        return await this.bounded(queries, signal, () => work((sql) => queries.read(sql, collectRows)));
       } finally {
         await queries.close();
       }
@@ -100,7 +100,7 @@ export class QueryRuns {
     const warnings: string[] = [];
     const queries = await this.#open({ ...options, onWarning: (gap) => void warnings.push(gap) });
     try {
-      const kept = await this.#bounded(queries, signal, () => queries.keep(sql, MAX_ROWS));
+      const kept = await this.bounded(queries, signal, () => queries.keep(sql, MAX_ROWS));
       const { columns, count, isCut, source } = kept;
       const bytesRead = await readBytes(source);
       const ms = Math.round(performance.now() - startedAt);
@@ -117,7 +117,8 @@ export class QueryRuns {
     return openQueries(warehouse, { ...options, network, confinement });
   }
 
-  #bounded<T>(queries: Queries, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /** Does `work` within the time of a query, and interrupts `queries` then. @throws {StoreError} `cancelled`, `too-slow` */
+  bounded<T>(queries: Pick<Queries, 'interrupt'>, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return withinTime(this.#options.seconds, signal, (end) => interruptible(queries, end, work));
   }
 }

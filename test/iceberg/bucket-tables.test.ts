@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
@@ -35,7 +36,7 @@ import datetime, json, os, sys, urllib.request
 os.environ['POLARS_ICEBERG_PLANNER'] = 'pyiceberg'
 import polars as pl
 from pyiceberg.table import StaticTable
-endpoint, location = sys.argv[1:]
+endpoint, location, documented = sys.argv[1:]
 # As in docs/lake.md, and nothing of the environment.
 for name in [name for name in os.environ if name.startswith('AWS_')]: del os.environ[name]
 access = {'s3.endpoint': endpoint, 's3.access-key-id': 'lake', 's3.secret-access-key': 'lakelake1', 's3.region': 'us-east-1'}
@@ -44,6 +45,8 @@ def rows(snapshot):
   frame = pl.scan_iceberg(table, snapshot_id=snapshot, storage_options=access, reader_override='native')
   return [table.scan(snapshot_id=snapshot).to_arrow().num_rows, frame.collect().height]
 found = [rows(None), rows(table.snapshot_by_name('entry-1').snapshot_id)]
+properties = access
+found.append([found[0][0], eval(documented).collect().height])
 day = min(task.file.partition[0] for task in table.scan().plan_files())
 date = datetime.date(1970, 1, 1) + datetime.timedelta(days=day)
 try:
@@ -259,11 +262,14 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
     const script = join(freshFolder(), 'read.py');
     writeFileSync(script, READ);
     relay.requests.length = 0;
-    const { stdout } = await promisify(execFile)(PYTHON, [script, relay.url, `${path}/iceberg/items`]);
-    const [all, old, ofDay, day] = JSON.parse(stdout);
-    expect([all, old, ofDay]).toEqual([
+    const page = readFileSync(fileURLToPath(new URL('../../docs/lake.md', import.meta.url)), 'utf8');
+    const [, documented = ''] = /^\| Polars \| `(.+?)`/m.exec(page) ?? [];
+    const { stdout } = await promisify(execFile)(PYTHON, [script, relay.url, `${path}/iceberg/items`, documented]);
+    const [all, old, asDocumented, ofDay, day] = JSON.parse(stdout);
+    expect([all, old, asDocumented, ofDay]).toEqual([
       [30, 30],
       [10, 10],
+      [30, 30],
       [15, 15],
     ]);
     relay.requests.splice(0, 1 + relay.requests.findIndex((one) => one.path === '/the-day-begins'));

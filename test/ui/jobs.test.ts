@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { readMark } from '../../src/files/process-liveness.ts';
 import { openJob } from '../../src/jobs/check-job.ts';
@@ -9,7 +10,10 @@ import { JobHistory } from '../../src/jobs/run-history.ts';
 import { runJob } from '../../src/jobs/run-job.ts';
 import { logPath } from '../../src/jobs/run-log.ts';
 import type { JobRecord } from '../../src/jobs/run-record.ts';
+import { addEventRoute } from '../../src/ui/event-route.ts';
+import { type Opened, OwnReader } from '../../src/ui/own-reader.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
+import type { UiEnvironment } from '../../src/ui/ui-options.ts';
 import type { Jobs, Overview, RenderedItem, ReportItem, RunDetail } from '../../src/ui/ui-types.ts';
 import { freshFolder } from '../scratch.ts';
 import { serveWarehouse, Visitor } from './support.ts';
@@ -173,6 +177,30 @@ describe('jobs', () => {
     await told();
     stop.abort();
   });
+});
+
+/** Counts how often a warehouse is read. */
+class CountedReader extends OwnReader {
+  count = 0;
+  override use<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+    this.count++;
+    return super.use(work);
+  }
+}
+
+test('the ledger is read once a second, however many pages are open', async () => {
+  const app = new Hono<UiEnvironment>();
+  const own = new CountedReader(warehouse);
+  addEventRoute(app, own, warehouse);
+  const startedAt = performance.now();
+  const stop = new AbortController();
+  const pages = await Promise.all([1, 2, 3].map(() => app.request('/api/events', { signal: stop.signal })));
+  const readers = pages.map(({ body }) => body?.getReader());
+  for (const reader of readers) await reader?.read();
+  await vi.waitFor(() => expect(own.count).toBeGreaterThan(2), { timeout: 200_000, interval: 50 });
+  expect(own.count).toBeLessThanOrEqual(2 + (performance.now() - startedAt) / 1000);
+  for (const reader of readers) await reader?.cancel();
+  await own.close();
 });
 
 describe('reports', () => {

@@ -138,6 +138,25 @@ describe('a query', () => {
     }
   });
 
+  test('what the other pages read has the same limits: samples, profiles, reports, what is sought, where a row is from', async () => {
+    const small = await serveWarehouse(warehouse, { memoryMb: 2 });
+    const hasty = await serveWarehouse(warehouse, { seconds: 0.001 });
+    try {
+      const guest = await Visitor.enter(small);
+      for (const path of [
+        ...['tables/transactions/sample', 'tables/transactions/columns/lt/profile'],
+        ...['reports/render?report=network-daily', 'explore?q=1000'],
+      ]) {
+        const { status, text } = await guest.get(`/api/${path}`);
+        expect([path, status, text]).toEqual([path, 422, expect.stringContaining('Out of Memory')]);
+      }
+      const { status, text } = await (await Visitor.enter(hasty)).get('/api/explain?table=messages&key=direction%3Din');
+      expect([status, text]).toEqual([422, expect.stringContaining('"code":"too-slow"')]);
+    } finally {
+      await Promise.all([small.close(), hasty.close()]);
+    }
+  });
+
   test('one whose page goes away is cancelled, so that others do not wait for it', async () => {
     const slow = await serveWarehouse(warehouse, { seconds: 3600 });
     try {
