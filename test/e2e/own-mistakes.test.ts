@@ -21,7 +21,7 @@ const DRAFT = [
   ["field('/source'", "rawAddress('/source'"],
 ].reduce((text, [from = '', to = '']) => text.replace(from, to as string), OWN_ORDERS);
 const MISTAKE = DRAFT.replace("'/source'", "'/sourse'");
-const RANGE = '1000:1099';
+const RANGE = '1000:1049';
 
 let sandbox: TestSandbox;
 
@@ -38,6 +38,32 @@ async function bring(warehouse: string, text: string, range = RANGE) {
 const contents = (warehouse: string) => query(warehouse, 'SELECT * FROM own_orders ORDER BY ALL');
 
 describe.each(['w', 'w.duckdb'])('a mistake in a declaration, in %s', (name) => {
+  test('can be corrected: the table has no rows', async () => {
+    const [warehouse, once] = [join(freshFolder(), name), join(freshFolder(), name)];
+    await expect(bring(warehouse, MISTAKE)).rejects.toThrow('/sourse');
+    expect(await bring(warehouse, DRAFT)).toMatchObject({ complete: true });
+    expect(await bring(once, DRAFT)).toMatchObject({ complete: true });
+    expect(await contents(warehouse)).toEqual(await contents(once));
+    expect(await verify(warehouse)).toMatchObject({ kinds: [] });
+  });
+
+  test('can be corrected when its rows are forgotten', async () => {
+    const warehouse = join(freshFolder(), name);
+    const wrong = DRAFT.replace("'/source'", "'/destination'").replace("'who sends it')", "'who sends it').nullable()");
+    await bring(warehouse, wrong);
+    await expect(bring(warehouse, DRAFT)).rejects.toThrow('sender from /destination, now declared from /source');
+    const registry = await loadRegistry(pipelineFolder(wrong));
+    await forgetRange({ warehouse, pipelines: ['own_orders'], range: RANGE, registry });
+    expect(await bring(warehouse, DRAFT)).toMatchObject({ complete: true });
+    // And back: what is stored last is what the rows are read by.
+    await forgetRange({ warehouse, pipelines: ['own_orders'], range: RANGE });
+    expect(await bring(warehouse, wrong)).toMatchObject({ complete: true });
+    await expect(bring(warehouse, DRAFT)).rejects.toThrow('sender from /destination, now declared from /source');
+  });
+
+  // What follows is the same code, whatever the store.
+  if (name !== 'w') return;
+
   test('that no record fits ends the run after a page, and names the place', async () => {
     const warehouse = join(freshFolder(), name);
     const before = sandbox.requests.stats().requests;
@@ -49,15 +75,6 @@ describe.each(['w', 'w.duckdb'])('a mistake in a declaration, in %s', (name) => 
     });
     expect(sandbox.requests.stats().requests - before).toBeLessThan(20);
     expect(await query(warehouse, 'SELECT count(*) FROM quarantine')).toEqual([['0']]);
-  });
-
-  test('can be corrected: the table has no rows', async () => {
-    const [warehouse, once] = [join(freshFolder(), name), join(freshFolder(), name)];
-    await expect(bring(warehouse, MISTAKE)).rejects.toThrow('/sourse');
-    expect(await bring(warehouse, DRAFT)).toMatchObject({ complete: true });
-    expect(await bring(once, DRAFT)).toMatchObject({ complete: true });
-    expect(await contents(warehouse)).toEqual(await contents(once));
-    expect(await verify(warehouse)).toMatchObject({ kinds: [] });
   });
 
   test('of what is requested does not leave blocks that count as done without rows', async () => {
@@ -74,20 +91,6 @@ describe.each(['w', 'w.duckdb'])('a mistake in a declaration, in %s', (name) => 
     expect(
       (await tonlake(['sql', 'select count(amount) > 20 from own_orders', '--warehouse', warehouse])).stdout,
     ).toContain('true');
-  });
-
-  test('can be corrected when its rows are forgotten', async () => {
-    const warehouse = join(freshFolder(), name);
-    const wrong = DRAFT.replace("'/source'", "'/destination'").replace("'who sends it')", "'who sends it').nullable()");
-    await bring(warehouse, wrong);
-    await expect(bring(warehouse, DRAFT)).rejects.toThrow('sender from /destination, now declared from /source');
-    const registry = await loadRegistry(pipelineFolder(wrong));
-    await forgetRange({ warehouse, pipelines: ['own_orders'], range: RANGE, registry });
-    expect(await bring(warehouse, DRAFT)).toMatchObject({ complete: true });
-    // And back: what is stored last is what the rows are read by.
-    await forgetRange({ warehouse, pipelines: ['own_orders'], range: RANGE });
-    expect(await bring(warehouse, wrong)).toMatchObject({ complete: true });
-    await expect(bring(warehouse, DRAFT)).rejects.toThrow('sender from /destination, now declared from /source');
   });
 });
 
