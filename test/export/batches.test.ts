@@ -8,6 +8,7 @@ import { NO_FAULTS } from '../faults/faults.ts';
 import { withRows } from '../faults/lists.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
+import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 
 let sandbox: TestSandbox;
@@ -90,8 +91,9 @@ describe('readBatches of a list', () => {
         : undefined,
     );
     const blocks = new Set<number>();
+    const options = { network: sandbox.url, range: '60:72', effects: hurriedEffects() };
     const reading = (async () => {
-      for await (const { batch } of readBatches({ network: sandbox.url, range: '60:72', pipeline: 'traces' })) {
+      for await (const { batch } of readBatches({ ...options, pipeline: 'traces' })) {
         for (const seqno of batch.getChild('mc_seqno_end') ?? []) blocks.add(Number(seqno));
       }
     })();
@@ -156,8 +158,9 @@ describe('readBatches', () => {
     async (kind) => {
       sandbox.setFaults({ lies: [{ seqno: 66, kind }] });
       const seqnos = new Set<number>();
+      const options = { network: sandbox.url, range: '60:72', effects: hurriedEffects() };
       const reading = (async () => {
-        for await (const { table, batch } of readBatches({ network: sandbox.url, range: '60:72' })) {
+        for await (const { table, batch } of readBatches(options)) {
           if (table === 'transactions')
             for (const seqno of batch.getChild('mc_block_seqno') ?? []) seqnos.add(Number(seqno));
         }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { open } from '../../src/library/open.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
@@ -7,16 +7,23 @@ import { forgetRange } from '../../src/verify/forget.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
+import { copyOf } from './support.ts';
 
 describe.each(['w', 'w.duckdb'])('a mart of %s', (name) => {
+  let built: string;
+  /** A copy of it. */
   let warehouse: string;
   const bring = (range: string) => run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse });
   const build = () => buildMarts(warehouse, { names: ['accounts', 'latest_balances', 'transactions_daily'] });
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     warehouse = join(freshFolder(), name);
     await bring('1000:1009');
     await build();
+    built = warehouse;
+  });
+  beforeEach(async () => {
+    warehouse = await copyOf(built);
   });
 
   async function lacksOf(sql: string): Promise<readonly string[]> {
@@ -46,6 +53,9 @@ describe.each(['w', 'w.duckdb'])('a mart of %s', (name) => {
     await build();
     expect([await lacksOf('from accounts'), await staleOf()]).toEqual([[], []]);
   });
+
+  // What follows is the same code, whatever the store.
+  if (name !== 'w') return;
 
   test('is stale after rows that it counts were removed, but keeps the days that it is built by', async () => {
     await forgetRange({ warehouse, pipelines: ['transactions'], range: '1005:1009' });

@@ -98,11 +98,12 @@ describe('a sound warehouse', () => {
       hint: 'it has 2026-05-01',
     });
     const path = join(freshFolder(), 'w');
-    const network = sandbox.url;
-    await run({ pipelines: ['blocks'], network, range: '2026-05-01', warehouse: path });
-    expect((await verify(path, { range: '2026-05-01' })).report).toMatchObject({ proven: true });
+    // A day of 432 blocks; the first one begins late.
+    const { url: network } = await startTestSandbox({ blocks: 460, blockTimeMs: 200_000 });
+    await run({ pipelines: ['blocks'], network, range: '2026-05-02', warehouse: path });
+    expect((await verify(path, { range: '2026-05-02' })).report).toMatchObject({ proven: true });
     // The day after is under way.
-    expect((await verify(path, { range: '2026-05-02' })).report).toMatchObject({ proven: false });
+    expect((await verify(path, { range: '2026-05-03' })).report).toMatchObject({ proven: false });
   });
 });
 
