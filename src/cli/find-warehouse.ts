@@ -74,7 +74,7 @@ async function isWarehouse(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     return (
-      error instanceof TonlakeError && ['busy', 'bad-ledger', 'newer-format', 'needs-migration'].includes(error.code)
+      error instanceof TonlakeError && ['busy', 'bad-ledger', 'newer-tonlake', 'needs-migration'].includes(error.code)
     );
   }
 }

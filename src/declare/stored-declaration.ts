@@ -1,4 +1,5 @@
-import { StoreError } from '../core/errors.ts';
+import { StoreError, shortMessage } from '../core/errors.ts';
+import { newerTonlake } from '../core/newer-tonlake.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { suggest } from '../core/suggest.ts';
 import { checkPipeline } from './check-declaration.ts';
@@ -25,20 +26,26 @@ export function serializePipeline(pipeline: PipelineDef): StoredDeclaration {
  * A pipeline from its stored declaration.
  *
  * @param subject where it is stored, for messages
- * @throws {StoreError} `bad-declaration` if it is damaged, or does not match the identifier
+ * @throws {StoreError} `bad-declaration` if it is damaged, or does not match the identifier; `newer-tonlake` if it declares what this
+ * version cannot read
  */
 export function parsePipeline(text: string, id: string, subject: string): PipelineDef {
+  let pipeline: unknown;
   try {
     if (sha256Of(text, 16) !== id) throw new Error('the text does not match the identifier');
-    const pipeline: unknown = JSON.parse(text);
-    checkPipeline(subject, pipeline);
-    return pipeline;
+    pipeline = JSON.parse(text);
   } catch (error) {
     throw new StoreError(`store: ${subject} is no declaration of a pipeline`, {
       code: 'bad-declaration',
       hint: `${suggest('verify')} names all damage; --pipelines with the folder of your pipelines gives the declaration again`,
       cause: error,
     });
+  }
+  try {
+    checkPipeline(subject, pipeline);
+    return pipeline;
+  } catch (error) {
+    throw newerTonlake(subject, undefined, shortMessage(error), error);
   }
 }
 

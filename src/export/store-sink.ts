@@ -28,6 +28,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
       const theirs = store.ledger().filter(({ id }) => rivals.has(id));
       return subtractSpans([span], doneSpans(theirs, pipeline)).length === 0;
     },
+    requireKnown: () => store.requireKnown(),
     isKept: true,
     rootHash: async (seqno) => (await new ProvenChain(store, registry).read(seqno))?.rootHash,
     headers: (span) => readHeaders(store.query, span, rowsOf('headers', [span])),

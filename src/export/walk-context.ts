@@ -82,6 +82,8 @@ export interface SpanSink {
   readonly query: Query;
   /** True if other writers have committed all of these blocks since this one began; absent if there are none. */
   isRivalled?(pipeline: string, span: Span): boolean;
+  /** @throws {StoreError} `newer-tonlake` if a newer version has committed columns since that this one does not know */
+  requireKnown?(): void;
   /** True if committed rows can be queried. */
   readonly isKept: boolean;
   /** Root hash of a masterchain block whose header is committed. */

@@ -94,6 +94,7 @@ async function runWalk(
   try {
     for await (const prepare of plan(context)) {
       if (context.stop.aborted) break;
+      context.sink.requireKnown?.();
       const turn = order.next();
       void tasks.add(() => run(prepare, turn));
       await tasks.onSizeLessThan(1);

@@ -1,4 +1,5 @@
 import { requireAnswered, shortMessage } from '../core/errors.ts';
+import { isNewer } from '../core/newer-tonlake.ts';
 import type { Registry } from '../declare/registry.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
 import type { DamagedStore, LedgerEntry, LostDeclaration } from '../warehouse/index.ts';
@@ -15,6 +16,7 @@ export async function auditDeclarations({ entries, declarations }: DamagedStore)
     else {
       await declarations.read(place).catch((error: unknown) => {
         requireAnswered(error);
+        if (isNewer(error)) throw error;
         findings.push({ ...what, got: shortMessage(error) });
       });
     }

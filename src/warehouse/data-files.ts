@@ -53,7 +53,7 @@ export interface DataFiles {
   readonly network: string;
   /** The warehouse as objects: marks and metadata lie in `iceberg/`. */
   readonly objects: SmallObjects;
-  /** What is in force now. @throws {StoreError} `needs-migration`, `bad-ledger` */
+  /** What is in force now. @throws {StoreError} `needs-migration`, `newer-tonlake`, `bad-ledger` */
   read(tables: readonly TableDef[]): Promise<FilesInForce>;
   /**
    * Makes sure that files are there, under names that last. Called after their entry was marked as published.
@@ -94,7 +94,7 @@ function readInForce(backend: Backend, network: string, declared: readonly Table
   const ledger = backend.ledger();
   return guarded(`warehouse ${path}`, async () => {
     requireOwnEntries(path, network, await ledger.refresh());
-    ledger.requireReadable(declared, path);
+    ledger.requireWritable(declared, path);
     const { effective, forgotten, all } = ledger.entries;
     const tables = [
       ...declared.map((table) => ({ table, isMart: false })),

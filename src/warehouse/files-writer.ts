@@ -39,7 +39,7 @@ export async function openFilesWriter(backend: Backend, options: StoreOptions): 
     const ledger = backend.ledger();
     requireOwnEntries(path, network, await ledger.refresh());
     ledger.entries.setAside(options.setAside ?? []);
-    ledger.requireReadable(tables, path);
+    ledger.requireWritable(tables, path);
     const writes = await backend.openWrites(ledger, options);
     const writer = new FilesWriter({ backend, options, ledger, writes, lock });
     await writes
@@ -110,6 +110,11 @@ class FilesWriter implements Writer {
       interrupt: () => views.interrupt(),
       close: () => takeAll([() => views.close(), close]),
     };
+  }
+
+  requireKnown(): void {
+    if (this.rivals !== undefined && this.rivals.size > 0)
+      this.#ledger.requireWritable(this.#opened.options.tables, this.path);
   }
 
   async place(parts: readonly DeclaredPart[]): Promise<void> {
@@ -189,10 +194,8 @@ class FilesWriter implements Writer {
 
   /** Reads what other writers have committed. */
   async refresh(): Promise<void> {
-    const { network, tables } = this.#opened.options;
     const fresh = await this.#ledger.refresh();
-    requireOwnEntries(this.path, network, fresh);
+    requireOwnEntries(this.path, this.#opened.options.network, fresh);
     for (const { id } of fresh) this.rivals?.add(id);
-    if (fresh.length > 0) this.#ledger.requireReadable(tables, this.path);
   }
 }

@@ -117,6 +117,7 @@ class SharingStore implements Store {
   readonly ledger: Store['ledger'] = () => this.#store.ledger();
   readonly forgotten: Store['forgotten'] = () => this.#store.forgotten();
   readonly log: Store['log'] = (after, most) => this.#store.log(after, most);
+  readonly requireKnown: Store['requireKnown'] = () => this.#store.requireKnown();
   readonly connect: Store['connect'] = () => this.#store.connect();
   readonly clearSuperseded: Store['clearSuperseded'] = () => this.#store.clearSuperseded();
   readonly closeIdle: Store['closeIdle'] = () => this.#store.closeIdle();

@@ -123,6 +123,8 @@ export interface LedgerEntry {
   readonly copies?: number | undefined;
   /** Ids of entries whose rows this one replaces. */
   readonly supersedes: readonly string[];
+  /** Version of tonlake that committed it; absent if none did: `verify --repair` filled a lost number. */
+  readonly tonlake?: string | undefined;
   /** ISO 8601, UTC. */
   readonly committedAt: string;
 }
@@ -306,6 +308,8 @@ export interface Store {
    * @param most about how many to read at most. Default: all
    */
   log(after: number, most?: number): Promise<readonly LedgerEntry[]>;
+  /** @throws {StoreError} `newer-tonlake` if another writer has committed columns or tables since, which a rewrite would lose */
+  requireKnown(): void;
   /** Queries committed rows: one relation per table. */
   readonly query: Query;
   /** Opens another connection, for queries beside commits. To be closed before the store. */

@@ -18,6 +18,8 @@ export interface DraftedEntry extends Pick<DeclaredPart, 'staged' | 'declared'> 
 export interface Writer
   extends Pick<Store, 'kind' | 'path' | 'rivals' | 'staging' | 'query' | 'connect' | 'rows' | 'log'> {
   readonly entries: Entries;
+  /** As `requireKnown` of a store. Absent if there is one writer. */
+  requireKnown?(): void;
   /** A stage as the place wants to be told of it. Default: as it is. */
   readonly stage?: (files: FileStage, span: Span) => FileStage;
   /** Stores what entries will name, durably: no reader knows of it yet. Called once for each commit. */

@@ -23,6 +23,7 @@ test('a mart that needs more memory than a store reads with leaves the limit as 
     ledger: () => store.ledger(),
     forgotten: () => store.forgotten(),
     log: (after) => store.log(after),
+    requireKnown: () => store.requireKnown(),
     connect: () => store.connect(),
     clearSuperseded: () => store.clearSuperseded(),
     closeIdle: () => store.closeIdle(),

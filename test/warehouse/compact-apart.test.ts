@@ -128,7 +128,7 @@ test('an entry that could be read in two ways is refused, and one of a newer for
   ]) {
     expect(() => read(change)).toThrow('is not a ledger entry');
   }
-  expect(() => read({ format: 3 })).toThrow(expect.objectContaining({ code: 'newer-format' }));
+  expect(() => read({ format: 3 })).toThrow(expect.objectContaining({ code: 'newer-tonlake' }));
 });
 
 test('a DuckDB file takes no entry of several spans', async () => {

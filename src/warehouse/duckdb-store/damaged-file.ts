@@ -1,3 +1,4 @@
+import { isNewer } from '../../core/newer-tonlake.ts';
 import { greatest, type Span } from '../../core/span.ts';
 import { serializePipeline } from '../../declare/stored-declaration.ts';
 import type { TableDef } from '../../declare/table.ts';
@@ -14,7 +15,7 @@ import {
   surveyLedger,
   voidEntry,
 } from '../damaged-store.ts';
-import { Entries, isNewer, parseEntry } from '../ledger/entries.ts';
+import { Entries, parseEntry } from '../ledger/entries.ts';
 import type { LedgerEntry } from '../store.ts';
 import {
   declarationsIn,

@@ -14,7 +14,7 @@ import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger
 import { declaredMacros } from '../relations/macros.ts';
 import { commentsOn, viewComments } from '../relations/table-comments.ts';
 import { declaredViews, viewOf } from '../relations/table-relation.ts';
-import { requireReadable, type SchemaColumn, schemaOf } from '../relations/table-schema.ts';
+import { requireWritable, type SchemaColumn, schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 
 /**
@@ -327,11 +327,17 @@ function tonStatements(tables: readonly TableDef[], present: Iterable<string>): 
 
 /**
  * Creates missing tables, views and macros, replaces older versions, and adds columns that were declared later.
- * @throws {StoreError} `needs-migration`, before any change
+ * @param entries in force
+ * @throws {StoreError} `needs-migration`, `newer-tonlake`, before any change
  */
-export async function declareTables(database: Database, tables: readonly TableDef[], path: string): Promise<void> {
+export async function declareTables(
+  database: Database,
+  tables: readonly TableDef[],
+  path: string,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
   const present = await readColumns(database);
-  const renewed = await renewedTables(database, tables, present, path);
+  const renewed = await renewedTables(database, tables, present, path, entries);
   const rows = tables.flatMap((table) => {
     const held = present.get(table.name);
     if (renewed.has(table)) return [`DROP TABLE ${rowsOf(table.name)}`, rowsStatement(table)];
@@ -350,17 +356,19 @@ export async function declareTables(database: Database, tables: readonly TableDe
   });
 }
 
-/** Tables without rows that are declared otherwise now. @throws {StoreError} `needs-migration` for one with rows */
+/** Tables without rows that are declared otherwise now. @throws {StoreError} `needs-migration`, `newer-tonlake` for one with rows */
 async function renewedTables(
   database: Database,
   tables: readonly TableDef[],
   present: ReadonlyMap<string, readonly SchemaColumn[]>,
   path: string,
+  entries: readonly LedgerEntry[],
 ): Promise<ReadonlySet<TableDef>> {
   const renewed = new Set<TableDef>();
   for (const table of tables) {
+    const own = entries.filter((entry) => entry.tables[table.name] !== undefined);
     try {
-      requireReadable(table, present.get(table.name) ?? [], path);
+      requireWritable(table, present.get(table.name) ?? [], path, own);
     } catch (error) {
       const { rows } = await database.query(`SELECT 1 FROM ${rowsOf(table.name)} LIMIT 1`);
       if (rows.length > 0) throw error;

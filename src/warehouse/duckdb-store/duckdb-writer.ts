@@ -13,7 +13,7 @@ import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import { readFiles } from '../relations/table-relation.ts';
-import { requireDeclared } from '../relations/table-schema.ts';
+import { requireDeclared, requireKnownTables } from '../relations/table-schema.ts';
 import type { EntryDay, EntryRows, LedgerEntry, SideConnection, StagedTable, StagerOptions } from '../store.ts';
 import { type StoreOptions, stepOf } from '../store-options.ts';
 import type { DraftedEntry, Writer } from '../writer.ts';
@@ -58,7 +58,8 @@ export async function openDuckdbWriter(path: string, options: StoreOptions): Pro
     const entries = await readEntries(database, path);
     requireOwnEntries(path, network, entries.all);
     entries.setAside(options.setAside ?? []);
-    await declareTables(database, tables, path);
+    requireKnownTables(path, entries.effective, tables);
+    await declareTables(database, tables, path, entries.effective);
     const readers = await connectReaders(database, tables, entries);
     return new DuckdbWriter({ path, options, lock, database, readers, entries });
   } catch (error) {

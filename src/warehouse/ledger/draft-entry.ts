@@ -1,4 +1,5 @@
 import { StoreError } from '../../core/errors.ts';
+import { OWN_VERSION } from '../../core/newer-tonlake.ts';
 import { present } from '../../core/present.ts';
 import { hullOf, unionSpans } from '../../core/span.ts';
 import type { CommitDraft, CommitPart, LedgerEntry, StagedSpan, TableEntry } from '../store.ts';
@@ -70,6 +71,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
       copies,
     }),
     supersedes: draft.supersedes,
+    tonlake: OWN_VERSION,
     committedAt: new Date(options.committedAt).toISOString(),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
+import { isNewer, newerTonlake } from '../../core/newer-tonlake.ts';
 import { suggest } from '../../core/suggest.ts';
 import type { LedgerEntry } from '../store.ts';
 import { FORGOTTEN } from './done-spans.ts';
@@ -10,8 +11,8 @@ export const FORMAT = 1;
 
 const count = z.number().int().nonnegative();
 
-/** The format, whatever else there is. */
-export const formatField = z.object({ format: z.unknown() });
+/** The format and who wrote it, whatever else there is. */
+export const formatField = z.object({ format: z.unknown(), tonlake: z.string().optional() });
 
 const bound = z.string().nullable();
 
@@ -74,30 +75,29 @@ const entrySchema = z.object({
   copies: count.optional(),
   commitWith: z.string().optional(),
   supersedes: z.array(z.string()),
+  tonlake: z.string().optional(),
   committedAt: z.string(),
 });
 
 /**
  * Refuses formats newer than this version: their contents are sound, and a repair would destroy them.
- * @throws {StoreError} `newer-format`
+ * @throws {StoreError} `newer-tonlake`
  */
-export function requireFormat(format: unknown, subject: string): void {
+export function requireFormat(format: unknown, subject: string, version?: string): void {
   const number = typeof format === 'number' || typeof format === 'string' ? Number(format) : Number.NaN;
   if (!Number.isInteger(number) || number <= FORMAT) return;
-  throw new StoreError(`store: ${subject} was made by a newer tonlake: expected format ${FORMAT}, got ${number}`, {
-    code: 'newer-format',
-    hint: 'update tonlake: npm install tonlake@latest, or git pull in a checkout',
-  });
+  throw newerTonlake(subject, version, `expected format ${FORMAT}, got ${number}`);
 }
 
 /**
  * An entry from its JSON.
- * @throws {StoreError} `newer-format`; `bad-ledger` if the text is truncated or not an entry, or has another number
+ * @throws {StoreError} `newer-tonlake`; `bad-ledger` if the text is truncated or not an entry, or has another number
  */
 export function parseEntry(text: string, subject: string, number: number): LedgerEntry {
   try {
     const json: unknown = JSON.parse(text);
-    requireFormat(formatField.safeParse(json).data?.format, subject);
+    const made = formatField.safeParse(json).data;
+    requireFormat(made?.format, subject, made?.tonlake);
     const entry = entrySchema.parse(json);
     requireSpans(entry);
     // Not `entry`, which lacks fields that newer versions may have added: checkpoints must keep them.
@@ -115,10 +115,6 @@ function requireSpans({ span, spans }: Pick<LedgerEntry, 'span' | 'spans'>): voi
   const isAscending = spans.every(({ from, to }, at) => from <= to && from > (spans[at - 1]?.to ?? -Infinity) + 1);
   if (isAscending && spans[0]?.from === span.from && spans.at(-1)?.to === span.to) return;
   throw new Error(`expected ascending spans that do not touch, from ${span.from} to ${span.to}`);
-}
-
-export function isNewer(error: unknown): boolean {
-  return error instanceof StoreError && error.code === 'newer-format';
 }
 
 export function badLedger(problem: string, cause?: unknown, hint?: string): StoreError {

@@ -3,16 +3,23 @@ import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { requireAnswered, StoreError } from '../../core/errors.ts';
+import { isNewer } from '../../core/newer-tonlake.ts';
 import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import { CATALOG } from '../relations/table-relation.ts';
-import { requireReadable, type Schema, schemaId } from '../relations/table-schema.ts';
+import {
+  requireKnownTables,
+  requireReadable,
+  requireWritable,
+  type Schema,
+  schemaId,
+} from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { hasRows } from './done-spans.ts';
-import { badLedger, Entries, entryName, FORMAT, formatField, isNewer, parseEntry, requireFormat } from './entries.ts';
+import { badLedger, Entries, entryName, FORMAT, formatField, parseEntry, requireFormat } from './entries.ts';
 
 const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
 
@@ -171,11 +178,22 @@ export class LedgerFolder {
 
   /** @throws {StoreError} `needs-migration` if rows in force cannot be read as they are declared */
   requireReadable(tables: readonly TableDef[], warehouse: string): void {
+    for (const { table, columns } of this.#held(tables)) requireReadable(table, columns, warehouse);
+  }
+
+  /** @throws {StoreError} `needs-migration`, `newer-tonlake` if rows in force could not be copied as they are declared */
+  requireWritable(tables: readonly TableDef[], warehouse: string): void {
+    requireKnownTables(warehouse, this.entries.effective, tables);
+    for (const { table, columns, own } of this.#held(tables)) requireWritable(table, columns, warehouse, own);
+  }
+
+  /** Tables with rows in force, once for each schema of theirs. */
+  *#held(tables: readonly TableDef[]) {
     const { effective } = this.entries;
     for (const table of tables) {
       for (const id of this.#named.get(table.name) ?? []) {
         const own = effective.filter((entry) => entry.tables[table.name]?.schema === id);
-        if (hasRows(own, table.name)) requireReadable(table, this.schema(id).columns, warehouse);
+        if (hasRows(own, table.name)) yield { table, columns: this.schema(id).columns, own };
       }
     }
   }
@@ -243,9 +261,10 @@ export class LedgerFolder {
     return this.#checkpoints.stamp(this.#objects.stateOf?.(LEDGER));
   }
 
-  async writeCheckpoint(): Promise<void> {
-    const [number, numbers] = [this.entries.nextNumber - 1, this.entries.lastingNumbers];
-    await this.#checkpoints.write({ number, lines: this.#lines(numbers) });
+  /** @param of a ledger with the same entries, which was read. Default: this one */
+  async writeCheckpoint(of: LedgerFolder = this): Promise<void> {
+    const [number, numbers] = [of.entries.nextNumber - 1, of.entries.lastingNumbers];
+    await this.#checkpoints.write({ number, lines: of.#lines(numbers) });
     this.#checkpoint = { number, entries: numbers.length };
     this.entries.prune();
   }

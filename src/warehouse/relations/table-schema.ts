@@ -1,8 +1,10 @@
 import { StoreError } from '../../core/errors.ts';
+import { laterThanOwn, newerTonlake, OWN_VERSION } from '../../core/newer-tonlake.ts';
 import { sha256Of } from '../../core/sha256.ts';
 import { kinds } from '../../declare/kind.ts';
 import { narrowTable } from '../../declare/left-out.ts';
 import type { LeftOut, TableDef } from '../../declare/table.ts';
+import type { LedgerEntry } from '../store.ts';
 
 /** The columns of files, in order, and their identifier. */
 export interface Schema {
@@ -35,20 +37,57 @@ export function schemaId(columns: readonly SchemaColumn[]): string {
 }
 
 /**
- * Files with `columns` can be read as `table` even if columns are missing.
- * @throws {StoreError} `needs-migration` if a column has another type, or is no longer declared
+ * Files with `columns` can be read as `table`: columns that they lack are null, and those that are not declared are left out.
+ * @throws {StoreError} `needs-migration` if a column has another type
  */
 export function requireReadable(table: TableDef, columns: readonly SchemaColumn[], path: string): void {
   const declared = new Map(schemaOf(table).columns.map(({ name, type }) => [name, type]));
-  for (const { name, type } of columns) {
-    const now = declared.get(name);
-    if (now === type) continue;
-    const change = now === undefined ? 'which is not declared any more' : `which is declared as ${now} now`;
-    throw new StoreError(`store: warehouse ${path} holds column ${table.name}.${name} as ${type}, ${change}`, {
-      code: 'needs-migration',
-      hint: 'give the table another name, or choose another --warehouse',
-    });
+  for (const column of columns) {
+    const now = declared.get(column.name);
+    if (now !== undefined && now !== column.type)
+      throw needsMigration(path, table, column, `which is declared as ${now} now`);
   }
+}
+
+/**
+ * As {@link requireReadable}, before anything is written: a rewrite of these rows would lose columns that are not declared.
+ * @param entries that have such rows
+ * @throws {StoreError} `needs-migration`, `newer-tonlake` if a column is not declared
+ */
+export function requireWritable(
+  table: TableDef,
+  columns: readonly SchemaColumn[],
+  path: string,
+  entries: readonly LedgerEntry[],
+): void {
+  requireReadable(table, columns, path);
+  const declared = new Set(table.columns.map(({ name }) => name));
+  const unknown = columns.find(({ name }) => !declared.has(name));
+  if (unknown === undefined) return;
+  requireOwnVersion(path, entries, `column ${table.name}.${unknown.name}`);
+  throw needsMigration(path, table, unknown, 'which is not declared any more');
+}
+
+/** @param entries in force @throws {StoreError} `newer-tonlake` if a newer version added a table: a rewrite would lose its rows */
+export function requireKnownTables(path: string, entries: readonly LedgerEntry[], declared: readonly TableDef[]): void {
+  const known = new Set(declared.map(({ name }) => name));
+  for (const entry of entries) {
+    const unknown = entry.mart === undefined ? Object.keys(entry.tables).find((name) => !known.has(name)) : undefined;
+    if (unknown !== undefined) requireOwnVersion(path, [entry], `table ${unknown}`);
+  }
+}
+
+function requireOwnVersion(path: string, entries: readonly LedgerEntry[], unknown: string): void {
+  const version = laterThanOwn(entries.map(({ tonlake }) => tonlake));
+  if (version === undefined) return;
+  throw newerTonlake(`warehouse ${path}`, version, `it holds ${unknown}, which tonlake ${OWN_VERSION} does not know`);
+}
+
+function needsMigration(path: string, table: TableDef, { name, type }: SchemaColumn, change: string): StoreError {
+  return new StoreError(`store: warehouse ${path} holds column ${table.name}.${name} as ${type}, ${change}`, {
+    code: 'needs-migration',
+    hint: 'give the table another name, or choose another --warehouse',
+  });
 }
 
 /**
