@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
@@ -104,10 +104,18 @@ describe.each(places)(
     test.skipIf(isMissing)('has every byte, goes on after a stop, and follows its source', async () => {
       const [from, to] = [freshPlace(one), freshPlace(other)];
       await makeWarehouse(from);
+      const records = join(onDisk(from), '_jobs');
+      mkdirSync(join(records, 'nightly'), { recursive: true });
+      writeFileSync(join(records, 'run.lock'), 'of a process');
+      writeFileSync(join(records, 'nightly/20260504T031500Z.json'), '{}');
       expect(await copy(from, to, 1)).toMatchObject({ complete: false });
       const rest = await copy(from, to);
       expect(rest).toMatchObject({ complete: true, entry: 3 });
       expect(rest.present).toBeGreaterThan(0);
+      // Opening it reads no entry but those after its checkpoint.
+      expect(readdirSync(join(onDisk(to), '_checkpoints'))).toContain('00000003.jsonl');
+      const left = (await listAll(onDisk(to))).filter((name) => name.startsWith('_jobs/'));
+      expect(left).toEqual(['_jobs/nightly/20260504T031500Z.json']);
       expect(await contentOf(to)).toEqual(await contentOf(from));
       expect(await copy(from, to)).toMatchObject({
         complete: true,

@@ -55,12 +55,16 @@ export interface CopyReport {
   readonly seconds: number;
 }
 
+/** Folder of what jobs left. */
+const RECORDS = '_jobs/';
+
 /** Files that are copied concurrently. */
 const AT_ONCE = 4;
 
 /**
  * Copies a warehouse of Parquet files: data files first, each compared with its checksum in the ledger, then the entries in order, then its
- * identity, without which it cannot be opened: it is also away while entries come that others replace. Done again, it copies what is missing.
+ * identity, without which it cannot be opened: it is also away while entries come that others replace. A checkpoint spares readers to read
+ * each entry, and records of jobs come along. Done again, it copies what is missing.
  *
  * @throws {StoreError} `no-warehouse`; `wrong-kind` for a DuckDB file; `damaged`; `diverged` if the target has other entries
  */
@@ -86,6 +90,8 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
         if (hasReplaced(source, first)) await target.objects.remove([IDENTITY]);
         await copySmallFiles(source, target, first);
         await target.objects.putOrGet(IDENTITY, (await source.objects.get(IDENTITY)) ?? Buffer.alloc(0));
+        if (first <= lastOf(source.ledger)) await target.ledger.writeCheckpoint(source.ledger);
+        await copyRecords(source.objects, target.objects);
       }
       const seconds = Math.round(effects.monotonic() - startedAt) / 1000;
       return { event: 'done', from, to, entry: lastOf(source.ledger), ...copied, seconds };
@@ -183,6 +189,17 @@ async function copySmallFiles(source: CopyEnd, target: CopyEnd, first: number): 
   for (const path of named) await copyObject(source.objects, target.objects, path);
   for (let number = first; number <= lastOf(source.ledger); number++) {
     await copyObject(source.objects, target.objects, `${LEDGER}/${entryName(number)}`);
+  }
+}
+
+/** Copies the records and logs that jobs left. Locks and leases, right in their folder, are of processes. */
+async function copyRecords(from: WarehouseObjects, to: WarehouseObjects): Promise<void> {
+  const present = new Map((await to.list(RECORDS)).map(({ key, bytes }) => [key, bytes]));
+  for (const { key, bytes } of await from.list(RECORDS)) {
+    const [job, name] = key.slice(RECORDS.length).split('/');
+    if (job === undefined || name === undefined || name.startsWith('draft-') || present.get(key) === bytes) continue;
+    const record = await from.get(key);
+    if (record !== undefined) await to.put(key, record);
   }
 }
 
