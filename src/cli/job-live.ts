@@ -8,7 +8,7 @@ import type { Fixed, StepContext } from '../jobs/job-step.ts';
 import { fixRun } from '../jobs/job-steps.ts';
 import { tryNeeds } from '../jobs/preflight.ts';
 import { describeRetention, retentionRequest } from '../jobs/retention-step.ts';
-import { JobHistory, lastBlock } from '../jobs/run-history.ts';
+import { JobHistory } from '../jobs/run-history.ts';
 import { type JobEvent, runJob } from '../jobs/run-job.ts';
 import { describeRecord, describeStep } from '../jobs/show-job.ts';
 import { requireSpace, warehousePath } from '../warehouse/index.ts';
@@ -78,7 +78,7 @@ export async function dryRunJob({ effects, isJson, write }: Context, job: Job, d
     onStep: async () => {},
     onRunEvent: undefined,
   };
-  const fixed = await fixRun(context, due ?? effects.now(), lastBlock(records, job.pipelines));
+  const fixed = await fixRun(context, due ?? effects.now(), records);
   const { range } = fixed;
   const { pipelines, selection, network, warehouse, rps, priority } = job;
   const plan =

@@ -83,6 +83,16 @@ export function daysText(range: FixedRange | undefined, between = ':'): string |
   return firstDay === lastDay ? lastDay : `${firstDay}${between}${lastDay}`;
 }
 
+/** The days of a range that are counted back from a moment; undefined for other ranges. */
+export function daysBefore(
+  range: JobRange,
+  now: number,
+  zone: string,
+): { readonly first: string; readonly last: string } | undefined {
+  const today = dateAt(now, zone);
+  return range.kind === 'days' ? { first: addDays(today, -range.count), last: addDays(today, -1) } : undefined;
+}
+
 /** Blocks of a range, and the days at its ends if it names them. */
 interface FixedPart {
   readonly span: Span;
@@ -99,8 +109,8 @@ async function fixParts(
     case 'none':
       return [];
     case 'days': {
-      const today = dateAt(now, zone);
-      return fixAll(parseRange(`${addDays(today, -range.count)}:${addDays(today, -1)}`), chain);
+      const days = daysBefore(range, now, zone);
+      return fixAll(parseRange(`${days?.first}:${days?.last}`), chain);
     }
     case 'since': {
       const [begin] = range.start;

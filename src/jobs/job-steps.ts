@@ -3,17 +3,23 @@ import { counted } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import type { RunReport } from '../export/run.ts';
 import type { Job } from './job.ts';
-import { daysText, fixRange } from './job-range.ts';
+import { daysBefore, daysText, fixRange } from './job-range.ts';
 import { type Fixed, reportFailure, type StepContext, secondsSince, timed } from './job-step.ts';
-import type { FixedRange } from './run-record.ts';
+import { lastBlock } from './run-history.ts';
+import type { FixedRange, JobRecord } from './run-record.ts';
 
-/** Determines the moment and the blocks of a run. @throws network errors */
-export async function fixRun(context: StepContext, due: number, lastTo: number | undefined): Promise<Fixed> {
+/** Determines the moment and the blocks of a run. @param records of earlier runs @throws network errors */
+export async function fixRun(context: StepContext, due: number, records: readonly JobRecord[]): Promise<Fixed> {
   const { job, actions, effects } = context;
   const { network, zone, rps, range } = job;
+  const lastTo = lastBlock(records, job.pipelines);
   return timed(context, { kind: 'range', name: job.name }, async () => {
     if (range.kind === 'none' && job.clock === 'wall') {
       return { value: { now: due, range: await fixRange(range, { now: due, zone, lastTo }, noChain) } };
+    }
+    const exported = job.clock === 'wall' ? exportedDays(records, job, due) : undefined;
+    if (exported !== undefined) {
+      return { value: { now: due, range: exported }, message: `${describeRange(exported)}, as exported before` };
     }
     const value = await actions.withChain({ network, zone, rps, effects }, async (chain) => {
       const now = job.clock === 'chain' ? await chain.headTime() : due;
@@ -21,6 +27,18 @@ export async function fixRun(context: StepContext, due: number, lastTo: number |
     });
     return { value, message: describeRange(value.range) };
   });
+}
+
+/** Blocks of the days of a run, if an earlier one has exported them: the source need not be asked again, and may be down. */
+function exportedDays(records: readonly JobRecord[], job: Job, due: number): FixedRange | undefined {
+  const days = daysBefore(job.range, due, job.zone);
+  const isSame = ({ network, zone, range, steps }: JobRecord): boolean =>
+    network === job.network &&
+    zone === job.zone &&
+    range?.firstDay === days?.first &&
+    range?.lastDay === days?.last &&
+    steps.some(({ kind, status }) => kind === 'export' && status === 'done');
+  return days && records.findLast(isSame)?.range;
 }
 
 /** For a job without range, which needs no network. */

@@ -15,7 +15,7 @@ import { publish, stageOutputs, writeDatabases } from './outputs.ts';
 import { requireReady } from './preflight.ts';
 import { Publication } from './publish.ts';
 import { forgetOldRows } from './retention-step.ts';
-import { freshRecordId, JobHistory, lastBlock, lockJobs, unfinished } from './run-history.ts';
+import { freshRecordId, JobHistory, lockJobs, unfinished } from './run-history.ts';
 import { RunLog } from './run-log.ts';
 import { hasNothingNew, type JobRecord, type StagedOutput, type StepResult } from './run-record.ts';
 import { RunRecordFile, settle } from './run-record-file.ts';
@@ -104,7 +104,7 @@ class JobRun {
     const log = new RunLog(this.#history.folder, begun, effects);
     log.tell(`attempt ${attempts.length} of the run of ${begun.due} begins`);
     const context = this.#contextOf(record, log);
-    const outcome = await this.#work(context, record, lastBlock(records, job.pipelines)).then(
+    const outcome = await this.#work(context, record, records).then(
       (state) => ({ state, error: undefined }),
       (error: unknown) => ({ state: 'failed' as const, error }),
     );
@@ -168,13 +168,13 @@ class JobRun {
   async #work(
     context: StepContext,
     record: RunRecordFile,
-    lastTo: number | undefined,
+    records: readonly JobRecord[],
   ): Promise<'done' | 'interrupted'> {
     const { due, id, state, publishedAt } = record.value;
     const resumed = state === 'publishing';
     if (!resumed) {
       await requireReady(context);
-      const fixed = fixedBy(record.value) ?? (await fixRun(context, Date.parse(due), lastTo));
+      const fixed = fixedBy(record.value) ?? (await fixRun(context, Date.parse(due), records));
       await record.save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
       const outputs = hasNothingNew(record.value) ? await skipAll(context) : await this.#prepare(context, fixed, id);
       if (outputs === undefined) return 'interrupted';

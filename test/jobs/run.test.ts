@@ -416,6 +416,20 @@ describe('a range', () => {
     expect(record.steps.at(-1)).toMatchObject({ kind: 'range', status: 'failed', message: 'no answer' });
   });
 
+  test('days that an earlier run has exported need no source', async () => {
+    const place = freshPlace();
+    const text = `${HEAD}range: yesterday\nchecks: [unique_transactions]\n`;
+    const outage = { withChain: () => Promise.reject(new Error('no answer')) };
+    const failed = async () => [{ name: 'unique_transactions', status: 'failed', offenders: 1 } as const];
+    const first = await place.run(text, { runChecks: failed });
+    expect(first.record).toMatchObject({ state: 'failed', range: { blocks: '1221:1230' } });
+    const again = await place.run(text, outage);
+    expect(again.record).toMatchObject({ state: 'done', range: first.record.range });
+    expect(again.record.id).not.toBe(first.record.id);
+    const other = await place.run(text.replace('yesterday', 'last 2 days'), outage);
+    expect(formatError(other.error)).toBe('no answer');
+  });
+
   test('days are those of the zone', async () => {
     const late = Date.UTC(2026, 4, 4, 23, 30);
     const utc = await freshPlace().run(`${HEAD}range: yesterday\n`, {}, late);
