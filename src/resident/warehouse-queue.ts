@@ -59,7 +59,9 @@ export async function serveWarehouse(queues: readonly JobQueue[], options: Wareh
     }
     const run = queue.next();
     if (run === undefined) continue;
-    await runOne(queue, run, { ...options, look });
+    // A run that hangs shows no sign of life.
+    const looking = setInterval(look, LOOK_MS);
+    await runOne(queue, run, { ...options, look }).finally(() => clearInterval(looking));
     onEvent(watching(queue));
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { SourceError } from '../../src/core/errors.ts';
 import type { Job } from '../../src/jobs/job.ts';
@@ -66,6 +66,36 @@ describe('jobs of one warehouse', () => {
     const events = await serve(await jobsOf('30 * * * *', '15,30 * * * *'), actions, 2);
     expect(told(events, 'begin')).toEqual(['j1 12:15', 'j0 12:30', 'j1 12:30', 'j1 13:15', 'j0 13:30', 'j1 13:30']);
     expect(most).toBe(1);
+  });
+
+  test('that hang are late as well, without a sign of life', async () => {
+    const [job] = await jobsOf("0 13 * * *', expected_by: '14:00 UTC");
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const clock = sleepingClock(START);
+    const drain = new AbortController();
+    clock.onMove = (now) => {
+      if (now > START + 5 * HOUR) drain.abort();
+    };
+    const late: ScheduleEvent[] = [];
+    const { actions } = fakeActions({
+      run: async () => {
+        clock.set(START + 3 * HOUR);
+        vi.advanceTimersByTime(30_000);
+        drain.abort();
+        throw new Error(`${late.length} late`);
+      },
+    });
+    try {
+      await runSchedule({
+        ...{ jobs: job === undefined ? [] : [job], actions, effects: clock, drain: drain.signal, drainMs: 0 },
+        onEvent: (event) => event.event === 'late' && late.push(event),
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(late).toMatchObject([{ job: 'j0', by: '2026-05-04T14:00:00.000Z' }]);
+    const records = await (await JobHistory.open(job?.warehouse ?? '', 'j0')).read();
+    expect(records).toMatchObject([{ error: { message: '1 late' } }]);
   });
 
   test('have different names', async () => {
