@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isMasterchain } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { run } from '../../src/export/run.ts';
+import { type RunEvent, run } from '../../src/export/run.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
+import { ALL_FAULTS, NO_FAULTS } from '../faults/faults.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 import { contentOf, copyOf, ledgerFiles, readEntry, repair } from './support.ts';
@@ -17,6 +18,14 @@ const { lasting, pipelines } = await loadRegistry();
 const LISTS = pipelines.filter((pipeline) => lasting.includes(pipeline.name) && !isMasterchain(pipeline));
 const NAMES = LISTS.map(({ name }) => name);
 
+/** Half of the usual rates: some pipelines send few requests, but many of them in a row. */
+const FAULTS = Object.fromEntries(
+  Object.entries(ALL_FAULTS).map(([name, value]) => [
+    name,
+    typeof value === 'number' && value < 0.1 ? value / 2 : value,
+  ]),
+);
+
 let sandbox: TestSandbox;
 const parquet = join(freshFolder(), 'w');
 const duckdb = join(freshFolder(), 'w.duckdb');
@@ -25,14 +34,25 @@ let sound: unknown;
 beforeAll(async () => {
   // Far behind the head, so that nothing is written late.
   sandbox = await startTestSandbox({ blocks: 4000 });
-  for (const warehouse of [parquet, duckdb]) {
-    const report = await run({ pipelines: lasting, network: sandbox.url, range: RANGE, warehouse });
+  for (const [warehouse, faults] of [[parquet, NO_FAULTS] as const, [duckdb, FAULTS] as const]) {
+    sandbox.setFaults(faults);
+    const troubles: RunEvent[] = [];
+    const report = await run({
+      ...{ pipelines: lasting, network: sandbox.url, range: RANGE, warehouse },
+      onEvent: (event) => void (['problem', 'quarantine'].includes(event.event) && troubles.push(event)),
+    });
+    expect({ complete: report.complete, troubles }).toEqual({ complete: true, troubles: [] });
     const tables = LISTS.flatMap((pipeline) => pipeline.tables.map(({ name }) => name));
     expect(tables.filter((name) => (report.rows[name] ?? 0) === 0)).toEqual([]);
   }
+  sandbox.setFaults(NO_FAULTS);
   sound = await contentOf(parquet);
 });
 afterAll(() => sandbox.close());
+
+test('all pipelines give the same rows in a folder, and in a file from a source with every fault', async () => {
+  expect(await contentOf(duckdb)).toEqual(sound);
+});
 
 /** Repairs a warehouse in which every list is damaged, and compares its tables with the undamaged ones. */
 async function expectRepaired(path: string, kindOf: (pipeline: string) => Finding['kind']): Promise<void> {
