@@ -22,6 +22,7 @@ import {
 import { queryOf, requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
 import { splitReachable } from './reachable-blocks.ts';
 import { walkAndRepair, widenEntry } from './read-again.ts';
+import { bytesOfRow } from './row-bytes.ts';
 import type { EngineContext, RunContext } from './run-context.ts';
 import { countPromised } from './store-sink.ts';
 import type { SpanSink, WalkEvent } from './walk-context.ts';
@@ -101,21 +102,19 @@ async function requireSources(run: PipelineRun): Promise<void> {
   else await requireColumnsOfSources(run, query);
 }
 
-/** Disk space of a record with everything nested in it, staging included: measured on genuine rows and rounded up. */
-const BYTES_A_RECORD = { tx_count: 600, links: 400, none: 400 } as const;
-
-function spaceFor(pipeline: PipelineDef, records: number): number {
-  return records * BYTES_A_RECORD[proofOf(pipeline) ?? 'none'];
-}
+/** Bytes that must be free for each planned byte: files are staged, and rows differ. */
+const ROOM = 1.3;
 
 /** Reports the start. @throws {StoreError} if there is no room for the rows */
 async function announce(run: PipelineRun, missing: readonly Span[]): Promise<void> {
-  const { pipeline, sink, asked, report, warehouse } = run;
+  const { pipeline, registry, sink, asked, report, warehouse } = run;
   const isCounted = proofOf(pipeline) === 'tx_count';
   const records = isCounted ? await countPromised(sink.query, missing) : undefined;
   const seqnos = totalSize(missing);
   report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
-  if (warehouse !== undefined) await requireSpace(warehouse, pipeline.name, spaceFor(pipeline, records ?? seqnos));
+  if (warehouse === undefined) return;
+  const bytes = bytesOfRow(registry.pipeline(pipeline.name), pipeline, sink.ledger());
+  await requireSpace(warehouse, pipeline.name, (records ?? seqnos) * bytes * ROOM);
 }
 
 /** True for an entry whose rows are known to be wrong, so that it is read again completely. Headers replace such rows block by block. */

@@ -79,6 +79,8 @@ test('a mart that lacks newer commits of what it reads is stale', async () => {
   expect(await run('1000:1005')).toMatchObject({ code: 0 });
   expect(await build()).toMatchObject({ code: 0 });
   expect(await status()).not.toMatch(/^stale/m);
+  const { stdout: own } = await tonlake(['status', 'accounts', '-w', path]);
+  expect(own).toMatch(/^ {2}accounts: [\d,]+ rows; current$/m);
   expect(await run('1006:1008')).toMatchObject({ code: 0 });
   expect(await status()).toMatch(/^stale +accounts: \S*.*tonlake.* build/m);
   expect(await build()).toMatchObject({ code: 0 });

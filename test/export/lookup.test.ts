@@ -5,6 +5,7 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, type RunOptions, run } from '../../src/export/run.ts';
 import { query } from '../e2e/export.ts';
 import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 const RANGE = '1000:1019';
@@ -35,13 +36,45 @@ async function go(pipelines: readonly string[], warehouse: string, more: Partial
 
 test('keys are requested in order, so that runs send the same requests', async () => {
   const from = [...KEYS].reverse().map((key) => `SELECT '${key}' AS address`);
-  await go(['account_latest'], join(freshFolder(), 'w'), { from: from.join(' UNION ALL ') });
+  const warehouse = join(freshFolder(), 'w');
+  const { report, events } = await go(['account_latest'], warehouse, { from: from.join(' UNION ALL ') });
   const requests = sandbox.requests.targets.filter((target) => target.startsWith('/accountStates'));
   expect(requests.map((target) => new URLSearchParams(target.split('?')[1]).getAll('address'))).toEqual([
     KEYS,
     // No row came, so they are requested once more.
     KEYS,
   ]);
+  // The source does not know them: the report says so, and the entry.
+  expect(report.unknownKeys).toEqual({ account_latest: KEYS.length });
+  expect(events).toContainEqual(
+    expect.objectContaining({ event: 'unknown-keys', keys: KEYS.length, unknown: KEYS.length }),
+  );
+  const reader = await openWarehouse(warehouse);
+  expect((await reader.ledger()).map(({ pipeline, unknownKeys }) => [pipeline, unknownKeys])).toContainEqual([
+    'account_latest',
+    KEYS.length,
+  ]);
+  await reader.close();
+});
+
+test('addresses in lower case are stored as all others, in rows of blocks and in lookups', async () => {
+  sandbox.answer = async ({ forward }) => {
+    const { body, ...rest } = await forward();
+    return { ...rest, body: body.replace(/"-?\d+:[0-9A-F]{64}"/g, (address) => address.toLowerCase()) };
+  };
+  const warehouse = join(freshFolder(), 'w');
+  const range = '1000:1003';
+  const { problems } = await go(['transactions', 'account_latest', 'address_book'], warehouse, { range });
+  sandbox.answer = undefined;
+  expect(problems).toEqual([]);
+  const accounts = 'SELECT DISTINCT account FROM transactions ORDER BY ALL';
+  const upper = await query(warehouse, accounts);
+  expect(upper.filter(([address = '']) => !/^-?\d:[0-9A-F]{64}$/.test(address))).toEqual([]);
+  for (const table of ['account_latest', 'address_book']) {
+    expect(await query(warehouse, `SELECT address FROM ${table} WHERE address IN (${accounts}) ORDER BY ALL`)).toEqual(
+      upper,
+    );
+  }
 });
 
 const contract = (owner: string, at: number) => ({

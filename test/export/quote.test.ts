@@ -5,6 +5,7 @@ import { type PipelinePlan, planRun, type RunPlan } from '../../src/export/plan.
 import { planRows } from '../../src/export/row-packs.ts';
 import { run } from '../../src/export/run.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A masterchain block with one header, of so many transactions. */
@@ -77,6 +78,14 @@ describe('a quote beside the run that follows', () => {
     const report = await run(options('transactions'));
     expect(report).toMatchObject({ complete: true, requests: plan.requests });
     expect(report.rows['transactions']).toBe(of(plan, 'transactions')?.rows);
+    // As many free bytes, and a third more, are asked for before the run.
+    const reader = await openWarehouse(warehouse);
+    const ledger = (await reader.ledger()).filter(({ pipeline }) => pipeline === 'transactions');
+    await reader.close();
+    const files = ledger.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    expect(plan.bytes / bytes).toBeGreaterThan(0.5);
+    expect(plan.bytes / bytes).toBeLessThan(2);
   });
 
   test('is close for a list, and counts the keys of a lookup', async () => {

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startTonlake, tonlake } from '../cli.ts';
 import { exportSandbox, texts } from '../marts/support.ts';
+import { freshFolder } from '../scratch.ts';
 import { ask, PASSWORD, POSTGRES, startPostgres } from './postgres-server.ts';
 import { HARD_ROWS } from './support.ts';
 
@@ -171,4 +173,16 @@ describe.skipIf(POSTGRES === undefined)('PostgreSQL', () => {
     expect([shown.code, shown.stderr]).toEqual([2, expect.stringContaining('a URL without a password')]);
     expect(wrong.stderr + shown.stderr).not.toMatch(/geheim/);
   });
+});
+
+test('a database that is down is told with its host and port, and not with a password', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  await tonlake(['run', 'blocks', '--network', 'sandbox', '--range', '1000', '--warehouse', warehouse]);
+  const to = ['--to', 'postgres://127.0.0.1:1/none', '--as', 'blocks'];
+  const { code, stderr } = await tonlake(['export', 'blocks', ...to, '--warehouse', warehouse]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^error: store: cannot connect to 127\.0\.0\.1:1: .*hint: check the host and the port/m),
+  ]);
+  expect(stderr).not.toMatch(/password/i);
 });

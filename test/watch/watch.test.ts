@@ -332,6 +332,13 @@ describe('tonlake follow --pending', () => {
     expect(stdout).toContain('tonlake sql "select account, seen_at');
   });
 
+  test('says of a sandbox whose head stands still that nothing will come', async () => {
+    const flags = ['--pending', accounts[0] ?? '', '--for', '300ms', '--every', '100ms'];
+    const place = ['--network', 'sandbox', '--warehouse', join(freshFolder(), 'w')];
+    const { stderr } = await tonlake(['follow', ...flags, ...place]);
+    expect(stderr).toMatch(/^note: the head of this sandbox stands still, .*tonlake sandbox --block-ms 400 /m);
+  });
+
   test('a run does not take what is pending', async () => {
     const { code, stderr } = await tonlake(['run', 'pending_traces', '--network', 'sandbox', '--range', '1:2']);
     expect(code).toBe(2);
