@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -24,12 +24,13 @@ function fastest(): string {
   return tmpdir();
 }
 
-/** Before all tests a folder for theirs; after all of them nothing may be left in it. */
+/** Before all tests a folder for theirs, and for warehouses that files share; after all of them nothing else may be left in it. */
 export default function setup({ provide }: TestProject): () => void {
   const scratch = mkdtempSync(join(fastest(), 'tonlake-test-'));
+  mkdirSync(join(scratch, 'golden'));
   provide('scratch', scratch);
   return () => {
-    const left = readdirSync(scratch);
+    const left = readdirSync(scratch).filter((name) => name !== 'golden');
     rmSync(scratch, { recursive: true });
     if (left.length === 0) return;
     // vitest prints an error that is thrown here, and ends as if there were none.

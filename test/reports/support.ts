@@ -1,16 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../../src/export/run.ts';
+import { goldenWarehouse } from '../golden-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A small warehouse of the sandbox whose transactions lack the masterchain blocks 1010:1019. */
-export async function warehouseWithHole(): Promise<string> {
-  const warehouse = join(freshFolder(), 'w');
-  for (const range of ['1000:1009', '1020:1029']) {
-    await run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse });
-  }
-  await run({ pipelines: ['blocks'], network: 'sandbox', range: '1010:1019', warehouse });
-  return warehouse;
+export function warehouseWithHole(): Promise<string> {
+  return goldenWarehouse(['transactions', '1000:1009'], ['transactions', '1020:1029'], ['blocks', '1010:1019']);
 }
 
 export const FRONT = '---\ntitle: A report\ndoc: For a test.\n---\n';

@@ -2,22 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { realEffects } from '../../src/core/effects.ts';
-import { run } from '../../src/export/run.ts';
 import { readMark } from '../../src/files/process-liveness.ts';
 import { JobHistory } from '../../src/jobs/run-history.ts';
 import { logPath } from '../../src/jobs/run-log.ts';
 import type { JobRecord } from '../../src/jobs/run-record.ts';
 import { serveUi, type UiServer } from '../../src/ui/serve-ui.ts';
 import type { UiOptions } from '../../src/ui/ui-options.ts';
+import { goldenWarehouse } from '../golden-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** A small warehouse of the sandbox with a hole: 1040 to 1049. */
-export async function exportSandbox(): Promise<string> {
-  const warehouse = join(freshFolder(), 'w');
-  for (const range of ['1000:1039', '1050:1099']) {
-    await run({ pipelines: ['transactions'], network: 'sandbox', range, warehouse });
-  }
-  return warehouse;
+export function exportSandbox(): Promise<string> {
+  return goldenWarehouse(['transactions', '1000:1039'], ['transactions', '1050:1099']);
 }
 
 /** A job `often` on a warehouse: a run that failed with a message, and one under way, whose record is returned. */
