@@ -81,20 +81,6 @@ describe.each(['w', 'w.duckdb'])('a watch that stores into %s', (name) => {
     expect(await rows('SELECT count(DISTINCT external_hash) FROM pending_traces')).toEqual([[String(report.traces)]]);
   });
 
-  test('has each state of a transaction, trace and action once', async () => {
-    for (const [table, key, state] of [
-      ['pending_transactions', 'hash', 'finality'],
-      ['pending_traces', 'external_hash', 'transactions_order'],
-      ['pending_actions', '(trace_external_hash, action_id)', 'finality'],
-    ]) {
-      expect(await rows(`SELECT count(*) - count(DISTINCT (${key}, seen_at)) FROM ${table}`), table).toEqual([['0']]);
-      const [[states, changes] = []] = await rows(`SELECT count(DISTINCT (${key}, ${state})), count(*) FROM ${table}`);
-      expect(Number(changes), table).toBeGreaterThanOrEqual(Number(states));
-    }
-    expect(await rows('SELECT count(*) FROM pending_traces WHERE _watch_at > seen_at')).toEqual([['0']]);
-    expect(await rows('SELECT DISTINCT _extra FROM pending_transactions')).toEqual([['null']]);
-  });
-
   test('what became of them is a query: on chain, also where the prediction had another hash, or still under way', async () => {
     expect(await rows('SELECT DISTINCT outcome FROM pending_outcomes')).toEqual([['null']]);
     await run({
@@ -113,6 +99,23 @@ describe.each(['w', 'w.duckdb'])('a watch that stores into %s', (name) => {
     expect(await rows('SELECT count(*) - count(DISTINCT hash) FROM pending_outcomes')).toEqual([['0']]);
     const [[open] = []] = await rows('SELECT count(*) FROM pending_outcomes WHERE outcome IS NULL');
     expect(Number(open)).toBeGreaterThan(0);
+  });
+
+  // What follows is the same code, whatever the store.
+  if (name !== 'w') return;
+
+  test('has each state of a transaction, trace and action once', async () => {
+    for (const [table, key, state] of [
+      ['pending_transactions', 'hash', 'finality'],
+      ['pending_traces', 'external_hash', 'transactions_order'],
+      ['pending_actions', '(trace_external_hash, action_id)', 'finality'],
+    ]) {
+      expect(await rows(`SELECT count(*) - count(DISTINCT (${key}, seen_at)) FROM ${table}`), table).toEqual([['0']]);
+      const [[states, changes] = []] = await rows(`SELECT count(DISTINCT (${key}, ${state})), count(*) FROM ${table}`);
+      expect(Number(changes), table).toBeGreaterThanOrEqual(Number(states));
+    }
+    expect(await rows('SELECT count(*) FROM pending_traces WHERE _watch_at > seen_at')).toEqual([['0']]);
+    expect(await rows('SELECT DISTINCT _extra FROM pending_transactions')).toEqual([['null']]);
   });
 
   test('is no gap of the tables beside it, and a second watch adds rows of its own', async () => {
