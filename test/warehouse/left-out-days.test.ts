@@ -87,15 +87,18 @@ describe.each([...queries, ...moreQueries])('no day is read that is not named: $
     const scans = await empty.scans(query.sql, query.parameters, async () => HELD);
     const whole = await answer(query);
     expect(whole).not.toMatch(/^(Parser|Catalog|Binder) Error/);
+    // As files are read: without all others at once.
+    const gone: string[] = [];
+    await full.run('BEGIN');
     for (const table of [...Object.keys(TABLES), mart.name]) {
-      for (const date of DAYS) {
-        if (isRead(scans, table, date)) continue;
-        await full.run(`BEGIN; DELETE FROM ${table} WHERE block_date = '${date}'`);
-        const without = await answer(query);
-        await full.run('ROLLBACK');
-        expect(without, `${table} of ${date}`).toBe(whole);
-      }
+      const dates = DAYS.filter((date) => !isRead(scans, table, date));
+      if (dates.length === 0) continue;
+      gone.push(`${table} of ${dates.join(', ')}`);
+      await full.run(`DELETE FROM ${table} WHERE block_date IN ('${dates.join("', '")}')`);
     }
+    const without = await answer(query);
+    await full.run('ROLLBACK');
+    expect(without, gone.join('; ')).toBe(whole);
   });
 });
 
