@@ -18,7 +18,7 @@ import {
   refOf,
 } from './cells/cell-table';
 import { sha256Init } from './cells/sha256';
-import { columnsAt, columnsInit } from './content/columns';
+import { columnsAt } from './content/columns';
 import { extraCells } from './content/extra-currencies';
 import { MSG_EXTRA_VALUE, TX_EXTRA_CREDIT, TX_EXTRA_FEES } from './content/fields';
 import {
@@ -29,8 +29,10 @@ import {
   opcodeOf,
   placeMessages,
   readMessages,
+  rowOf,
   stateOf,
 } from './content/messages';
+import { appendBits, findParents, groupMessages, placeOffsets } from './content/stored';
 import {
   assignMessages,
   buildTransactions,
@@ -41,24 +43,28 @@ import {
 } from './content/transactions';
 
 export {
+  appendBits,
   bitsOf,
   cellAt,
   columnsAt,
   contentOf,
   depthOf,
+  findParents,
+  groupMessages,
   hashPending,
   isOpcodeWrong,
   opcodeOf,
+  placeOffsets,
   readBag,
   refCountOf,
   refOf,
+  rowOf,
   stateOf,
   verdictOf,
 };
 
 sha256Init();
 bagsInit();
-columnsInit();
 
 /** First byte of the memory that the caller may use: a multiple of 64. */
 export function start(): usize {
@@ -80,41 +86,44 @@ export function count(): u32 {
 const TRANSACTION_CELLS: u32 = 6;
 const MESSAGE_CELLS: u32 = 4;
 
-/** Cells that may be built for some rows. */
-function builtCells(transactions: u32, messages: u32): u32 {
-  let cells = transactions * TRANSACTION_CELLS + messages * MESSAGE_CELLS;
-  for (let row: u32 = 0; row < transactions; row++) {
-    cells += extraCells(TX_EXTRA_FEES, row) + extraCells(TX_EXTRA_CREDIT, row);
-  }
-  for (let row: u32 = 0; row < messages; row++) cells += extraCells(MSG_EXTRA_VALUE, row);
+/** Cells that may be built for transactions from one to before another, and for messages in some rows. */
+function builtCells(from: u32, to: u32, messages: u32, rows: usize): u32 {
+  let cells = (to - from) * TRANSACTION_CELLS + messages * MESSAGE_CELLS;
+  for (let row = from; row < to; row++) cells += extraCells(TX_EXTRA_FEES, row) + extraCells(TX_EXTRA_CREDIT, row);
+  for (let at: u32 = 0; at < messages; at++) cells += extraCells(MSG_EXTRA_VALUE, load<u32>(rows + ((<usize>at) << 2)));
   return cells;
 }
 
 /**
- * Proves transactions with their messages. The columns are placed and described (`columnsAt`). False if their cells are more than the table
- * has room for: then nothing is known of them.
+ * Proves the transactions from one row to before another with their messages. The columns are placed and described (`columnsAt`). False if
+ * their cells are more than the table has room for: then nothing is known of them.
  *
- * @param parents for each message the row of its transaction, ascending
+ * @param starts for each transaction the position of its first message in `order`, and their end, as `groupMessages` finds them
+ * @param order rows of messages
  * @param work a multiple of 64; memory from there on is free
  * @param isHashed false if the hashes are not those of cells: then only what else must hold is checked
  */
-export function prove(transactions: u32, messages: u32, parents: usize, work: usize, isHashed: bool): bool {
-  const cells = builtCells(transactions, messages);
+export function prove(from: u32, to: u32, starts: usize, order: usize, work: usize, isHashed: bool): bool {
+  const ownStarts = starts + ((<usize>from) << 2);
+  const rows = order + ((<usize>load<u32>(ownStarts)) << 2);
+  const messages = load<u32>(starts + ((<usize>to) << 2)) - load<u32>(ownStarts);
+  const cells = builtCells(from, to, messages, rows);
   if (cells > MAX_CELLS) return false;
-  const order = work + <usize>transactions * TRANSACTION + <usize>messages * MESSAGE;
-  const rooms = (order + ((<usize>messages) << 2) + 63) & ~63;
+  const atMessages = work + <usize>(to - from) * TRANSACTION;
+  const positions = atMessages + <usize>messages * MESSAGE;
+  const rooms = (positions + ((<usize>messages) << 2) + 63) & ~63;
   const table = (rooms + <usize>cells * ROOM + 127) & ~63;
   if (!growTo(table)) return false;
   forgetPending();
   placeRooms(rooms, cells);
   placeCells(table);
-  placeMessages(work + <usize>transactions * TRANSACTION, messages, isHashed);
-  placeTransactions(work, transactions, order, isHashed);
+  placeMessages(atMessages, messages, rows, isHashed);
+  placeTransactions(work, from, to, positions, isHashed);
   readMessages();
   hashPending();
   compareParts();
   while (buildMessages() > 0) hashPending();
-  assignMessages(parents, messages);
+  assignMessages(ownStarts);
   openTransactions();
   hashPending();
   while (buildTransactions() > 0) hashPending();

@@ -1,5 +1,5 @@
-import { type Module, memoryOf, openModule } from '../core/web-assembly.ts';
 import { messageColumns, transactionColumns } from './proof-columns.ts';
+import { ProofMemory } from './proof-memory.ts';
 import { verdicts } from './verdicts.ts';
 
 /**
@@ -18,8 +18,6 @@ export interface ProofColumn {
   readonly values: Uint8Array;
   /** Bytes of each row; 0 for bits, and for texts and bytes. */
   readonly width: number;
-  /** If columns share values and offsets: its position among the offsets of a row, and their number; those after the last column are ends. */
-  readonly place?: { readonly at: number; readonly of: number };
 }
 
 /** Rows of a table, by column. */
@@ -41,23 +39,13 @@ export interface WrongOpcode {
   readonly opcode: number | undefined;
 }
 
-/** The exports of `wasm/proof.ts`. */
-interface Prover extends Module {
-  columnsAt(): number;
-  prove(transactions: number, messages: number, parents: number, work: number, isHashed: boolean): number;
-  verdictOf(row: number): number;
-  stateOf(message: number): number;
-  isOpcodeWrong(message: number): number;
-  opcodeOf(message: number): number;
-}
-
 /** Transactions proven at once: enough to fill the lanes of SHA-256, and few enough for the cache of the processor. */
-const CHUNK = 512;
+const BATCH = 512;
 /** A state of messages in `wasm/content/messages.ts`. */
 const UNKNOWN_STATE = 2;
 export const CONTRADICTED = verdicts.indexOf('contradicted');
 
-let loaded: Prover | undefined;
+let loaded: ProofMemory | undefined;
 
 /** What a range of transactions shows. */
 export interface ContentProof {
@@ -74,39 +62,27 @@ export interface ContentProof {
  * @param isHashed false if the hashes of the network are not those of cells: then only what else must hold is checked
  */
 export function proveContent(rows: ProofRows, from: number, to: number, isHashed = true): ContentProof {
-  loaded ??= openModule<Prover>('proof');
-  const prover = loaded;
-  const columns = {
-    transactions: transactionColumns.map((name) => rows.transactions(name)),
-    messages: messageColumns.map((name) => rows.messages(name)),
-  };
+  loaded ??= new ProofMemory();
+  const memory = loaded;
+  memory.clear(transactionColumns.length + messageColumns.length);
+  const [messageFrom, messageTo] = [firstAtLeast(rows, from), firstAtLeast(rows, to)];
+  // Rows that share a byte of bits are placed together.
+  const [first, firstMessage] = [from & ~7, messageFrom & ~7];
+  for (const [at, name] of transactionColumns.entries()) place(memory, at, rows.transactions(name), first, to);
+  for (const [at, name] of messageColumns.entries())
+    place(memory, transactionColumns.length + at, rows.messages(name), firstMessage, messageTo);
+  const messages = messageTo - firstMessage;
+  const parents = memory.reserve(4 * messages);
+  const words = memory.words(parents, messages);
+  for (let at = 0; at < messages; at++) words[at] = (rows.parents[firstMessage + at] as number) - first;
   const hasOpcodes = rows.messages('opcode') !== undefined;
-  const found = new Uint8Array(to - from);
-  const wrongOpcodes: WrongOpcode[] = [];
-  const unknownMessages: number[] = [];
-  const proveFrom = (first: number, end: number): void => {
-    const [messageFrom, messageTo] = [firstAtLeast(rows, first), firstAtLeast(rows, end)];
-    if (!proveChunk(prover, rows, columns, { from: first, to: end, messageFrom, messageTo, isHashed })) {
-      // No transaction of the chain has more cells than there is room for.
-      if (end - first === 1) found[first - from] = CONTRADICTED;
-      else {
-        const middle = (first + end) >> 1;
-        proveFrom(first, middle);
-        proveFrom(middle, end);
-      }
-      return;
-    }
-    for (let row = first; row < end; row++) found[row - from] = prover.verdictOf(row - first);
-    for (let row = messageFrom; row < messageTo; row++) {
-      const own = row - messageFrom;
-      if (prover.stateOf(own) === UNKNOWN_STATE) unknownMessages.push(row);
-      if (!hasOpcodes || prover.isOpcodeWrong(own) === 0) continue;
-      const opcode = prover.opcodeOf(own);
-      wrongOpcodes.push({ row, opcode: opcode < -(2 ** 31) ? undefined : opcode });
-    }
+  const placed = { from: from - first, to: to - first, messages, parents, hasOpcodes };
+  const { verdicts, wrongOpcodes, unknownMessages } = provePlaced(memory, placed, isHashed);
+  return {
+    verdicts,
+    wrongOpcodes: wrongOpcodes.map(({ row, opcode }) => ({ row: row + firstMessage, opcode })),
+    unknownMessages: unknownMessages.map((row) => row + firstMessage),
   };
-  for (let first = from; first < to; first += CHUNK) proveFrom(first, Math.min(first + CHUNK, to));
-  return { verdicts: found, wrongOpcodes, unknownMessages };
 }
 
 /** The first message of a transaction from `row` on. */
@@ -121,121 +97,67 @@ function firstAtLeast({ parents, messageCount }: ProofRows, row: number): number
   return low;
 }
 
-interface Chunk {
+/** Places the rows of a column from one, a multiple of 8, to before another. */
+function place(memory: ProofMemory, index: number, column: ProofColumn | undefined, from: number, to: number): void {
+  const end = Math.min(to, column?.rows ?? 0);
+  if (column === undefined || end <= from) return;
+  const { offsets, values, width } = column;
+  const bits = (of: Uint8Array): number => memory.put(of.subarray(from >> 3, (end + 7) >> 3));
+  const placed = { rows: end - from, validity: bits(column.validity), offsets: 0, width, step: 4 };
+  if (offsets === undefined) {
+    const own = width === 0 ? bits(values) : memory.put(values.subarray(from * width, end * width));
+    memory.describe(index, { ...placed, values: own });
+    return;
+  }
+  const own = offsets.subarray(from, end + 1);
+  const [first, last] = [own[0] as number, own[own.length - 1] as number];
+  const at = memory.put(new Uint8Array(own.buffer, own.byteOffset, own.byteLength));
+  // Offsets are positions in all values of the column, of which only some are placed.
+  memory.describe(index, { ...placed, offsets: at, values: memory.put(values.subarray(first, last)) - first });
+}
+
+/** Rows whose columns are in memory. */
+export interface PlacedRows {
+  /** The transactions to be proven: from one row to before another. */
   readonly from: number;
   readonly to: number;
-  readonly messageFrom: number;
-  readonly messageTo: number;
-  readonly isHashed: boolean;
+  readonly messages: number;
+  /** Address of the row of each message's transaction, -1 for none. */
+  readonly parents: number;
+  readonly hasOpcodes: boolean;
 }
 
-const ALIGNMENT = 16;
-/** Numbers that describe a column: rows, addresses of validity, offsets and values, width, first bit, and bytes between offsets. */
-const DESCRIPTION = 7;
-
-/** Columns in the order of their names in `proof-columns.ts`. */
-interface Columns {
-  readonly transactions: readonly (ProofColumn | undefined)[];
-  readonly messages: readonly (ProofColumn | undefined)[];
-}
-
-/** False if the transactions have too many cells for one chunk. */
-function proveChunk(prover: Prover, { parents: all }: ProofRows, columns: Columns, chunk: Chunk): boolean {
-  const { from, to, messageFrom, messageTo, isHashed } = chunk;
-  const bounds: Bounds = new Map();
-  const slices = [
-    ...columns.transactions.map((column) => sliceOf(column, from, to, bounds)),
-    ...columns.messages.map((column) => sliceOf(column, messageFrom, messageTo, bounds)),
-  ];
-  const [count, messages] = [to - from, messageTo - messageFrom];
-  let at = prover.start();
-  const place = (bytes: number): number => {
-    const placed = at;
-    at = (at + bytes + ALIGNMENT) & -ALIGNMENT;
-    return placed;
+/** As `proveContent`. Verdicts begin with that of the first transaction. */
+export function provePlaced(memory: ProofMemory, placed: PlacedRows, isHashed: boolean): ContentProof {
+  const { prover } = memory;
+  const { from, to, messages, parents, hasOpcodes } = placed;
+  const starts = memory.reserve(4 * (to + 2));
+  const order = memory.reserve(4 * messages);
+  const work = memory.rest();
+  prover.groupMessages(parents, messages, to, starts, order);
+  const found = new Uint8Array(to - from);
+  const wrongOpcodes: WrongOpcode[] = [];
+  const unknownMessages: number[] = [];
+  const proveFrom = (first: number, end: number): void => {
+    if (prover.prove(first, end, starts, order, work, isHashed) === 0) {
+      // No transaction of the chain has more cells than there is room for.
+      if (end - first === 1) found[first - from] = CONTRADICTED;
+      else {
+        const middle = (first + end) >> 1;
+        proveFrom(first, middle);
+        proveFrom(middle, end);
+      }
+      return;
+    }
+    for (let row = first; row < end; row++) found[row - from] = prover.verdictOf(row);
+    const [messageFrom = 0, messageTo = 0] = [memory.words(starts, to + 1)[first], memory.words(starts, to + 1)[end]];
+    for (let at = 0; at < messageTo - messageFrom; at++) {
+      if (prover.stateOf(at) === UNKNOWN_STATE) unknownMessages.push(prover.rowOf(at));
+      if (!hasOpcodes || prover.isOpcodeWrong(at) === 0) continue;
+      const opcode = prover.opcodeOf(at);
+      wrongOpcodes.push({ row: prover.rowOf(at), opcode: opcode < -(2 ** 31) ? undefined : opcode });
+    }
   };
-  // Columns that share values share their place.
-  const placed = new Map<Uint8Array | Int32Array, { readonly bytes: Uint8Array; readonly address: number }>();
-  const placeOf = ({ bytes, of }: Piece): number => {
-    const { address } = placed.get(of) ?? { address: place(bytes.length) };
-    placed.set(of, { bytes, address });
-    return address;
-  };
-  const places = slices.map((slice) => slice && PARTS.map((part) => placeOf(slice[part])));
-  const parents = place(messages * 4);
-  const work = (at + 64) & ~63;
-  const memory = memoryOf(prover, work);
-  const bytes = new Uint8Array(memory);
-  const description = new Uint32Array(memory, prover.columnsAt(), slices.length * DESCRIPTION).fill(0);
-  for (const piece of placed.values()) bytes.set(piece.bytes, piece.address);
-  for (const [index, slice] of slices.entries()) {
-    if (slice === undefined) continue;
-    const [validity = 0, offsets = 0, values = 0] = places[index] ?? [];
-    const { at, of } = slice.place;
-    // Offsets are positions in all values of the column, of which only some are placed.
-    const numbers = [slice.rows, validity, offsets + 4 * at, values - slice.first, slice.width, slice.shift, 4 * of];
-    description.set(numbers, index * DESCRIPTION);
-  }
-  const own = new Int32Array(memory, parents, messages);
-  for (let row = 0; row < messages; row++) own[row] = (all[messageFrom + row] as number) - from;
-  return prover.prove(count, messages, parents, work, isHashed) !== 0;
-}
-
-const PARTS = ['validity', 'offsets', 'values'] as const;
-
-/** Bytes to be placed, and the array that they are a part of. */
-interface Piece {
-  readonly bytes: Uint8Array;
-  readonly of: Uint8Array | Int32Array;
-}
-
-/** Some rows of a column, as bytes. */
-interface Slice {
-  readonly rows: number;
-  readonly validity: Piece;
-  readonly offsets: Piece;
-  readonly values: Piece;
-  readonly width: number;
-  /** Position of the first row among the bits of its byte. */
-  readonly shift: number;
-  /** Position of the first value among those of the column. */
-  readonly first: number;
-  readonly place: { readonly at: number; readonly of: number };
-}
-
-const ALONE = { at: 0, of: 1 } as const;
-const NOTHING: Piece = { bytes: new Uint8Array(), of: new Uint8Array() };
-
-/** First and last position in the values of a slice, by the offsets, which columns may share. */
-type Bounds = Map<Int32Array, readonly [first: number, last: number]>;
-
-function sliceOf(column: ProofColumn | undefined, from: number, to: number, bounds: Bounds): Slice | undefined {
-  const end = Math.min(to, column?.rows ?? 0);
-  if (column === undefined || end <= from) return undefined;
-  const { offsets, values, width, place = ALONE } = column;
-  const bits = (of: Uint8Array): Piece => ({ bytes: of.subarray(from >> 3, (end + 7) >> 3), of });
-  const shared = { rows: end - from, validity: bits(column.validity), width, shift: from & 7, place };
-  if (offsets !== undefined) {
-    const own = offsets.subarray(from * place.of, end * place.of + (place.of === 1 ? 1 : 0));
-    const [first, last] = bounds.get(offsets) ?? boundsOf(own, place.of);
-    bounds.set(offsets, [first, last]);
-    return {
-      ...shared,
-      offsets: { bytes: new Uint8Array(own.buffer, own.byteOffset, own.byteLength), of: offsets },
-      values: { bytes: values.subarray(first, last), of: values },
-      first,
-    };
-  }
-  const own = width === 0 ? bits(values) : { bytes: values.subarray(from * width, end * width), of: values };
-  return { ...shared, offsets: NOTHING, values: own, first: 0 };
-}
-
-/** The bounds of a slice. Rows that share values may be in any order. */
-function boundsOf(offsets: Int32Array, of: number): readonly [first: number, last: number] {
-  let [first, last] = [offsets[0] as number, offsets[offsets.length - 1] as number];
-  for (let at = 0; of > 1 && at < offsets.length; at += of) {
-    first = Math.min(first, offsets[at] as number);
-    last = Math.max(last, offsets[at + of - 1] as number);
-  }
-  return [first, last];
+  for (let first = from; first < to; first += BATCH) proveFrom(first, Math.min(first + BATCH, to));
+  return { verdicts: found, wrongOpcodes, unknownMessages };
 }

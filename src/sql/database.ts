@@ -27,8 +27,8 @@ export interface RawRows {
   validity(column: number): Uint8Array | null;
   /** Values of a fixed width, in bytes. */
   values(column: number, width: number): Uint8Array;
-  /** A value of a column of blobs that are not null. */
-  blob(column: number, row: number): Uint8Array;
+  /** Copies the blobs of a column, none of which is null, by `copy`, which returns the new address. Returns that of each. */
+  blobs(column: number, copy: (bytes: Uint8Array) => number): Int32Array;
 }
 
 /** A DuckDB instance with one connection. */
@@ -163,11 +163,7 @@ export class Database {
           count,
           validity: (column) => memory.vector_get_validity(vectorOf(column), 8 * Math.ceil(count / 64)),
           values: (column, width) => memory.vector_get_data(vectorOf(column), count * width),
-          blob: (column, row) => {
-            const vector = chunk.getColumnVector(column);
-            const { DuckDBBlobVector } = duckdbApi();
-            return (vector instanceof DuckDBBlobVector ? vector.getItemBytes(row) : null) ?? new Uint8Array();
-          },
+          blobs: (column, copy) => copyBlobs(memory.vector_get_data(vectorOf(column), count * STRING), copy),
         });
       }
     });
@@ -250,6 +246,40 @@ export class Database {
       if (this.#running === 0 && this.#closing !== undefined) this.#closeNow();
     }
   }
+}
+
+/** Bytes of a `duckdb_string_t`: length, then up to 12 bytes of the value, or 4 and a pointer to all. */
+const STRING = 16;
+const POINTER = 8;
+const MOST_INLINED = 12;
+
+/** DuckDB puts values that it computes one after the other, at most aligned: those are copied together. */
+function copyBlobs(strings: Uint8Array, copy: (bytes: Uint8Array) => number): Int32Array {
+  const view = new DataView(strings.buffer, strings.byteOffset, strings.length);
+  const places = new Int32Array(strings.length / STRING);
+  const lengthOf = (row: number): number => view.getUint32(row * STRING, true);
+  const pointerOf = (row: number): number =>
+    view.getUint32(row * STRING + POINTER, true) + view.getUint32(row * STRING + POINTER + 4, true) * 2 ** 32;
+  for (let first = 0, end = 0; first < places.length; first = end) {
+    end = first + 1;
+    if (lengthOf(first) <= MOST_INLINED) {
+      const at = first * STRING + 4;
+      places[first] = copy(strings.subarray(at, at + lengthOf(first)));
+      continue;
+    }
+    const from = pointerOf(first);
+    let to = from + lengthOf(first);
+    for (; end < places.length && lengthOf(end) > MOST_INLINED; end++) {
+      const next = pointerOf(end);
+      if (next < to || next >= to + POINTER) break;
+      places[end] = next - from;
+      to = next + lengthOf(end);
+    }
+    const at = strings.byteOffset + first * STRING + POINTER;
+    const place = copy(vectorMemory().get_data_from_pointer(strings.buffer, at, to - from));
+    for (let row = first; row < end; row++) places[row] = (places[row] as number) + place;
+  }
+  return places;
 }
 
 /** An instance whose connections tell all times in UTC, whatever the zone of this machine. */

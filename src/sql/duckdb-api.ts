@@ -19,6 +19,8 @@ interface VectorMemory {
   vector_get_data(vector: object, bytes: number): Uint8Array;
   /** One bit per row, least significant first; null if no row is null. */
   vector_get_validity(vector: object, bytes: number): Uint8Array | null;
+  /** Bytes at the pointer that stands in a buffer. */
+  get_data_from_pointer(buffer: ArrayBufferLike, offset: number, bytes: number): Uint8Array;
 }
 
 let memory: VectorMemory | undefined;

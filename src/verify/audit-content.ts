@@ -1,16 +1,17 @@
 import type { Span } from '../core/span.ts';
 import type { TableDef } from '../declare/table.ts';
-import { proveContent } from '../proof/content-proof.ts';
+import { provePlaced } from '../proof/content-proof.ts';
 import { messageColumns, transactionColumns } from '../proof/proof-columns.ts';
-import { StoredRows } from '../proof/stored-rows.ts';
+import { ProofMemory } from '../proof/proof-memory.ts';
 import { uncheckedReasons, verdicts } from '../proof/verdicts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
 import { inRuns } from './audit-scope.ts';
-import { type BadRow, type Finding, groupBad } from './finding.ts';
+import type { Finding } from './finding.ts';
+import { StoredRows } from './stored-rows.ts';
 
 /** Transactions that are in memory together. */
-const CHUNK = 20_000;
+const CHUNK = 40_000;
 
 export interface ContentScope {
   readonly pipeline: string;
@@ -20,75 +21,77 @@ export interface ContentScope {
   readonly isHashed: boolean;
 }
 
-/** Compares the stored transactions of the runs with their hashes. `t` has them in a compact form. */
+/** Columns of messages that are read: `wasm/content/fields.ts` has the last one, too. */
+const endColumns = [...messageColumns, 'tx_hash'];
+
+/**
+ * Compares the stored transactions of the runs with their hashes. `t` and `m` have them and their messages in a compact form. Each
+ * transaction that differs is a finding.
+ */
 export async function auditContent(warehouse: DamagedStore, scope: ContentScope): Promise<readonly Finding[]> {
-  const bad: BadRow[] = [];
-  for (const span of await chunksOf(warehouse)) bad.push(...(await auditChunk(warehouse, scope, span)));
-  return groupBad({ kind: 'content', pipeline: scope.pipeline, table: scope.transactions.name }, bad);
+  const findings: Finding[] = [];
+  const memory = new ProofMemory();
+  for (const chunk of await chunksOf(warehouse)) findings.push(...(await auditChunk(warehouse, scope, chunk, memory)));
+  return findings;
 }
 
-/** Spans of blocks with about `CHUNK` transactions. */
-async function chunksOf({ database }: DamagedStore): Promise<readonly Span[]> {
-  const { rows } = await database.query('SELECT mc, count(*)::INTEGER FROM t GROUP BY mc ORDER BY mc');
-  const chunks: { from: number; to: number }[] = [];
-  let size = CHUNK;
-  for (const [mc, count] of rows as readonly (readonly [number, number])[]) {
-    const last = chunks.at(-1);
-    if (last === undefined || size + count > CHUNK) {
-      chunks.push({ from: mc, to: mc });
-      size = count;
-    } else {
-      last.to = mc;
-      size += count;
-    }
-  }
-  return chunks;
+/** Blocks with about `CHUNK` transactions. */
+interface Chunk {
+  readonly span: Span;
+  readonly count: number;
+  readonly messages: number;
 }
 
-async function auditChunk(warehouse: DamagedStore, scope: ContentScope, span: Span): Promise<readonly BadRow[]> {
-  const transactions = await readRows(warehouse, scope.transactions, [...transactionColumns, 'mc_block_seqno'], span);
-  const messages = await readRows(warehouse, scope.messages, [...messageColumns, 'tx_hash'], span);
-  const hashes = transactions.texts('hash');
-  const rowOf = new Map(hashes.map((hash, row) => [hash, row]));
-  const parentOf = messages.texts('tx_hash').map((hash) => rowOf.get(hash) ?? -1);
-  // Messages of no transaction are found elsewhere.
-  const order = Uint32Array.from(parentOf.keys())
-    .filter((row) => (parentOf[row] as number) >= 0)
-    .sort((a, b) => (parentOf[a] as number) - (parentOf[b] as number) || a - b);
-  const parents = Int32Array.from(order, (row) => parentOf[row] as number);
-  const rows = {
-    transactions: transactions.table(),
-    messages: messages.table(order),
-    parents,
-    messageCount: order.length,
+async function chunksOf({ database }: DamagedStore): Promise<readonly Chunk[]> {
+  const { rows } = await database.query(`SELECT min(mc), max(mc), sum(own)::INTEGER, sum(ends)::INTEGER FROM (
+      SELECT mc, coalesce(own, 0) AS own, coalesce(ends, 0) AS ends, sum(own) OVER (ORDER BY mc) // ${CHUNK} AS chunk
+      FROM (SELECT mc, count(*) AS own FROM t GROUP BY mc) FULL JOIN (SELECT mc, count(*) AS ends FROM m GROUP BY mc) USING (mc))
+    GROUP BY chunk ORDER BY chunk`);
+  return (rows as readonly (readonly [number, number, number, number])[]).map(([from, to, count, messages]) => ({
+    span: { from, to },
+    count,
+    messages,
+  }));
+}
+
+async function auditChunk(
+  warehouse: DamagedStore,
+  { pipeline, transactions: main, messages: ends, isHashed }: ContentScope,
+  { span, count, messages: most }: Chunk,
+  memory: ProofMemory,
+): Promise<readonly Finding[]> {
+  memory.clear(transactionColumns.length + endColumns.length);
+  const transactions = new StoredRows(memory, main, [...transactionColumns, 'mc_block_seqno'], count);
+  await readRows(warehouse, main, transactions, span);
+  const messages = new StoredRows(memory, ends, endColumns, most);
+  await readRows(warehouse, ends, messages, span);
+  transactions.describe(transactionColumns, 0);
+  messages.describe(endColumns, transactionColumns.length);
+  const parents = memory.reserve(4 * messages.count);
+  memory.prover.findParents(transactions.count, messages.count, memory.reserve(32 * transactions.count + 16), parents);
+  const placed = { from: 0, to: transactions.count, messages: messages.count, parents, hasOpcodes: true };
+  const { verdicts: found, wrongOpcodes } = provePlaced(memory, placed, isHashed);
+  const findings: Finding[] = [];
+  const add = (row: number, what: string, got: string): void => {
+    const seqno = transactions.integer('mc_block_seqno', row);
+    const expected = `${what} ${transactions.text('hash', row)}`;
+    const where = { pipeline, table: main.name, span: { from: seqno, to: seqno } };
+    findings.push({ kind: 'content', ...where, expected, got });
   };
-  const seqnos = transactions.integers('mc_block_seqno');
-  const { verdicts: found, wrongOpcodes } = proveContent(rows, 0, seqnos.length, scope.isHashed);
-  const bad: BadRow[] = [];
-  for (const [row, seqno] of seqnos.entries()) {
-    const verdict = verdicts[found[row] ?? 0] ?? 'undecided';
-    if (verdict === 'agrees' || uncheckedReasons[verdict] !== undefined) continue;
-    const got = verdict === 'contradicted' ? 'other content' : `other content (${verdict})`;
-    bad.push([seqno, `content with hash ${hashes[row]}`, got]);
+  for (const [row, verdict] of found.entries()) {
+    const name = verdicts[verdict] ?? 'undecided';
+    if (name === 'agrees' || uncheckedReasons[name] !== undefined) continue;
+    add(row, 'content with hash', name === 'contradicted' ? 'other content' : `other content (${name})`);
   }
   for (const { row } of wrongOpcodes) {
-    const parent = parents[row] as number;
-    bad.push([seqnos[parent] as number, `the opcode in the body of a message of ${hashes[parent]}`, 'another']);
+    add(memory.words(parents, messages.count)[row] as number, 'the opcode in the body of a message of', 'another');
   }
-  return bad;
+  return findings;
 }
 
-/** Rows of a table in some blocks. */
-async function readRows(
-  { database }: DamagedStore,
-  table: TableDef,
-  wanted: readonly string[],
-  { from, to }: Span,
-): Promise<StoredRows> {
-  const rows = new StoredRows(table, wanted);
+/** Adds the rows of a table in some blocks. */
+function readRows({ database }: DamagedStore, table: TableDef, rows: StoredRows, { from, to }: Span): Promise<void> {
   const columns = rows.columns(quoteName).join(', ');
-  await database.readRaw(`SELECT ${columns} FROM ${inRuns(table)} WHERE mc BETWEEN ${from} AND ${to}`, (read) =>
-    rows.add(read),
-  );
-  return rows;
+  const query = `SELECT ${columns} FROM ${inRuns(table)} WHERE mc BETWEEN ${from} AND ${to}`;
+  return database.readRaw(query, (read) => rows.add(read));
 }

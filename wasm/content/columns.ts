@@ -1,20 +1,20 @@
 // Columns in Arrow's memory layout, as the caller placed them in memory.
 
 import { putVarUint, putVarUints, setMisfit } from '../cells/builder';
+import { decodeSixteen, invalidIn } from '../kernel/six-bits';
 
-// A column: number of rows (those after them are null), addresses of validity, offsets (0 if rows have a fixed width) and values, bytes per
-// row (0 for bits), the position of the first row among the bits of a byte, and the bytes from the offset of a row to that of the next; the
-// offset after that of a row is its end. A column that is not there has 0 rows.
+// A column: number of rows (those after them are null), addresses of validity, offsets (of texts and bytes only) and values, bytes per row
+// (0 for bits; a flag may have one byte), and the bytes from the offset of a row to that of the next; the offset after that of a row is its
+// end. A column that is not there has 0 rows.
 const ROWS: usize = 0;
 const VALIDITY: usize = 4;
 const OFFSETS: usize = 8;
 const VALUES: usize = 12;
 const WIDTH: usize = 16;
-const SHIFT: usize = 20;
-const STEP: usize = 24;
-const COLUMN: usize = 28;
+const STEP: usize = 20;
+const COLUMN: usize = 24;
 
-const columns: usize = memory.data(28 * 128, 16);
+const columns: usize = memory.data(24 * 128, 16);
 
 /** Where the caller describes the columns, in the order of the constants that name them. */
 export function columnsAt(): usize {
@@ -27,7 +27,7 @@ function columnAt(name: u32): usize {
 export function has(name: u32, row: u32): bool {
   const column = columnAt(name);
   if (row >= load<u32>(column, ROWS)) return false;
-  return bitAt(load<u32>(column, VALIDITY), row + load<u32>(column, SHIFT));
+  return bitAt(load<u32>(column, VALIDITY), row);
 }
 
 function bitAt(bits: usize, position: u32): bool {
@@ -38,7 +38,8 @@ function bitAt(bits: usize, position: u32): bool {
 export function flag(name: u32, row: u32): bool {
   if (!has(name, row)) return false;
   const column = columnAt(name);
-  return bitAt(load<u32>(column, VALUES), row + load<u32>(column, SHIFT));
+  const values = <usize>load<u32>(column, VALUES);
+  return load<u32>(column, WIDTH) == 1 ? load<u8>(values + row) != 0 : bitAt(values, row);
 }
 
 /** A number that is not null, sign-extended; the low half of one with 128 bits. */
@@ -100,42 +101,25 @@ export function isText(name: u32, row: u32, text: string): bool {
   return true;
 }
 
-const digits: usize = memory.data(256);
-
-/** Fills the table of base64 characters. */
-export function columnsInit(): void {
-  memory.fill(digits, 0xff, 256);
-  for (let i: u32 = 0; i < 64; i++) {
-    const char: u32 = i < 26 ? 65 + i : i < 52 ? 71 + i : i < 62 ? i - 4 : i == 62 ? 43 : 47;
-    store<u8>(digits + char, <u8>i);
-  }
-}
-
 /** Decodes a hash, 44 characters of base64, to 32 bytes at `to`. False if it is another text, or null. */
 export function readHash(name: u32, row: u32, to: usize): bool {
   if (lengthAt(name, row) != 44) return false;
-  let from = bytesAt(name, row);
+  const from = bytesAt(name, row);
   if (load<u8>(from, 43) != 61) return false;
-  let bad: u32 = 0;
-  for (let i: usize = 0; i < 30; i += 3, from += 4) {
-    const a = <u32>load<u8>(digits + load<u8>(from));
-    const b = <u32>load<u8>(digits + load<u8>(from, 1));
-    const c = <u32>load<u8>(digits + load<u8>(from, 2));
-    const d = <u32>load<u8>(digits + load<u8>(from, 3));
-    bad |= a | b | c | d;
-    const value = (a << 18) | (b << 12) | (c << 6) | d;
-    store<u8>(to + i, <u8>(value >> 16));
-    store<u8>(to + i, <u8>(value >> 8), 1);
-    store<u8>(to + i, <u8>value, 2);
-  }
-  const a = <u32>load<u8>(digits + load<u8>(from));
-  const b = <u32>load<u8>(digits + load<u8>(from, 1));
-  const c = <u32>load<u8>(digits + load<u8>(from, 2));
-  bad |= a | b | c;
-  const value = (a << 12) | (b << 6) | c;
-  store<u8>(to, <u8>(value >> 10), 30);
-  store<u8>(to, <u8>(value >> 2), 31);
-  return bad < 64 && (value & 3) == 0;
+  const a = v128.load(from);
+  const b = v128.load(from, 16);
+  // The last characters stand for the last 11 bytes, and for a twelfth, which is 0.
+  const c = i8x16.replace_lane(v128.load(from, 28), 15, 65);
+  const end = decodeSixteen(c);
+  v128.store(to, decodeSixteen(a));
+  v128.store(to, decodeSixteen(b), 12);
+  v128.store64_lane(to, end, 0, 21);
+  store<u32>(
+    to,
+    i32x4.extract_lane(i8x16.shuffle(end, end, 7, 8, 9, 10, 7, 8, 9, 10, 7, 8, 9, 10, 7, 8, 9, 10), 0),
+    28,
+  );
+  return (invalidIn(a) | invalidIn(b) | invalidIn(c)) == 0 && i8x16.extract_lane_u(end, 11) == 0;
 }
 
 let workchain: i32 = 0;
@@ -163,18 +147,29 @@ export function readAddress(name: u32, row: u32, to: usize): bool {
   }
   workchain = sign * value;
   if (workchain < -128 || workchain > 127) return false;
-  for (let i: usize = 0; i < 32; i++) {
-    const first = hexDigit(load<u8>(colon + 1 + 2 * i));
-    const second = hexDigit(load<u8>(colon + 2 + 2 * i));
-    if ((first | second) > 15) return false;
-    store<u8>(to + i, <u8>((first << 4) | second));
-  }
-  return true;
+  v128.store(to, i8x16.narrow_i16x8_u(hexPairs(colon + 1), hexPairs(colon + 17)));
+  v128.store(to, i8x16.narrow_i16x8_u(hexPairs(colon + 33), hexPairs(colon + 49)), 16);
+  return !v128.any_true(v128.or(invalidHex(colon + 1, colon + 17), invalidHex(colon + 33, colon + 49)));
 }
 
-function hexDigit(char: u32): u32 {
-  if (char >= 48 && char <= 57) return char - 48;
-  return char >= 65 && char <= 70 ? char - 55 : 255;
+/** Eight bytes, each in 16 bits, of sixteen upper-case hex digits. */
+function hexPairs(at: usize): v128 {
+  const v = v128.load(at);
+  const digits = v128.bitselect(i8x16.sub(v, i8x16.splat(48)), i8x16.sub(v, i8x16.splat(55)), isDecimal(v));
+  return v128.and(v128.or(i16x8.shl(digits, 4), i16x8.shr_u(digits, 8)), i16x8.splat(255));
+}
+
+/** Marks what is no hex digit in both sixteen characters. */
+function invalidHex(a: usize, b: usize): v128 {
+  const x = v128.load(a);
+  const y = v128.load(b);
+  return v128.not(v128.and(v128.or(isDecimal(x), isLetter(x)), v128.or(isDecimal(y), isLetter(y))));
+}
+function isDecimal(v: v128): v128 {
+  return i8x16.lt_u(i8x16.sub(v, i8x16.splat(48)), i8x16.splat(10));
+}
+function isLetter(v: v128): v128 {
+  return i8x16.lt_u(i8x16.sub(v, i8x16.splat(65)), i8x16.splat(6));
 }
 
 export function sameHash(a: usize, b: usize): bool {

@@ -2,7 +2,6 @@
 
 import { amount, flag, has, isText, number } from './columns';
 import {
-  MSG_DIRECTION,
   MSG_EXTRA_FLAGS,
   MSG_FWD_FEE,
   MSG_IHR_FEE,
@@ -20,8 +19,9 @@ import {
   TX_TOTAL_FEES,
   TX_TYPE,
 } from './fields';
+import { isReceived, rowOf } from './messages';
 
-/** Checks a transaction whose messages are `count` rows from `first` on. */
+/** Checks a transaction whose messages are `count` from `first` on. */
 export function hasSoundFacts(row: u32, first: u32, count: u32): bool {
   return hasSoundFlags(row) && hasSoundStates(row) && hasSoundFees(first, count) && hasSoundBalance(row, first, count);
 }
@@ -47,7 +47,8 @@ function isSame(state: u32, status: u32, row: u32): bool {
 /** A message with extra flags has no other value in the field that they took. */
 function hasSoundFees(first: u32, count: u32): bool {
   for (let message = first; message < first + count; message++) {
-    if (has(MSG_EXTRA_FLAGS, message) && amount(MSG_IHR_FEE, message) != 0) return false;
+    const row = rowOf(message);
+    if (has(MSG_EXTRA_FLAGS, row) && amount(MSG_IHR_FEE, row) != 0) return false;
   }
   return true;
 }
@@ -59,9 +60,10 @@ function hasSoundBalance(row: u32, first: u32, count: u32): bool {
     return true;
   let balance = number(TX_BALANCE_BEFORE, row) - <i64>amount(TX_TOTAL_FEES, row);
   for (let message = first; message < first + count; message++) {
-    const value = <i64>amount(MSG_VALUE, message);
-    if (isText(MSG_DIRECTION, message, 'in')) balance += value;
-    else balance -= value + <i64>amount(MSG_FWD_FEE, message) + <i64>amount(MSG_IHR_FEE, message);
+    const own = rowOf(message);
+    const value = <i64>amount(MSG_VALUE, own);
+    if (isReceived(message)) balance += value;
+    else balance -= value + <i64>amount(MSG_FWD_FEE, own) + <i64>amount(MSG_IHR_FEE, own);
   }
   return balance == number(TX_BALANCE_AFTER, row);
 }

@@ -91,3 +91,5 @@ export const MSG_BODY_HASH: u32 = 86;
 export const MSG_BODY: u32 = 87;
 export const MSG_INIT_HASH: u32 = 88;
 export const MSG_INIT: u32 = 89;
+/** Hash of the transaction of a message, in stored rows; another column has it where rows are decoded. */
+export const MSG_TRANSACTION: u32 = 90;

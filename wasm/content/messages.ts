@@ -71,7 +71,7 @@ export const INTERNAL: u8 = 0;
 export const EXTERNAL_IN: u8 = 1;
 export const EXTERNAL_OUT: u8 = 2;
 
-// Fields of a message at work: its cells; what was found; its form and the next one; 32 bytes each for hash, source and destination.
+// Messages of a batch are named by their position among them. Fields of a message at work: its cells; what was found; its form and the next one; 32 bytes each for hash, source and destination.
 const CELL: usize = 0;
 const BODY: usize = 4;
 const INIT: usize = 8;
@@ -85,6 +85,7 @@ const SOURCE_WORKCHAIN: usize = 21;
 const DESTINATION_WORKCHAIN: usize = 22;
 const HAS_OTHER_OPCODE: usize = 23;
 const NORMAL: usize = 24;
+const IS_RECEIVED: usize = 28;
 const HASH: usize = 32;
 const SOURCE: usize = 64;
 const DESTINATION: usize = 96;
@@ -92,43 +93,49 @@ export const MESSAGE: usize = 128;
 
 let messages: usize = 0;
 let count: u32 = 0;
+/** The row of each. */
+let rows: usize = 0;
 const other: usize = memory.data(32, 16);
 
 /** True if the hashes are those of cells; else only bodies, StateInits and opcodes are checked. */
 let isHashed: bool = true;
 
-export function placeMessages(at: usize, messageCount: u32, hashed: bool): void {
+export function placeMessages(at: usize, messageCount: u32, rowsAt: usize, hashed: bool): void {
   isHashed = hashed;
+  rows = rowsAt;
   messages = at;
   count = messageCount;
 }
 
-function messageAt(row: u32): usize {
-  return messages + <usize>row * MESSAGE;
+function messageAt(position: u32): usize {
+  return messages + <usize>position * MESSAGE;
 }
-export function stateOf(row: u32): u8 {
-  return load<u8>(messageAt(row), STATE);
+export function rowOf(position: u32): u32 {
+  return load<u32>(rows + ((<usize>position) << 2));
 }
-export function kindOf(row: u32): u8 {
-  return load<u8>(messageAt(row), KIND);
+export function stateOf(position: u32): u8 {
+  return load<u8>(messageAt(position), STATE);
 }
-export function cellOf(row: u32): u32 {
-  return load<u32>(messageAt(row), CELL);
+export function kindOf(position: u32): u8 {
+  return load<u8>(messageAt(position), KIND);
 }
-export function sourceOf(row: u32): usize {
-  return messageAt(row) + SOURCE;
+export function cellOf(position: u32): u32 {
+  return load<u32>(messageAt(position), CELL);
 }
-export function destinationOf(row: u32): usize {
-  return messageAt(row) + DESTINATION;
+export function sourceOf(position: u32): usize {
+  return messageAt(position) + SOURCE;
 }
-export function destinationWorkchainOf(row: u32): i32 {
-  return load<i8>(messageAt(row), DESTINATION_WORKCHAIN);
+export function destinationOf(position: u32): usize {
+  return messageAt(position) + DESTINATION;
 }
-export function sourceWorkchainOf(row: u32): i32 {
-  return load<i8>(messageAt(row), SOURCE_WORKCHAIN);
+export function destinationWorkchainOf(position: u32): i32 {
+  return load<i8>(messageAt(position), DESTINATION_WORKCHAIN);
 }
-export function hasSource(row: u32): bool {
-  return load<u8>(messageAt(row), HAS_SOURCE) != 0;
+export function sourceWorkchainOf(position: u32): i32 {
+  return load<i8>(messageAt(position), SOURCE_WORKCHAIN);
+}
+export function hasSource(position: u32): bool {
+  return load<u8>(messageAt(position), HAS_SOURCE) != 0;
 }
 function setState(message: usize, state: u8): void {
   store<u8>(message, state, STATE);
@@ -144,9 +151,11 @@ function isNone(name: u32, row: u32): bool {
 
 /** Reads hashes, addresses and bags of all messages; the cells of the bags wait for their hashes. */
 export function readMessages(): void {
-  for (let row: u32 = 0; row < count; row++) {
-    const message = messageAt(row);
+  for (let position: u32 = 0; position < count; position++) {
+    const row = rowOf(position);
+    const message = messageAt(position);
     memory.fill(message, 0, MESSAGE);
+    store<u8>(message, <u8>isText(MSG_DIRECTION, row, 'in'), IS_RECEIVED);
     store<u32>(message, NONE, BODY);
     store<u32>(message, NONE, INIT);
     store<u32>(message, NONE, EXTRA);
@@ -165,7 +174,7 @@ function readMessage(row: u32, message: usize): u8 {
       : INTERNAL;
   store<u8>(message, kind, KIND);
   if (!readHash(MSG_HASH, row, message + HASH)) return CONTRADICTED;
-  if (!isReceived(row) && !isText(MSG_DIRECTION, row, 'out')) return CONTRADICTED;
+  if (load<u8>(message, IS_RECEIVED) == 0 && !isText(MSG_DIRECTION, row, 'out')) return CONTRADICTED;
   const state = isForeign(MSG_SOURCE, row) || isForeign(MSG_DESTINATION, row) ? UNKNOWN : OPEN;
   if (!isNone(MSG_SOURCE, row) && !isForeign(MSG_SOURCE, row)) {
     if (kind == EXTERNAL_IN || !readAddress(MSG_SOURCE, row, message + SOURCE)) return CONTRADICTED;
@@ -215,8 +224,9 @@ function buildNormal(message: usize): void {
 
 /** Compares the parts of all messages that have hashes of their own; those of bags are known. */
 export function compareParts(): void {
-  for (let row: u32 = 0; row < count; row++) {
-    const message = messageAt(row);
+  for (let position: u32 = 0; position < count; position++) {
+    const row = rowOf(position);
+    const message = messageAt(position);
     if (load<u8>(message, STATE) == CONTRADICTED) continue;
     const agrees =
       hasHash(row, MSG_BODY_HASH, load<u32>(message, BODY)) &&
@@ -243,14 +253,14 @@ function firstWord(body: u32): i32 {
 }
 
 /** True if the opcode of a message is not the first 32 bits of its body, or null if that has fewer. */
-export function isOpcodeWrong(row: u32): bool {
-  const message = messageAt(row);
+export function isOpcodeWrong(position: u32): bool {
+  const message = messageAt(position);
   return load<u8>(message, HAS_OTHER_OPCODE) != 0 && load<u8>(message, STATE) != CONTRADICTED;
 }
 
 /** The first 32 bits of the body; -2^53 if it has fewer. */
-export function opcodeOf(row: u32): f64 {
-  const body = load<u32>(messageAt(row), BODY);
+export function opcodeOf(position: u32): f64 {
+  const body = load<u32>(messageAt(position), BODY);
   if (body == NONE || bitsOf(cellAt(body)) < 32) return -9007199254740992;
   return <f64>firstWord(body);
 }
@@ -312,8 +322,9 @@ function build(row: u32, message: usize, form: u32): bool {
 export function buildMessages(): u32 {
   if (!isHashed) return 0;
   let waiting: u32 = 0;
-  for (let row: u32 = 0; row < count; row++) {
-    const message = messageAt(row);
+  for (let position: u32 = 0; position < count; position++) {
+    const row = rowOf(position);
+    const message = messageAt(position);
     if (load<u8>(message, STATE) != OPEN) continue;
     if (load<u8>(message, TRIES) > 0 && sameHash(cellAt(load<u32>(message, CELL)), message + HASH)) {
       setState(message, AGREES);
@@ -346,44 +357,44 @@ function buildNext(row: u32, message: usize): bool {
 }
 
 /** Lets the hash that the API gives stand for the cell of an unknown message. */
-export function claimHash(row: u32): void {
-  const message = messageAt(row);
+export function claimHash(position: u32): void {
+  const message = messageAt(position);
   const cell = cellAt(load<u32>(message, CELL));
   v128.store(cell, v128.load(message + HASH));
   v128.store(cell, v128.load(message + HASH, 16), 16);
 }
 
 /** Number of depths that an unknown message may have. */
-export function depthsOf(row: u32): u32 {
-  return kindOf(row) == INTERNAL ? 16 : 2;
+export function depthsOf(position: u32): u32 {
+  return kindOf(position) == INTERNAL ? 16 : 2;
 }
 
 /** Sets a depth of an unknown message: above its deeper part, as that, or, as it may have a StateInit that the API omits, more. */
-export function guessDepth(row: u32, guess: u32): void {
-  const message = messageAt(row);
+export function guessDepth(position: u32, guess: u32): void {
+  const message = messageAt(position);
   const body = load<u32>(message, BODY);
   const init = load<u32>(message, INIT);
   const deeper = max(body == NONE ? 0 : depthOf(cellAt(body)), init == NONE ? 0 : depthOf(cellAt(init)));
   setDepth(cellAt(load<u32>(message, CELL)), deeper + (guess < 2 ? 1 - guess : guess));
 }
 
-/** True if the row is the message that a transaction received. */
-export function isReceived(row: u32): bool {
-  return isText(MSG_DIRECTION, row, 'in');
+/** True for the message that a transaction received. */
+export function isReceived(position: u32): bool {
+  return load<u8>(messageAt(position), IS_RECEIVED) != 0;
 }
 
 /** Logical time by which outgoing messages are sorted. */
-export function createdOf(row: u32): u64 {
-  return amount(MSG_CREATED_LT, row);
+export function createdOf(position: u32): u64 {
+  return amount(MSG_CREATED_LT, rowOf(position));
 }
 
 /** Time of a message that was sent. */
-export function createdAtOf(row: u32): u64 {
-  return amount(MSG_CREATED_AT, row);
+export function createdAtOf(position: u32): u64 {
+  return amount(MSG_CREATED_AT, rowOf(position));
 }
 
 /** Gives up the proof of a message that is known to be incomplete: it is no contradiction. */
-export function excuse(row: u32): void {
-  const message = messageAt(row);
+export function excuse(position: u32): void {
+  const message = messageAt(position);
   if (load<u8>(message, STATE) == CONTRADICTED && load<u32>(message, CELL) != NONE) setState(message, UNKNOWN);
 }

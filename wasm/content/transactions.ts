@@ -104,22 +104,25 @@ const ACCOUNT: usize = 64;
 export const TRANSACTION: usize = 96;
 
 let transactions: usize = 0;
-let count: u32 = 0;
-/** Rows of messages, by transaction; the received one first, then the others in the order of their creation. */
+/** Rows of the batch. */
+let firstRow: u32 = 0;
+let endRow: u32 = 0;
+/** Positions of messages, by transaction; the received one first, then the others in the order of their creation. */
 let order: usize = 0;
 
 /** True if the hashes are those of cells; else only facts are checked. */
 let isHashed: bool = true;
 
-export function placeTransactions(at: usize, transactionCount: u32, orderAt: usize, hashed: bool): void {
+export function placeTransactions(at: usize, from: u32, to: u32, orderAt: usize, hashed: bool): void {
   isHashed = hashed;
   transactions = at;
-  count = transactionCount;
+  firstRow = from;
+  endRow = to;
   order = orderAt;
 }
 
 function transactionAt(row: u32): usize {
-  return transactions + <usize>row * TRANSACTION;
+  return transactions + <usize>(row - firstRow) * TRANSACTION;
 }
 function orderedAt(position: u32): u32 {
   return load<u32>(order + ((<usize>position) << 2));
@@ -130,34 +133,35 @@ export function verdictOf(row: u32): u32 {
   return load<u8>(transactionAt(row), VERDICT);
 }
 
-/** Gives each transaction its messages: those that name it in `parents`, in ascending order. */
-export function assignMessages(parents: usize, messageCount: u32): void {
-  let at: u32 = 0;
-  for (let row: u32 = 0; row < count; row++) {
+/** Gives each transaction its messages; `starts` has the position of the first of each, and of the end. */
+export function assignMessages(starts: usize): void {
+  const base = load<u32>(starts);
+  for (let row = firstRow; row < endRow; row++, starts += 4) {
     const transaction = transactionAt(row);
     memory.fill(transaction, 0, TRANSACTION);
-    store<u32>(transaction, at, FIRST);
+    const own = load<u32>(starts) - base;
+    const size = load<u32>(starts, 4) - load<u32>(starts);
+    store<u32>(transaction, own, FIRST);
+    store<u32>(transaction, size, MESSAGES);
     let received: u32 = 0;
-    for (; at < messageCount && load<u32>(parents + ((<usize>at) << 2)) == row; at++) {
+    for (let at = own; at < own + size; at++) {
       if (isReceived(at)) received++;
       place(transaction, at, received > 0);
     }
-    store<u32>(transaction, at - load<u32>(transaction, FIRST), MESSAGES);
     store<u8>(transaction, <u8>min(received, 2), RECEIVED);
-    if (at - load<u32>(transaction, FIRST) > MOST_MESSAGES + received) setVerdict(transaction, MANY_MESSAGES);
+    if (size > MOST_MESSAGES + received) setVerdict(transaction, MANY_MESSAGES);
     else setVerdict(transaction, received > 1 ? CONTRADICTS : UNDECIDED);
   }
 }
 
 /** Inserts a message in its order; more than there may be are not sorted. */
 function place(transaction: usize, message: u32, hasReceived: bool): void {
-  const first = load<u32>(transaction, FIRST);
+  const own = load<u32>(transaction, FIRST);
   let at = message;
   if (isReceived(message)) {
-    for (; at > first && !isReceived(orderedAt(at - 1)); at--)
-      store<u32>(order + ((<usize>at) << 2), orderedAt(at - 1));
-  } else if (message - first <= MOST_MESSAGES) {
-    const lowest = first + <u32>hasReceived;
+    for (; at > own && !isReceived(orderedAt(at - 1)); at--) store<u32>(order + ((<usize>at) << 2), orderedAt(at - 1));
+  } else if (message - own <= MOST_MESSAGES) {
+    const lowest = own + <u32>hasReceived;
     const created = createdOf(message);
     for (; at > lowest && createdOf(orderedAt(at - 1)) > created; at--)
       store<u32>(order + ((<usize>at) << 2), orderedAt(at - 1));
@@ -171,7 +175,7 @@ function setVerdict(transaction: usize, verdict: u8): void {
 
 /** Begins the transactions, whose messages are decided. */
 export function openTransactions(): void {
-  for (let row: u32 = 0; row < count; row++) {
+  for (let row = firstRow; row < endRow; row++) {
     const transaction = transactionAt(row);
     if (load<u8>(transaction, VERDICT) == UNDECIDED) setVerdict(transaction, openTransaction(row, transaction));
   }
@@ -223,7 +227,7 @@ function isSentThen(message: u32, row: u32, position: u32): bool {
 /** One round: compares what the last one built, and builds the next variant of what differs. Returns the number of cells that wait. */
 export function buildTransactions(): u32 {
   let waiting: u32 = 0;
-  for (let row: u32 = 0; row < count; row++) {
+  for (let row = firstRow; row < endRow; row++) {
     const transaction = transactionAt(row);
     if (load<u8>(transaction, VERDICT) != UNDECIDED) continue;
     const turn = load<u16>(transaction, TURN);

@@ -1,0 +1,84 @@
+import { type Module, memoryOf, openModule } from '../core/web-assembly.ts';
+
+/** The exports of `wasm/proof.ts` for transactions. */
+export interface Prover extends Module {
+  columnsAt(): number;
+  appendBits(to: number, before: number, from: number, count: number): void;
+  placeOffsets(
+    starts: number,
+    lengths: number,
+    room: number,
+    validity: number,
+    bytes: number,
+    columns: number,
+    rows: number,
+    to: number,
+  ): void;
+  findParents(transactions: number, messages: number, table: number, to: number): void;
+  groupMessages(parents: number, messages: number, transactions: number, starts: number, order: number): void;
+  prove(from: number, to: number, starts: number, order: number, work: number, isHashed: boolean): number;
+  verdictOf(row: number): number;
+  rowOf(message: number): number;
+  stateOf(message: number): number;
+  isOpcodeWrong(message: number): number;
+  opcodeOf(message: number): number;
+}
+
+/** Where a column is in memory. */
+export interface PlacedColumn {
+  readonly rows: number;
+  readonly validity: number;
+  /** Of texts and bytes: positions after `values`. */
+  readonly offsets: number;
+  readonly values: number;
+  /** Bytes of each row; 0 for bits, and for texts and bytes. */
+  readonly width: number;
+  /** Bytes between the offsets of two rows. */
+  readonly step: number;
+}
+
+/** Numbers that describe a column. */
+const DESCRIPTION = 6;
+const ALIGNMENT = 16;
+const GROWTH = 1.25;
+
+/** The memory of an instance of `wasm/proof.ts`. */
+export class ProofMemory {
+  readonly prover = openModule<Prover>('proof');
+  private next = 0;
+
+  /** Frees everything. */
+  clear(columns: number): void {
+    this.next = this.prover.start();
+    new Uint8Array(this.prover.memory.buffer, this.prover.columnsAt(), columns * 4 * DESCRIPTION).fill(0);
+  }
+
+  /** Reserves some bytes, with a few more after them. */
+  reserve(bytes: number): number {
+    const at = this.next;
+    this.next = (at + bytes + 2 * ALIGNMENT) & -ALIGNMENT;
+    // Growing is slow.
+    if (this.next > this.prover.memory.buffer.byteLength) memoryOf(this.prover, Math.ceil(this.next * GROWTH));
+    return at;
+  }
+
+  /** First byte of the memory that is free: a multiple of 64. */
+  rest(): number {
+    return (this.reserve(0) + 63) & ~63;
+  }
+
+  put(bytes: Uint8Array, at = this.reserve(bytes.length)): number {
+    new Uint8Array(this.prover.memory.buffer, at, bytes.length).set(bytes);
+    return at;
+  }
+
+  words(at: number, count: number): Int32Array {
+    return new Int32Array(this.prover.memory.buffer, at, count);
+  }
+
+  /** @param index position of its name in `proof-columns.ts` */
+  describe(index: number, { rows, validity, offsets, values, width, step }: PlacedColumn): void {
+    const at = this.prover.columnsAt() + index * 4 * DESCRIPTION;
+    this.words(at, DESCRIPTION).set([rows, validity, offsets, values, width, step]);
+  }
+}
