@@ -1,4 +1,4 @@
-import type { Span } from '../core/span.ts';
+import { intersectSpans, type Span } from '../core/span.ts';
 import type { TableDef } from '../declare/table.ts';
 import { provePlaced } from '../proof/content-proof.ts';
 import { messageColumns, transactionColumns } from '../proof/proof-columns.ts';
@@ -19,6 +19,8 @@ export interface ContentScope {
   readonly messages: TableDef;
   /** False if the hashes are not those of cells: then only what else must hold is checked. */
   readonly isHashed: boolean;
+  /** Blocks whose messages were exported without their opcodes. */
+  readonly withoutOpcodes: readonly Span[];
 }
 
 /** Columns of messages that are read: `wasm/content/fields.ts` has the last one, too. */
@@ -56,7 +58,7 @@ async function chunksOf({ database }: DamagedStore): Promise<readonly Chunk[]> {
 
 async function auditChunk(
   warehouse: DamagedStore,
-  { pipeline, transactions: main, messages: ends, isHashed }: ContentScope,
+  { pipeline, transactions: main, messages: ends, isHashed, withoutOpcodes }: ContentScope,
   { span, count, messages: most }: Chunk,
   memory: ProofMemory,
 ): Promise<readonly Finding[]> {
@@ -72,11 +74,13 @@ async function auditChunk(
   const placed = { from: 0, to: transactions.count, messages: messages.count, parents, hasOpcodes: true };
   const { verdicts: found, wrongOpcodes } = provePlaced(memory, placed, isHashed);
   const findings: Finding[] = [];
-  const add = (row: number, what: string, got: string): void => {
+  const blockOf = (row: number): Span => {
     const seqno = transactions.integer('mc_block_seqno', row);
-    const expected = `${what} ${transactions.text('hash', row)}`;
-    const where = { pipeline, table: main.name, span: { from: seqno, to: seqno } };
-    findings.push({ kind: 'content', ...where, expected, got });
+    return { from: seqno, to: seqno };
+  };
+  const add = (row: number, what: string, got: string): void => {
+    const where = { pipeline, table: main.name, span: blockOf(row) };
+    findings.push({ kind: 'content', ...where, expected: `${what} ${transactions.text('hash', row)}`, got });
   };
   for (const [row, verdict] of found.entries()) {
     const name = verdicts[verdict] ?? 'undecided';
@@ -84,7 +88,9 @@ async function auditChunk(
     add(row, 'content with hash', name === 'contradicted' ? 'other content' : `other content (${name})`);
   }
   for (const { row } of wrongOpcodes) {
-    add(memory.words(parents, messages.count)[row] as number, 'the opcode in the body of a message of', 'another');
+    const parent = memory.words(parents, messages.count)[row] as number;
+    if (intersectSpans([blockOf(parent)], withoutOpcodes).length > 0) continue;
+    add(parent, 'the opcode in the body of a message of', 'another');
   }
   return findings;
 }

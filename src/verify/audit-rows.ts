@@ -254,13 +254,17 @@ async function auditCounted(
   tell(findings);
   const reads = readsOf(registry, CONTENT_COLUMNS);
   const lacking = blocksWithout(options, pipeline.name, 'content of transactions', reads, proven);
+  // Only its own comparison needs it.
+  const opcode = new Map([[ends.name, new Set(['opcode'])]]);
+  const withoutOpcodes = blocksWithout(options, pipeline.name, 'opcodes of messages', opcode, proven);
   const unhashed = unhashedBlocks(options, pipeline);
   const complete = subtractSpans(followed, lacking);
   for (const isHashed of [true, false]) {
     const proved = isHashed ? subtractSpans(complete, unhashed) : intersectSpans(complete, unhashed);
     if (proved.length === 0) continue;
     if (formatSpans(proved) !== formatSpans(followed)) await setRows(proved);
-    tell(await auditContent(warehouse, { pipeline: pipeline.name, transactions: main, messages: ends, isHashed }));
+    const scope = { pipeline: pipeline.name, transactions: main, messages: ends, isHashed, withoutOpcodes };
+    tell(await auditContent(warehouse, scope));
   }
   return edges;
 }

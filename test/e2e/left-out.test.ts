@@ -194,6 +194,13 @@ describe('the proof', () => {
     expect((await verify(narrow)).report.unchecked).toEqual([]);
   });
 
+  test('content is proven without opcodes, which are not checked', async () => {
+    const warehouse = freshWarehouse();
+    await exportTo(warehouse, '100:104', { withoutColumns: ['messages.opcode'] });
+    const unchecked = [{ audit: 'opcodes of messages', without: ['messages.opcode'] }];
+    expect((await verify(warehouse, { deep: true })).report).toMatchObject({ proven: true, findings: 0, unchecked });
+  });
+
   test('projected rows are compared by the columns that both have', async () => {
     const warehouse = freshWarehouse();
     await exportTo(warehouse, '100:104', { withoutColumns: ['account_states.balance', 'account_states.data_boc'] });
