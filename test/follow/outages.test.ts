@@ -92,6 +92,22 @@ describe('a source', () => {
     expect(proven.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(252);
   });
 
+  test('with a block whose every page fails is followed beyond it, and that block is named', async () => {
+    const heavy = HEAD + 20;
+    const { options, sandbox } = await startFollowed(80);
+    sandbox.answer = async ({ path, forward }) => {
+      const answer = await forward();
+      const isHeavy =
+        path.startsWith('/transactions') && new RegExp(`"mc_block_seqno": ?${heavy}\\b`).test(answer.body);
+      return isHeavy ? { status: 500, body: '{"error":"timeout: context deadline exceeded"}' } : answer;
+    };
+    const { events, lags, report } = await followUntil(reaches(HEAD + 60), { ...options, pipelines: ['transactions'] });
+    const problems = events.flatMap((event) => (event.event === 'problem' ? [event] : []));
+    expect(problems).toMatchObject([{ pipeline: 'transactions', from: heavy, to: heavy, code: 'server-error' }]);
+    expect(lags.at(-1)).toMatchObject({ holes: 1, oldestHole: heavy });
+    expect(report.complete).toBe(false);
+  });
+
   test('that refuses the key is followed again with the key that replaces it in its file', async () => {
     const { sandbox, options } = await startFollowed(100);
     const file = join(freshFolder(), 'key');
