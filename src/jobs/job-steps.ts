@@ -12,25 +12,23 @@ import type { FixedRange, JobRecord } from './run-record.ts';
 export async function fixRun(context: StepContext, due: number, records: readonly JobRecord[]): Promise<Fixed> {
   const { job, actions, effects } = context;
   const { network, zone, rps, range } = job;
-  const lastTo = lastBlock(records, job.pipelines);
   return timed(context, { kind: 'range', name: job.name }, async () => {
-    if (range.kind === 'none' && job.clock === 'wall') {
-      return { value: { now: due, range: await fixRange(range, { now: due, zone, lastTo }, noChain) } };
-    }
-    const exported = job.clock === 'wall' ? exportedDays(records, job, due) : undefined;
-    if (exported !== undefined) {
-      return { value: { now: due, range: exported }, message: `${describeRange(exported)}, as exported before` };
+    const known = job.clock === 'wall' ? knownRange(records, job, due) : undefined;
+    if (known !== undefined) {
+      const message = range.kind === 'none' ? undefined : `${describeRange(known)}, as exported before`;
+      return { value: { now: due, range: known }, message };
     }
     const value = await actions.withChain({ network, zone, rps, effects }, async (chain) => {
       const now = job.clock === 'chain' ? await chain.headTime() : due;
-      return { now, range: await fixRange(range, { now, zone, lastTo }, chain) };
+      return { now, range: await fixRange(range, { now, zone, lastTo: lastBlock(records, job.pipelines) }, chain) };
     });
     return { value, message: describeRange(value.range) };
   });
 }
 
-/** Blocks of the days of a run, if an earlier one has exported them: the source need not be asked again, and may be down. */
-function exportedDays(records: readonly JobRecord[], job: Job, due: number): FixedRange | undefined {
+/** The range of a job without one, or of days that an earlier run has exported: the source need not be asked, and may be down. */
+function knownRange(records: readonly JobRecord[], job: Job, due: number): FixedRange | undefined {
+  if (job.range.kind === 'none') return {};
   const days = daysBefore(job.range, due, job.zone);
   const isSame = ({ network, zone, range, steps }: JobRecord): boolean =>
     network === job.network &&
@@ -40,17 +38,6 @@ function exportedDays(records: readonly JobRecord[], job: Job, due: number): Fix
     steps.some(({ kind, status }) => kind === 'export' && status === 'done');
   return days && records.findLast(isSame)?.range;
 }
-
-/** For a job without range, which needs no network. */
-const noChain = {
-  head: () => Promise.resolve(0),
-  firstOfDay: () => Promise.resolve(0),
-  lastOfDay: () => Promise.resolve(0),
-  firstSince: () => Promise.resolve(0),
-  lastBefore: () => Promise.resolve(0),
-  blockTime: () => Promise.resolve(0),
-  today: () => Promise.resolve('1970-01-01'),
-};
 
 /** Exports the range into the warehouse. @throws {JobError} `incomplete` */
 export async function exportRange(context: StepContext, fixed: Fixed): Promise<void> {

@@ -8,7 +8,7 @@ import { suggest } from '../../core/suggest.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import type { Backend } from '../backend.ts';
-import { entryName } from '../ledger/entries.ts';
+import { badLedger, entryName } from '../ledger/entries.ts';
 import { DECLARATIONS, IDENTITY, LEDGER, type LedgerFolder, readIdentity } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import { openBackend } from '../open-backend.ts';
@@ -90,11 +90,11 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
         if (hasReplaced(source, first)) await target.objects.remove([IDENTITY]);
         await copySmallFiles(source, target, first);
         await target.objects.putOrGet(IDENTITY, (await source.objects.get(IDENTITY)) ?? Buffer.alloc(0));
-        if (first <= lastOf(source.ledger)) await target.ledger.writeCheckpoint(source.ledger);
+        if (first <= source.ledger.entries.lastNumber) await target.ledger.writeCheckpoint(source.ledger);
         await copyRecords(source.objects, target.objects);
       }
       const seconds = Math.round(effects.monotonic() - startedAt) / 1000;
-      return { event: 'done', from, to, entry: lastOf(source.ledger), ...copied, seconds };
+      return { event: 'done', from, to, entry: source.ledger.entries.lastNumber, ...copied, seconds };
     } finally {
       await lock.release();
     }
@@ -117,11 +117,11 @@ async function openEnd(path: string): Promise<CopyEnd> {
 async function requirePrefix(source: CopyEnd, target: CopyEnd, to: string): Promise<number> {
   const names = (await target.objects.names(LEDGER)).filter((name) => /^\d+\.json$/.test(name)).sort();
   const last = names.length;
-  if (last === 0 && (await target.objects.get(IDENTITY)) !== undefined && lastOf(source.ledger) > 0) {
+  if (last === 0 && (await target.objects.get(IDENTITY)) !== undefined && source.ledger.entries.lastNumber > 0) {
     const [own, other] = await Promise.all([source, target].map(({ objects }) => readText(objects, IDENTITY)));
     if (own !== other) throw diverged(to, 'it is another warehouse');
   }
-  if (last > lastOf(source.ledger)) throw diverged(to, 'it has newer entries');
+  if (last > source.ledger.entries.lastNumber) throw diverged(to, 'it has newer entries');
   for (const name of names.slice(-1)) {
     const [own, other] = await Promise.all(
       [source, target].map(({ objects }) => readText(objects, `${LEDGER}/${name}`)),
@@ -187,7 +187,7 @@ async function copySmallFiles(source: CopyEnd, target: CopyEnd, first: number): 
     ...declarations.map((name) => `${DECLARATIONS}/${name}`),
   ];
   for (const path of named) await copyObject(source.objects, target.objects, path);
-  for (let number = first; number <= lastOf(source.ledger); number++) {
+  for (let number = first; number <= source.ledger.entries.lastNumber; number++) {
     await copyObject(source.objects, target.objects, `${LEDGER}/${entryName(number)}`);
   }
 }
@@ -205,23 +205,14 @@ async function copyRecords(from: WarehouseObjects, to: WarehouseObjects): Promis
 
 async function copyObject(from: WarehouseObjects, to: WarehouseObjects, key: string): Promise<void> {
   const bytes = await from.get(key);
-  if (bytes === undefined) throw gone(from, key);
+  if (bytes === undefined) {
+    throw badLedger(`${from.url}/${key} is missing`, undefined, suggest('verify', '', { warehouse: from.url }));
+  }
   if ((await to.putOrGet(key, bytes)) !== undefined) throw diverged(to.url, `its ${key} is another one`);
-}
-
-function lastOf({ entries }: LedgerFolder): number {
-  return entries.nextNumber - 1;
 }
 
 function filesIn({ tables }: LedgerEntry): readonly TableFile[] {
   return Object.values(tables).flatMap(({ files }) => files);
-}
-
-function gone({ url }: WarehouseObjects, key: string): StoreError {
-  return new StoreError(`store: ${url}/${key} is missing`, {
-    code: 'bad-ledger',
-    hint: suggest('verify', '', { warehouse: url }),
-  });
 }
 
 function notParquet(path: string): StoreError {
