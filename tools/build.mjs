@@ -10,20 +10,22 @@ import { bundleLibrary } from './bundle-library.mjs';
 
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
 
-function compile(project) {
-  const { status } = spawnSync(process.execPath, [compiler, '-p', project], { stdio: 'inherit' });
+function run(...args) {
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }
+const compile = (project) => run(compiler, '-p', project);
 
-const KEPT = ['ui', 'wasm'];
+const KEPT = ['ui', 'wasm', 'empty-files'];
 
-// Page and WebAssembly stay until their inputs change.
+// Page, WebAssembly and database files stay until their inputs change.
 for (const name of readdirSync('.').includes('dist') ? readdirSync('dist') : []) {
   if (!KEPT.includes(name)) rmSync(join('dist', name), { recursive: true, force: true });
 }
 compile('.');
 await bundleLibrary('dist/src/reports/html/plot-library.js');
 await buildWasm();
+run('dist/tools/empty-files.js');
 await bundlePage(() => compile('ui'));
 chmodSync('dist/src/cli.js', 0o755);
 writeFileSync('dist/built', '');

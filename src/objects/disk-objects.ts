@@ -1,12 +1,23 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { realEffects } from '../core/effects.ts';
-import { ifAny, listFolder, makeFolder, putIfAbsent, stateOf, syncPath, writeSynced } from '../files/disk.ts';
+import {
+  failedWith,
+  ifAny,
+  listFolder,
+  makeFolder,
+  putIfAbsent,
+  stateOf,
+  syncPath,
+  writeSynced,
+} from '../files/disk.ts';
 import { SmallFiles } from '../files/small-files.ts';
 import type { ObjectEntry, WarehouseObjects } from './object-store.ts';
 
 /** Begins the names of files that are not complete. */
 const DRAFT = '.draft-';
+/** Writers open and close a warehouse far less often than this in the time that a small file takes. */
+const PLACE_TRIES = 5;
 
 /**
  * A folder of a local disk as objects.
@@ -18,26 +29,35 @@ export function diskObjects(root: string, drafts?: string): WarehouseObjects {
   const small = new SmallFiles();
   // Called for many thousand entries, and `join` takes longer than the rest.
   const get = (key: string) => small.read(`${root}/${key}`);
-  const stage = async (path: string, bytes: Uint8Array): Promise<string> => {
+  /** Writes a draft, and gives it its name. A writer of the warehouse may clear the folder of drafts meanwhile: then once more. */
+  const place = async <T>(path: string, bytes: Uint8Array, name: (draft: string) => Promise<T>): Promise<T> => {
     const folder = drafts ?? dirname(path);
-    for (const each of new Set([folder, dirname(path)])) await makeFolder(each);
-    const draft = join(folder, `${DRAFT}${realEffects.freshId()}-${basename(path)}`);
-    await writeSynced(draft, bytes);
-    return draft;
+    for (let tries = 1; ; tries++) {
+      const draft = join(folder, `${DRAFT}${realEffects.freshId()}-${basename(path)}`);
+      try {
+        for (const each of new Set([folder, dirname(path)])) await makeFolder(each);
+        await writeSynced(draft, bytes);
+        return await name(draft);
+      } catch (error) {
+        if (tries === PLACE_TRIES || !failedWith(error, 'ENOENT')) throw error;
+      }
+    }
   };
   const put = async (key: string, bytes: Uint8Array): Promise<void> => {
     const path = join(root, key);
-    await rename(await stage(path, bytes), path);
+    await place(path, bytes, (draft) => rename(draft, path));
     await syncPath(dirname(path));
   };
   const putOrGet = async (key: string, bytes: Uint8Array): Promise<Uint8Array | undefined> => {
     const path = join(root, key);
-    const draft = await stage(path, bytes);
-    const isPut = await putIfAbsent(draft, path);
+    const isPut = await place(path, bytes, async (draft) => {
+      if (await putIfAbsent(draft, path)) return true;
+      await rm(draft, { force: true });
+      return false;
+    });
     // Who put the other one may have been killed before this.
     await syncPath(dirname(path));
     if (isPut) return undefined;
-    await rm(draft, { force: true });
     const other = await get(key);
     // It may have been removed since.
     if (other === undefined) return putOrGet(key, bytes);

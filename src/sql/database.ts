@@ -19,6 +19,8 @@ const INTERRUPT_MS = 10;
 
 /** The name of an attached file, whatever its file name. */
 const ATTACHED = 'warehouse';
+/** That of a file while {@link Database.changeFile} changes it. */
+const CHANGED = '_changed';
 
 /** Rows in DuckDB's memory, which is valid until the next ones are read. */
 export interface RawRows {
@@ -93,6 +95,21 @@ export class Database {
   async detach(): Promise<void> {
     await this.run('USE memory');
     await this.run(`DETACH ${ATTACHED}`);
+  }
+
+  /**
+   * Runs statements in a database file, which is made if there is none, and closes it: all of them or none. One file at a time.
+   * @param options of ATTACH
+   */
+  async changeFile(path: string, statements: readonly string[], options = 'READ_WRITE'): Promise<void> {
+    await this.run(`ATTACH ${quoteText(path)} AS ${CHANGED} (${options})`);
+    try {
+      await this.run(`USE ${CHANGED}`);
+      await this.transaction(() => this.run(statements.join(';\n')));
+      await this.run('CHECKPOINT');
+    } finally {
+      await this.run(`USE memory; DETACH ${CHANGED}`);
+    }
   }
 
   /** Adds a function, for all connections of the instance, until it is closed. */

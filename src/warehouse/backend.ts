@@ -2,6 +2,7 @@ import type { Effects } from '../core/effects.ts';
 import type { FileSum, WarehouseObjects } from '../objects/object-store.ts';
 import type { Database } from '../sql/database.ts';
 import type { Traffic } from '../sql/http-traffic.ts';
+import type { Instance } from '../sql/instance.ts';
 import type { LedgerFolder } from './ledger/ledger-folder.ts';
 import type { PathOf } from './parquet-store/entry-files.ts';
 import type { ReaderOptions } from './reader.ts';
@@ -51,7 +52,7 @@ export interface Backend {
 }
 
 /** How a reader queries data files. */
-export interface Reads extends Pick<ViewsOptions, 'settings' | 'prepare' | 'scans'> {
+export interface Reads extends Pick<ViewsOptions, 'instance' | 'prepare' | 'scans'> {
   /** Requests for the ledger since the last call; those for rows are counted, too. Default: nothing is counted. */
   readonly takeLedgerTraffic?: (() => Traffic) | undefined;
   close(): Promise<void>;
@@ -61,11 +62,13 @@ export interface Reads extends Pick<ViewsOptions, 'settings' | 'prepare' | 'scan
 export interface Writes {
   /** Folder of staged files. */
   readonly stagingPath: string;
+  /** For the files of stages. */
+  readonly instance: Instance;
   /** Where this writer reads a data file: maybe a copy on this machine. */
   readonly pathOf: PathOf;
   readonly stage?: Writer['stage'];
-  /** @param name of the instance of DuckDB */
-  openReads(name: string, threads: number): Reads;
+  /** How the writer's own queries are answered; or, with a name for its instance, those beside them. */
+  openReads(beside?: string): Reads;
   /** Runs a query: what it may read stays as long. */
   readBy<T>(query: () => Promise<T>): Promise<T>;
   /** Removes what killed writers left. @param refresh reads what other writers have committed */
@@ -78,6 +81,5 @@ export interface Writes {
   settle(staged: readonly StagedSpan[], left: readonly string[]): Promise<void>;
   /** As `clearSuperseded` of a store. */
   clear(refresh: () => Promise<void>): Promise<number>;
-  closeIdle(): Promise<void>;
   close(): Promise<void>;
 }

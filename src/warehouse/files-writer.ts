@@ -63,11 +63,16 @@ interface Opened {
   readonly lock: Lock;
 }
 
+interface IdleConnection extends SideConnection {
+  readonly closeIdle: () => void;
+}
+
 class FilesWriter implements Writer {
   readonly kind = 'parquet';
   readonly path: string;
   readonly staging: Store['staging'];
   readonly entries: LedgerFolder['entries'];
+  readonly instance: Writer['instance'];
   readonly rows: Store['rows'];
   readonly rivals?: Set<string>;
   readonly stage: NonNullable<Writer['stage']>;
@@ -75,7 +80,7 @@ class FilesWriter implements Writer {
   readonly #ledger: LedgerFolder;
   readonly #writes: Writes;
   readonly #declarations: DeclarationFolder;
-  readonly #views: SideConnection;
+  readonly #views: IdleConnection;
   #race: NumberRace;
 
   constructor(opened: Opened) {
@@ -83,31 +88,33 @@ class FilesWriter implements Writer {
     this.#opened = opened;
     this.#ledger = ledger;
     this.#writes = writes;
-    const { stagingPath, pathOf } = writes;
+    const { stagingPath, pathOf, instance } = writes;
     this.path = backend.path;
     this.staging = { form: 'final', stagingPath };
     this.entries = ledger.entries;
+    this.instance = instance;
     this.rows = entryRows(backend, ledger, { pathOf });
     if (backend.isShared) this.rivals = new Set();
     this.stage = (files, span) => this.#writes.stage?.(files, span) ?? files;
     this.#declarations = new DeclarationFolder(backend.objects);
     this.#race = new NumberRace(options.effects);
-    this.#views = this.#openViews('query', 2);
+    this.#views = this.#openViews();
   }
 
   readonly query: Store['query'] = (sql, parameters) => this.#views.query(sql, parameters);
   readonly log: Store['log'] = (after, most) => this.#ledger.log(after, most);
-  readonly connect: Store['connect'] = async () => this.#openViews(this.#opened.options.effects.freshId(), 1);
+  readonly connect: Store['connect'] = async () => this.#openViews(this.#opened.options.effects.freshId());
 
-  #openViews(name: string, threads: number): SideConnection {
+  #openViews(beside?: string): IdleConnection {
     const { path } = this;
     const { tables } = this.#opened.options;
     const { pathOf } = this.#writes;
-    const { close, ...reads } = this.#writes.openReads(name, threads);
+    const { close, ...reads } = this.#writes.openReads(beside);
     const views = new WarehouseViews({ ...reads, path, ledger: this.#ledger, tables, pathOf });
     return {
       query: (sql, parameters) => this.#writes.readBy(() => views.query(sql, parameters)),
       interrupt: () => views.interrupt(),
+      closeIdle: () => views.closeIdle(),
       close: () => takeAll([() => views.close(), close]),
     };
   }
@@ -185,7 +192,8 @@ class FilesWriter implements Writer {
   }
 
   closeIdle(): Promise<void> {
-    return this.#writes.closeIdle();
+    this.#views.closeIdle();
+    return this.instance.closeIdle();
   }
 
   async close(): Promise<void> {

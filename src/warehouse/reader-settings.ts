@@ -10,10 +10,19 @@ export function readerSettings(): Readonly<Record<string, string>> {
 }
 
 /**
- * Settings of the queries of a writer, whose memory belongs to the rows that it writes.
+ * Settings of an instance of a writer, whose memory belongs to the rows that it writes: no cache of files that are read once.
  *
  * @param name of the instance: two that spill into one folder would overwrite each other's files
  */
-export function writerSettings(staging: string, name: string, threads: number): Readonly<Record<string, string>> {
-  return { threads: String(threads), memory_limit: '256MB', temp_directory: join(staging, `spill-${name}`) };
+export function writerSettings(
+  staging: string,
+  name: string,
+  { threads, memoryMb = 256 }: { readonly threads: number; readonly memoryMb?: number },
+): Readonly<Record<string, string>> {
+  return {
+    threads: String(threads),
+    enable_external_file_cache: 'false',
+    memory_limit: `${memoryMb}MB`,
+    temp_directory: join(staging, `spill-${name}`),
+  };
 }

@@ -246,8 +246,6 @@ export interface StagerOptions {
   readonly form: FileForm;
   /** Absolute path of the folder of staged files. */
   readonly stagingPath: string;
-  /** DuckDB's memory limit, in megabytes. Default 256. */
-  readonly memoryMb?: number;
 }
 
 /** Access to the rows of single entries. */

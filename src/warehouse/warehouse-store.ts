@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { isCommittedMeanwhile } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
-import { guarded, takeAll } from '../files/file-failure.ts';
+import { guarded } from '../files/file-failure.ts';
 import { draftEntry, supersedeLast } from './ledger/draft-entry.ts';
 import { requireUnrivalled } from './ledger/rival-entries.ts';
 import { Stager } from './staging/stager.ts';
@@ -34,7 +34,7 @@ export class WarehouseStore implements Store {
     this.rows = writer.rows;
     this.#writer = writer;
     this.#options = options;
-    this.#stager = new Stager(writer.staging, options.effects.freshId);
+    this.#stager = new Stager(writer.staging, writer.instance, options.effects.freshId);
   }
 
   stage(_pipeline: string, span: Span): FileStage {
@@ -78,14 +78,13 @@ export class WarehouseStore implements Store {
     return this.#alone(() => this.#writer.clear());
   }
 
-  async closeIdle(): Promise<void> {
-    await this.#writer.closeIdle();
-    await this.#stager.closeIdle();
+  closeIdle(): Promise<void> {
+    return this.#writer.closeIdle();
   }
 
   async close(): Promise<void> {
     await this.#commits.onIdle();
-    await takeAll([() => this.#stager.close(), () => this.#writer.close()]);
+    await this.#writer.close();
   }
 
   /** Runs while no commit does. */

@@ -1,5 +1,6 @@
 import type { Span } from '../core/span.ts';
 import type { StoredDeclaration } from '../declare/stored-declaration.ts';
+import type { Instance } from '../sql/instance.ts';
 import type { Entries } from './ledger/entries.ts';
 import type { CommitPart, FileStage, LedgerEntry, StagedSpan, Store } from './store.ts';
 
@@ -18,6 +19,8 @@ export interface DraftedEntry extends Pick<DeclaredPart, 'staged' | 'declared'> 
 export interface Writer
   extends Pick<Store, 'kind' | 'path' | 'rivals' | 'staging' | 'query' | 'connect' | 'rows' | 'log'> {
   readonly entries: Entries;
+  /** Measures and encodes the files of stages. */
+  readonly instance: Instance;
   /** As `requireKnown` of a store. Absent if there is one writer. */
   requireKnown?(): void;
   /** A stage as the place wants to be told of it. Default: as it is. */

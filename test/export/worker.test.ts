@@ -10,6 +10,7 @@ import type { RowRules } from '../../src/export/row-rules.ts';
 import { run } from '../../src/export/run.ts';
 import { workerLoaders } from '../../src/export/workers/loader-pool.ts';
 import type { LoaderPool, StageSource } from '../../src/export/workers/loader-port.ts';
+import { Instance } from '../../src/sql/instance.ts';
 import type { FileStage } from '../../src/warehouse/index.ts';
 import { readStatus } from '../../src/warehouse/query/status.ts';
 import { Stager } from '../../src/warehouse/staging/stager.ts';
@@ -148,10 +149,13 @@ describe('a loader in a worker', () => {
 
   afterEach(async () => {
     await pool?.close();
+    await instance.close();
   });
 
+  const instance = new Instance({});
+
   function open(file?: URL): { readonly pool: LoaderPool; readonly stager: Stager } {
-    const stager = new Stager({ form: 'final', stagingPath: freshFolder() }, () => 'abc');
+    const stager = new Stager({ form: 'final', stagingPath: freshFolder() }, instance, () => 'abc');
     const opened = workerLoaders(stagesOf(stager), file);
     pool = opened;
     return { pool: opened, stager };
@@ -190,7 +194,7 @@ describe('a loader in a worker', () => {
   });
 
   test('is lent to one span at a time, and goes back when it is released', async () => {
-    const { pool: loaders, stager } = open();
+    const { pool: loaders } = open();
     const first = await loaders.take(transactions);
     const second = await loaders.take(transactions);
     const third = loaders.take(transactions);
@@ -207,7 +211,6 @@ describe('a loader in a worker', () => {
     await second.release();
     await (await third).open(span, rules);
     expect(await stage.finish()).toMatchObject({ id: 'abc', tables: { transactions: { rows: 0, files: [] } } });
-    await stager.close();
   });
 
   test('decodes pages of another pipeline after it was released', async () => {
@@ -238,7 +241,6 @@ describe('a loader in a worker', () => {
     await next.write(span, stage);
     await next.release();
     expect(await stage.finish()).toMatchObject({ id: 'abc' });
-    await stager.close();
   });
 
   test('that ends by itself is a clear error, not a wait for ever', async () => {

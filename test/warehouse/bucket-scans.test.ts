@@ -6,6 +6,7 @@ import type { TableDef } from '../../src/declare/table.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { Database } from '../../src/sql/database.ts';
 import { loadExtension } from '../../src/sql/httpfs.ts';
+import { Instance } from '../../src/sql/instance.ts';
 import { BucketScans } from '../../src/warehouse/bucket-store/bucket-scans.ts';
 import { ScanMetadata } from '../../src/warehouse/bucket-store/scan-metadata.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
@@ -43,8 +44,10 @@ async function openBoth(path: string, tables: readonly TableDef[]) {
       return `iceberg_scan('${metadata.write(table, group)}')`;
     },
   };
-  const base = { path, ledger, tables, pathOf: (file: string) => join(path, file), settings: readerSettings() };
-  const [listed, scanned] = [new WarehouseViews(base), new WarehouseViews({ ...base, scans })];
+  const [one, other] = [new Instance(readerSettings()), new Instance(readerSettings())];
+  const base = { path, ledger, tables, pathOf: (file: string) => join(path, file) };
+  const listed = new WarehouseViews({ ...base, instance: one });
+  const scanned = new WarehouseViews({ ...base, instance: other, scans });
   const both = async (sql: string) => {
     const [one, other] = [await listed.query(sql), await scanned.query(sql)];
     expect({ sql, ...other }).toEqual({ sql, ...one });
@@ -64,6 +67,7 @@ async function openBoth(path: string, tables: readonly TableDef[]) {
     close: async () => {
       await listed.close();
       await scanned.close();
+      for (const instance of [one, other]) await instance.close();
     },
   };
 }

@@ -7,6 +7,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import type { TableDef } from '../../src/declare/table.ts';
 import { Database } from '../../src/sql/database.ts';
+import { Instance } from '../../src/sql/instance.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { LedgerFolder } from '../../src/warehouse/ledger/ledger-folder.ts';
@@ -33,10 +34,12 @@ test('a query reads its tables at one commit, also if another comes while its vi
     await ledger.refresh();
   };
   const scans = { confine: async () => [], scanOf };
-  const views = new WarehouseViews({ path, ledger, tables, pathOf: pathsIn(path), settings: {}, scans });
+  const instance = new Instance({});
+  const views = new WarehouseViews({ path, ledger, tables, pathOf: pathsIn(path), instance, scans });
   expect(await countItems(views)).toEqual({ rows: 10, distinct: 10, parts: 20 });
   expect(await countItems(views)).toEqual({ rows: 20, distinct: 20, parts: 40 });
   await views.close();
+  await instance.close();
   await store.close();
 });
 

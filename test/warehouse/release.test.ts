@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { readLockHolder, takeLock } from '../../src/files/writer-lock.ts';
+import { Instance } from '../../src/sql/instance.ts';
 import { Stager } from '../../src/warehouse/staging/stager.ts';
 import { freshFolder } from '../scratch.ts';
 import { makeBatchOf } from './batches.ts';
@@ -53,10 +54,11 @@ test('a lock that cannot be tidied up is not held', async () => {
   await (await take()).release();
 });
 
-test('a stager whose DuckDB could not be opened can be closed', async () => {
-  const stager = new Stager({ form: 'final', stagingPath: freshFolder(), memoryMb: Number.NaN }, realEffects.freshId);
+test('an instance that could not be opened can be closed', async () => {
+  const instance = new Instance({ memory_limit: 'much' });
+  const stager = new Stager({ form: 'final', stagingPath: freshFolder() }, instance, realEffects.freshId);
   const stage = stager.stage({ from: 1, to: 10 });
   await stage.write(makeBatchOf(items, itemRows(1, 10)));
   await expect(stage.finish()).rejects.toMatchObject({ code: 'failed' });
-  await stager.close();
+  await instance.close();
 });

@@ -91,9 +91,6 @@ export async function killOwner(lock: string): Promise<void> {
   await writeFile(lock, JSON.stringify({ ...owner, startedAt: 'another time' }));
 }
 
-/** The draft of the catalog, which an open Parquet warehouse has in its stage. */
-export const DRAFT = 'catalog-draft.duckdb';
-
 /** `items` with changes, as a later version of its declaration. */
 export function changedItems(change: (columns: TableDef['columns']) => TableDef['columns']): TableDef {
   return { ...items, columns: change(items.columns) };

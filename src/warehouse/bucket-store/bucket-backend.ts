@@ -3,7 +3,7 @@ import { StoreError } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { runLimited } from '../../core/run-limited.ts';
 import { suggest } from '../../core/suggest.ts';
-import { guarded } from '../../files/file-failure.ts';
+import { guarded, takeAll } from '../../files/file-failure.ts';
 import { downloadObject, sumObject } from '../../objects/object-files.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { s3Access, takeS3Traffic } from '../../objects/s3-client.ts';
@@ -13,6 +13,7 @@ import { openS3Store } from '../../objects/s3-store.ts';
 import type { Database } from '../../sql/database.ts';
 import { logTraffic } from '../../sql/http-traffic.ts';
 import { loadHttpfs, putSecret, requireHttpfs } from '../../sql/httpfs.ts';
+import { Instance } from '../../sql/instance.ts';
 import type { Backend } from '../backend.ts';
 import { LedgerFolder } from '../ledger/ledger-folder.ts';
 import type { ReaderOptions } from '../reader.ts';
@@ -46,9 +47,11 @@ export function bucketBackend(path: string): BucketBackend {
     access,
     openReads: (options) => {
       const scans = new BucketScans();
+      const threads = String(Math.max(THREADS, availableParallelism()));
+      const instance = new Instance({ ...readerSettings(), threads });
       return {
-        settings: { ...readerSettings(), threads: String(Math.max(THREADS, availableParallelism())) },
-        ...{ prepare: accessTo(path, options), scans, close: () => scans.close() },
+        ...{ instance, prepare: accessTo(path, options), scans },
+        close: () => takeAll([() => instance.close(), () => scans.close()]),
         takeLedgerTraffic: options.countsTraffic === true ? takeS3Traffic : undefined,
       };
     },

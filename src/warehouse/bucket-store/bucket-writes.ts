@@ -7,6 +7,7 @@ import type { Span } from '../../core/span.ts';
 import { takeAll } from '../../files/file-failure.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Database } from '../../sql/database.ts';
+import { Instance } from '../../sql/instance.ts';
 import type { Backend, Reads, Writes } from '../backend.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { writerSettings } from '../reader-settings.ts';
@@ -30,6 +31,7 @@ interface Place extends Pick<Backend, 'access'> {
 /** One of the writers of a place in an object store. */
 export class BucketWrites implements Writes {
   readonly stagingPath: string;
+  readonly instance: Instance;
   readonly #work: string;
   readonly #options: StoreOptions;
   readonly #objects: ObjectStore;
@@ -43,6 +45,7 @@ export class BucketWrites implements Writes {
   private constructor(place: Place, ledger: LedgerFolder, options: StoreOptions, work: string) {
     this.#work = work;
     this.stagingPath = join(work, 'stage');
+    this.instance = new Instance(writerSettings(this.stagingPath, 'stages', { threads: 1 }));
     this.#options = options;
     this.#objects = place.objects;
     this.#access = place.access;
@@ -61,12 +64,14 @@ export class BucketWrites implements Writes {
     return new GrowingStage(files, span, this.#uploads);
   }
 
-  openReads(name: string, threads: number): Reads {
-    // Extensions are loaded into one instance of DuckDB.
+  openReads(beside?: string): Reads {
+    // Extensions are loaded into one instance of DuckDB, which keeps what it has read of the objects.
+    const settings = writerSettings(this.stagingPath, beside ?? 'queries', { threads: beside === undefined ? 2 : 1 });
+    const instance = new Instance({ ...settings, enable_external_file_cache: 'true' });
     const scans = new BucketScans();
     const access = this.#access();
     return {
-      ...{ settings: writerSettings(this.stagingPath, name, threads), scans, close: () => scans.close() },
+      ...{ instance, scans, close: () => takeAll([() => instance.close(), () => scans.close()]) },
       // A run that reads only what it has written itself needs no extension.
       prepare: async (database) => {
         if (this.#ledger.entries.effective.some((entry) => this.#isElsewhere(entry))) await access(database);
@@ -114,10 +119,12 @@ export class BucketWrites implements Writes {
     return this.#collect(true, refresh);
   }
 
-  async closeIdle(): Promise<void> {}
-
   async close(): Promise<void> {
-    await takeAll([() => this.#uploads.close(), () => rm(this.#work, { recursive: true, force: true })]);
+    await takeAll([
+      () => this.instance.close(),
+      () => this.#uploads.close(),
+      () => rm(this.#work, { recursive: true, force: true }),
+    ]);
   }
 
   #collect(isForced: boolean, refresh: () => Promise<void>): Promise<number> {

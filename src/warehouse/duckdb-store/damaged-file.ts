@@ -16,6 +16,7 @@ import {
   voidEntry,
 } from '../damaged-store.ts';
 import { Entries, parseEntry } from '../ledger/entries.ts';
+import { rowsOf } from '../relations/declared-relations.ts';
 import type { LedgerEntry } from '../store.ts';
 import {
   declarationsIn,
@@ -25,7 +26,6 @@ import {
   readColumns,
   readNetwork,
   requireDatabase,
-  rowsOf,
   selectRows,
 } from './database-file.ts';
 

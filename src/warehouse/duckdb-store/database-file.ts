@@ -7,13 +7,11 @@ import type { TableDef } from '../../declare/table.ts';
 import { statIfAny, syncPath } from '../../files/disk.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
-import { declaredTon } from '../../sql/ton-views.ts';
-import { copyEmptyFile, keepEmptyFile } from '../empty-files.ts';
+import { putEmptyFile } from '../empty-files.ts';
 import type { Declarations } from '../ledger/declarations.ts';
 import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger/entries.ts';
-import { declaredMacros } from '../relations/macros.ts';
-import { commentsOn, viewComments } from '../relations/table-comments.ts';
-import { declaredViews, viewOf } from '../relations/table-relation.ts';
+import { declaredRelations, ROWS_SCHEMA, rowsOf, tableView, tonStatements } from '../relations/declared-relations.ts';
+import { commentsOn } from '../relations/table-comments.ts';
 import { requireWritable, type SchemaColumn, schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 
@@ -27,17 +25,12 @@ const layout = [
     rows JSON, requests BIGINT, committed_at TIMESTAMP, superseded_by BIGINT, entry VARCHAR)`,
   `CREATE VIEW _commits AS SELECT number, id, pipeline, span_from, span_to, verdict, rows, requests, committed_at
     FROM _ledger WHERE superseded_by IS NULL`,
-  'CREATE SCHEMA _rows',
+  ROWS_SCHEMA,
 ];
 
 /** Paths next to the file. */
 export function pathsOf(path: string) {
   return { lock: `${path}.lock`, stage: `${path}.stage` } as const;
-}
-
-/** The physical table behind a view. */
-export function rowsOf(table: string): string {
-  return `_rows.${quoteName(table)}`;
 }
 
 /**
@@ -64,28 +57,26 @@ export function selectRows(
 export async function createFile(path: string, network: string, tables: readonly TableDef[]): Promise<void> {
   if ((await statIfAny(path)) !== undefined) return;
   const staged = join(pathsOf(path).stage, 'new.duckdb');
-  const { statements, hash } = declarationsOf(tables);
-  const sql = [
-    ...layout,
-    `INSERT INTO _meta VALUES ('format', '1'), ('network', ${quoteText(network)}), ('${DECLARED}', '${hash}')`,
-    ...tables.map(rowsStatement),
-    ...statements,
-    // Those of columns come with rows: they would take longer than the rest.
-    ...tables.flatMap(viewComments),
-  ].join(';\n');
-  if (!(await copyEmptyFile(sql, staged))) {
-    const database = await Database.attach(staged, `BLOCK_SIZE ${BLOCK_BYTES}, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`);
-    try {
-      await database.transaction(() => database.run(sql));
-      await database.run('CHECKPOINT');
-    } finally {
-      database.close();
-    }
-    await keepEmptyFile(sql, staged);
-  }
+  const identity = `INSERT INTO _meta VALUES ('format', '1'), ('network', ${quoteText(network)}), ('${DECLARED}', '${declarationHash(tables)}')`;
+  await putEmptyFile([...emptyDatabase(tables), identity], staged, fillDatabase);
   await syncPath(staged);
   await rename(staged, path);
   await syncPath(dirname(path));
+}
+
+/** SQL of a file without rows, of no network yet. */
+export function emptyDatabase(tables: readonly TableDef[]): readonly string[] {
+  return [...layout, ...tables.map(rowsStatement), ...declaredRelations(tables), ...tables.flatMap(commentsOn)];
+}
+
+/** Runs statements in a file, which is made if there is none. */
+export async function fillDatabase(path: string, statements: readonly string[]): Promise<void> {
+  const database = await Database.open(':memory:', { threads: '1' });
+  try {
+    await database.changeFile(path, statements, `BLOCK_SIZE ${BLOCK_BYTES}, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`);
+  } finally {
+    database.close();
+  }
 }
 
 /**
@@ -287,7 +278,7 @@ export async function declareMart(database: Database, table: TableDef): Promise<
         await database.run(`ALTER TABLE ${rows} ALTER ${column} TYPE ${type} USING TRY_CAST(${column} AS ${type})`);
     }
   }
-  await database.run(viewStatement(table));
+  await database.run([tableView(table), ...commentsOn(table)].join(';\n'));
   if (present.size === 0) await database.run(tonStatements([table], stored.keys()).join(';\n'));
 }
 
@@ -296,33 +287,12 @@ function rowsStatement(table: TableDef): string {
   return `CREATE TABLE ${rowsOf(table.name)} (${list.join(', ')}, _entry BIGINT)`;
 }
 
-function viewStatement({ name, columns }: TableDef): string {
-  return viewOf(name, `SELECT ${columns.map((column) => quoteName(column.name)).join(', ')} FROM ${rowsOf(name)}`);
-}
-
 /** Name in `_meta` of a hash of the statements for macros and views. If it is the same, they are not run again. */
 const DECLARED = 'declared';
 
-/** SQL of all macros and views, and its hash. */
-function declarationsOf(
-  tables: readonly TableDef[],
-  present: Iterable<string> = [],
-): {
-  readonly statements: readonly string[];
-  readonly hash: string;
-} {
-  const statements = [
-    ...declaredMacros().map(({ statement }) => statement()),
-    ...tables.map(viewStatement),
-    ...declaredViews(tables).map(({ statement }) => statement()),
-    ...tonStatements(tables, present),
-  ];
-  return { statements, hash: sha256Of([...statements, ...tables.flatMap(commentsOn)].join('\n')) };
-}
-
-/** SQL of the schema `ton`. @param present names of the tables and marts that the file has */
-function tonStatements(tables: readonly TableDef[], present: Iterable<string>): readonly string[] {
-  return declaredTon([...tables, ...[...present].map((name) => ({ name }))]).map(({ statement }) => statement());
+/** Hash of the SQL of all macros, views and comments. */
+function declarationHash(tables: readonly TableDef[], present?: Iterable<string>): string {
+  return sha256Of([...declaredRelations(tables, present), ...tables.flatMap(commentsOn)].join('\n'));
 }
 
 /**
@@ -346,11 +316,13 @@ export async function declareTables(
     const missing = schemaOf(table).columns.filter(({ name }) => !names.has(name));
     return missing.map(({ name, type }) => `ALTER TABLE ${rowsOf(table.name)} ADD COLUMN ${quoteName(name)} ${type}`);
   });
-  const { statements, hash } = declarationsOf(tables, present.keys());
+  const hash = declarationHash(tables, present.keys());
   if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))
     return;
   await database.transaction(async () => {
-    await database.run([...rows, ...statements, ...tables.flatMap(commentsOn)].join(';\n'));
+    await database.run(
+      [...rows, ...declaredRelations(tables, present.keys()), ...tables.flatMap(commentsOn)].join(';\n'),
+    );
     await database.run('DELETE FROM _meta WHERE name = $name', { name: DECLARED });
     await database.run('INSERT INTO _meta VALUES ($name, $hash)', { name: DECLARED, hash });
   });

@@ -7,11 +7,13 @@ import { guarded, takeAll } from '../../files/file-failure.ts';
 import { type Lock, takeLock } from '../../files/writer-lock.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
+import { Instance } from '../../sql/instance.ts';
 import type { Query } from '../../sql/query-result.ts';
 import type { Entries } from '../ledger/entries.ts';
 import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import { writerSettings } from '../reader-settings.ts';
+import { rowsOf } from '../relations/declared-relations.ts';
 import { roleViews } from '../relations/role-views.ts';
-import { commentsOn } from '../relations/table-comments.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import { requireDeclared, requireKnownTables } from '../relations/table-schema.ts';
 import type { EntryDay, EntryRows, LedgerEntry, SideConnection, StagedTable, StagerOptions } from '../store.ts';
@@ -27,7 +29,6 @@ import {
   pathsOf,
   readEntries,
   readNetwork,
-  rowsOf,
   selectRows,
 } from './database-file.ts';
 
@@ -83,6 +84,7 @@ class DuckdbWriter implements Writer {
   readonly path: string;
   readonly staging: StagerOptions;
   readonly entries: Entries;
+  readonly instance: Instance;
   readonly #options: StoreOptions;
   readonly #lock: Lock;
   readonly #database: Database;
@@ -95,6 +97,7 @@ class DuckdbWriter implements Writer {
     this.path = path;
     this.staging = { form: 'plain', stagingPath: pathsOf(path).stage };
     this.entries = entries;
+    this.instance = new Instance(writerSettings(this.staging.stagingPath, 'stages', { threads: 1 }));
     this.#options = options;
     this.#lock = lock;
     this.#database = database;
@@ -168,11 +171,14 @@ class DuckdbWriter implements Writer {
     return 0;
   }
 
-  async closeIdle(): Promise<void> {}
+  closeIdle(): Promise<void> {
+    return this.instance.closeIdle();
+  }
 
   async close(): Promise<void> {
     await this.#queries.onIdle();
     await takeAll([
+      () => this.instance.close(),
       () => this.#readers.disconnect(),
       () => guarded(`warehouse ${this.path}`, () => this.#database.run('CHECKPOINT')),
       () => this.#database.close(),
@@ -204,9 +210,6 @@ class DuckdbWriter implements Writer {
     const { sort } = table;
     const isMart = marts.includes(table);
     if (isMart) await declareMart(this.#database, table);
-    if (isMart || !this.entries.effective.some((entry) => name in entry.tables)) {
-      await this.#database.run(commentsOn(table).join(';\n'));
-    }
     if (staged.files.length === 0) return;
     const source = readFiles(staged.files.map(({ stagedPath }) => stagedPath));
     const order = staged.isSorted ? '' : ` ORDER BY ${sort.map(quoteName).join(', ')}`;

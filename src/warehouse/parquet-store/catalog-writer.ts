@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { guarded, takeAll } from '../../files/file-failure.ts';
+import type { Instance } from '../../sql/instance.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type StoreOptions, stepOf } from '../store-options.ts';
 import { Catalog } from './catalog.ts';
@@ -22,10 +23,10 @@ export class CatalogWriter {
   #isStale = true;
   #isWaiting = false;
 
-  constructor(path: string, ledger: LedgerFolder, options: StoreOptions) {
+  constructor(path: string, ledger: LedgerFolder, instance: Instance, options: StoreOptions) {
     this.#path = path;
     this.#options = options;
-    this.#catalog = new Catalog(path, ledger, options.tables);
+    this.#catalog = new Catalog(path, ledger, instance, options.tables);
   }
 
   async open(isNew: boolean): Promise<void> {
@@ -52,16 +53,11 @@ export class CatalogWriter {
     this.#queue.add(work).catch(() => {});
   }
 
-  closeIdle(): void {
-    this.#catalog.closeIdle();
-  }
-
   async close(): Promise<void> {
     this.#closing.abort();
     await takeAll([
       () => this.#queue.onIdle(),
       () => this.#isStale && guarded(`warehouse ${this.#path}`, () => this.#write()),
-      () => this.#catalog.close(),
     ]);
   }
 

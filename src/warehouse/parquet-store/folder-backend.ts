@@ -6,6 +6,7 @@ import { suggest } from '../../core/suggest.ts';
 import { failedWith, ifAny, makeFolder, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { takeLock } from '../../files/writer-lock.ts';
+import { Instance } from '../../sql/instance.ts';
 import type { Backend } from '../backend.ts';
 import { folderObjects, LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { readerSettings } from '../reader-settings.ts';
@@ -27,11 +28,11 @@ export function folderBackend(path: string): Backend {
     lock: (command, effects) => takeLock({ path: lock, subject: `warehouse ${path}`, command, effects }),
     pathOf,
     access: () => async () => {},
-    openReads: () => ({
+    openReads: () => {
       // The cache keeps 32 KB of each file that was ever read; the system caches local files anyway.
-      settings: { ...readerSettings(), enable_external_file_cache: 'false' },
-      close: async () => {},
-    }),
+      const instance = new Instance({ ...readerSettings(), enable_external_file_cache: 'false' });
+      return { instance, close: () => instance.close() };
+    },
     sizeOf,
     sumOf: (file) => sumFile(pathOf(file)),
     download: async (file) => {

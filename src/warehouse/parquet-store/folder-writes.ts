@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { clearFolder, makeFolder, syncPath } from '../../files/disk.ts';
 import { takeAll } from '../../files/file-failure.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
+import { Instance } from '../../sql/instance.ts';
 import type { Reads, Writes } from '../backend.ts';
 import { clearFiles, isCleared } from '../garbage/collect-garbage.ts';
 import { publishedNumbers } from '../garbage/published-entries.ts';
@@ -23,6 +24,7 @@ const KEPT_MS = 600_000;
 /** The writer of a folder, which holds its lock. */
 export class FolderWrites implements Writes {
   readonly stagingPath: string;
+  readonly instance: Instance;
   readonly pathOf: Writes['pathOf'];
   readonly #path: string;
   readonly #options: StoreOptions;
@@ -36,17 +38,20 @@ export class FolderWrites implements Writes {
   /** @param path absolute */
   constructor(path: string, ledger: LedgerFolder, options: StoreOptions) {
     this.stagingPath = layoutOf(path).stage;
+    // Stages, queries and the catalog share it.
+    this.instance = new Instance(writerSettings(this.stagingPath, 'writer', { threads: 2, memoryMb: 384 }));
     this.pathOf = pathsIn(path);
     this.#path = path;
     this.#options = options;
     this.#ledger = ledger;
-    this.#catalog = new CatalogWriter(path, ledger, options);
+    this.#catalog = new CatalogWriter(path, ledger, this.instance, options);
     this.#folders = new SettledFolders(path);
   }
 
-  openReads(name: string, threads: number): Reads {
-    const settings = { ...writerSettings(this.stagingPath, name, threads), enable_external_file_cache: 'false' };
-    return { settings, close: async () => {} };
+  openReads(beside?: string): Reads {
+    if (beside === undefined) return { instance: this.instance, close: async () => {} };
+    const instance = new Instance(writerSettings(this.stagingPath, beside, { threads: 1 }));
+    return { instance, close: () => instance.close() };
   }
 
   readBy<T>(query: () => Promise<T>): Promise<T> {
@@ -96,13 +101,10 @@ export class FolderWrites implements Writes {
     return count;
   }
 
-  async closeIdle(): Promise<void> {
-    this.#catalog.closeIdle();
-  }
-
   async close(): Promise<void> {
     await takeAll([
       () => this.#catalog.close(),
+      () => this.instance.close(),
       () => clearFolder(this.stagingPath),
       () => this.#ledger.stamp().catch(() => {}),
       () => this.#isSettled && this.#folders.put(this.#ledger.entries).catch(() => {}),

@@ -6,14 +6,15 @@ import { DATE_COLUMN, storedColumns } from '../file-layout.ts';
 import type { StagedSpan } from '../store.ts';
 import { type SchemaColumn, schemaOf } from './table-schema.ts';
 
+/** @param name quoted */
 export function viewOf(name: string, select: string): string {
-  return `CREATE OR REPLACE VIEW ${quoteName(name)} AS ${select}`;
+  return `CREATE OR REPLACE VIEW ${name} AS ${select}`;
 }
 
 /** The views that come with tables. */
 export function declaredViews(tables: readonly TableDef[]): readonly Declared<string>[] {
   const views = tables.flatMap((table) => table.views);
-  return views.map(({ name, sql }) => ({ name, body: sql, statement: () => viewOf(name, sql) }));
+  return views.map(({ name, sql }) => ({ name, body: sql, statement: () => viewOf(quoteName(name), sql) }));
 }
 
 const PLAIN = 'hive_partitioning = false';
@@ -80,11 +81,6 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[], read 
       return `SELECT ${named.join(', ')} FROM ${scan ?? read(paths, isNamed ? WITH_PLACE : path)}`;
     })
     .join(' UNION ALL ');
-}
-
-/** SQL of the view of a table without rows. */
-export function emptyView(table: TableDef): string {
-  return viewOf(table.name, selectFiles(table, []));
 }
 
 /**

@@ -2,8 +2,10 @@ import PQueue from 'p-queue';
 import { StoreError } from '../../core/errors.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
+import { quoteName } from '../../sql/canonical-text.ts';
 import type { Confinement } from '../../sql/confined-sql.ts';
-import { Database } from '../../sql/database.ts';
+import type { Database } from '../../sql/database.ts';
+import type { Instance, Lent } from '../../sql/instance.ts';
 import { lakeFiles } from '../../sql/lake-files.ts';
 import { type Declared, OnDemand } from '../../sql/on-demand.ts';
 import type { Query, Stream } from '../../sql/query-result.ts';
@@ -25,8 +27,8 @@ export interface ViewsOptions {
   readonly ledger: LedgerFolder;
   readonly tables: readonly TableDef[];
   readonly pathOf: PathOf;
-  /** Settings of DuckDB. */
-  readonly settings: Readonly<Record<string, string>>;
+  /** Where queries run; closed by those who made it. */
+  readonly instance: Instance;
   /** Queries cannot reach anything but the warehouse. Default: they can. */
   readonly confinement?: Confinement | undefined;
   /** Awaited before each query, before the views follow the ledger; once if they are confined. Default: nothing. */
@@ -49,7 +51,7 @@ export class WarehouseViews {
   readonly #ledger: LedgerFolder;
   readonly #tables: readonly TableDef[];
   readonly #turns = new PQueue({ concurrency: 1 });
-  #database: Database | undefined;
+  #lent: Lent | undefined;
   #declared: OnDemand | undefined;
   /** Names of functions that were defined. */
   readonly #functions = new Set<string>();
@@ -76,8 +78,7 @@ export class WarehouseViews {
     return this.#turns.add(() =>
       guarded('query', async () => {
         if (this.#isClosed) throw closedError(this.#options.path);
-        this.#database ??= await this.#open();
-        const database = this.#database;
+        const { database } = await this.#lend();
         if (this.#options.confinement === undefined) await this.#options.prepare?.(database);
         this.#declared ??= new OnDemand(database, [
           ...declaredMacros(),
@@ -104,43 +105,57 @@ export class WarehouseViews {
   /** Lets queries call functions. */
   define(functions: readonly ReaderFunction[]): Promise<void> {
     return this.#turns.add(async () => {
-      this.#database ??= await this.#open();
+      const { database } = await this.#lend();
       for (const { name, addTo } of functions) {
         if (this.#functions.has(name)) continue;
-        addTo(this.#database);
+        addTo(database);
         this.#functions.add(name);
       }
     });
   }
 
-  async #open(): Promise<Database> {
-    const { settings, confinement, prepare, scans, path } = this.#options;
-    const database = await Database.open(':memory:', settings);
-    if (confinement === undefined) return database;
+  async #lend(): Promise<Lent> {
+    if (this.#lent !== undefined) return this.#lent;
+    const { instance, confinement, prepare, scans, path } = this.#options;
+    const lent = await instance.lend();
+    this.#lent = lent;
+    if (confinement === undefined) return lent;
     // Afterwards nothing can be loaded.
-    await prepare?.(database);
-    const folders = await scans?.confine(database);
-    await database.confine([path, ...(folders ?? [])], confinement);
-    return database;
+    await prepare?.(lent.database);
+    const folders = await scans?.confine(lent.database);
+    await lent.database.confine([path, ...(folders ?? [])], confinement);
+    return lent;
   }
 
   /** Cancels the query that runs. */
   interrupt(): void {
-    this.#database?.interrupt();
+    this.#lent?.database.interrupt();
   }
 
   /** Runs after the queries that were asked before. @returns undefined if nothing was asked yet */
   withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T | undefined> {
-    return this.#turns.add(async () => (this.#database === undefined ? undefined : work(this.#database)));
+    return this.#turns.add(async () => (this.#lent === undefined ? undefined : work(this.#lent.database)));
   }
 
   /** Waits for running queries; later ones are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#turns.onIdle();
-    this.#database?.close();
-    this.#database = undefined;
+    this.#giveBack();
+  }
+
+  /** Gives the connection back unless a query runs. The next one makes its views anew. */
+  closeIdle(): void {
+    if (this.#turns.size + this.#turns.pending === 0) this.#giveBack();
+  }
+
+  #giveBack(): void {
+    this.#lent?.release();
+    this.#lent = undefined;
     this.#declared = undefined;
+    this.#functions.clear();
+    this.#ton = new Map();
+    this.#seen = 0;
   }
 
   #views(database: Database, tables: readonly TableDef[]): readonly Declared[] {
@@ -157,7 +172,7 @@ export class WarehouseViews {
     for (const group of groupFiles(pathOf, this.#ledger, table.name, this.#entries)) {
       groups.push({ ...group, scan: await scans?.scanOf(database, table, group) });
     }
-    return viewOf(table.name, selectFiles(table, groups));
+    return viewOf(quoteName(table.name), selectFiles(table, groups));
   }
 
   /** Replaces the views of tables that were changed by commits. */

@@ -8,7 +8,8 @@ import type { Batch } from '../../decode/batch.ts';
 import { hashFile, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
-import { Database } from '../../sql/database.ts';
+import type { Database } from '../../sql/database.ts';
+import type { Instance } from '../../sql/instance.ts';
 import { DATE_COLUMN, dateIn, encodingOf, partitionOf, pathOfFile, storedColumns } from '../file-layout.ts';
 import { writeNewest } from '../relations/newest-rows.ts';
 import { readFiles, stagedRows } from '../relations/table-relation.ts';
@@ -26,16 +27,15 @@ import type {
 import { addEvidence, boundedColumns, type DatedEvidence, measureRows } from './row-evidence.ts';
 import { type FileForm, type FolderState, type RowFile, RowFolder } from './row-folder.ts';
 
-/** Makes stages. It owns the DuckDB instance that encodes their files. */
+/** Makes stages, whose files an instance of DuckDB measures and encodes. */
 export class Stager {
   readonly #options: StagerOptions;
+  readonly #instance: Instance;
   readonly #freshId: () => string;
-  #database: Promise<Database> | undefined;
-  /** Stages that use the instance, or open it. */
-  #users = 0;
 
-  constructor(options: StagerOptions, freshId: () => string) {
+  constructor(options: StagerOptions, instance: Instance, freshId: () => string) {
     this.#options = options;
+    this.#instance = instance;
     this.#freshId = freshId;
   }
 
@@ -51,47 +51,7 @@ export class Stager {
   #open(options: Pick<FolderStageOptions, 'span' | 'form' | 'isMeasured'>): FileStage {
     const id = this.#freshId();
     const folder = join(this.#options.stagingPath, id);
-    return new FolderStage({ ...options, id, folder, use: (work) => this.#use(work) });
-  }
-
-  /** Closes the instance unless a stage uses it. The next one opens another. */
-  async closeIdle(): Promise<void> {
-    if (this.#users === 0) await this.close();
-  }
-
-  async close(): Promise<void> {
-    const database = this.#database;
-    this.#database = undefined;
-    // The caller already got the open error.
-    (await database?.catch(() => undefined))?.close();
-  }
-
-  /** Does `work` on a connection of its own. */
-  async #use<T>(work: (database: Database) => Promise<T>): Promise<T> {
-    this.#users++;
-    try {
-      this.#database ??= this.#openDatabase();
-      const connection = await (await this.#database).connect();
-      try {
-        return await work(connection);
-      } finally {
-        connection.disconnect();
-      }
-    } finally {
-      this.#users--;
-    }
-  }
-
-  #openDatabase(): Promise<Database> {
-    const { stagingPath, memoryMb = 256 } = this.#options;
-    return Database.open(':memory:', {
-      // One thread, and no cache of files that are read once, so that memory stays near the size of a span.
-      threads: '1',
-      enable_external_file_cache: 'false',
-      memory_limit: `${memoryMb}MB`,
-      // Two instances that spill into one folder would overwrite each other's files.
-      temp_directory: join(stagingPath, `spill-${this.#freshId()}`),
-    });
+    return new FolderStage({ ...options, id, folder, use: (work) => this.#instance.use(work) });
   }
 }
 

@@ -1,0 +1,48 @@
+import type { TableDef } from '../../declare/table.ts';
+import { quoteName } from '../../sql/canonical-text.ts';
+import { declaredTon } from '../../sql/ton-views.ts';
+import { declaredMacros } from './macros.ts';
+import { commentsOn } from './table-comments.ts';
+import { declaredViews, selectFiles, viewOf } from './table-relation.ts';
+
+/** Schema of what the views of tables read. */
+export const ROWS_SCHEMA = 'CREATE SCHEMA _rows';
+
+/** What the view of a table reads. */
+export function rowsOf(table: string): string {
+  return `_rows.${quoteName(table)}`;
+}
+
+/**
+ * SQL of all macros and views of a database file, with the schema `ton`.
+ * @param present names of the tables and marts that have rows
+ */
+export function declaredRelations(tables: readonly TableDef[], present: Iterable<string> = []): readonly string[] {
+  return [
+    ...declaredMacros().map(({ statement }) => statement()),
+    ...tables.map(tableView),
+    ...declaredViews(tables).map(({ statement }) => statement()),
+    ...tonStatements(tables, present),
+  ];
+}
+
+/** SQL of the schema `ton`. @param present names of more tables and marts that have rows */
+export function tonStatements(tables: readonly TableDef[], present: Iterable<string> = []): readonly string[] {
+  return declaredTon([...tables, ...[...present].map((name) => ({ name }))]).map(({ statement }) => statement());
+}
+
+/** SQL of the view of a table. */
+export function tableView({ name, columns }: TableDef): string {
+  const names = columns.map((column) => quoteName(column.name));
+  return viewOf(quoteName(name), `SELECT ${names.join(', ')} FROM ${rowsOf(name)}`);
+}
+
+/** SQL of the catalog of a Parquet warehouse, but for its rows and commits. */
+export function emptyCatalog(tables: readonly TableDef[]): readonly string[] {
+  return [
+    ROWS_SCHEMA,
+    ...tables.map((table) => viewOf(rowsOf(table.name), selectFiles(table, []))),
+    ...declaredRelations(tables),
+    ...tables.flatMap(commentsOn),
+  ];
+}
