@@ -34,7 +34,7 @@ afterAll(() => sandbox.close());
 function olderBuild(edits: Readonly<Record<string, ((text: string) => string) | undefined>>): string {
   const folder = freshFolder();
   for (const name of ['node_modules', 'sql', 'templates', 'data']) symlinkSync(join(ROOT, name), join(folder, name));
-  for (const name of ['src', 'pipelines', 'wasm']) {
+  for (const name of ['src', 'pipelines', 'wasm', 'empty-files']) {
     cpSync(join(ROOT, 'dist', name), join(folder, 'dist', name), { recursive: true });
   }
   const own = readFileSync(join(ROOT, 'package.json'), 'utf8');
