@@ -88,12 +88,12 @@ describe.skipIf(!hasCompiler)('a write that fails', () => {
   const ENOSPC = 28;
   test.each([
     { what: 'the lock', path: '_lock', number: EIO },
-    { what: 'the catalog', path: 'catalog-draft.duckdb', number: EIO },
+    { what: 'the catalog', path: 'catalog.duckdb', number: EIO },
     { what: 'rows of a nested table', path: 'messages.rows.parquet', number: ENOSPC, range: LONG },
     { what: 'an entry of the ledger', path: '-00000001.json', number: EIO },
     { what: 'the log of events', path: 'events.log', number: EIO, from: 3 },
     { what: 'a DuckDB file', path: 'w.duckdb', number: ENOSPC, from: 15, isFile: true },
-    { what: 'the log of a DuckDB file', path: 'w.duckdb.wal', number: EIO, from: 30, isFile: true },
+    { what: 'the log of a DuckDB file', path: 'w.duckdb.wal', number: EIO, from: 10, isFile: true },
   ])('on $what ends in one line and exit code 1, and the same command goes on', async (fault) => {
     const { path, number, from = 1, isFile = false, range = RANGE } = fault;
     const folder = freshFolder();
