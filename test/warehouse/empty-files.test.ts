@@ -52,7 +52,7 @@ test.each([
     // From then on, this one is copied.
     const again = await put(of(more));
     expect(again.run).toEqual([]);
-    expect(await readFile(again.path)).toEqual(await readFile(mixed.path));
+    expect((await readFile(again.path)).equals(await readFile(mixed.path))).toBe(true);
   },
 );
 

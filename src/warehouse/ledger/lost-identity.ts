@@ -8,7 +8,7 @@ import { IDENTITY, putIdentity, readIdentity } from './ledger-folder.ts';
 /** The network that a warehouse says it holds, or why its description cannot be read. */
 type FoundIdentity = { readonly network: string } | StoreError;
 
-/** @throws {StoreError} `no-warehouse`, `newer-format` */
+/** @throws {StoreError} `no-warehouse`, `newer-tonlake` */
 export async function findIdentity(objects: WarehouseObjects): Promise<FoundIdentity> {
   try {
     const identity = await readIdentity(objects);
