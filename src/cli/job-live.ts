@@ -1,8 +1,7 @@
 import { formatError, JobError, StoreError } from '../core/errors.ts';
 import { planRun } from '../export/plan.ts';
-import { jobActions } from '../jobs/default-actions.ts';
 import type { Job } from '../jobs/job.ts';
-import type { RetentionOutcome } from '../jobs/job-actions.ts';
+import { jobActions } from '../jobs/job-actions.ts';
 import { daysText } from '../jobs/job-range.ts';
 import type { Fixed, StepContext } from '../jobs/job-step.ts';
 import { fixRun } from '../jobs/job-steps.ts';
@@ -11,6 +10,7 @@ import { describeRetention, retentionRequest } from '../jobs/retention-step.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { type JobEvent, runJob } from '../jobs/run-job.ts';
 import { describeRecord, describeStep } from '../jobs/show-job.ts';
+import type { RetentionReport } from '../verify/retention.ts';
 import { requireSpace, warehousePath } from '../warehouse/index.ts';
 import type { Context } from './context.ts';
 import { formatPlan } from './format-plan.ts';
@@ -97,7 +97,7 @@ export async function dryRunJob({ effects, isJson, write }: Context, job: Job, d
 }
 
 /** What would be forgotten of the existing rows, before the export; undefined if there is no warehouse. */
-async function planRetention(context: StepContext, fixed: Fixed): Promise<RetentionOutcome | undefined> {
+async function planRetention(context: StepContext, fixed: Fixed): Promise<RetentionReport | undefined> {
   const request = retentionRequest(context, fixed);
   if (request === undefined) return undefined;
   try {

@@ -2,8 +2,7 @@ import type { Effects } from '../core/effects.ts';
 import { DeliveryError, type TonlakeError, UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { retry } from '../http/retry.ts';
-import type { NoticeTarget } from '../jobs/job-actions.ts';
-import { sendNotice } from '../jobs/webhook.ts';
+import { type NoticeTarget, sendNotice } from '../jobs/webhook.ts';
 
 /** Who receives lines or alerts. */
 export interface DeliveryTarget {

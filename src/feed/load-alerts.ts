@@ -7,7 +7,7 @@ import { type PlacedYaml, readYaml, type YamlPath } from '../core/yaml.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { PlacedQuery } from '../jobs/job.ts';
-import { faultIn } from '../jobs/write-rows.ts';
+import { faultIn } from '../jobs/query-fault.ts';
 import { readReferences } from '../marts/sql-references.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';

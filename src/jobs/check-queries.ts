@@ -13,7 +13,7 @@ import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { Job, PlacedQuery } from './job.ts';
 import { loadNames } from './known-names.ts';
-import { boundIn, faultIn } from './write-rows.ts';
+import { boundIn, faultIn } from './query-fault.ts';
 
 /**
  * Checks that DuckDB can parse the queries of a job, and that their tables and columns exist: each is planned over empty tables.
@@ -22,10 +22,8 @@ import { boundIn, faultIn } from './write-rows.ts';
  * @throws {UsageError} `bad-job` with the file and line of the first wrong query
  */
 export async function checkQueries(job: Job): Promise<void> {
-  const queries: readonly PlacedQuery[] = [
-    ...job.outputs.filter((output) => output.kind === 'query'),
-    ...job.databases.flatMap(({ source }) => ('sql' in source ? [source] : [])),
-  ];
+  const rows = [...job.outputs.filter((output) => output.kind === 'rows'), ...job.databases];
+  const queries = rows.flatMap(({ source }) => ('sql' in source ? [source] : []));
   if (queries.length === 0) return;
   const [registry, { marts }] = await Promise.all([warehouseRegistry(job.warehouse), loadNames()]);
   const isNamed = (name: string): boolean => queries.some(({ sql }) => sql.toLowerCase().includes(name));

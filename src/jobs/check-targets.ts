@@ -7,7 +7,7 @@ import { requireFormatOf } from '../files/output-format.ts';
 import { isReportPath } from '../reports/find-report.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
 import { parseTarget, WHOLE_FORMATS } from '../targets/target.ts';
-import { type DatabaseTarget, type Job, type OutputTarget, unknownPlaceholders } from './job.ts';
+import { type DatabaseTarget, type Job, type OutputTarget, type RowsSource, unknownPlaceholders } from './job.ts';
 import { wrongName, wrongValue } from './job-fault.ts';
 import type { ExportTarget, ReportTarget } from './job-schema.ts';
 import type { JobNames } from './known-names.ts';
@@ -69,10 +69,7 @@ async function exportTarget(
   requireOne(parsed, path, target, ['output', 'to']);
   const { output = '' } = target;
   const format = outputFormat(parsed, path, { ...target, output }, WHOLE_FORMATS);
-  const source = await sourceOf(parsed, target, at, names);
-  return 'table' in source
-    ? { kind: 'table', ...source, format, output }
-    : { kind: 'query', ...source, format, output };
+  return { kind: 'rows', source: await sourceOf(parsed, target, at, names), format, output };
 }
 
 async function databaseTarget(
@@ -102,12 +99,7 @@ async function databaseTarget(
 }
 
 /** The table or select of an export. */
-async function sourceOf(
-  parsed: ParsedJob,
-  target: ExportTarget,
-  at: number,
-  names: JobNames,
-): Promise<DatabaseTarget['source']> {
+async function sourceOf(parsed: ParsedJob, target: ExportTarget, at: number, names: JobNames): Promise<RowsSource> {
   const path = ['exports', at];
   requireOne(parsed, path, target, ['table', 'query', 'file']);
   if (target.table !== undefined) {

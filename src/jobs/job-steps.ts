@@ -1,5 +1,6 @@
-import { JobError } from '../core/errors.ts';
+import { formatError, JobError, TonlakeError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
+import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
 import type { RunReport } from '../export/run.ts';
 import type { Job } from './job.ts';
@@ -7,6 +8,23 @@ import { daysBefore, daysText, fixRange } from './job-range.ts';
 import { type Fixed, reportFailure, type StepContext, secondsSince, timed } from './job-step.ts';
 import { lastBlock } from './run-history.ts';
 import type { FixedRange, JobRecord } from './run-record.ts';
+
+/** Reports each thing that a run will need and does not have as a failed step. @throws {JobError} `not-ready` if there is any */
+export async function requireReady({ job, actions, effects, onStep }: StepContext): Promise<void> {
+  const tried = await actions.tryNeeds(job, effects);
+  const missing = tried.filter(({ error }) => error !== undefined);
+  if (missing.length === 0) return;
+  for (const { name, error } of missing) {
+    await onStep({ kind: 'preflight', name, status: 'failed', seconds: 0, message: formatError(error) });
+  }
+  const names = missing.map(({ name }) => `cannot ${name}`).join('; ');
+  throw new JobError(`job ${job.name}: ${names}; nothing was exported`, {
+    code: 'not-ready',
+    retryable: missing.every(({ error }) => error instanceof TonlakeError && error.retryable),
+    hint: `${suggest('job run', `${shellWord(job.file)} --dry-run`)} tries it again`,
+    cause: missing[0]?.error,
+  });
+}
 
 /** Determines the moment and the blocks of a run. @param records of earlier runs @throws network errors */
 export async function fixRun(context: StepContext, due: number, records: readonly JobRecord[]): Promise<Fixed> {
@@ -81,7 +99,7 @@ export async function buildMarts(context: StepContext): Promise<void> {
   const { job, actions, onStep } = context;
   if (job.marts?.length === 0) return;
   const built = await reportFailure(context, { kind: 'mart', name: job.marts?.join(',') ?? 'all' }, () =>
-    actions.buildMarts(job.warehouse, job.marts, job.network),
+    actions.buildMarts(job.warehouse, { names: job.marts, network: job.network }),
   );
   for (const { name, status, rows, seconds, marked, kept, reason } of built) {
     const isMarked = marked.length === 0 ? [] : [`missing part of ${marked.join(', ')}`];
@@ -97,7 +115,7 @@ export async function runChecks(context: StepContext): Promise<void> {
   if (job.checks?.length === 0) return;
   const startedAt = effects.monotonic();
   const outcomes = await reportFailure(context, { kind: 'check', name: job.checks?.join(',') ?? 'all' }, () =>
-    actions.runChecks(job.warehouse, job.checks, job.network),
+    actions.runChecks(job.warehouse, { names: job.checks, network: job.network }),
   );
   // Checks are not timed individually.
   const seconds = Math.round((1000 * secondsSince(effects, startedAt)) / Math.max(1, outcomes.length)) / 1000;

@@ -86,17 +86,19 @@ export type OutputTarget =
       readonly format: ReportFormat;
       readonly output: string;
     }
-  | { readonly kind: 'table'; readonly table: string; readonly format: WholeFormat; readonly output: string }
-  | ({ readonly kind: 'query'; readonly format: WholeFormat; readonly output: string } & PlacedQuery);
+  | { readonly kind: 'rows'; readonly source: RowsSource; readonly format: WholeFormat; readonly output: string };
 
 /** Rows that the job writes to a database. */
 export interface DatabaseTarget {
-  readonly source: { readonly table: string } | PlacedQuery;
+  readonly source: RowsSource;
   /** URL without a password, or path of a SQLite file; may contain placeholders. */
   readonly to: string;
   /** Name of the table there. */
   readonly as: string;
 }
+
+/** Rows of a table or mart, or of a select. */
+export type RowsSource = { readonly table: string } | PlacedQuery;
 
 /** A select, and its place in a file. */
 export interface PlacedQuery {

@@ -3,9 +3,9 @@ import { counted, formatCount } from '../core/format.ts';
 import { formatSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
 import { type Finding, formatFinding } from '../verify/finding.ts';
+import type { VerifyReport } from '../verify/verify.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
 import type { Job } from './job.ts';
-import type { VerifyOutcome } from './job-actions.ts';
 import { type Fixed, type StepContext, timed } from './job-step.ts';
 import { onlyRead } from './job-steps.ts';
 
@@ -20,7 +20,7 @@ export async function verifyRows(context: StepContext, { range }: Fixed): Promis
   const blocks = job.verify.range === 'run' ? range.blocks : undefined;
   const findings: Finding[] = [];
   const repaired: string[] = [];
-  const work = async (): Promise<VerifyOutcome> => {
+  const work = async (): Promise<VerifyReport> => {
     const { network, warehouse, rps } = job;
     const outcome = await actions.verify({
       ...{ warehouse, network, range: blocks, deep, repair, rps, effects, signal: stop },
@@ -43,7 +43,7 @@ export async function verifyRows(context: StepContext, { range }: Fixed): Promis
   });
 }
 
-function notProven(job: string, warehouse: string, { findings }: VerifyOutcome, first: Finding | undefined): JobError {
+function notProven(job: string, warehouse: string, { findings }: VerifyReport, first: Finding | undefined): JobError {
   const example = first === undefined ? '' : `, for example: ${formatFinding(first)}`;
   const got = `${counted(findings, 'finding')}${example}`;
   return new JobError(`job ${job}: expected a proven warehouse, got ${got}; nothing was published`, {

@@ -1,9 +1,10 @@
 import { formatError, JobError } from '../core/errors.ts';
 import type { Job } from './job.ts';
-import type { JobActions, NoticeTarget } from './job-actions.ts';
+import type { JobActions } from './job-actions.ts';
 import type { Notice } from './job-schema.ts';
 import { type StepContext, secondsSince } from './job-step.ts';
 import { hasNothingNew, type JobRecord } from './run-record.ts';
+import type { NoticeTarget } from './webhook.ts';
 
 /** Tells those who want to know of failures that a run is not done at the time by which it was expected. A failed notification is dropped. */
 export async function notifyLate(

@@ -2,10 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { JobError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { addDays, dateAt } from '../core/time-zone.ts';
-import { fillIn, type Job, type OutputTarget, type Placeholders } from './job.ts';
-import type { DatabaseRequest } from './job-actions.ts';
+import type { Registry } from '../declare/registry.ts';
+import { quoteName } from '../sql/canonical-text.ts';
+import type { ExportOptions } from '../targets/export-rows.ts';
+import type { Days, ExportSource } from '../targets/exported-rows.ts';
+import type { Target } from '../targets/target.ts';
+import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { fillIn, type Job, type OutputTarget, type PlacedQuery, type Placeholders } from './job.ts';
 import { type Fixed, reportFailure, type StepContext, timed } from './job-step.ts';
 import { type Publication, putInPlace } from './publish.ts';
+import { boundIn, withPlace } from './query-fault.ts';
 import type { StagedOutput } from './run-record.ts';
 
 /** Stages every output next to its final path. */
@@ -42,7 +48,7 @@ async function fetchDays(context: StepContext, { now, range }: Fixed): Promise<O
 
 async function writeOutput(
   context: StepContext,
-  { range, now }: Fixed,
+  fixed: Fixed,
   target: OutputTarget,
   values: Placeholders,
   path: string,
@@ -52,49 +58,83 @@ async function writeOutput(
   if (target.kind === 'report') {
     const params = Object.fromEntries(Object.entries(target.params).map(([key, text]) => [key, fillIn(text, values)]));
     return timed(context, { kind: 'report', name: target.report }, async () => {
-      const request = { params, format: target.format, network, timezone, now: new Date(now) };
+      const request = { params, format: target.format, network, timezone, now: new Date(fixed.now) };
       const { content, gaps, isEmpty } = await actions.renderReport(warehouse, target.report, request);
       if (isEmpty) throw emptyReport(job, target.report);
       await writeFile(path, content);
       return { value: undefined, message: describeGaps(gaps) };
     });
   }
-  const source = target.kind === 'table' ? { table: target.table } : { sql: target.sql, lines: target.lines };
-  const parameters = { from: range.from ?? null, to: range.to ?? null, ...values };
-  const name = target.kind === 'table' ? target.table : fillIn(target.output, values);
-  return timed(context, { kind: 'rows', name }, async () => {
-    const request = { source, format: target.format, network, parameters };
-    const { rows, gaps, notes } = await actions.writeRows(warehouse, path, request);
-    return { value: undefined, rows: { [name]: rows }, message: describeRows(gaps, notes) };
-  });
+  const { source, format } = target;
+  const isTable = 'table' in source;
+  await exportTo(
+    context,
+    { kind: 'file', format, path },
+    {
+      source: isTable ? { sql: inKeyOrder(await warehouseRegistry(warehouse), source.table) } : source,
+      ...{ name: isTable ? source.table : fillIn(target.output, values), as: isTable ? source.table : undefined },
+      parameters: parametersOf(fixed, values),
+    },
+  );
 }
 
 /** Writes the rows of the run's days to databases. Each can be repeated, so a later failure of the run needs no undoing. */
 export async function writeDatabases(context: StepContext, fixed: Fixed): Promise<void> {
-  const { job, actions } = context;
+  const { job } = context;
   if (job.databases.length === 0 || context.stop.aborted) return;
   const values: Placeholders = { job: job.name, ...(await fetchDays(context, fixed)) };
-  const parameters = { from: fixed.range.from ?? null, to: fixed.range.to ?? null, ...values };
-  const days = utcDays(values, job.zone);
+  const daysIfDated = utcDays(values, job.zone);
   for (const { source, to, as } of job.databases) {
     if (context.stop.aborted) return;
-    await timed(context, { kind: 'rows', name: as }, async () => {
-      const request = { source, as, days, network: job.network, parameters };
-      const { rows, gaps, notes } = await actions.writeDatabase(job.warehouse, fillIn(to, values), request);
-      return { value: undefined, rows: { [as]: rows }, message: describeRows(gaps, notes) };
-    });
+    const rows = { source, name: as, as, daysIfDated, parameters: parametersOf(fixed, values) };
+    await exportTo(context, fillIn(to, values), rows);
   }
 }
 
-/** The UTC days of days in a time zone: outside of UTC, one more at either end. */
-function utcDays({ first_date: from, date: to }: Placeholders, zone: string): DatabaseRequest['days'] {
-  if (zone === 'UTC') return { from, to };
-  return { from: addDays(from, -1), to: addDays(to, 1) };
+function parametersOf({ range }: Fixed, values: Placeholders): Readonly<Record<string, unknown>> {
+  return { from: range.from ?? null, to: range.to ?? null, ...values };
 }
 
-function describeRows(gaps: readonly string[], notes: readonly string[]): string | undefined {
-  const parts = [describeGaps(gaps), ...notes].filter((part) => part !== undefined);
-  return parts.length === 0 ? undefined : parts.join('; ');
+/** Rows of a step. */
+interface StepRows extends Pick<ExportOptions, 'as' | 'daysIfDated'> {
+  readonly source: ExportSource | PlacedQuery;
+  /** Of the step. */
+  readonly name: string;
+  /** Values that a select may use. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+async function exportTo(context: StepContext, to: string | Target, rows: StepRows): Promise<void> {
+  const { job, actions } = context;
+  const { source, name, parameters, as, daysIfDated } = rows;
+  await timed(context, { kind: 'rows', name }, async () => {
+    const gaps: string[] = [];
+    const report = await actions
+      .exportRows(job.warehouse, 'table' in source ? source : { sql: source.sql }, to, {
+        ...{ network: job.network, as, daysIfDated, onGap: (gap: string) => void gaps.push(gap) },
+        parameters: 'sql' in source ? boundIn(source.sql, parameters) : undefined,
+      })
+      .catch((error: unknown) => {
+        throw 'lines' in source ? withPlace(error, source) : error;
+      });
+    const notes = report.warnings.filter((warning) => !gaps.includes(warning));
+    const message = [describeGaps(gaps), ...notes].filter((part) => part !== undefined).join('; ');
+    return { value: undefined, rows: { [name]: report.rows }, message: message === '' ? undefined : message };
+  });
+}
+
+/** The columns without lineage columns, in key order, so that the same rows give the same file. */
+function inKeyOrder(registry: Registry, name: string): string {
+  const table = registry.tables.find((each) => each.name === name);
+  const order = table === undefined ? 'ALL' : table.key.map(quoteName).join(', ');
+  const columns = table?.columns.map((column) => column.name).filter((column) => !column.startsWith('_'));
+  return `SELECT ${columns?.map(quoteName).join(', ') ?? '*'} FROM ${quoteName(name)} ORDER BY ${order}`;
+}
+
+/** The UTC days of days in a time zone: outside of UTC, one more at either end. */
+function utcDays({ first_date: from, date: to }: Placeholders, zone: string): Days {
+  if (zone === 'UTC') return { from, to };
+  return { from: addDays(from, -1), to: addDays(to, 1) };
 }
 
 function describeGaps(gaps: readonly string[]): string | undefined {

@@ -1,8 +1,5 @@
 import { dirname } from 'node:path';
 import type { Effects } from '../core/effects.ts';
-import { formatError, JobError, TonlakeError } from '../core/errors.ts';
-import { shellWord } from '../core/shell-word.ts';
-import { suggest } from '../core/suggest.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { Trial } from '../core/trial.ts';
 import { folderTrial } from '../files/writable-folder.ts';
@@ -10,8 +7,13 @@ import { parseTarget } from '../targets/target.ts';
 import { targetTrial } from '../targets/target-trial.ts';
 import { placeTrials, warehousePath } from '../warehouse/index.ts';
 import { fillIn, type Job } from './job.ts';
-import type { Tried } from './job-actions.ts';
-import type { StepContext } from './job-step.ts';
+
+/** What a run will need, and why it is not there. */
+interface Tried {
+  readonly name: string;
+  /** Undefined if it is there. */
+  readonly error: unknown;
+}
 
 /** Tries all that a run will write to: the warehouse, with rights and disk, outputs and databases. Changes nothing. */
 export async function tryNeeds(job: Job, effects: Effects): Promise<readonly Tried[]> {
@@ -33,21 +35,4 @@ export async function tryNeeds(job: Job, effects: Effects): Promise<readonly Tri
     tried.set(name, { name, error });
   }
   return [...tried.values()];
-}
-
-/** Reports each thing that a run will need and does not have as a failed step. @throws {JobError} `not-ready` if there is any */
-export async function requireReady({ job, actions, effects, onStep }: StepContext): Promise<void> {
-  const tried = await actions.tryNeeds(job, effects);
-  const missing = tried.filter(({ error }) => error !== undefined);
-  if (missing.length === 0) return;
-  for (const { name, error } of missing) {
-    await onStep({ kind: 'preflight', name, status: 'failed', seconds: 0, message: formatError(error) });
-  }
-  const names = missing.map(({ name }) => `cannot ${name}`).join('; ');
-  throw new JobError(`job ${job.name}: ${names}; nothing was exported`, {
-    code: 'not-ready',
-    retryable: missing.every(({ error }) => error instanceof TonlakeError && error.retryable),
-    hint: `${suggest('job run', `${shellWord(job.file)} --dry-run`)} tries it again`,
-    cause: missing[0]?.error,
-  });
 }

@@ -52,7 +52,7 @@ export class Publication {
   async #clear(folder: string): Promise<void> {
     const own = new Set(this.#staged.map((staged) => basename(staged)));
     for (const name of await listFolder(folder)) {
-      const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && name.endsWith('.new');
+      const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && name.includes('.new');
       if (isLeft && !own.has(name)) await rm(join(folder, name), { force: true });
     }
   }

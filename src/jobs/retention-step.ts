@@ -2,11 +2,11 @@ import { formatCount } from '../core/format.ts';
 import { groupBy } from '../core/group-by.ts';
 import { shortSpans } from '../core/span.ts';
 import type { RetainedRows } from '../verify/plan-retention.ts';
-import type { RetentionOutcome, RetentionRequest } from './job-actions.ts';
+import type { RetentionOptions, RetentionReport } from '../verify/retention.ts';
 import { type Fixed, type StepContext, timed } from './job-step.ts';
 
 /** The retention of a run; undefined for a job that keeps everything. Blocks exported by the run are kept, however old. */
-export function retentionRequest({ job, effects }: StepContext, { now, range }: Fixed): RetentionRequest | undefined {
+export function retentionRequest({ job, effects }: StepContext, { now, range }: Fixed): RetentionOptions | undefined {
   const { retention, warehouse, network } = job;
   if (retention === undefined) return undefined;
   return { warehouse, network, ...retention, keepFrom: range.from, now: Math.min(now, effects.now()), effects };
@@ -33,7 +33,7 @@ export function describeRetention({
   retained,
   withoutBlocks,
   marts,
-}: Omit<RetentionOutcome, 'rows'>): string {
+}: Omit<RetentionReport, 'rows'>): string {
   if (firstDay === undefined) return 'nothing is forgotten: the warehouse holds no block headers to tell days by';
   const groups = groupBy(Object.entries(spans), ([, own]) => shortSpans(own));
   const gone = [...groups].map(([text, group]) => `${group.map(([name]) => name).join(', ')} ${text}`);

@@ -1,6 +1,10 @@
 import { spawn } from 'node:child_process';
 import { JobError } from '../core/errors.ts';
-import type { NoticeTarget } from './job-actions.ts';
+
+/** Where a notification goes: a program with arguments, or a URL. */
+export type NoticeTarget =
+  | { readonly kind: 'command'; readonly command: readonly string[] }
+  | { readonly kind: 'webhook'; readonly url: string };
 
 /** Timeout of a notification. */
 const NOTICE_MS = 30_000;

@@ -63,10 +63,10 @@ export interface ExportReport {
 export async function exportRows(
   warehouse: string,
   source: ExportSource,
-  to: string,
+  to: string | Target,
   options: ExportOptions = {},
 ): Promise<ExportReport> {
-  const target = parseTarget(to);
+  const target = typeof to === 'string' ? parseTarget(to) : to;
   const registry = await warehouseRegistry(warehouse, options.registry);
   const reader = await openReader(warehouse, registry.tables, { isPinned: true });
   try {
@@ -151,7 +151,7 @@ async function writeTo(
 }
 
 /** Writes rows to a new file. */
-export async function writeFileAs(
+async function writeFileAs(
   format: WholeFormat,
   draft: string,
   reader: Reader,

@@ -30,11 +30,16 @@ export interface Asked {
   readonly steps: string[];
 }
 
+/** Answers of actions, of which a job reads a part. */
+export type FakeActions = {
+  readonly [K in keyof JobActions]?: (...given: Parameters<JobActions[K]>) => Promise<unknown>;
+};
+
 /** Actions that note what they are asked for, on a chain whose days have ten blocks each. */
-export function fakeActions(over: Partial<JobActions> = {}): { readonly actions: JobActions; readonly asked: Asked } {
+export function fakeActions(over: FakeActions = {}): { readonly actions: JobActions; readonly asked: Asked } {
   const asked: Asked = { ranges: [], notices: [], steps: [] };
-  const actions: JobActions = {
-    withChain: (_options, use) =>
+  const actions: Required<FakeActions> = {
+    withChain: async (_options, use) =>
       use({
         head: async () => 5000,
         firstOfDay: async (date) => firstOf(date),
@@ -78,11 +83,11 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
         ...{ rows: { [first]: 9 }, retained: [], withoutBlocks: [], marts: [] },
       };
     },
-    buildMarts: async (_warehouse, names) => {
+    buildMarts: async (_warehouse, { names }) => {
       asked.steps.push('marts');
       return (names ?? ['all']).map((name) => ({ name, status: 'built', rows: 7, marked: [], kept: [], seconds: 0.1 }));
     },
-    runChecks: async (_warehouse, names) => {
+    runChecks: async (_warehouse, { names }) => {
       asked.steps.push('checks');
       return (names ?? ['all']).map((name) => ({ name, status: 'passed', offenders: 0 }));
     },
@@ -90,22 +95,22 @@ export function fakeActions(over: Partial<JobActions> = {}): { readonly actions:
       asked.steps.push(`report ${report}`);
       return { content: JSON.stringify({ report, params, now, timezone }), gaps: [], isEmpty: false };
     },
-    writeRows: async (_warehouse, path, { source, parameters }) => {
-      const { writeFile } = await import('node:fs/promises');
-      asked.steps.push('rows');
-      await writeFile(path, JSON.stringify({ source, parameters }));
-      return { rows: 1, gaps: [], notes: [] };
-    },
-    writeDatabase: async (_warehouse, to) => {
-      asked.steps.push(`database ${to}`);
-      return { rows: 1, gaps: [], notes: [] };
+    exportRows: async (_warehouse, source, to, { parameters } = {}) => {
+      if (typeof to === 'string') asked.steps.push(`database ${to}`);
+      else if (to.kind === 'file') {
+        const { writeFile } = await import('node:fs/promises');
+        asked.steps.push('rows');
+        await writeFile(to.path, JSON.stringify({ source, parameters }));
+      }
+      return { rows: 1, warnings: [] };
     },
     notify: async (_target, body) => {
       asked.notices.push(body);
     },
     ...over,
   };
-  return { actions, asked };
+  // A job reads no other part of the answers.
+  return { actions: actions as unknown as JobActions, asked };
 }
 
 /** A clock that moves only when somebody sleeps, and then at once. */

@@ -5,9 +5,8 @@ import { type Effects, realEffects } from '../../src/core/effects.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { checkJob } from '../../src/jobs/check-job.ts';
 import { requireKeptRanges } from '../../src/jobs/check-retention.ts';
-import { jobActions } from '../../src/jobs/default-actions.ts';
 import type { Job } from '../../src/jobs/job.ts';
-import type { JobActions } from '../../src/jobs/job-actions.ts';
+import { jobActions } from '../../src/jobs/job-actions.ts';
 import { loadNames } from '../../src/jobs/known-names.ts';
 import { parseJob } from '../../src/jobs/parse-job.ts';
 import { runJob } from '../../src/jobs/run-job.ts';
@@ -18,7 +17,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
-import { fakeActions } from './fakes.ts';
+import { type FakeActions, fakeActions } from './fakes.ts';
 import { NIGHT } from './support.ts';
 
 const names = await loadNames();
@@ -107,7 +106,7 @@ describe('a retention', () => {
   const OUTPUT = 'exports: [{query: select 1, output: OUT}]\nchecks: [unique_keys]\nmarts: [block_times]\n';
   const at = (now: number): Effects => ({ ...realEffects, now: () => now });
 
-  async function runOnce(folder: string, over: Partial<JobActions> = {}, options: { due?: number; now?: number } = {}) {
+  async function runOnce(folder: string, over: FakeActions = {}, options: { due?: number; now?: number } = {}) {
     const { actions, asked } = fakeActions(over);
     const text = `${retain('yesterday')}${OUTPUT.replace('OUT', join(folder, 'out.json'))}`;
     const job = await jobOf(text, 'jobs/nightly.yaml', join(folder, 'w'));

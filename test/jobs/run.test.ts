@@ -12,7 +12,7 @@ import { readLog } from '../../src/jobs/run-log.ts';
 import type { JobRecord } from '../../src/jobs/run-record.ts';
 import { describeHistory, describeRecord } from '../../src/jobs/show-job.ts';
 import { freshFolder } from '../scratch.ts';
-import { fakeActions } from './fakes.ts';
+import { type FakeActions, fakeActions } from './fakes.ts';
 import { jobOf, NIGHT } from './support.ts';
 
 const HEAD = 'network: mainnet\npipelines: [blocks]\n';
@@ -20,7 +20,7 @@ const HEAD = 'network: mainnet\npipelines: [blocks]\n';
 interface Place {
   readonly folder: string;
   job(text: string): Promise<Job>;
-  run(text: string, over?: Partial<JobActions>, due?: number, stop?: AbortSignal): Promise<JobOutcome>;
+  run(text: string, over?: FakeActions, due?: number, stop?: AbortSignal): Promise<JobOutcome>;
   read(file: string): string | undefined;
   write(file: string, text: string): void;
   files(): readonly string[];
@@ -149,7 +149,7 @@ describe('a run of a job', () => {
     expect(place.files()).toEqual(['nightly-2026-05-04.md']);
   });
 
-  test.each<{ name: string; over: Partial<JobActions>; code: string; says: RegExp }>([
+  test.each<{ name: string; over: FakeActions; code: string; says: RegExp }>([
     {
       name: 'a check fails',
       over: { runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }] },
@@ -192,7 +192,7 @@ describe('a run of a job', () => {
     },
     {
       name: 'the last of several outputs cannot be written',
-      over: { writeRows: () => Promise.reject(new Error('disk full')) },
+      over: { exportRows: () => Promise.reject(new Error('disk full')) },
       code: 'unexpected',
       says: /disk full/,
     },
@@ -231,7 +231,7 @@ describe('a run of a job', () => {
   test('stopped, it publishes nothing, and a run on the same day continues with the same range', async () => {
     const place = freshPlace();
     const stop = new AbortController();
-    const over: Partial<JobActions> = {
+    const over: FakeActions = {
       buildMarts: async () => {
         stop.abort();
         return [];
@@ -250,7 +250,7 @@ describe('a run of a job', () => {
     const place = freshPlace();
     const stop = new AbortController();
     let head = 1000;
-    const moving: Partial<JobActions> = {
+    const moving: FakeActions = {
       withChain: (_options, use) =>
         use({
           ...{ head: async () => head, headTime: async () => NIGHT + head },
@@ -259,7 +259,7 @@ describe('a run of a job', () => {
         }),
     };
     const text = `${HEAD}range: "-10:"\nclock: chain\nmarts: [block_times]\n`;
-    const stopping: Partial<JobActions> = {
+    const stopping: FakeActions = {
       ...moving,
       buildMarts: async () => {
         stop.abort();
@@ -520,7 +520,7 @@ notify:
   - {command: [on-success], on: success}
   - {command: [always], on: always}
 `;
-  const failed: Partial<JobActions> = {
+  const failed: FakeActions = {
     runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }],
   };
 

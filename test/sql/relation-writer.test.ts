@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { jobActions } from '../../src/jobs/default-actions.ts';
 import { Database } from '../../src/sql/database.ts';
 import { portableType, type RelationFormat, writeRelation } from '../../src/sql/relation-writer.ts';
 import { boxOf, fittedTo } from '../../src/sql/text-table.ts';
+import { exportRows } from '../../src/targets/export-rows.ts';
 import { exportSandbox } from '../marts/support.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -37,20 +36,14 @@ test('a sum of integers keeps its digits in CSV', async () => {
   expect((await readBack('csv')).row).toContain('9007199254740995 [9007199254740995]');
 });
 
-test('a job writes the digits that the command writes', async () => {
+test('an exported file has the digits of a sum', async () => {
   const warehouse = await exportSandbox('1000:1002', ['blocks']);
   const folder = freshFolder();
-  mkdirSync(folder, { recursive: true });
   const sql = 'select sum(start_lt) + 9007199254740993 - sum(start_lt) as s from blocks';
-  const request = {
-    source: { sql, lines: { file: 'j.yaml', line: 1, isFolded: false } },
-    network: 'sandbox',
-    parameters: {},
-  };
   const database = await Database.open();
-  for (const format of ['parquet', 'csv', 'json'] as const) {
+  for (const format of ['parquet', 'csv', 'json']) {
     const file = join(folder, `r.${format}`);
-    expect((await jobActions.writeRows(warehouse, file, { ...request, format })).rows).toBe(1);
+    expect((await exportRows(warehouse, { sql }, file)).rows).toBe(1);
     const { rows } = await database.query(`SELECT s::VARCHAR FROM '${file}'`);
     expect(rows).toEqual([['9007199254740993']]);
   }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { readMark } from '../../src/files/process-liveness.ts';
 import { openJob } from '../../src/jobs/check-job.ts';
-import { jobActions } from '../../src/jobs/default-actions.ts';
+import { jobActions } from '../../src/jobs/job-actions.ts';
 import { JobHistory } from '../../src/jobs/run-history.ts';
 import { runJob } from '../../src/jobs/run-job.ts';
 import { logPath } from '../../src/jobs/run-log.ts';
