@@ -30,9 +30,6 @@ export const ROW_LIES: readonly RowLie[] = [
   {
     name: 'answers another request',
     tell: (answered) => {
-      // Nothing in a row says which page of a single list it belongs to.
-      const { walk } = answered.pipeline;
-      if (walk.kind === 'snapshot' && walk.parents === undefined) return undefined;
       const rows = foreign(answered);
       return withRecords(answered, (records) => (rows.length === 0 || records.length === 0 ? records : rows));
     },

@@ -1,5 +1,6 @@
 import { canonicalText, isFriendlyFormOf } from '../core/address.ts';
 import { AuditError } from '../core/errors.ts';
+import { KeySet } from '../core/key-set.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { findTwins, keyOf, readableOf } from '../decode/row-keys.ts';
@@ -38,6 +39,26 @@ export interface ListPage {
   readonly list: string | number;
   /** False for the first page. */
   readonly isContinued: boolean;
+  /** For a list whose different rows are counted, because another page may come in the place of one. */
+  readonly counted?: CountedPage | undefined;
+}
+
+/** A page of a list whose different rows are counted. */
+export interface CountedPage {
+  /** The list, or one that has all rows of several. */
+  readonly list: string;
+  /** Records of the list before the page. */
+  readonly offset: number;
+  /** Records of a full page, if a shorter one ends the list: it is forgotten then, unless rows came twice. Default: it stays. */
+  readonly full?: number | undefined;
+}
+
+/** What a page that passes shows. */
+export interface PageFacts {
+  /** Requested values without a row; if several columns can have a value, without one for each column. */
+  readonly without: readonly string[];
+  /** Different records of the counted list so far; undefined if they are not counted. */
+  readonly distinct: number | undefined;
 }
 
 /** The rows of a page in a decoder; `to` is the first row after it. */
@@ -72,6 +93,13 @@ interface ListSoFar {
   records: number;
 }
 
+/** What a list has in all readings so far. */
+interface CountedList {
+  readonly keys: KeySet;
+  /** Records of this reading that could not be decoded. */
+  refused: number;
+}
+
 /** Checks that a page has the rows that were requested, and no others. */
 export class PageAudit {
   private readonly name: string;
@@ -81,6 +109,7 @@ export class PageAudit {
   private readonly defs: readonly ColumnDef[];
   private readonly columns: Columns;
   private readonly lists = new Map<string | number, ListSoFar>();
+  private readonly counted = new Map<string, CountedList>();
 
   constructor({ name, tables: [main] }: PipelineDef, columns: Columns) {
     this.name = name;
@@ -92,15 +121,15 @@ export class PageAudit {
   /** Forgets the lists of the span before. */
   clear(): void {
     this.lists.clear();
+    this.counted.clear();
   }
 
   /**
    * Checks a page.
    *
-   * @returns requested values without a row; if several columns can have a value, without one for each column
    * @throws {AuditError} `wrong-rows` or `double-key`, retryable
    */
-  check({ requested, page, count, isUnique, block }: PageConditions, rows: AuditedPage): readonly string[] {
+  check({ requested, page, count, isUnique, block }: PageConditions, rows: AuditedPage): PageFacts {
     this.subject = block === undefined ? this.name : `${this.name} ${block}`;
     if (count !== undefined && rows.records !== count) throw this.wrong(`${count} answers`, `${rows.records}`);
     this.checkForms(rows);
@@ -108,8 +137,7 @@ export class PageAudit {
       condition.kind === 'within' ? this.checkWithin(condition, rows) : this.checkKeys(condition, rows),
     );
     if (isUnique) this.checkTwins(rows);
-    if (page !== undefined) this.checkProgress(page, rows);
-    return without;
+    return { without, distinct: page === undefined ? undefined : this.checkProgress(page, rows) };
   }
 
   private checkTwins({ from, to }: AuditedPage): void {
@@ -168,11 +196,28 @@ export class PageAudit {
     return [...asked].flatMap(([text, value]) => (columns.every(({ seen }) => seen.has(text)) ? [] : [value]));
   }
 
-  /** A page that repeats all of the first page, or of the one before, comes from a source that does not know `offset`. */
-  private checkProgress({ list, isContinued }: ListPage, { from, to, records }: AuditedPage): void {
+  /**
+   * A page that repeats all of the first page, or of the one before, comes from a source that does not know `offset`.
+   *
+   * @returns different records of the counted list
+   */
+  private checkProgress({ list, isContinued, counted }: ListPage, rows: AuditedPage): number | undefined {
     const textOf = keyOf(this.columns, this.key);
     const keys = new Set<string>();
-    for (let row = from; row < to; row++) keys.add(textOf(row));
+    for (let row = rows.from; row < rows.to; row++) keys.add(textOf(row));
+    this.checkRepeats(list, isContinued, keys, rows.records);
+    if (counted === undefined) return undefined;
+    const distinct = this.count(counted, keys, rows);
+    if (rows.records >= (counted.full ?? 0)) return distinct;
+    if (counted.list !== list) this.lists.delete(list);
+    else if (distinct === counted.offset + rows.records) {
+      this.lists.delete(list);
+      this.counted.delete(list);
+    }
+    return distinct;
+  }
+
+  private checkRepeats(list: string | number, isContinued: boolean, keys: ReadonlySet<string>, records: number): void {
     const before = this.lists.get(list);
     if (!isContinued || before === undefined) {
       this.lists.set(list, { first: keys, last: keys, records });
@@ -184,6 +229,14 @@ export class PageAudit {
       throw this.wrong('other rows than in the pages before', 'the same again');
     before.last = keys;
     before.records = records;
+  }
+
+  private count({ list, offset }: CountedPage, keys: ReadonlySet<string>, { from, to, records }: AuditedPage): number {
+    const all = this.counted.get(list) ?? { keys: new KeySet(), refused: 0 };
+    this.counted.set(list, all);
+    for (const key of keys) all.keys.add(key);
+    all.refused = (offset === 0 ? 0 : all.refused) + records - (to - from);
+    return all.keys.size + all.refused;
   }
 
   /** Checks user-friendly addresses, which have a checksum, against the raw ones of the same row. */
@@ -207,6 +260,13 @@ export class PageAudit {
     const message = `audit ${this.subject}: expected ${expected}, got ${got}`;
     return new AuditError(message, { code: WRONG_ROWS, retryable: true });
   }
+}
+
+/** The error for a list that, at its end, has fewer different rows than its pages had rows, or more than are in it. */
+export function lackingRows(subject: string, rows: number, distinct: number): AuditError {
+  const got = distinct < rows ? `${distinct} and copies of them` : `${distinct}, of which it lacks some`;
+  const message = `audit ${subject}: expected a list of ${rows} rows, got ${got}`;
+  return new AuditError(message, { code: WRONG_ROWS, retryable: true });
 }
 
 /** The requested value that a text is another form of. */

@@ -234,7 +234,7 @@ export class PageLoading {
 
 function noRows({ page: { only } }: WalkRequest): PageReport {
   const without = (only ?? []).flatMap((rows) => (rows.kind === 'keys' ? rows.values : []));
-  return { isTaken: true, records: 0, refused: [], unknown: [], added: 0, loaded: 0, without };
+  return { isTaken: true, records: 0, refused: [], unknown: [], added: 0, loaded: 0, without, distinct: undefined };
 }
 
 /** True if a source answered with other rows than requested, in every attempt. */

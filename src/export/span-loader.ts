@@ -5,6 +5,7 @@ import {
   DOUBLE_KEY,
   PageAudit,
   type PageConditions,
+  type PageFacts,
   type RequestedRows,
   type RowsWithin,
 } from '../audit/page-audit.ts';
@@ -50,7 +51,7 @@ export interface PlacedReport extends RefusedReport {
 }
 
 /** The content of a page. Plain data, for a worker thread. */
-export interface PageReport {
+export interface PageReport extends PageFacts {
   readonly records: number;
   /** False if its rows were dropped, to be requested in smaller parts. */
   readonly isTaken: boolean;
@@ -61,8 +62,6 @@ export interface PageReport {
   readonly added: number;
   /** Records in the loader. */
   readonly loaded: number;
-  /** Requested keys without a row. */
-  readonly without: readonly string[];
 }
 
 const NO_RULES: RowRules = { block: undefined, audit: { kind: 'none' } };
@@ -111,9 +110,9 @@ export class SpanLoader {
     const { records, refused, unknown } = this.decoder.decode(page, given);
     const to = this.decoder.records;
     const isTooMuch = records >= full && (overflow === 'refuse' || overflow === 'divide');
-    let without: readonly string[];
+    let facts: PageFacts;
     try {
-      without = this.pages.check(this.conditionsOf(rules), { from, to, records });
+      facts = this.pages.check(this.conditionsOf(rules), { from, to, records });
     } catch (error) {
       this.decoder.rollback(mark);
       throw error;
@@ -124,7 +123,7 @@ export class SpanLoader {
     }
     const added = this.rows.add({ unit, from, to }, isSupplement);
     return {
-      ...{ isTaken: true, records, added, loaded: to, without },
+      ...{ isTaken: true, records, added, loaded: to, ...facts },
       refused: refused.length === 0 ? [] : await this.explain(refused),
       unknown: [...unknown],
     };
@@ -269,4 +268,4 @@ export class SpanLoader {
   }
 }
 
-const NOT_TAKEN = { isTaken: false, refused: [], unknown: [], added: 0, without: [] } as const;
+const NOT_TAKEN = { isTaken: false, refused: [], unknown: [], added: 0, without: [], distinct: undefined } as const;

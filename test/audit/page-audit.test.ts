@@ -15,7 +15,7 @@ function auditOf(pipeline: string) {
   return (body: unknown, conditions: Partial<PageConditions>): readonly string[] => {
     const from = decoder.records;
     const { records } = decoder.decode(Buffer.from(JSON.stringify(body)));
-    return audit.check({ ...ANY, ...conditions }, { from, to: decoder.records, records });
+    return audit.check({ ...ANY, ...conditions }, { from, to: decoder.records, records }).without;
   };
 }
 

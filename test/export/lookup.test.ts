@@ -116,6 +116,25 @@ describe('a key whose second page fails leaves none of its rows', () => {
   });
 });
 
+test('a page of a long list in the place of another leaves no key half read', async () => {
+  const from = `SELECT '${PAGED}' AS wallet_address`;
+  const rows = Array.from({ length: 4500 }, (_, at) => contract(PAGED, at));
+  let lies = 1;
+  sandbox.answer = ({ path, query: asked, forward }) => {
+    if (path !== '/vesting') return forward();
+    const offset = Number(asked.get('offset') ?? 0);
+    const start = offset === FULL && lies-- > 0 ? 3 * FULL : offset;
+    return { status: 200, body: JSON.stringify({ vesting_contracts: rows.slice(start, start + FULL) }) };
+  };
+  const warehouse = join(freshFolder(), 'w');
+  const first = await go(['vesting'], warehouse, { from });
+  const message = 'audit vesting: expected a list of 4500 rows, got 3500 and copies of them';
+  expect([first.report.complete, first.problems]).toEqual([false, [expect.objectContaining({ message })]]);
+  const next = await go(['vesting'], warehouse, { from });
+  expect([next.report.complete, next.problems]).toEqual([true, []]);
+  expect(await query(warehouse, 'SELECT count(DISTINCT address) FROM vesting')).toEqual([['4500']]);
+});
+
 describe('an endpoint that fails', () => {
   const PATH = '/estimateFee';
   const left = { status: 500, body: '{"error":"ton-http-api endpoint is not specified"}' };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import { query } from '../e2e/export.ts';
 import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
@@ -9,6 +10,8 @@ import { freshFolder } from '../scratch.ts';
 const PAGE = 1000;
 /** More than are in memory at once. */
 const ROWS = 52_500;
+
+const registry = await loadRegistry();
 
 let nowMs = 0;
 let sandbox: TestSandbox;
@@ -40,28 +43,31 @@ function longList(again: readonly Master[]): (passing: Passing) => Promise<Repli
 }
 
 describe('of two readings of a row far apart in a long list', () => {
-  test.each(['w', 'w.duckdb'])('the newer is kept, and of equals the later (%s)', async (name) => {
-    sandbox.answer = longList([
-      { address: addressOf(7), last_transaction_lt: '2000', total_supply: '2' },
-      { address: addressOf(8), last_transaction_lt: '999', total_supply: '3' },
-      { address: addressOf(9), last_transaction_lt: '1000', total_supply: '4' },
-    ]);
-    const warehouse = join(freshFolder(), name);
-    const { complete, rows } = await run({
-      ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: sandbox.url, warehouse },
-    });
-    expect([complete, rows['jetton_masters']]).toEqual([true, ROWS - 3]);
-    const held = await query(warehouse, 'SELECT count(*), count(DISTINCT address) FROM jetton_masters');
-    expect(held).toEqual([[String(ROWS - 3), String(ROWS - 3)]]);
-    const named = [7, 8, 9, 10].map((at) => `'${addressOf(at)}'`).join(', ');
-    const sql = `SELECT total_supply, last_transaction_lt FROM jetton_masters WHERE address IN (${named}) ORDER BY address`;
-    expect(await query(warehouse, sql)).toEqual([
-      ['2', '2000'],
-      ['1', '1000'],
-      ['4', '1000'],
-      ['1', '1000'],
-    ]);
-  });
+  test.each(['w', 'w.duckdb'])(
+    'the newer is kept, of equals the later, and the list is not taken for whole (%s)',
+    async (name) => {
+      sandbox.answer = longList([
+        { address: addressOf(7), last_transaction_lt: '2000', total_supply: '2' },
+        { address: addressOf(8), last_transaction_lt: '999', total_supply: '3' },
+        { address: addressOf(9), last_transaction_lt: '1000', total_supply: '4' },
+      ]);
+      const warehouse = join(freshFolder(), name);
+      const { complete, rows } = await run({
+        ...{ pipelines: ['jetton_masters'], range: '1000:1009', network: sandbox.url, warehouse },
+      });
+      expect([complete, rows['jetton_masters']]).toEqual([false, ROWS - 3]);
+      const held = await query(warehouse, 'SELECT count(*), count(DISTINCT address) FROM jetton_masters');
+      expect(held).toEqual([[String(ROWS - 3), String(ROWS - 3)]]);
+      const named = [7, 8, 9, 10].map((at) => `'${addressOf(at)}'`).join(', ');
+      const sql = `SELECT total_supply, last_transaction_lt FROM jetton_masters WHERE address IN (${named}) ORDER BY address`;
+      expect(await query(warehouse, sql)).toEqual([
+        ['2', '2000'],
+        ['1', '1000'],
+        ['4', '1000'],
+        ['1', '1000'],
+      ]);
+    },
+  );
 });
 
 test.each([
@@ -170,6 +176,75 @@ test('a source that does not know offset is not asked for ever, and its list is 
   expect(asked.length).toBe(1 + 8);
 });
 
+describe('a page of a list that has rows of another page', () => {
+  /** Pages that are answered once with some of the rows further on, by their offset. */
+  type Elsewhere = Readonly<Record<number, readonly [from: number, to: number]>>;
+
+  interface List {
+    readonly pipeline: string;
+    /** Parameter and column of a list by parent. */
+    readonly from?: string;
+    readonly column?: string;
+  }
+
+  /** Reads one list of 4,100 rows. Each of its wrong pages comes so many times. */
+  async function read({ pipeline, from, column = '' }: List, times: number, elsewhere: Elsewhere) {
+    const path = registry.pipeline(pipeline).endpoint.replace('GET ', '');
+    const [[name, found] = ['', []]] = Object.entries<readonly Master[]>(
+      JSON.parse(sandbox.ask(`${path}?limit=1000`).body.toString()),
+    );
+    const record = found.find((each) => column === '' || each[column] !== null);
+    const rows = Array.from({ length: 4100 }, (_, at) => ({ ...record, address: addressOf(at) }));
+    const lies = new Map<number, number>();
+    sandbox.answer = async ({ path: asked, query: parameters, forward }) => {
+      if (asked !== path) return forward();
+      const offset = Number(parameters.get('offset') ?? 0);
+      const wrong = elsewhere[offset];
+      const lie = lies.get(offset) ?? 0;
+      lies.set(offset, lie + 1);
+      const page = wrong === undefined || lie >= times ? [offset, offset + PAGE] : wrong;
+      return { status: 200, body: JSON.stringify({ [name]: rows.slice(...page) }) };
+    };
+    const problems: RunEvent[] = [];
+    const warehouse = join(freshFolder(), 'w');
+    const { complete } = await run({
+      ...{ pipelines: [pipeline], range: '1000:1009', network: sandbox.url, warehouse },
+      from: from === undefined ? undefined : `SELECT '${record?.[column]}' AS ${from}`,
+      onEvent: (event) => event.event === 'problem' && problems.push(event),
+    });
+    const [[count] = []] = await query(warehouse, `SELECT count(DISTINCT address) FROM ${pipeline}`);
+    return { complete, rows: Number(count), problems };
+  }
+
+  const FULL: Elsewhere = { 0: [1500, 2500] };
+  const LATER: Elsewhere = { 1000: [3000, 4000] };
+  const SHORT: Elsewhere = { 0: [2700, 3014] };
+  // A short page ends a list by parent.
+  const LISTS: readonly (List & { readonly lies: Readonly<Record<string, Elsewhere>> })[] = [
+    { pipeline: 'jetton_masters', lies: { FULL, LATER, SHORT } },
+    { pipeline: 'nft_collections', lies: { FULL, LATER, SHORT } },
+    { pipeline: 'jetton_wallets', from: 'jetton_address', column: 'jetton', lies: { FULL, LATER } },
+    { pipeline: 'nft_items', from: 'collection_address', column: 'collection_address', lies: { FULL, LATER } },
+  ];
+
+  describe.each(LISTS)('of $pipeline', ({ lies, ...list }) => {
+    test.each(Object.entries(lies))('has the list read again (%s)', async (_, elsewhere) => {
+      expect(await read(list, 1, elsewhere)).toEqual({ complete: true, rows: 4100, problems: [] });
+    });
+
+    test('is told if it comes again', async () => {
+      const { complete, rows, problems } = await read(list, 2, FULL);
+      expect([complete, rows]).toEqual([false, 3100]);
+      expect(problems).toEqual([
+        expect.objectContaining({
+          ...{ pipeline: list.pipeline, code: 'wrong-rows' },
+          message: expect.stringMatching(/: expected a list of 4100 rows, got 3100 and copies of them$/),
+        }),
+      ]);
+    });
+  });
+});
+
 describe('items without a collection', () => {
   const alone = 'SELECT count(*), count(collection_address), count(DISTINCT address) FROM nft_items_now';
 
@@ -194,6 +269,35 @@ describe('items without a collection', () => {
     const [all, inCollections, distinct] = (await query(warehouse, alone))[0]?.map(Number) ?? [];
     expect(distinct).toBe(all);
     expect(inCollections).toBeLessThan(all ?? 0);
+  });
+
+  test.each<[string, (body: string) => string]>([
+    ['is that of a collection', (items) => items],
+    ['has no rows', () => '{"nft_items":[]}'],
+  ])('have a list that is read again if its first page %s', async (_, bodyOf) => {
+    sandbox.answer = undefined;
+    const whole = join(freshFolder(), 'w');
+    const { asked } = await go(whole);
+    const ofCollection = asked.find((request) => request.includes('collection_address')) ?? '';
+    const items = sandbox.ask(ofCollection).body.toString();
+    const lists: string[] = [];
+    const answer: TestSandbox['answer'] = ({ path, query: parameters, forward }) => {
+      if (path !== '/nft/items' || parameters.has('collection_address')) return forward();
+      lists.push(parameters.get('offset') ?? '0');
+      return isWrong(lists) ? { status: 200, body: bodyOf(items) } : forward();
+    };
+    let isWrong = (all: readonly string[]): boolean => all.length === 1;
+    sandbox.answer = answer;
+    const warehouse = join(freshFolder(), 'w');
+    const { report, problems } = await go(warehouse);
+    expect([report.complete, problems]).toEqual([true, []]);
+    expect(await query(warehouse, alone)).toEqual(await query(whole, alone));
+
+    isWrong = (all) => all.at(-1) === '0';
+    const lacking = join(freshFolder(), 'w');
+    const told = await go(lacking);
+    expect(told.report.complete).toBe(false);
+    expect(told.problems).toEqual([expect.objectContaining({ pipeline: 'nft_items', code: 'wrong-rows' })]);
   });
 
   test('whose list breaks off are told, and nothing of an earlier reading is lost', async () => {

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../../api/endpoints.ts';
-import type { RequestedRows } from '../../audit/page-audit.ts';
+import { lackingRows, type RequestedRows } from '../../audit/page-audit.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { hullOf, type Span } from '../../core/span.ts';
 import type { PipelineDef, PipelineOf } from '../../declare/pipeline.ts';
@@ -139,6 +139,7 @@ class KeySpan implements SpanWalk<KeyRequest> {
     if (page.refused.length > 0) this.refusedLots.add(lot);
     if (limit !== undefined && page.records >= limit) return [this.requestOf(keys, offset + limit, lot)];
     if (this.refusedLots.has(lot)) return [];
+    this.checkWhole(offset + page.records, page, offset);
     const without = new Set(isEachListed && offset === 0 ? page.without : []);
     for (const key of keys) {
       const isMissing = without.has(keyValue(context, key));
@@ -185,6 +186,13 @@ class KeySpan implements SpanWalk<KeyRequest> {
     reportFailures(context, lasting, span, { failures, found, left: found - outcomes.length });
   }
 
+  /** A page in the place of another leaves copies of rows. */
+  private checkWhole(rows: number, { distinct = rows }: PageReport, offset: number): void {
+    const { name, walk } = this.context.pipeline;
+    if (offset === 0 || distinct === rows || walk.copies === 'last') return;
+    throw lackingRows(name, rows, distinct);
+  }
+
   private roundOf(keys: readonly Key[]): Round<KeyRequest> {
     const batches = inBatches(keys, this.context.pipeline.walk.batch);
     const { requestsOf } = this;
@@ -205,7 +213,7 @@ class KeySpan implements SpanWalk<KeyRequest> {
       page: {
         ...{ unit: lot, given: givenOf(pipeline, keys, given), only: onlyOf(context, keys) },
         ...(isSingle
-          ? { list: { list: lot, isContinued: offset > 0 } }
+          ? { list: { list: lot, isContinued: offset > 0, counted: { list: String(lot), offset } } }
           : { full: pipeline.walk.limit, overflow: 'divide' }),
       },
       fetch: { signal: lasting.signal, ...(isSingle ? {} : { attempts: BATCH_ATTEMPTS }) },

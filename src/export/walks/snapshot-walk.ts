@@ -1,4 +1,4 @@
-import type { RequestedRows } from '../../audit/page-audit.ts';
+import { lackingRows, type RequestedRows } from '../../audit/page-audit.ts';
 import { fetchEnds, fetchShardState } from '../../chain/index-ends.ts';
 import { TonlakeError } from '../../core/errors.ts';
 import { hullOf, type Span } from '../../core/span.ts';
@@ -24,8 +24,8 @@ interface ListRequest extends WalkRequest {
   readonly limit: number;
   /** True for the unfiltered list, which is read for rows without a parent. */
   readonly isOrphans: boolean;
-  /** True if the list was read to its end before. */
-  readonly isAgain?: boolean;
+  /** True for the tail of a list that was read to its end before. */
+  readonly isTail?: boolean;
   /** Rows of the page before, if it was short. */
   readonly before?: number | undefined;
 }
@@ -53,15 +53,18 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
   const seen = context.history || from !== undefined ? undefined : lastSeen(context);
   const given: Given = { read_at: BigInt(Math.round(context.effects.now())) * 1000n, as_of: BigInt(ends.last) };
   const key = (pipeline.tables[0]?.key ?? []).filter((name) => name !== '_read_at');
+  const hasOrphans = parents?.hasOrphans === true && from === undefined;
   /** Rows of the list without a filter. */
   let length = 0;
-  /** Why the list of all rows could not be read to its end. */
-  let failure: TonlakeError | undefined;
+  const whole = new WholeLists(pipeline.name);
   let { last } = ends;
 
   const requestAt = (filter: Filter, offset: number, isOrphans: boolean, isContinued = false): ListRequest => {
     const size = Math.min(limit, most - offset);
     const values = filter.map(([, value]) => value);
+    const list = listOf(filter);
+    // The best few are others in a second reading. The list of all rows has those of the parents' lists.
+    const counted = { list: hasOrphans ? '' : list, offset, full: filter.length === 0 ? undefined : size };
     const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
     return {
       ...{ filter, offset, limit: size, isOrphans },
@@ -72,7 +75,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
       },
       page: {
         ...{ given, only: parents === undefined ? [] : onlyOf(parents, filter) },
-        list: { list: values.join(), isContinued },
+        list: { list, isContinued, counted: Number.isFinite(most) ? undefined : counted },
       },
     };
   };
@@ -80,10 +83,10 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
   async function* wholeList(isOrphans: boolean): AsyncGenerator<Round<ListRequest>> {
     length = 0;
     yield roundOf([requestAt([], 0, isOrphans)]);
-    if (Number.isFinite(most) || failure !== undefined) return;
+    if (Number.isFinite(most) || whole.failure !== undefined) return;
     const head = (await fetchEnds(source)).last;
     if (head <= ends.last) return;
-    yield roundOf([{ ...requestAt([], Math.max(0, length - limit), isOrphans), isAgain: true }]);
+    yield roundOf([{ ...requestAt([], Math.max(0, length - limit), isOrphans), isTail: true }]);
   }
   return {
     ...{ span, isReading: true },
@@ -92,32 +95,35 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
       if (parents === undefined) return yield* wholeList(false);
       const filters = await filtersOf(context, parents, span);
       yield roundOf(filters.map((filter) => requestAt(filter, 0, false)));
-      if (parents.hasOrphans === true && from === undefined) yield* wholeList(true);
+      if (hasOrphans) yield* wholeList(true);
     },
-    next(request, { records }) {
-      const { filter, offset, limit: size, isOrphans, isAgain = false } = request;
+    next(request, { records, distinct }) {
+      const { filter, offset, limit: size, isOrphans, isTail = false } = request;
       const isShort = records < size;
       const after = offset + (isShort ? records : limit);
       if (filter.length === 0) length = Math.max(length, after);
-      const isOver = filter.length > 0 || isAgain ? isShort : isListEnd(request, records);
+      const isOver = filter.length > 0 || isTail ? isShort : isListEnd(request, records);
+      if (isOver && (filter.length === 0 || !hasOrphans)) {
+        return whole.isAgain(listOf(filter), offset + records, distinct) ? [requestAt(filter, 0, isOrphans)] : [];
+      }
       if (isOver || after >= most) return [];
-      return [{ ...requestAt(filter, after, isOrphans, true), isAgain, before: isShort ? records : undefined }];
+      return [{ ...requestAt(filter, after, isOrphans, true), isTail, before: isShort ? records : undefined }];
     },
     /** A long unfiltered list is slow at its end, and may fail there: what was read of it stays. */
     failed({ isOrphans }, error) {
       if (!isOrphans || !(error instanceof TonlakeError) || error.code !== 'server-error') return undefined;
-      failure = error;
+      whole.failure = error;
       return [];
     },
     async entry(part, { refused, isStopped }) {
       if (isStopped) return undefined;
       ({ last } = await fetchEnds(source));
       // An incomplete reading replaces others like it, not a complete one.
-      const replaced = older.filter(({ scope }) => failure === undefined || scope === PARTIAL);
+      const replaced = older.filter(({ scope }) => whole.failure === undefined || scope === PARTIAL);
       return {
         span: hullOf([part, ...replaced.map((entry) => entry.span)]) ?? part,
         asOf: { from: ends.last, to: last },
-        scope: from ?? (refused > 0 || failure !== undefined ? PARTIAL : undefined),
+        scope: from ?? (refused > 0 || whole.failure !== undefined ? PARTIAL : undefined),
         proof: 'none',
         supersedes: replaced.map(({ id }) => id),
         seen,
@@ -126,9 +132,9 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
     async onCommitted({ isStopped, refused }) {
       if (isStopped) return;
       await reportSkew(context, given, last);
-      if (refused === 0 && failure === undefined) reportFewer(context, older, span);
-      if (failure === undefined) return;
-      const { code, message } = failure;
+      if (refused === 0 && whole.failure === undefined) reportFewer(context, older, span);
+      if (whole.failure === undefined) return;
+      const { code, message } = whole.failure;
       context.report({ event: 'problem', pipeline: pipeline.name, ...span, code, message });
     },
   };
@@ -187,6 +193,37 @@ function reportFewer({ sink, pipeline, report }: Context, older: readonly Ledger
       .reduce((sum, entry) => sum + (entry.tables[tables[0]?.name ?? '']?.rows ?? 0), 0);
   const [rows, before] = [rowsOf(sink.ledger()), rowsOf(older)];
   if (rows < before && walk.most === undefined) report({ event: 'fewer-rows', pipeline: name, ...span, rows, before });
+}
+
+/** The name of a list; that of all rows has none. */
+function listOf(filter: Filter): string {
+  return filter.map(([, value]) => value).join();
+}
+
+/**
+ * Finds lists with copies of rows, or fewer rows than their parts: a page came in the place of another, or ended the list too early. Rows
+ * that were added before a page that was read have the same effect. Such a list is read again, once.
+ */
+class WholeLists {
+  /** Why a list could not be read whole. */
+  failure: TonlakeError | undefined;
+  private readonly pipeline: string;
+  private readonly again = new Set<string>();
+
+  constructor(pipeline: string) {
+    this.pipeline = pipeline;
+  }
+
+  /** True if a list must be read again. @param distinct different rows of all its readings */
+  isAgain(list: string, rows: number, distinct = rows): boolean {
+    if (distinct === rows) return false;
+    if (!this.again.has(list)) {
+      this.again.add(list);
+      return true;
+    }
+    this.failure ??= lackingRows(`${this.pipeline} ${list}`.trim(), rows, distinct);
+    return false;
+  }
 }
 
 function roundOf(requests: readonly ListRequest[]): Round<ListRequest> {
