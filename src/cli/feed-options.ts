@@ -1,8 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { realEffects } from '../core/effects.ts';
-import type { Registry } from '../declare/registry.ts';
 import type { ExportOptions } from '../export/open-export.ts';
-import type { DeliveryEvent } from '../feed/deliveries.ts';
 import type { Feed } from '../feed/feed.ts';
 
 export interface FeedFlags {
@@ -52,41 +49,4 @@ async function alertFeeds(path: string, options: ExportOptions): Promise<readonl
   const { registry, pipelines } = await choosePipelines(options);
   const alerts = await loadAlerts(path, { registry, exported: pipelines, env: process.env });
   return alerts.flatMap((alert) => alert.targets.map((target) => new AlertFeed(options.warehouse, alert, target)));
-}
-
-/** Sends beside the commits of a command; undefined if there is nothing to send. */
-export async function openDeliveries(feeds: readonly Feed[], command: string, onEvent: (event: DeliveryEvent) => void) {
-  if (feeds.length === 0) return undefined;
-  const [{ Deliveries }, { sendTo }] = await Promise.all([
-    import('../feed/deliveries.ts'),
-    import('../feed/delivery-target.ts'),
-  ]);
-  return new Deliveries(feeds, { effects: realEffects, send: sendTo, command, onEvent });
-}
-
-/** Does what commits, and then sends what was committed, unless it was interrupted. */
-export async function sendingAround(
-  feeds: readonly Feed[],
-  { warehouse, registry: own, command }: FeedPlace,
-  work: () => Promise<void>,
-): Promise<void> {
-  if (feeds.length === 0) return work();
-  const [{ sendAround }, { sendTo }, { warehouseRegistry }] = await Promise.all([
-    import('../feed/send-around.ts'),
-    import('../feed/delivery-target.ts'),
-    import('../warehouse/query/warehouse-registry.ts'),
-  ]);
-  const registry = await warehouseRegistry(warehouse, own);
-  await sendAround(feeds, { warehouse, registry, effects: realEffects, send: sendTo, command }, async () => {
-    await work();
-    return process.exitCode !== INTERRUPTED;
-  });
-}
-
-const INTERRUPTED = 130;
-
-interface FeedPlace {
-  readonly warehouse: string;
-  readonly registry: Registry | undefined;
-  readonly command: string;
 }

@@ -1,18 +1,16 @@
 import { dirname } from 'node:path';
 import { UsageError } from '../core/errors.ts';
+import type { ExportOptions } from '../export/open-export.ts';
+import type { Deliveries } from '../feed/deliveries.ts';
+import type { Feed } from '../feed/feed.ts';
 import { asStoreError } from '../files/file-failure.ts';
 import { makeFoldersSync } from '../files/make-folders.ts';
 import type { RetryEvent } from '../http/source.ts';
 import type { PublishAlong } from '../iceberg/publish-along.ts';
+import type { CommitStep } from '../warehouse/index.ts';
 import type { Context } from './context.ts';
 import { LiveEvents } from './live-events.ts';
-import {
-  describeUnpublished,
-  finishPublishing,
-  openPublishing,
-  type PublishingOptions,
-  type PublishPlace,
-} from './publishing.ts';
+import { describePublished, describeUnpublished, openPublishing, type PublishPlace } from './publishing.ts';
 
 export interface LiveOptions {
   /** Log file; undefined for none. */
@@ -21,6 +19,10 @@ export interface LiveOptions {
   readonly note: string | undefined;
   /** Where the tables are published along with the commits; undefined for nowhere. */
   readonly publish: PublishPlace | undefined;
+  /** What is sent of the commits. */
+  readonly feeds: readonly Feed[];
+  /** The command of this process, for others that want to send the same. */
+  readonly command: string;
 }
 
 /** A log file with JSON lines. */
@@ -38,28 +40,49 @@ export class LiveOutput {
   readonly events: LiveEvents;
   readonly #context: Context;
   readonly #log: Log | undefined;
-  readonly #along: PublishAlong | undefined;
+  #along: PublishAlong | undefined;
+  #deliveries: Deliveries | undefined;
   #note: string | undefined;
 
-  private constructor(
-    context: Context,
-    note: string | undefined,
-    log: Log | undefined,
-    along: PublishAlong | undefined,
-  ) {
+  private constructor(context: Context, note: string | undefined, log: Log | undefined) {
     this.#context = context;
     this.#note = note;
     this.#log = log;
-    this.#along = along;
     this.events = new LiveEvents(context.line, context.isJson);
     this.signal = log === undefined ? context.signal : AbortSignal.any([context.signal, log.failure]);
   }
 
-  /** @throws {UsageError} `no-log` if the log cannot be written */
-  static async open(context: Context, options: PublishingOptions, live: LiveOptions): Promise<LiveOutput> {
-    const along = await openPublishing(live.publish, options);
+  /** @param isPatient true to let targets take all at the end @throws {UsageError} `no-log` if the log cannot be written */
+  static async open(
+    context: Context,
+    options: ExportOptions,
+    live: LiveOptions,
+    isPatient: boolean,
+  ): Promise<LiveOutput> {
+    const onFailure = (message: string): void => context.line.tell(describeUnpublished(message));
+    const along = live.publish && (await openPublishing(live.publish, options, onFailure));
     const log = live.logPath === undefined ? undefined : await openLog(live.logPath);
-    return new LiveOutput(context, live.note, log, along);
+    const output = new LiveOutput(context, live.note, log);
+    output.#along = along;
+    if (live.feeds.length > 0) await output.#openDeliveries(live, isPatient);
+    return output;
+  }
+
+  async #openDeliveries({ feeds, command }: LiveOptions, isPatient: boolean): Promise<void> {
+    const [{ Deliveries }, { sendTo }] = await Promise.all([
+      import('../feed/deliveries.ts'),
+      import('../feed/delivery-target.ts'),
+    ]);
+    const { effects, signal } = this.#context;
+    this.#deliveries = new Deliveries(feeds, {
+      ...{ effects, send: sendTo, command, isPatient: () => isPatient && !signal.aborted },
+      onEvent: (event) => this.see(event, false, this.events.showFollow),
+    });
+  }
+
+  /** What follows each commit. */
+  get steps(): readonly CommitStep[] {
+    return [this.#along, this.#deliveries].filter((step) => step !== undefined);
   }
 
   /** @param isDetail true for an event that people alone see, by `show` */
@@ -68,9 +91,6 @@ export class LiveOutput {
     if (!isDetail) {
       if (this.#context.isJson) this.#context.print(event, () => '');
       this.#log?.info(event);
-    }
-    if (event.event === 'span') {
-      this.#along?.committed((message) => this.#context.line.tell(describeUnpublished(message)));
     }
     show(event);
   }
@@ -85,9 +105,22 @@ export class LiveOutput {
     this.#log?.failure.throwIfAborted();
   }
 
-  /** Publishes the last rows. @returns why that failed; the rows are committed all the same */
-  finish(): Promise<unknown> {
-    return finishPublishing(this.#along, this.#context);
+  /** Says what was published at the end. @returns why that failed; the rows are committed all the same */
+  finish(): unknown {
+    try {
+      const report = this.#along?.report;
+      if (report === undefined) return undefined;
+      if (!this.#context.isJson) this.#context.write(describePublished(report));
+      if (report.skipped.length > 0) process.exitCode = 1;
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  /** @throws {DeliveryError} `not-taken` if a target did not take all */
+  requireTaken(): void {
+    this.#deliveries?.requireTaken();
   }
 
   #tellNote(): void {

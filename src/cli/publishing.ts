@@ -2,12 +2,10 @@ import { type Command, Option } from 'commander';
 import { formatError, UsageError } from '../core/errors.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
-import type { Registry } from '../declare/registry.ts';
+import type { ExportOptions } from '../export/open-export.ts';
 import type { PublishAlong } from '../iceberg/publish-along.ts';
 import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
 import type { CatalogPlace } from '../iceberg/rest/catalog-place.ts';
-import type { Store } from '../warehouse/index.ts';
-import type { Context } from './context.ts';
 
 /** Formats of published tables. */
 type PublishFormat = 'iceberg';
@@ -92,18 +90,12 @@ export async function catalogOf(
   return catalogPlace({ uri, namespace: named, warehouse: catalogWarehouse });
 }
 
-export interface PublishingOptions {
-  readonly warehouse: string;
-  readonly store?: Store['kind'] | undefined;
-  readonly registry?: Registry | undefined;
-}
-
-/** @returns undefined if nothing is to be published @throws {StoreError} `no-files` for a DuckDB warehouse */
+/** Publishes along with the commits of a command. @throws {StoreError} `no-files` for a DuckDB warehouse */
 export async function openPublishing(
-  place: PublishPlace | undefined,
-  { warehouse, store, registry }: PublishingOptions,
-): Promise<PublishAlong | undefined> {
-  if (place === undefined) return undefined;
+  place: PublishPlace,
+  { warehouse, store, registry }: Pick<ExportOptions, 'warehouse' | 'store' | 'registry'>,
+  onFailure: (message: string) => void,
+): Promise<PublishAlong> {
   const [{ PublishAlong }, { martDocs }, { warehouseRegistry }] = await Promise.all([
     import('../iceberg/publish-along.ts'),
     import('../iceberg/mart-docs.ts'),
@@ -111,7 +103,7 @@ export async function openPublishing(
   ]);
   const known = await warehouseRegistry(warehouse, registry);
   return PublishAlong.open({
-    ...{ ...place, warehouse, store, tables: known.tables },
+    ...{ ...place, warehouse, store, tables: known.tables, onFailure },
     martDocs: () => martDocs(known, undefined),
   });
 }
@@ -131,19 +123,3 @@ export const describeUnpublished = (message: string): string =>
 /** The last publication of a command that was interrupted failed. */
 export const describeLastUnpublished = (error: unknown): string =>
   `warning: the last rows were not published; ${suggest('publish iceberg')} does it: ${formatError(error)}`;
-
-/**
- * Publishes the last rows of a command, and says so unless its output is for programs.
- * @returns why that failed; the rows are committed all the same
- */
-export async function finishPublishing(along: PublishAlong | undefined, { isJson, write }: Context): Promise<unknown> {
-  try {
-    const report = await along?.finish();
-    if (report === undefined) return undefined;
-    if (!isJson) write(describePublished(report));
-    if (report.skipped.length > 0) process.exitCode = 1;
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}

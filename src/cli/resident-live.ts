@@ -1,5 +1,4 @@
 import { formatError } from '../core/errors.ts';
-import type { Feed } from '../feed/feed.ts';
 import type { FollowHeadOptions } from '../follow/follow-head.ts';
 import type { FollowStatus } from '../follow/follow-status.ts';
 import type { Job } from '../jobs/job.ts';
@@ -12,7 +11,6 @@ import { type ResidentEvent, reside } from '../resident/resident.ts';
 import { untilReachable } from '../resident/until-reachable.ts';
 import type { ScheduleEvent } from '../resident/warehouse-queue.ts';
 import type { Context, ContextFlags } from './context.ts';
-import { openDeliveries } from './feed-options.ts';
 import { type LiveOptions, LiveOutput } from './live-output.ts';
 import { describeLastUnpublished } from './publishing.ts';
 import { isDetail } from './run-live.ts';
@@ -33,8 +31,6 @@ export interface LiveHead extends LiveOptions {
   readonly options: FollowHeadOptions;
   /** Lag above which it is not healthy. */
   readonly maxLagMs: number;
-  /** What is sent of the commits. */
-  readonly feeds: readonly Feed[];
 }
 
 /** How long after the drain the current step may take to stop; the next start resumes what is left. */
@@ -76,17 +72,13 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
   limitHeap();
   const { line, effects } = context;
   const { options } = head;
-  const output = await LiveOutput.open(context, options, head);
+  const output = await LiveOutput.open(context, options, head, false);
   const operations = new Operations(context, jobs, head.maxLagMs, output.signal);
   await operations.listen();
-  const command = ['tonlake follow', ...options.pipelines].join(' ');
-  const beside = await openDeliveries(head.feeds, command, (event) =>
-    output.see(event, false, output.events.showFollow),
-  );
   try {
     await reside({
       ...{ jobs, actions: jobActions, effects, drain: output.signal, drainMs: context.flags.drain * 1000 },
-      head: { ...options, beside, onOpen: operations.open, onRetry: output.retry },
+      head: { ...options, steps: output.steps, onOpen: operations.open, onRetry: output.retry },
       onProgress: operations.goesOn,
       onEvent: (event) => {
         operations.see(event);
@@ -102,7 +94,7 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
     line.end();
     await operations.close();
   }
-  const failure = await output.finish();
+  const failure = output.finish();
   if (failure !== undefined) line.tell(describeLastUnpublished(failure));
   line.tell('interrupted: committed rows are kept; follow again to continue');
   process.exitCode = 130;

@@ -19,10 +19,10 @@ export interface RunLiveOptions extends LiveOptions {
 /** Runs an export and shows it: JSON lines on standard output, or progress and a summary for people. */
 export async function runLive(context: Context, options: RunOptions, live: RunLiveOptions): Promise<void> {
   limitHeap();
-  const output = await LiveOutput.open(context, options, live);
+  const output = await LiveOutput.open(context, options, live, true);
   const report = await run({
     ...options,
-    stop: output.signal,
+    ...{ stop: output.signal, steps: output.steps },
     onEvent: (event) => output.see(event, isDetail(event), output.events.showRun),
     onRetry: output.retry,
   });
@@ -30,7 +30,7 @@ export async function runLive(context: Context, options: RunOptions, live: RunLi
   output.throwIfBroken();
   const isInterrupted = context.signal.aborted;
   if (isInterrupted) context.line.tell('interrupted: committed rows are kept; run the same command again to continue');
-  const failure = await output.finish();
+  const failure = output.finish();
   if (isInterrupted) {
     if (failure !== undefined) context.line.tell(describeLastUnpublished(failure));
     process.exitCode = 130;
@@ -39,6 +39,7 @@ export async function runLive(context: Context, options: RunOptions, live: RunLi
   if (!context.isJson) context.write(await summary(context, report, options, live.what));
   if (!report.complete) process.exitCode = 1;
   if (failure !== undefined) throw failure;
+  output.requireTaken();
 }
 
 /** Events that only the status line needs. */

@@ -8,6 +8,7 @@ import type { TableDef } from '../declare/table.ts';
 import type { Session, SessionOptions } from '../http/session.ts';
 import {
   type CommitPart,
+  type CommitStep,
   covering,
   FORGOTTEN,
   type OpenStoreOptions,
@@ -40,6 +41,8 @@ export interface ExportOptions extends Omit<SessionOptions, 'effects' | 'names' 
   readonly effects?: Effects | undefined;
   /** Aborted to stop after the current spans; committed rows stay. */
   readonly stop?: AbortSignal | undefined;
+  /** What follows each commit, in this order. Default: nothing. */
+  readonly steps?: readonly CommitStep[] | undefined;
 }
 
 const MOST_COMMIT_EVERY_MS = 86_400_000;

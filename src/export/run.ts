@@ -4,8 +4,10 @@ import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { realEffects } from '../core/effects.ts';
 import { type Span, subtractSpans, totalSize } from '../core/span.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
+import { takeAll } from '../files/file-failure.ts';
 import { openSession } from '../http/session.ts';
 import { doneFor, doneSpans, type Store } from '../warehouse/index.ts';
+import { CommitSteps } from './commit-steps.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
 import { choosePipelines, type Exporting, type ExportOptions, failureOf, openExportStore } from './open-export.ts';
 import { ProvenChain } from './proven-chain.ts';
@@ -115,19 +117,24 @@ export async function run(options: RunOptions): Promise<RunReport> {
       network: session.network,
       command: `${command} --range ${options.range}${slice}`,
     });
-    const tally = new RunTally(store, options.onEvent);
+    const steps = new CommitSteps(options.steps ?? [], store, session.network);
+    const tally = new RunTally(store, (event) => {
+      if (event.event === 'span') steps.committed();
+      options.onEvent?.(event);
+    });
     const stages = stagesOf(store, pipelines, asked);
     const loaders = openLoaders(store, isSmall(stages, pipelines));
     const running = { options, effects, registry, pipelines, session, chain, asked, store, stages, tally, loaders };
     try {
+      await steps.begin();
       const failure = await failureOf(() => runAll(running, isComing(parts)));
+      await steps.end();
       const report = reportOf(running, startedAt);
       options.onEvent?.(report);
       if (failure !== undefined) throw failure.error;
       return report;
     } finally {
-      await loaders.close();
-      await store.close();
+      await takeAll([() => steps.end(), () => loaders.close(), () => store.close()]);
     }
   } finally {
     await session.close();

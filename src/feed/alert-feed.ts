@@ -20,15 +20,14 @@ import { SentLog } from './sent-log.ts';
 const stateSchema = z.strictObject({
   /** Tells one select and key from another. */
   digest: z.string(),
-  /** Null if it began before there was a warehouse. */
-  cursor: z.string().nullable(),
+  cursor: z.string(),
   /** What was there when it began. */
   before: z.strictObject({ spans: spansText.nullable(), times: z.record(z.string(), z.string()) }),
 });
 
 interface State {
   readonly digest: string;
-  readonly cursor: Cursor | undefined;
+  readonly cursor: Cursor;
   readonly before: Before;
 }
 
@@ -67,14 +66,13 @@ export class AlertFeed implements Feed {
     return this.#file.lockPath();
   }
 
-  async begin(view: FeedView | undefined): Promise<void> {
+  async begin(view: FeedView): Promise<void> {
     const digest = sha256Of(JSON.stringify([this.#alert.select, this.#alert.key]), 32);
     const state = await this.#file.read();
-    if (state === undefined || (state.cursor !== undefined && String(state.cursor.tables) !== String(this.#tables))) {
+    if (state === undefined || String(state.cursor.tables) !== String(this.#tables)) {
       return this.#put(await this.#beginAt(view, digest));
     }
     this.#state = state;
-    if (view === undefined || state.cursor === undefined) return;
     await this.#requireOwn(view, state.cursor);
     if (state.digest === digest) return;
     // Of what was handed out to another select, nobody is told when it is read again.
@@ -103,8 +101,7 @@ export class AlertFeed implements Feed {
   }
 
   /** An alert that is new begins after what is committed now. */
-  async #beginAt(view: FeedView | undefined, digest: string): Promise<State> {
-    if (view === undefined) return { digest, cursor: undefined, before: { spans: [], times: {} } };
+  async #beginAt(view: FeedView, digest: string): Promise<State> {
     const { followed } = this.#alert;
     const cursor = startAt(view.network, await view.ledger(), [followed], this.#tables, true);
     const spans = cursor.delivered[followed.pipeline.name] ?? [];
@@ -125,8 +122,7 @@ export class AlertFeed implements Feed {
   async #next(view: FeedView): Promise<{ readonly bodies: readonly AlertBody[] | undefined; readonly state: State }> {
     const { followed } = this.#alert;
     const state = this.#state ?? (await this.#beginAt(view, ''));
-    const cursor = state.cursor ?? startAt(view.network, [], [followed], this.#tables);
-    const step = await nextStep(view, [followed], cursor, MOST_ROWS, (rows) =>
+    const step = await nextStep(view, [followed], state.cursor, MOST_ROWS, (rows) =>
       alertRows(view, this.#alert, rows, state.before),
     );
     const bodies = step.read && this.#describe(step.read, view.network);
@@ -166,10 +162,10 @@ export class AlertFeed implements Feed {
 function parseState(value: unknown): State {
   const { digest, cursor, before } = stateSchema.parse(value);
   const spans = before.spans ?? [];
-  return { digest, cursor: cursor === null ? undefined : parseCursor(cursor), before: { ...before, spans } };
+  return { digest, cursor: parseCursor(cursor), before: { ...before, spans } };
 }
 
 function formatState({ digest, cursor, before: { spans, times } }: State): z.input<typeof stateSchema> {
   const held = spans.length === 0 ? null : formatSpans(spans);
-  return { digest, cursor: cursor === undefined ? null : formatCursor(cursor), before: { spans: held, times } };
+  return { digest, cursor: formatCursor(cursor), before: { spans: held, times } };
 }

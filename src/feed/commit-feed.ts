@@ -32,10 +32,10 @@ export class CommitFeed implements Feed {
     return this.#file.lockPath();
   }
 
-  async begin(view: FeedView | undefined): Promise<void> {
+  async begin(view: FeedView): Promise<void> {
     this.#position = await this.#file.read();
-    if (this.#position === undefined) return this.#put(view === undefined ? START : await lastOf(view));
-    if (view !== undefined) await this.#newerThan(view, this.#position, 1);
+    if (this.#position === undefined) return this.#put(await lastOf(view));
+    await this.#newerThan(view, this.#position, 1);
   }
 
   async deliver(source: FeedSource, sender: Sender): Promise<void> {

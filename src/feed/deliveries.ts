@@ -1,8 +1,8 @@
 import type { Effects } from '../core/effects.ts';
-import { formatError } from '../core/errors.ts';
+import { DeliveryError, formatError } from '../core/errors.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
-import type { Store } from '../warehouse/index.ts';
+import type { CommitStep, Store } from '../warehouse/index.ts';
 import { openSender, type Send } from './delivery-target.ts';
 import type { Feed, FeedSource } from './feed.ts';
 
@@ -30,11 +30,15 @@ export interface DeliveriesOptions {
   /** The command of this process, for others that want to send the same. */
   readonly command: string;
   readonly onEvent: (event: DeliveryEvent) => void;
+  /** True if targets get all that is left at the end, each body three times at most. Default: for five seconds. */
+  readonly isPatient?: (() => boolean) | undefined;
 }
 
 const TELL_MS = 300_000;
 /** How long the end waits for targets. */
 const END_MS = 5_000;
+/** Attempts for each body at a patient end, within about three seconds. */
+const LAST_ATTEMPTS = 3;
 
 interface State {
   work: Promise<void> | undefined;
@@ -48,12 +52,15 @@ interface State {
  * Sends feeds beside the commits of a warehouse that is open for writing. No commit waits for a target; what was not taken when it ends is
  * sent after the next start.
  */
-export class Deliveries {
+export class Deliveries implements CommitStep {
   readonly #options: DeliveriesOptions;
   readonly #states: ReadonlyMap<Feed, State>;
   readonly #ending = new AbortController();
   readonly #stop = new AbortController();
   readonly #locks: Lock[] = [];
+  #source: FeedSource | undefined;
+  /** Why the end has left something. */
+  #left: unknown;
 
   constructor(feeds: readonly Feed[], options: DeliveriesOptions) {
     this.#options = options;
@@ -75,6 +82,7 @@ export class Deliveries {
   /** Sends what was committed. Returns at once. */
   committed(store: Store, network: string): void {
     const source: FeedSource = { use: (work) => work(viewOf(store, network)) };
+    this.#source = source;
     for (const [feed, state] of this.#states) {
       state.isStale = true;
       state.work ??= this.#run(feed, state, source).finally(() => {
@@ -83,19 +91,48 @@ export class Deliveries {
     }
   }
 
-  /** Sends what is left, for some seconds at most. To be called before the store is closed. */
+  /** Sends what is left. */
   async end(): Promise<void> {
-    const { effects } = this.#options;
     this.#ending.abort();
+    if (this.#source === undefined || this.#options.isPatient?.() !== true) await this.#endWithin(END_MS);
+    else await this.#sendLast(this.#source);
+    await takeAll(this.#locks.splice(0).map((lock) => () => lock.release()));
+  }
+
+  /** @throws {DeliveryError} `not-taken` if a target did not take all at a patient end: the next command sends it */
+  requireTaken(): void {
+    if (!(this.#left instanceof DeliveryError)) {
+      if (this.#left !== undefined) throw this.#left;
+      return;
+    }
+    const { message, code, retryable } = this.#left;
+    const hint = 'rows are committed; the next command with the same target sends what is left';
+    throw new DeliveryError(message, { code, retryable, hint, cause: this.#left });
+  }
+
+  async #endWithin(ms: number): Promise<void> {
     const over = new AbortController();
-    const limit = effects.sleep(END_MS, over.signal).then(
+    const limit = this.#options.effects.sleep(ms, over.signal).then(
       () => this.#stop.abort(),
       () => undefined,
     );
-    await Promise.all([...this.#states.values()].map(({ work }) => work));
+    await this.#idle();
     over.abort();
     await limit;
-    await takeAll(this.#locks.splice(0).map((lock) => () => lock.release()));
+  }
+
+  async #sendLast(source: FeedSource): Promise<void> {
+    await this.#idle();
+    const { effects, send } = this.#options;
+    const none = (): void => undefined;
+    const signals = { ending: new AbortController().signal, stop: this.#stop.signal };
+    const sender = openSender({ effects, send, ...signals, attempts: LAST_ATTEMPTS, onFailure: none, onTaken: none });
+    const ends = await Promise.allSettled([...this.#states.keys()].map((feed) => feed.deliver(source, sender)));
+    this.#left = ends.find((end) => end.status === 'rejected')?.reason;
+  }
+
+  async #idle(): Promise<void> {
+    await Promise.all([...this.#states.values()].map(({ work }) => work));
   }
 
   async #run(feed: Feed, state: State, source: FeedSource): Promise<void> {
@@ -136,7 +173,7 @@ export class Deliveries {
 }
 
 /** Takes the locks of all feeds, or none. @throws {StoreError} `busy` */
-export async function lockFeeds(
+async function lockFeeds(
   feeds: readonly Feed[],
   { effects, command }: Pick<DeliveriesOptions, 'effects' | 'command'>,
 ): Promise<readonly Lock[]> {

@@ -12,11 +12,8 @@ export interface Feed {
   readonly name: string;
   /** Path of the lock for the one process that sends it. */
   lockPath(): Promise<string>;
-  /**
-   * Notes where to begin, if it never began. `view` is undefined if there is no warehouse yet.
-   * @throws {UsageError} `foreign-cursor`
-   */
-  begin(view: FeedView | undefined): Promise<void>;
+  /** Notes where to begin, if it never began. @throws {UsageError} `foreign-cursor` */
+  begin(view: FeedView): Promise<void>;
   /** Sends what was committed since the last time. @throws {DeliveryError} what was not taken is sent the next time */
   deliver(source: FeedSource, sender: Sender): Promise<void>;
 }

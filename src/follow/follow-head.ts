@@ -4,6 +4,7 @@ import { parseRange, resolveRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
 import { formatError, UsageError } from '../core/errors.ts';
 import { greatest, least, subtractSpans } from '../core/span.ts';
+import { CommitSteps } from '../export/commit-steps.ts';
 import {
   choosePipelines,
   type Exporting,
@@ -19,13 +20,14 @@ import { takeAll } from '../files/file-failure.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { openSession, type Session } from '../http/session.ts';
 import type { SourceCounts } from '../http/source.ts';
+import type { BackgroundMarts } from '../marts/background-marts.ts';
 import type { Priority } from '../rate-limit/priority.ts';
-import { BackgroundMerge, doneFor, type Store } from '../warehouse/index.ts';
+import { BackgroundMerge, doneFor } from '../warehouse/index.ts';
 import { backfill } from './backfill.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
 import { type FollowStatus, heldBy } from './follow-status.ts';
-import { chooseMarts, type FollowedMarts, keepMarts } from './followed-marts.ts';
+import { chooseMarts, keepMarts } from './followed-marts.ts';
 import { HeadLoop } from './head-loop.ts';
 import { NetworkClock } from './network-clock.ts';
 import { requireReadings } from './reading-times.ts';
@@ -53,20 +55,6 @@ export interface FollowHeadOptions extends ExportOptions {
   readonly onEvent?: ((event: FollowEvent) => void) | undefined;
   /** Called once, when the source has answered and the warehouse is open. */
   readonly onOpen?: ((status: FollowStatus) => void) | undefined;
-  /** Called after each round that committed blocks; the next round waits for it. */
-  readonly maintenance?: ((store: Store) => Promise<void>) | undefined;
-  /** What goes on beside the rounds; none of them waits for it. */
-  readonly beside?: BesideRounds | undefined;
-}
-
-/** Work on the commits of an open warehouse. */
-export interface BesideRounds {
-  /** Before the first round. @throws what keeps following from beginning */
-  begin(store: Store, network: string): Promise<void>;
-  /** Rows were committed. Returns at once. */
-  committed(store: Store, network: string): void;
-  /** Before the warehouse is closed, also if it could not begin. */
-  end(): Promise<void>;
 }
 
 const LAG_MS = 30_000;
@@ -115,13 +103,18 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     // Rounds have loaders of their own, which change: whoever kept one would keep its memory.
     const loaders = ownLoaders(store);
     const exporting: Exporting = { options: asked, effects, registry, pipelines, session, store, tally, loaders };
+    const building = marts && keepMarts(exporting, marts, told.tell);
+    // A merge is a commit, too, and may be the last one.
+    const merging = mergeFiles(exporting, told, () => steps.committed());
+    const kept = building === undefined ? [merging] : [merging, building];
+    const steps = new CommitSteps([...kept, ...(options.steps ?? [])], store, network);
     try {
       const from = given ?? (await startOf(exporting, head));
-      await options.beside?.begin(store, session.network);
-      const opened = { exporting, roundLoaders, sessions, backfilling, told };
-      return await follow({ ...opened, from, marts, options: asked }, head);
+      await steps.begin();
+      const opened = { exporting, roundLoaders, sessions, backfilling, told, building, steps };
+      return await follow({ ...opened, from, options: asked }, head);
     } finally {
-      await takeAll([() => options.beside?.end(), () => roundLoaders.close(), () => store.close()]);
+      await takeAll([() => steps.end(), () => roundLoaders.close(), () => store.close()]);
     }
   } finally {
     await sessions.close();
@@ -147,7 +140,8 @@ interface Following {
   readonly backfilling: Sessions;
   readonly told: ToldEvents;
   readonly from: number;
-  readonly marts: FollowedMarts | undefined;
+  readonly building: BackgroundMarts | undefined;
+  readonly steps: CommitSteps;
   readonly options: FollowHeadOptions & {
     readonly lagMs: number;
     readonly refreshMs: Readonly<Record<string, number>>;
@@ -156,7 +150,7 @@ interface Following {
 
 /** Follows until stopped, and reports. */
 async function follow(following: Following, first: IndexHead): Promise<RunReport> {
-  const { roundLoaders, sessions, backfilling, told, from, options } = following;
+  const { roundLoaders, sessions, backfilling, told, building, steps, from, options } = following;
   const { effects, store, registry, pipelines, tally, session } = following.exporting;
   const { lagMs, refreshMs, warehouse } = options;
   const startedAt = effects.monotonic();
@@ -166,18 +160,10 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   const exporting: Exporting = { ...following.exporting, options: { ...options, stop } };
   const chain = new ProvenChain(store, registry);
   const requests = (): SourceCounts => addRequests(sessions.counts, backfilling.counts);
-  const merging = mergeFiles(following, stop);
-  const building = following.marts && keepMarts(exporting, following.marts, told.tell);
   await writeFollowedFrom(warehouse, from, effects.freshId());
   const loop = new HeadLoop(exporting, {
-    ...{ from, lagMs, refreshMs, stop, tell: told.tell, chain },
-    maintenance: async (written) => {
-      merging.start(written);
-      options.beside?.committed(written, session.network);
-      await options.maintenance?.(written);
-    },
+    ...{ from, lagMs, refreshMs, stop, tell: told.tell, chain, steps },
     martsBehind: () => building && greatest(Object.values(building.lags()), 0),
-    everyRound: (written) => building?.start(written),
     ...{
       clock: new NetworkClock(effects),
       rounds: new Rounds({ chain, concurrency: options.concurrency, loaders: roundLoaders }),
@@ -204,7 +190,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   });
   link.release();
-  await Promise.all([merging.stop(), building?.stop()]);
+  await steps.end();
   const span = { from, to: Math.max(from, loop.head) };
   const report: RunReport = {
     ...{ event: 'done', network: session.network, pipeline: options.pipelines.join(',') },
@@ -224,16 +210,18 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   return report;
 }
 
-/** Merges small files beside the rounds; none of them waits for it. */
-function mergeFiles({ exporting, told, options: { beside } }: Following, stop: AbortSignal): BackgroundMerge {
-  const { effects, registry, store, session } = exporting;
+/** Merges small files beside the rounds. */
+function mergeFiles(
+  { effects, registry, options }: Exporting,
+  told: ToldEvents,
+  onMerged: () => void,
+): BackgroundMerge {
   const { tables, pipelines } = registry;
   return new BackgroundMerge({
-    ...{ tables, pipelines, effects, isApart: true, stop },
+    ...{ tables, pipelines, effects, isApart: true, stop: options.stop },
     onEvent: (event) => {
       told.tell(event);
-      // A merge is a commit, too, and may be the last one.
-      beside?.committed(store, session.network);
+      onMerged();
     },
     onFailure: (error) => told.tell({ event: 'merge-failed', message: formatError(error) }),
   });

@@ -1,9 +1,10 @@
 import { fetchHead, type IndexHead, type MasterBlock } from '../chain/index-head.ts';
 import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
+import type { CommitSteps } from '../export/commit-steps.ts';
 import type { Exporting } from '../export/open-export.ts';
 import type { ProvenChain } from '../export/proven-chain.ts';
-import { doneFor, type Store } from '../warehouse/index.ts';
+import { doneFor } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { FollowPosition } from './follow-status.ts';
 import type { NetworkClock } from './network-clock.ts';
@@ -35,9 +36,7 @@ export interface HeadLoopOptions {
   readonly requests: () => number;
   /** How far the marts are behind the rows, in seconds; undefined without marts. */
   readonly martsBehind: () => number | undefined;
-  /** Called after each round and each failed try; not waited for. */
-  readonly everyRound: (store: Store) => void;
-  readonly maintenance: ((store: Store) => Promise<void>) | undefined;
+  readonly steps: CommitSteps;
 }
 
 /** Asks for the head, brings in what is missing, and waits, until stopped. */
@@ -99,11 +98,11 @@ export class HeadLoop {
       try {
         isFull = await this.round(head ?? (await fetchHead(this.exporting.session.source, stop)));
         this.outage.end();
-        this.options.everyRound(this.exporting.store);
+        this.options.steps.look();
       } catch (error) {
         if (stop.aborted && (!(error instanceof TonlakeError) || canPass(error))) return;
         if (!canPass(error)) throw error;
-        this.options.everyRound(this.exporting.store);
+        this.options.steps.look();
         await this.outage.wait(error, stop);
         if (isOfKey(error)) await this.renew();
         continue;
@@ -127,7 +126,7 @@ export class HeadLoop {
   /** @returns true if the next round should follow at once */
   private async round(head: IndexHead): Promise<boolean> {
     const { exporting, options } = this;
-    const { chain, rounds, from, maintenance } = options;
+    const { chain, rounds, from, steps } = options;
     const { effects, store, pipelines, session } = exporting;
     const startedAt = effects.monotonic();
     const isBack = head.last < this.highest || this.highest === 0;
@@ -149,7 +148,7 @@ export class HeadLoop {
       await this.notePosition(head, asked);
       await this.tellLag(late);
     }
-    if (added.length + late.length > 0) await maintenance?.(store);
+    if (added.length + late.length > 0) steps.committed();
     return isFull;
   }
 

@@ -1,23 +1,27 @@
 import { realEffects } from '../core/effects.ts';
 import { formatError, StoreError } from '../core/errors.ts';
-import { openDataFiles, type Store } from '../warehouse/index.ts';
+import { type CommitStep, openDataFiles, type Store } from '../warehouse/index.ts';
 import { type PublishOptions, type PublishReport, publishWarehouse } from './publish-warehouse.ts';
 
 export interface PublishAlongOptions extends Omit<PublishOptions, 'accept'> {
   /** Minimum pause between two publications, in milliseconds. Default a minute. */
   readonly everyMs?: number | undefined;
+  /** Called with the message of a failure that is not that of the attempt before; what it left is published later. */
+  readonly onFailure?: ((message: string) => void) | undefined;
 }
 
 /** Pause between two publications, as a multiple of the time that the last one took. */
 const PAUSE = 20;
 
 /** Publishes while rows are committed: at most once a minute, less often the longer it takes, and once more at the end. */
-export class PublishAlong {
+export class PublishAlong implements CommitStep {
   readonly #options: PublishAlongOptions;
   #running: Promise<void> | undefined;
   #nextAt: number;
   /** What failed last, until a publication succeeds. */
   #failure: string | undefined;
+  /** The last publication, or why it failed; undefined for an empty warehouse. */
+  #last: { readonly report: PublishReport } | { readonly error: unknown } | undefined;
 
   private constructor(options: PublishAlongOptions) {
     this.#options = options;
@@ -33,12 +37,8 @@ export class PublishAlong {
     return new PublishAlong(options);
   }
 
-  /**
-   * Rows were committed. Publishes them unless a pause is not over; what cannot be published then is tried again later.
-   *
-   * @param onFailure called with the message of a failure that is not that of the attempt before
-   */
-  committed(onFailure: (message: string) => void = () => {}): void {
+  /** Publishes what was committed, unless a pause is not over. */
+  committed(): void {
     if (this.#running !== undefined || this.#now() < this.#nextAt) return;
     this.#running = this.#publish().then(
       () => {
@@ -46,25 +46,25 @@ export class PublishAlong {
       },
       (error: unknown) => {
         const message = formatError(error);
-        if (message !== this.#failure && !hasNoRows(error)) onFailure(message);
+        if (message !== this.#failure && !hasNoRows(error)) this.#options.onFailure?.(message);
         this.#failure = message;
       },
     );
   }
 
-  /**
-   * Publishes what was committed since the last time.
-   * @returns undefined for an empty warehouse
-   * @throws {StoreError} as `publishWarehouse`
-   */
-  async finish(): Promise<PublishReport | undefined> {
+  /** Publishes what was committed since the last time. */
+  async end(): Promise<void> {
     await this.#running;
-    try {
-      return await this.#publish();
-    } catch (error) {
-      if (hasNoRows(error)) return undefined;
-      throw error;
-    }
+    this.#last = await this.#publish().then(
+      (report) => ({ report }),
+      (error: unknown) => (hasNoRows(error) ? undefined : { error }),
+    );
+  }
+
+  /** What the end has published; undefined for an empty warehouse, or before. @throws {StoreError} as `publishWarehouse` */
+  get report(): PublishReport | undefined {
+    if (this.#last !== undefined && 'error' in this.#last) throw this.#last.error;
+    return this.#last?.report;
   }
 
   async #publish(): Promise<PublishReport> {

@@ -8,7 +8,7 @@ import { networkOf, type PlaceOptions, warehouseOf } from './place-options.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /** What has a default here, and what is not for callers. */
-type Inner = 'network' | 'warehouse' | 'pipelines' | 'effects' | 'stop' | 'signal';
+type Inner = 'network' | 'warehouse' | 'pipelines' | 'effects' | 'stop' | 'signal' | 'steps';
 
 interface Exported extends PlaceOptions {
   /** Names of pipelines; those that they need come first. Default `['transactions']`. */
@@ -28,7 +28,7 @@ export function run(options: RunOptions): Promise<RunReport> {
   return unlessAborted(options.signal, async () => exportRange(await exportOptions(options)));
 }
 
-export type FollowOptions = Omit<FollowHeadOptions, Inner | 'beside' | 'maintenance' | 'onOpen'> & Exported;
+export type FollowOptions = Omit<FollowHeadOptions, Inner | 'onOpen'> & Exported;
 
 /**
  * Keeps a warehouse current, as `tonlake follow`: exports what is missing, then follows the head until `signal` is aborted. It waits out

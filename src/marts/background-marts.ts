@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Effects } from '../core/effects.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { LedgerEntry, SideConnection, Store } from '../warehouse/index.ts';
+import type { CommitStep, LedgerEntry, SideConnection, Store } from '../warehouse/index.ts';
 import { buildMart, type MartBuiltEvent } from './build-marts.ts';
 import type { MartDef } from './load-marts.ts';
 import { pipelinesBehind } from './mart-inputs.ts';
@@ -47,7 +47,7 @@ interface Progress {
  * Keeps marts current while the writer of a warehouse goes on: builds what commits touched, within a share of the time, on a connection of
  * its own, so that no commit waits for a select.
  */
-export class BackgroundMarts {
+export class BackgroundMarts implements CommitStep {
   readonly #options: BackgroundMartsOptions;
   readonly #progress: ReadonlyMap<MartDef, Progress>;
   /** Names of pipelines whose entries decide what a mart has, by mart. */
@@ -76,8 +76,12 @@ export class BackgroundMarts {
     this.#behind = new Map(chosen.map((mart) => [mart, new Set([...pipelinesBehind(registry, marts, mart), headers])]));
   }
 
-  /** Begins to build, if something changed and there is time. Call it now and then; it returns at once. */
-  start(store: Store): void {
+  committed(store: Store): void {
+    this.look(store);
+  }
+
+  /** Begins to build, if something changed and there is time. */
+  look(store: Store): void {
     if (this.#isStopped) return;
     this.#noteChanges(store.ledger());
     if (this.#work !== undefined || this.#countCredit() < 0) return;
@@ -91,8 +95,8 @@ export class BackgroundMarts {
     await this.#work;
   }
 
-  /** Cancels the select that is running. To be called before the store is closed. */
-  async stop(): Promise<void> {
+  /** Cancels the select that is running. */
+  async end(): Promise<void> {
     this.#isStopped = true;
     this.#connection?.interrupt();
     await this.idle();

@@ -65,6 +65,7 @@ export { PublishedEntries, type PublishedEntry } from './garbage/published-entri
 
 // Upkeep: fewer and larger files, and the catalog for other programs.
 
+export type { CommitStep } from './commit-step.ts';
 export { BackgroundMerge } from './compaction/background-merge.ts';
 export {
   type CompactEvent,

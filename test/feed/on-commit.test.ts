@@ -70,9 +70,10 @@ test.each(['w', 'w.duckdb'])(
       const feeds = [new CommitFeed(warehouse, parseTarget('cat', {})), new AlertFeed(warehouse, alert, told)];
       const patient = { ...effects, sleep: untilAborted };
       const onEvent = (event: DeliveryEvent): void => void events.push(event);
-      const beside = new Deliveries(feeds, { effects: patient, send, command: 'test', onEvent });
+      const deliveries = new Deliveries(feeds, { effects: patient, send, command: 'test', onEvent });
       const { report } = await followUntil(reaches(block), {
-        ...{ pipelines: ['transactions'], network: sandbox.url, warehouse, effects, lagMs: 5000, from: '995:', beside },
+        ...{ pipelines: ['transactions'], network: sandbox.url, warehouse, effects, lagMs: 5000, from: '995:' },
+        steps: [deliveries],
       });
       expect(report.complete).toBe(true);
       expect(events.length > 0).toBe(send === away);

@@ -49,9 +49,14 @@ test('rows that are merged while they are read again are read once more, and fol
       lagMs: 10_000,
       from: '-2:',
     },
-    maintenance: async (written) => {
-      store = written;
-    },
+    steps: [
+      {
+        committed: (written: Store) => {
+          store = written;
+        },
+        end: async () => undefined,
+      },
+    ],
   });
   expect({ merged, complete: report.complete }).toEqual({ merged: 1, complete: true });
   expect(events.filter(({ event }) => event === 'waiting' || event === 'problem')).toEqual([]);

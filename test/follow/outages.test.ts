@@ -173,10 +173,11 @@ describe('a machine', () => {
     const { options } = await startFollowed(80);
     let failures = 3;
     const full = new StoreError('store: warehouse w: the disk is full (ENOSPC)', { code: 'disk-full' });
-    const maintenance = async (): Promise<void> => {
+    const committed = (): void => {
       if (failures-- > 0) throw full;
     };
-    const { events, report } = await followUntil(reaches(HEAD + 80), { ...options, maintenance });
+    const steps = [{ committed, end: async () => undefined }];
+    const { events, report } = await followUntil(reaches(HEAD + 80), { ...options, steps });
     expect(troubles(events)).toMatchObject([
       { event: 'waiting', code: 'disk-full' },
       { event: 'resumed', code: 'disk-full' },

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
 import type { FollowEvent, LagEvent } from '../../src/follow/follow-event.ts';
@@ -17,7 +18,7 @@ export interface TestClock extends Effects {
   sleepMachine(ms: number): void;
 }
 
-/** A clock that moves when somebody waits, and then at once. Pauses in the background, before a catalog, move nothing. */
+/** A clock that moves when somebody waits, as soon as what takes no time is done. Pauses in the background, before a catalog, move nothing. */
 export function testClock(start = Date.UTC(2026, 4, 1)): TestClock {
   let elapsed = 0;
   let wall = start;
@@ -34,6 +35,7 @@ export function testClock(start = Date.UTC(2026, 4, 1)): TestClock {
           signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
         });
       }
+      await setImmediate();
       elapsed += ms;
     },
     moveWall: (ms) => {

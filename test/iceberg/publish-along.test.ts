@@ -10,14 +10,19 @@ import { items, parts } from '../warehouse/tables.ts';
 import { clockAt, commitItems, freshPath, openTestStore } from '../warehouse/warehouses.ts';
 import { readSnapshot, tagsOf } from './published.ts';
 
+async function finish(along: PublishAlong) {
+  await along.end();
+  return along.report;
+}
+
 describe('tables that are published along with commits', () => {
   test('follow them at most once a minute, and to the last one at the end', async () => {
     const warehouse = freshPath('parquet');
     const clock = { ...clockAt(Date.now()), monotonicMs: 0, monotonic: () => clock.monotonicMs };
     const along = await PublishAlong.open({ warehouse, tables: [items, parts], effects: clock });
-    expect(await along.finish().catch((error: unknown) => error)).toMatchObject({ code: 'no-warehouse' });
+    expect(await finish(along).catch((error: unknown) => error)).toMatchObject({ code: 'no-warehouse' });
     const store = await openTestStore(warehouse);
-    expect(await along.finish()).toBeUndefined();
+    expect(await finish(along)).toBeUndefined();
     const shown: number[] = [];
     for (let at = 0; at < 4; at++) {
       await commitItems(store, 10 * at, 10 * at + 9);
@@ -27,7 +32,7 @@ describe('tables that are published along with commits', () => {
     }
     await store.close();
     expect(shown).toEqual([20]);
-    expect(await along.finish()).toMatchObject({ entry: 4, skipped: [] });
+    expect(await finish(along)).toMatchObject({ entry: 4, skipped: [] });
     expect(await tagsOf(warehouse, 'items')).toEqual(['entry-2', 'entry-4']);
     expect((await readSnapshot(warehouse, 'items')).rows).toBe(40);
   });
@@ -36,22 +41,23 @@ describe('tables that are published along with commits', () => {
     const warehouse = freshPath('parquet');
     const clock = { ...clockAt(Date.now()), monotonicMs: 0, monotonic: () => clock.monotonicMs };
     const store = await openTestStore(warehouse);
-    const along = await PublishAlong.open({ warehouse, tables: [items, parts], everyMs: 0, effects: clock });
     const told: string[] = [];
+    const onFailure = (message: string): void => void told.push(message);
+    const along = await PublishAlong.open({ warehouse, tables: [items, parts], everyMs: 0, effects: clock, onFailure });
     const commit = async (at: number) => {
       await commitItems(store, 10 * at, 10 * at + 9);
       clock.monotonicMs += 1000;
-      along.committed((message) => told.push(message));
+      along.committed();
     };
     await writeFile(join(warehouse, 'iceberg'), 'not a folder');
     for (const at of [0, 1]) {
       await commit(at);
-      await expect(along.finish()).rejects.toThrow('iceberg');
+      await expect(finish(along)).rejects.toThrow('iceberg');
     }
     expect(told).toEqual([expect.stringContaining('iceberg')]);
     await rm(join(warehouse, 'iceberg'));
     await commit(2);
-    expect(await along.finish()).toMatchObject({ entry: 3 });
+    expect(await finish(along)).toMatchObject({ entry: 3 });
     expect(told).toHaveLength(1);
     await store.close();
   });

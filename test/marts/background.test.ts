@@ -46,7 +46,7 @@ async function open(chosen: readonly MartDef[], commitMs = 0, all: readonly Mart
     onFailure: (mart) => failures.push(mart),
   });
   onTestFinished(async () => {
-    await background.stop();
+    await background.end();
     await store.close();
   });
   return { clock, store, background, builds, failures };
@@ -54,7 +54,7 @@ async function open(chosen: readonly MartDef[], commitMs = 0, all: readonly Mart
 
 async function turn({ background, store, clock }: Opened, ms: number): Promise<void> {
   clock.ms += ms;
-  background.start(store);
+  background.look(store);
   await background.idle();
 }
 
@@ -62,7 +62,7 @@ async function turn({ background, store, clock }: Opened, ms: number): Promise<v
 async function merge(store: Store): Promise<void> {
   const { tables, pipelines } = registry;
   const merging = new BackgroundMerge({ tables, pipelines, effects: realEffects, share: 1 });
-  merging.start(store);
+  merging.committed(store);
   await merging.idle();
 }
 
@@ -78,7 +78,7 @@ test('marts are built as mart build builds them, and again only after a commit',
   const once = await copyOf(source);
   await buildMarts(once);
   expect(await hashMarts(opened.store.path, names)).toEqual(await hashMarts(once, names));
-  await opened.background.stop();
+  await opened.background.end();
   await opened.store.close();
   // The next build finds nothing to do.
   const again = await buildMarts(opened.store.path);

@@ -30,7 +30,7 @@ test('24 hours of commits every ten seconds leave at most 60 files of a table, a
   for (let at = 0; at < COMMITS + 120; at++) {
     clock.time += 10_000;
     await commitItems(store, at * SIZE, at * SIZE + SIZE - 1, { perDay: COMMITS * SIZE });
-    merging.start(store);
+    merging.committed(store);
     await merging.idle();
     if (at % 360 === 0)
       counts.push(store.ledger().reduce((sum, { tables: own }) => sum + (own['items']?.files.length ?? 0), 0));
@@ -42,7 +42,7 @@ test('24 hours of commits every ten seconds leave at most 60 files of a table, a
     .ledger()
     .filter(({ tables: own }) => own['items']?.files.every(({ path: file }) => file.includes('2026-05-01')));
   expect(planMerges(closed, { tables, pipelines: [], targetBytes: 128e6 })).toEqual([]);
-  await merging.stop();
+  await merging.end();
   await store.close();
   const reader = await openReader(path, tables);
   const rows = (COMMITS + 120) * SIZE;

@@ -26,7 +26,7 @@ describe('merging beside commits', () => {
     for (let at = 1; at < 30; at++) {
       effects.time += 10_000;
       await commitItems(store, at, at);
-      merging.start(store);
+      merging.committed(store);
       const { rows, distinct } = await countItems(reader);
       expect([rows, distinct]).toEqual([at + 1, at + 1]);
       await merging.idle();
@@ -36,7 +36,7 @@ describe('merging beside commits', () => {
     // Superseded files stay for an hour, and are removed without a second process.
     const pinned = (await listAll(path)).filter((name) => name.startsWith('pinned/')).length;
     effects.time += 2 * 3_600_000;
-    merging.start(store);
+    merging.committed(store);
     await merging.idle();
     expect((await listAll(path)).filter((name) => name.startsWith('pinned/')).length).toBeLessThan(pinned / 2);
     expect(await countItems(reader)).toEqual({ rows: 30, distinct: 30, parts: 60 });
@@ -69,7 +69,7 @@ describe('merging beside commits', () => {
     for (let at = 0; at < 100; at++) {
       effects.time += 1000;
       if (at % 4 === 0) for (let n = 0; n < 10; n++) await store.commit(...emptyItems(at * 10 + n));
-      merging.start(slow);
+      merging.committed(slow);
       await merging.idle();
     }
     expect(merged.length).toBeGreaterThan(2);
@@ -90,12 +90,12 @@ describe('merging beside commits', () => {
     const entries = [];
     for (let at = 0; at < 12; at++) entries.push(await commitItems(store, at, at));
     const staged = await stageItems(store, { from: 3, to: 3 });
-    merging.start(store);
+    merging.committed(store);
     await store.commit(staged, draftOf({ from: 3, to: 3 }, { supersedes: [entries[3]?.id ?? ''] }));
     await merging.idle();
     expect(failures).toEqual([]);
     expect(await countItems(store)).toEqual({ rows: 12, distinct: 12, parts: 24 });
-    await merging.stop();
+    await merging.end();
     await store.close();
   });
 
@@ -108,9 +108,9 @@ describe('merging beside commits', () => {
     await truncate(`${path}/${file}`, 100);
     const failures: unknown[] = [];
     const merging = new BackgroundMerge({ tables, pipelines: [], effects, onFailure: (error) => failures.push(error) });
-    merging.start(store);
+    merging.committed(store);
     await merging.idle();
-    merging.start(store);
+    merging.committed(store);
     await merging.idle();
     expect(failures).toMatchObject([{ code: 'damaged' }]);
     expect(store.ledger().flatMap(spansOf)).toHaveLength(12);
@@ -122,7 +122,7 @@ describe('merging beside commits', () => {
     const store = await openTestStore(freshPath('duckdb'));
     for (let at = 0; at < 12; at++) await commitItems(store, at, at);
     const merging = new BackgroundMerge({ tables, pipelines: [], effects: realEffects });
-    merging.start(store);
+    merging.committed(store);
     await merging.idle();
     expect(store.ledger()).toHaveLength(12);
     await store.close();

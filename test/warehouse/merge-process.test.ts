@@ -30,8 +30,8 @@ async function merge(path: string, isApart: boolean, stop?: AbortSignal) {
   const failures: unknown[] = [];
   const onFailure = (error: unknown): void => void failures.push(error);
   const merging = new BackgroundMerge({ tables, pipelines: [], effects: realEffects, isApart, stop, onFailure });
-  merging.start(store);
-  await merging.stop();
+  merging.committed(store);
+  await merging.end();
   unwatch();
   const databases = opened.filter((settings) => /[/\\]spill$/.test(settings['temp_directory'] ?? ''));
   const inStage = (await listAll(join(path, '_stage'))).filter((file) => file.endsWith('.parquet'));

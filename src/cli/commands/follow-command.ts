@@ -132,8 +132,13 @@ async function follow(context: Context<FollowFlags>, words: readonly string[]): 
   const options = { ...(await followOptions(context, words)), ...place };
   const exported = [...options.pipelines, ...Object.keys(options.refreshMs)];
   const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
+  const command = ['tonlake follow', ...options.pipelines].join(' ');
   const feeds = await feedsOf(flags, { ...options, pipelines: exported });
-  await followLive(context, { options, logPath, maxLagMs: flags.maxLag ?? 3 * lag, note, publish, feeds }, jobs);
+  await followLive(
+    context,
+    { options, logPath, maxLagMs: flags.maxLag ?? 3 * lag, note, publish, feeds, command },
+    jobs,
+  );
 }
 
 /** @throws {UsageError} `bad-option` for what pending transactions do not have */

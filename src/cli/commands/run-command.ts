@@ -18,7 +18,7 @@ import {
   witnessOption,
 } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
-import { type FeedFlags, feedsOf, sendingAround, withFeeds } from '../feed-options.ts';
+import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
@@ -132,12 +132,10 @@ async function runPipelines(context: Context<RunFlags>, words: readonly string[]
     import('../../http/network.ts'),
   ]);
   const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
-  const { warehouse, registry } = options;
   const command = ['tonlake run', ...options.pipelines].join(' ');
   const what = flags.all === true ? '--all' : options.pipelines.join(' ');
-  await sendingAround(await feedsOf(flags, options), { warehouse, registry, command }, () =>
-    runLive(context, options, { logPath: flags.log, note, publish, what }),
-  );
+  const feeds = await feedsOf(flags, options);
+  await runLive(context, options, { logPath: flags.log, note, publish, feeds, command, what });
 }
 
 /** Adds what is exported, and how it is requested. */

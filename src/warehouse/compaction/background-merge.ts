@@ -1,6 +1,7 @@
 import type { Effects } from '../../core/effects.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
+import type { CommitStep } from '../commit-step.ts';
 import type { Store } from '../store.ts';
 import { type CompactEvent, DEFAULT_TARGET_BYTES, mergeGroup } from './compact.ts';
 import { stageMergeApart } from './merge-process.ts';
@@ -33,7 +34,7 @@ const CLEAR_MS = 600_000;
  * Keeps the files of a warehouse few while its writer goes on: merges small files between commits, and removes superseded ones. Readers see
  * every row once all the time. A DuckDB warehouse has nothing to merge.
  */
-export class BackgroundMerge {
+export class BackgroundMerge implements CommitStep {
   readonly #options: BackgroundMergeOptions;
   #work: Promise<void> | undefined;
   /** On the monotonic clock. */
@@ -46,8 +47,8 @@ export class BackgroundMerge {
     this.#clearAt = options.effects.monotonic() + CLEAR_MS;
   }
 
-  /** Begins to merge, if it is time and there is something to merge. Call it after commits; it returns at once. */
-  start(store: Store): void {
+  /** Begins to merge, if it is time and there is something to merge. */
+  committed(store: Store): void {
     if (store.kind === 'duckdb' || this.#work !== undefined || this.#isStopped) return;
     if (this.#options.effects.monotonic() < this.#dueAt) return;
     this.#work = this.#merge(store).finally(() => {
@@ -60,8 +61,8 @@ export class BackgroundMerge {
     await this.#work;
   }
 
-  /** Ends after the merge that is running. To be called before the store is closed. */
-  async stop(): Promise<void> {
+  /** Ends after the merge that is running. */
+  async end(): Promise<void> {
     this.#isStopped = true;
     await this.idle();
   }
