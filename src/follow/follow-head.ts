@@ -181,6 +181,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   });
   const linked = (work: Promise<void>): Promise<void> =>
     work.catch((error: unknown) => {
+      if (stop.aborted) return;
       link.abort(error);
       throw error;
     });
@@ -229,7 +230,7 @@ function mergeFiles(
 
 /** Exports the older blocks, if the user asks for any, by requests and threads of their own. */
 async function fillBack(following: Following, chain: ProvenChain, stop: AbortSignal): Promise<void> {
-  const { exporting, backfilling, told, from, options } = following;
+  const { exporting, backfilling, told, steps, from, options } = following;
   if (options.backfill === undefined) return;
   const session = await backfilling.open();
   const asked = await resolveRange(parseRange(options.backfill), sessionBounds(session, exporting.effects));
@@ -239,7 +240,14 @@ async function fillBack(following: Following, chain: ProvenChain, stop: AbortSig
   try {
     await backfill(
       { ...beside, session },
-      { chain, spans, stop, tell: told.tell, reopen: async () => ({ ...beside, session: await backfilling.open() }) },
+      {
+        chain,
+        spans,
+        stop,
+        steps,
+        tell: told.tell,
+        reopen: async () => ({ ...beside, session: await backfilling.open() }),
+      },
     );
   } finally {
     await loaders.close();

@@ -1,5 +1,4 @@
 import { fetchHead, type IndexHead, type MasterBlock } from '../chain/index-head.ts';
-import { TonlakeError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { CommitSteps } from '../export/commit-steps.ts';
 import type { Exporting } from '../export/open-export.ts';
@@ -8,7 +7,7 @@ import { doneFor } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { FollowPosition } from './follow-status.ts';
 import type { NetworkClock } from './network-clock.ts';
-import { canPass, isOfKey, Outage } from './outage.ts';
+import { Outage } from './outage.ts';
 import { ReadingTimes } from './reading-times.ts';
 import { RequestRate } from './request-rate.ts';
 import { RoundInterval } from './round-interval.ts';
@@ -42,13 +41,14 @@ export interface HeadLoopOptions {
 /** Asks for the head, brings in what is missing, and waits, until stopped. */
 export class HeadLoop {
   private readonly options: HeadLoopOptions;
-  private exporting: Exporting;
   private readonly interval: RoundInterval;
   private readonly readings: ReadingTimes;
   private readonly rate = new RequestRate();
   private readonly outage: Outage;
   /** What is wrong with the head of a source that answers. */
   private readonly headTrouble: Outage;
+  /** The head of the next round, if it is known. */
+  private known: IndexHead | undefined;
   private highest = 0;
   private movedAt = 0;
   /** Newest proven block. */
@@ -60,13 +60,16 @@ export class HeadLoop {
   head = 0;
 
   constructor(exporting: Exporting, options: HeadLoopOptions) {
-    this.exporting = exporting;
     this.options = options;
     this.interval = new RoundInterval(options.lagMs);
     this.readings = new ReadingTimes(exporting.effects, options.refreshMs);
-    this.outage = new Outage(exporting.effects, options.tell);
-    this.headTrouble = new Outage(exporting.effects, options.tell);
+    this.outage = new Outage(exporting, options.tell);
+    this.headTrouble = new Outage(exporting, options.tell);
     this.aliveAt = exporting.effects.monotonic();
+  }
+
+  private get exporting(): Exporting {
+    return this.outage.exporting;
   }
 
   /** Notes that something happens. */
@@ -86,40 +89,31 @@ export class HeadLoop {
     };
   }
 
-  /** @param first the head of the first round */
+  /** @param first the head of the first round @throws the reason of `stop` */
   async run(first: IndexHead): Promise<void> {
-    const { stop } = this.options;
-    const { effects } = this.exporting;
-    for (let head: IndexHead | undefined = first; !stop.aborted; head = undefined) {
-      const startedAt = effects.monotonic();
-      this.beat();
-      this.rate.note(startedAt, this.options.requests());
-      let isFull = false;
-      try {
-        isFull = await this.round(head ?? (await fetchHead(this.exporting.session.source, stop)));
-        this.outage.end();
-        this.options.steps.look();
-      } catch (error) {
-        if (stop.aborted && (!(error instanceof TonlakeError) || canPass(error))) return;
-        if (!canPass(error)) throw error;
-        this.options.steps.look();
-        await this.outage.wait(error, stop);
-        if (isOfKey(error)) await this.renew();
-        continue;
-      }
-      const left = startedAt + this.interval.nextMs - effects.monotonic();
-      if (isFull || left <= 0) continue;
-      this.aliveAt = effects.monotonic() + left;
-      await effects.sleep(left, stop).catch(() => undefined);
+    const { stop, reopen } = this.options;
+    this.known = first;
+    while (!stop.aborted) {
+      const nextAt = await this.outage.waitOut(() => this.begin(), stop, reopen);
+      const { effects } = this.exporting;
+      if (nextAt <= effects.monotonic()) continue;
+      this.aliveAt = nextAt;
+      await effects.sleep(nextAt - effects.monotonic(), stop);
     }
   }
 
-  /** A key that is being replaced may be unreadable for a moment: the next try reads it again. */
-  private async renew(): Promise<void> {
+  /** One round. @returns when the next one should follow, on the monotonic clock */
+  private async begin(): Promise<number> {
+    const { stop, steps, requests } = this.options;
+    const startedAt = this.exporting.effects.monotonic();
+    this.beat();
+    this.rate.note(startedAt, requests());
     try {
-      this.exporting = await this.options.reopen();
-    } catch (error) {
-      if (!canPass(error)) throw error;
+      const head = this.known ?? (await fetchHead(this.exporting.session.source, stop));
+      this.known = undefined;
+      return (await this.round(head)) ? startedAt : startedAt + this.interval.nextMs;
+    } finally {
+      steps.look();
     }
   }
 

@@ -1,9 +1,9 @@
 import type { Effects } from '../core/effects.ts';
 import { formatError, TonlakeError } from '../core/errors.ts';
+import type { Exporting } from '../export/open-export.ts';
+import { retry } from '../http/retry.ts';
 import type { FollowEvent } from './follow-event.ts';
 
-const FIRST_MS = 1_000;
-const MOST_MS = 60_000;
 /** How often the same trouble is told. */
 const TELL_MS = 300_000;
 
@@ -11,34 +11,52 @@ const TELL_MS = 300_000;
 const PASSING: ReadonlySet<string> = new Set(['disk-full', 'bad-api-key']);
 
 /** True for an error that can pass by itself, or be repaired from outside, once the source has answered. */
-export function canPass(error: unknown): error is TonlakeError {
+function canPass(error: unknown): error is TonlakeError {
   return error instanceof TonlakeError && (error.retryable || error.stage === 'source' || PASSING.has(error.code));
 }
 
 /** True if the source refused the key, or the key cannot be read. */
-export function isOfKey(error: unknown): boolean {
-  return error instanceof TonlakeError && ['unauthorized', 'forbidden', 'bad-api-key'].includes(error.code);
+function isOfKey({ code }: TonlakeError): boolean {
+  return ['unauthorized', 'forbidden', 'bad-api-key'].includes(code);
 }
 
-/** Waits while something is wrong, longer and longer, and tells when it begins, now and then while it lasts, and when it ends. */
+/** Something is wrong: told when it begins, now and then while it lasts, and when it ends. */
 export class Outage {
-  private readonly effects: Pick<Effects, 'monotonic' | 'sleep'>;
+  /** What is exported, with the key as it was read last. */
+  exporting: Exporting;
+  private readonly effects: Effects;
   private readonly tell: (event: FollowEvent) => void;
-  private tries = 0;
   private current: { readonly code: string; readonly since: number; toldAt: number } | undefined;
 
-  constructor(effects: Pick<Effects, 'monotonic' | 'sleep'>, tell: (event: FollowEvent) => void) {
-    this.effects = effects;
+  constructor(exporting: Exporting, tell: (event: FollowEvent) => void) {
+    this.exporting = exporting;
+    this.effects = exporting.effects;
     this.tell = tell;
   }
 
-  /** Waits after an error. */
-  async wait(error: TonlakeError, stop: AbortSignal): Promise<void> {
-    const ms = Math.min(MOST_MS, FIRST_MS * 2 ** this.tries++);
-    this.note(error.code, formatError(error), ms);
-    await this.effects.sleep(ms, stop).catch((reason: unknown) => {
-      if (!stop.aborted) throw reason;
+  /**
+   * Does work, again and again while it fails in a way that can pass.
+   *
+   * @param reopen opens the source anew, with the key as it is now: one that is being replaced may be unreadable for a moment
+   * @throws other errors, and the reason of `stop`
+   */
+  async waitOut<T>(work: () => Promise<T>, stop: AbortSignal, reopen: () => Promise<Exporting>): Promise<T> {
+    let isKeyRefused = false;
+    const attempt = async (): Promise<T> => {
+      if (isKeyRefused) this.exporting = await reopen();
+      isKeyRefused = false;
+      return work();
+    };
+    const done = await retry(attempt, {
+      ...{ effects: this.effects, signal: stop, attempts: Number.POSITIVE_INFINITY, waitMs: 0 },
+      pauseAfter: (error) => (canPass(error) ? { kind: 'backoff' } : undefined),
+      onRetry: ({ error, sleepMs }) => {
+        isKeyRefused = isOfKey(error);
+        this.note(error.code, formatError(error), sleepMs);
+      },
     });
+    this.end();
+    return done;
   }
 
   /** Notes what is wrong. */
@@ -52,7 +70,6 @@ export class Outage {
 
   /** Notes that all is well. */
   end(): void {
-    this.tries = 0;
     if (this.current === undefined) return;
     const { code, since } = this.current;
     this.current = undefined;

@@ -177,7 +177,8 @@ describe('a machine', () => {
       if (failures-- > 0) throw full;
     };
     const steps = [{ committed, end: async () => undefined }];
-    const { events, report } = await followUntil(reaches(HEAD + 80), { ...options, steps });
+    const slow = { ...options, steps, effects: { ...options.effects, random: () => 1 } };
+    const { events, report } = await followUntil(reaches(HEAD + 80), slow);
     expect(troubles(events)).toMatchObject([
       { event: 'waiting', code: 'disk-full' },
       { event: 'resumed', code: 'disk-full' },
