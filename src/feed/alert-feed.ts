@@ -11,7 +11,7 @@ import { nextStep, readLedger } from './consume.ts';
 import { type Cursor, formatCursor, parseCursor, spansText } from './cursor.ts';
 import { startAt } from './cursor-start.ts';
 import type { DeliveryTarget, Sender } from './delivery-target.ts';
-import type { Feed, FeedSource } from './feed.ts';
+import type { Feed } from './feed.ts';
 import { FeedFile } from './feed-file.ts';
 import type { FeedView } from './read-rows.ts';
 import { SentLog } from './sent-log.ts';
@@ -80,9 +80,9 @@ export class AlertFeed implements Feed {
     await this.#put({ ...state, digest, before: { spans, times: await newestTimes(view, this.#alert.followed) } });
   }
 
-  async deliver(source: FeedSource, sender: Sender): Promise<void> {
+  async deliver(view: FeedView, sender: Sender): Promise<void> {
     for (;;) {
-      const { bodies, state } = await source.use((view) => this.#next(view));
+      const { bodies, state } = await this.#next(view);
       for (const { id, head, row } of bodies ?? []) {
         const before = await this.#log.stateOf(id);
         if (before === 'sent') continue;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { LedgerEntry } from '../warehouse/index.ts';
 import { commitLine } from './commit-line.ts';
 import type { DeliveryTarget, Sender } from './delivery-target.ts';
-import type { Feed, FeedSource } from './feed.ts';
+import type { Feed } from './feed.ts';
 import { FeedFile } from './feed-file.ts';
 import type { FeedView } from './read-rows.ts';
 import { requireSameLedger } from './require-same-ledger.ts';
@@ -38,10 +38,10 @@ export class CommitFeed implements Feed {
     await this.#newerThan(view, this.#position, 1);
   }
 
-  async deliver(source: FeedSource, sender: Sender): Promise<void> {
+  async deliver(view: FeedView, sender: Sender): Promise<void> {
     for (;;) {
       const position = this.#position ?? START;
-      const entries = await source.use((view) => this.#newerThan(view, position, MOST_ENTRIES));
+      const entries = await this.#newerThan(view, position, MOST_ENTRIES);
       if (entries.length === 0) return;
       for (const entry of entries) {
         await sender(this.#target, commitLine(entry));

@@ -1,16 +1,15 @@
 import { type Effects, realEffects } from '../core/effects.ts';
-import { UsageError } from '../core/errors.ts';
+import { StoreError, UsageError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { BatchOf } from '../export/batch-queue.ts';
-import type { LedgerEntry } from '../warehouse/index.ts';
+import { type LedgerEntry, openReader, type Reader } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { type Cursor, formatCursor, parseCursor } from './cursor.ts';
 import { startAt } from './cursor-start.ts';
 import { type FollowedTables, followedTables } from './followed-tables.ts';
 import { type LedgerState, type NextRows, planNext } from './next-rows.ts';
 import { type FeedView, readRows } from './read-rows.ts';
-import { ReaderSource, unless } from './reader-source.ts';
 import { foreignCursor, requireSameLedger } from './require-same-ledger.ts';
 
 export interface ConsumeOptions {
@@ -62,18 +61,31 @@ export async function* consume(options: ConsumeOptions): AsyncGenerator<Consumed
   const { effects = realEffects, wait = true, pollMs = POLL_MS, signal } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   const followed = followedTables(registry, options.tables);
-  const source = new ReaderSource(options.warehouse, registry);
+  let reader: Reader | undefined;
+  const close = async (): Promise<void> => {
+    const open = reader;
+    reader = undefined;
+    await open?.close();
+  };
   let cursor = options.cursor === undefined ? undefined : parseCursor(options.cursor);
   if (cursor !== undefined) requireSameTables(cursor, options.tables);
+  const look = async () => {
+    const view = reader ?? (await openReader(options.warehouse, registry.tables));
+    reader = view;
+    try {
+      cursor ??= startAt(view.network, await view.ledger(), followed, options.tables);
+      return await nextRows(view, followed, cursor, options.batchRows);
+    } finally {
+      // Nobody can write a DuckDB file that is open for reading.
+      if (view.blocksWriters) await close();
+    }
+  };
   try {
     for (;;) {
       signal?.throwIfAborted();
-      const look = () =>
-        source.use(async (view) => {
-          cursor ??= startAt(view.network, await view.ledger(), followed, options.tables);
-          return nextRows(view, followed, cursor, options.batchRows);
-        });
-      const next = wait ? await unless('busy', look) : await look();
+      const next = await look().catch((error: unknown) => {
+        if (!wait || !(error instanceof StoreError) || error.code !== 'busy') throw error;
+      });
       if (next?.rows !== undefined) yield next.rows;
       if (next !== undefined) cursor = next.cursor;
       if (next?.rows !== undefined) continue;
@@ -84,7 +96,7 @@ export async function* consume(options: ConsumeOptions): AsyncGenerator<Consumed
       });
     }
   } finally {
-    await source.close();
+    await close();
   }
 }
 

@@ -4,7 +4,8 @@ import { takeAll } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
 import type { CommitStep, Store } from '../warehouse/index.ts';
 import { openSender, type Send } from './delivery-target.ts';
-import type { Feed, FeedSource } from './feed.ts';
+import type { Feed } from './feed.ts';
+import type { FeedView } from './read-rows.ts';
 
 /** A target takes nothing. Told when it begins, and every five minutes while it lasts. */
 export interface DeliveryFailedEvent {
@@ -58,7 +59,7 @@ export class Deliveries implements CommitStep {
   readonly #ending = new AbortController();
   readonly #stop = new AbortController();
   readonly #locks: Lock[] = [];
-  #source: FeedSource | undefined;
+  #view: FeedView | undefined;
   /** Why the end has left something. */
   #left: unknown;
 
@@ -73,19 +74,23 @@ export class Deliveries implements CommitStep {
    * @throws {StoreError} `busy` if another process sends one of them @throws {UsageError} `foreign-cursor`
    */
   async begin(store: Store, network: string): Promise<void> {
+    const { effects, command } = this.#options;
+    for (const feed of this.#states.keys()) {
+      const path = await feed.lockPath();
+      this.#locks.push(await takeLock({ path, subject: feed.name, doing: 'is sent already', command, effects }));
+    }
     const view = viewOf(store, network);
-    this.#locks.push(...(await lockFeeds([...this.#states.keys()], this.#options)));
     for (const feed of this.#states.keys()) await feed.begin(view);
     this.committed(store, network);
   }
 
   /** Sends what was committed. Returns at once. */
   committed(store: Store, network: string): void {
-    const source: FeedSource = { use: (work) => work(viewOf(store, network)) };
-    this.#source = source;
+    this.#view ??= viewOf(store, network);
+    const view = this.#view;
     for (const [feed, state] of this.#states) {
       state.isStale = true;
-      state.work ??= this.#run(feed, state, source).finally(() => {
+      state.work ??= this.#run(feed, state, view).finally(() => {
         state.work = undefined;
       });
     }
@@ -94,20 +99,14 @@ export class Deliveries implements CommitStep {
   /** Sends what is left. */
   async end(): Promise<void> {
     this.#ending.abort();
-    if (this.#source === undefined || this.#options.isPatient?.() !== true) await this.#endWithin(END_MS);
-    else await this.#sendLast(this.#source);
+    if (this.#view === undefined || this.#options.isPatient?.() !== true) await this.#endWithin(END_MS);
+    else await this.#sendLast(this.#view);
     await takeAll(this.#locks.splice(0).map((lock) => () => lock.release()));
   }
 
   /** @throws {DeliveryError} `not-taken` if a target did not take all at a patient end: the next command sends it */
   requireTaken(): void {
-    if (!(this.#left instanceof DeliveryError)) {
-      if (this.#left !== undefined) throw this.#left;
-      return;
-    }
-    const { message, code, retryable } = this.#left;
-    const hint = 'rows are committed; the next command with the same target sends what is left';
-    throw new DeliveryError(message, { code, retryable, hint, cause: this.#left });
+    if (this.#left !== undefined) throw withHint(this.#left);
   }
 
   async #endWithin(ms: number): Promise<void> {
@@ -121,13 +120,13 @@ export class Deliveries implements CommitStep {
     await limit;
   }
 
-  async #sendLast(source: FeedSource): Promise<void> {
+  async #sendLast(view: FeedView): Promise<void> {
     await this.#idle();
     const { effects, send } = this.#options;
     const none = (): void => undefined;
     const signals = { ending: new AbortController().signal, stop: this.#stop.signal };
     const sender = openSender({ effects, send, ...signals, attempts: LAST_ATTEMPTS, onFailure: none, onTaken: none });
-    const ends = await Promise.allSettled([...this.#states.keys()].map((feed) => feed.deliver(source, sender)));
+    const ends = await Promise.allSettled([...this.#states.keys()].map((feed) => feed.deliver(view, sender)));
     this.#left = ends.find((end) => end.status === 'rejected')?.reason;
   }
 
@@ -135,7 +134,7 @@ export class Deliveries implements CommitStep {
     await Promise.all([...this.#states.values()].map(({ work }) => work));
   }
 
-  async #run(feed: Feed, state: State, source: FeedSource): Promise<void> {
+  async #run(feed: Feed, state: State, view: FeedView): Promise<void> {
     const { effects, send } = this.#options;
     const sender = openSender({
       ...{ effects, send, ending: this.#ending.signal, stop: this.#stop.signal },
@@ -145,7 +144,7 @@ export class Deliveries implements CommitStep {
     try {
       while (state.isStale && !this.#stop.signal.aborted) {
         state.isStale = false;
-        await feed.deliver(source, sender);
+        await feed.deliver(view, sender);
         this.#taken(feed, state);
       }
     } catch (error) {
@@ -172,26 +171,15 @@ export class Deliveries implements CommitStep {
   }
 }
 
-/** Takes the locks of all feeds, or none. @throws {StoreError} `busy` */
-async function lockFeeds(
-  feeds: readonly Feed[],
-  { effects, command }: Pick<DeliveriesOptions, 'effects' | 'command'>,
-): Promise<readonly Lock[]> {
-  const locks: Lock[] = [];
-  try {
-    for (const feed of feeds) {
-      const path = await feed.lockPath();
-      locks.push(await takeLock({ path, subject: feed.name, doing: 'is sent already', command, effects }));
-    }
-    return locks;
-  } catch (error) {
-    await takeAll(locks.map((lock) => () => lock.release()));
-    throw error;
-  }
+function withHint(error: unknown): unknown {
+  if (!(error instanceof DeliveryError)) return error;
+  const { message, code, retryable } = error;
+  const hint = 'rows are committed; the next command with the same target sends what is left';
+  return new DeliveryError(message, { code, retryable, hint, cause: error });
 }
 
 /** A warehouse that is open for writing. */
-function viewOf(store: Store, network: string) {
+function viewOf(store: Store, network: string): FeedView {
   return {
     network,
     query: store.query,

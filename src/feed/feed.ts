@@ -1,11 +1,6 @@
 import type { Sender } from './delivery-target.ts';
 import type { FeedView } from './read-rows.ts';
 
-/** Gives access to a warehouse for a while: some cannot be written meanwhile, so nothing is sent then. */
-export interface FeedSource {
-  use<T>(work: (view: FeedView) => Promise<T>): Promise<T>;
-}
-
 /** What is sent of a warehouse to one target: a line for each commit, or alerts. */
 export interface Feed {
   /** For messages: `on-commit example.org`. */
@@ -15,5 +10,5 @@ export interface Feed {
   /** Notes where to begin, if it never began. @throws {UsageError} `foreign-cursor` */
   begin(view: FeedView): Promise<void>;
   /** Sends what was committed since the last time. @throws {DeliveryError} what was not taken is sent the next time */
-  deliver(source: FeedSource, sender: Sender): Promise<void>;
+  deliver(view: FeedView, sender: Sender): Promise<void>;
 }

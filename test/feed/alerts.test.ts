@@ -10,9 +10,9 @@ import { AlertFeed } from '../../src/feed/alert-feed.ts';
 import { messageOf } from '../../src/feed/alert-message.ts';
 import { openSender } from '../../src/feed/delivery-target.ts';
 import { loadAlerts } from '../../src/feed/load-alerts.ts';
-import { ReaderSource } from '../../src/feed/reader-source.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
+import { openReader } from '../../src/warehouse/index.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -178,13 +178,13 @@ class Telling {
         if (this.told.length === dieAt) throw new Error('killed');
       },
     });
-    const source = new ReaderSource(this.#warehouse, registry);
+    const view = await openReader(this.#warehouse, registry.tables);
     const feed = new AlertFeed(this.#warehouse, alert, target);
     try {
-      await source.use((view) => feed.begin(view));
-      await feed.deliver(source, sender);
+      await feed.begin(view);
+      await feed.deliver(view, sender);
     } finally {
-      await source.close();
+      await view.close();
     }
   }
 
