@@ -15,7 +15,7 @@ import { requireKind } from '../warehouse/index.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets, requireOne } from './check-targets.ts';
 import { type CronTimes, openCron, outOfStep } from './cron.ts';
-import type { Job, JobIceberg, JobSchedule, JobVerify } from './job.ts';
+import type { Job, JobIceberg, JobSchedule } from './job.ts';
 import { placed, wrongName, wrongValue } from './job-fault.ts';
 import { type JobRange, parseJobRange } from './job-range.ts';
 import type { JobFields } from './job-schema.ts';
@@ -42,13 +42,13 @@ export async function openJob(file: string, options: OpenJobOptions): Promise<Jo
 
 /** @throws {UsageError} with line and column */
 export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promise<Job> {
-  const { fields, name, file } = parsed;
+  const { fields } = parsed;
   const { names } = options;
   const network = placed(parsed.yaml, ['network'], () => resolveNetwork(fields.network));
   requireNames(parsed, ['pipelines'], fields.pipelines, 'pipeline', names.pipelines);
   const selection = await checkSelection(parsed);
-  const marts = listOf(parsed, 'marts', 'mart', names.marts);
-  const checks = listOf(parsed, 'checks', 'check', names.checks);
+  requireNames(parsed, ['marts'], fields.marts ?? [], 'mart', names.marts);
+  requireNames(parsed, ['checks'], fields.checks ?? [], 'check', names.checks);
   const zone = checkZone(parsed, ['zone'], fields.zone);
   const range = checkRange(parsed);
   const { outputs, databases } = await checkTargets(parsed, names);
@@ -61,33 +61,13 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   requireKeptRange(parsed, { range, zone, clock, retention }, options.now);
   const warehouse =
     options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name);
+  const { rps, priority = 'backfill', pipelines, notify, verify, compact, marts, checks, doc = '' } = fields;
   return {
-    ...{
-      name,
-      file,
-      warehouse,
-      network: network.name,
-      range,
-      zone,
-      marts,
-      checks,
-      outputs,
-      databases,
-      retention,
-      clock,
-    },
-    ...{
-      rps: fields.rps,
-      priority: fields.priority ?? 'backfill',
-      pipelines: fields.pipelines,
-      selection,
-      notify: fields.notify,
-    },
-    verify: verifyOf(fields.verify),
-    compact: fields.compact,
+    ...{ rps, priority, pipelines, notify, verify, compact, marts, checks, doc },
+    ...{ name: parsed.name, file: parsed.file, warehouse, network: network.name, selection },
+    ...{ range, zone, clock, outputs, databases, retention },
     iceberg: await checkIceberg(parsed, { warehouse, network: network.name }),
     digest: sha256Of(JSON.stringify([fields, await readNamedFiles(fields)])),
-    doc: fields.doc ?? '',
     schedule: checkSchedule(parsed, range, zone, options.now),
   };
 }
@@ -100,11 +80,6 @@ function readNamedFiles({ reports, exports }: JobFields): Promise<readonly strin
   ];
   // A report that cannot be read yet fails when it is rendered.
   return Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
-}
-
-function verifyOf(field: JobFields['verify']): JobVerify | undefined {
-  if (field === false) return undefined;
-  return field === true ? { range: 'all', deep: false, repair: false } : field;
 }
 
 /** Checks that the job's pipelines have every table and column of the selection. */
@@ -123,18 +98,6 @@ async function checkSelection({ fields, yaml }: ParsedJob): Promise<Selection> {
   const exported = pipelines.length === 0 ? [] : (await loadRegistry()).toRun(pipelines);
   selectFrom(exported, selection, { placed });
   return selection;
-}
-
-function listOf(
-  parsed: ParsedJob,
-  key: 'marts' | 'checks',
-  what: string,
-  known: readonly string[],
-): readonly string[] | undefined {
-  const list = parsed.fields[key];
-  if (list === 'all') return undefined;
-  requireNames(parsed, [key], list, what, known);
-  return list;
 }
 
 function requireNames(

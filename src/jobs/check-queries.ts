@@ -2,11 +2,9 @@ import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
-import { selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
 import { failuresTable } from '../marts/check-failures.ts';
 import { loadMarts } from '../marts/load-marts.ts';
-import { quoteName } from '../sql/canonical-text.ts';
 import { lineAt, parametersIn, parseSql } from '../sql/sql-tree.ts';
 import { COMMITS, openReader, type Reader } from '../warehouse/index.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
@@ -30,8 +28,8 @@ export async function checkQueries(job: Job): Promise<void> {
   // Finding the columns of marts takes longer than everything else.
   const shipped = marts.some(isNamed) ? (await loadMarts(registry)).map(({ table }) => table) : [];
   const built = job.marts ?? marts;
-  const held = await readHeldMarts(job.warehouse, registry, (name) => isNamed(name) && !built.includes(name));
-  const relations = [...shipped, failuresTable, ...(held ?? [])];
+  const held = await readHeldMarts(job.warehouse, registry);
+  const relations = [...shipped, failuresTable, ...(held ?? []).filter(({ name }) => !built.includes(name))];
   const scratch = await EmptyDatabase.open(registry);
   try {
     for (const table of relations) scratch.declare(table);
@@ -45,30 +43,16 @@ export async function checkQueries(job: Job): Promise<void> {
 }
 
 /** The marts of a warehouse, with their current columns; undefined if it cannot be read now. */
-async function readHeldMarts(
-  warehouse: string,
-  registry: Registry,
-  isWanted: (name: string) => boolean,
-): Promise<readonly TableDef[] | undefined> {
-  let reader: Reader;
+async function readHeldMarts(warehouse: string, registry: Registry): Promise<readonly TableDef[] | undefined> {
+  let reader: Reader | undefined;
   try {
     reader = await openReader(warehouse, registry.tables);
+    return await reader.marts();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return error.code === 'no-warehouse' ? [] : undefined;
-  }
-  try {
-    const entries = (await reader.ledger()).filter(({ mart }) => mart !== undefined);
-    const names = new Set(entries.flatMap(({ tables }) => Object.keys(tables)).filter(isWanted));
-    const held: TableDef[] = [];
-    for (const name of names) {
-      const { rows } = await reader.query(`DESCRIBE ${quoteName(name)}`);
-      const columns = rows.map(([column, type]) => ({ name: String(column), type: String(type) }));
-      held.push(selectedTable({ name, grain: '', key: [], isDated: false, columns }));
-    }
-    return held;
   } finally {
-    await reader.close();
+    await reader?.close();
   }
 }
 

@@ -16,20 +16,23 @@ import type { ParsedJob } from './parse-job.ts';
 /** The files that a job publishes, reports first, and the databases that it writes. @throws {UsageError} with line and column */
 export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<Pick<Job, 'outputs' | 'databases'>> {
   const { reports, exports } = parsed.fields;
-  const databases = await Promise.all(
-    exports.flatMap((target, at) => (target.to === undefined ? [] : [databaseTarget(parsed, target, at, names)])),
-  );
-  const files = exports.flatMap((target, at) => (target.to === undefined ? [{ target, at }] : []));
-  const written = await Promise.all([
-    ...reports.map(async (target, at) => ({
-      path: ['reports', at],
-      output: await reportTarget(parsed, target, at, names),
-    })),
-    ...files.map(async ({ target, at }) => ({
-      path: ['exports', at],
-      output: await exportTarget(parsed, target, at, names),
-    })),
-  ]);
+  const written: { readonly path: Path; readonly output: OutputTarget }[] = [];
+  const databases: DatabaseTarget[] = [];
+  for (const [at, target] of reports.entries()) {
+    written.push({ path: ['reports', at], output: await reportTarget(parsed, target, at, names) });
+  }
+  for (const [at, target] of exports.entries()) {
+    const path = ['exports', at];
+    requireOne(parsed, path, target, ['output', 'to']);
+    const { output, to } = target;
+    if (output === undefined) {
+      databases.push(await databaseTarget(parsed, { ...target, to: to ?? '' }, path, names));
+      continue;
+    }
+    const format = outputFormat(parsed, path, { ...target, output }, WHOLE_FORMATS);
+    const source = await sourceOf(parsed, target, path, names);
+    written.push({ path, output: { kind: 'rows', source, format, output } });
+  }
   requireDistinct(parsed, written);
   return { outputs: written.map(({ output }) => output), databases };
 }
@@ -59,28 +62,13 @@ async function reportTarget(
   return { kind: 'report', report: target.report, params: target.params, format, output: target.output };
 }
 
-async function exportTarget(
-  parsed: ParsedJob,
-  target: ExportTarget,
-  at: number,
-  names: JobNames,
-): Promise<OutputTarget> {
-  const path = ['exports', at];
-  requireOne(parsed, path, target, ['output', 'to']);
-  const { output = '' } = target;
-  const format = outputFormat(parsed, path, { ...target, output }, WHOLE_FORMATS);
-  return { kind: 'rows', source: await sourceOf(parsed, target, at, names), format, output };
-}
-
 async function databaseTarget(
   parsed: ParsedJob,
-  target: ExportTarget,
-  at: number,
+  target: ExportTarget & { readonly to: string },
+  path: Path,
   names: JobNames,
 ): Promise<DatabaseTarget> {
-  const path = ['exports', at];
-  requireOne(parsed, path, target, ['output', 'to']);
-  const { to = '', format } = target;
+  const { to, format } = target;
   const refuse = (key: string, expected: string, hint: string) =>
     wrongValue(parsed.yaml, [...path, key], expected, hint);
   if (format !== undefined) throw refuse('format', 'no format of rows in a database', 'leave it out');
@@ -92,15 +80,14 @@ async function databaseTarget(
       'a database: postgres://user@host/database, https://user@host:8443/database, or a path that ends in .sqlite or .db',
       'files are outputs',
     );
-  const source = await sourceOf(parsed, target, at, names);
+  const source = await sourceOf(parsed, target, path, names);
   const as = target.as ?? ('table' in source ? source.table : undefined);
   if (as === undefined) throw refuse('to', 'a name for the rows of a query', 'as: name of the table in the database');
   return { source, to, as };
 }
 
 /** The table or select of an export. */
-async function sourceOf(parsed: ParsedJob, target: ExportTarget, at: number, names: JobNames): Promise<RowsSource> {
-  const path = ['exports', at];
+async function sourceOf(parsed: ParsedJob, target: ExportTarget, path: Path, names: JobNames): Promise<RowsSource> {
   requireOne(parsed, path, target, ['table', 'query', 'file']);
   if (target.table !== undefined) {
     const known = [...names.tables, ...names.marts];

@@ -11,8 +11,13 @@ const texts = z.array(text);
 /** That a mapping has exactly one of some keys, for editors. */
 export const oneOfKeys = (...keys: readonly string[]) => keys.map((key) => ({ required: [key] }));
 
-const names = (what: string): z.ZodType<'all' | readonly string[]> =>
-  z.union([z.literal('all'), texts]).describe(`Names of ${what}, or \`all\`.`);
+/** Undefined for all. */
+const names = (what: string) =>
+  z
+    .union([z.literal('all'), texts])
+    .default([])
+    .transform((list) => (list === 'all' ? undefined : list))
+    .describe(`Names of ${what}, or \`all\`.`);
 
 const output = text.describe(
   'Path of the file, relative to the working folder. Placeholders: `{first_date}` and `{date}`, the first and last day of the range, and `{job}`, the name of the job.',
@@ -110,9 +115,11 @@ const schedule = z
   })
   .describe('When `tonlake job schedule` runs the job.');
 
+const VERIFY_ALL = { range: 'all', deep: false, repair: false } as const;
+
 const verification = z
   .union([
-    z.boolean(),
+    z.boolean().transform((isWanted) => (isWanted ? VERIFY_ALL : undefined)),
     z.strictObject({
       range: z
         .enum(['all', 'run'])
@@ -125,7 +132,7 @@ const verification = z
         .describe('Repair damaged rows, like `tonlake verify --repair`. Default: false.'),
     }),
   ])
-  .default(false)
+  .prefault(false)
   .describe(
     'Verify the warehouse after the export. Remaining damage fails the job, and nothing is published. Default: false.',
   );
@@ -216,8 +223,8 @@ export const jobSchema = z
       .describe('Merge small files after the export, like `tonlake compact`. Default: false.'),
     iceberg: iceberg.optional(),
     retention: retention.optional(),
-    marts: names('marts to build').default([]),
-    checks: names('checks to run').default([]),
+    marts: names('marts to build'),
+    checks: names('checks to run'),
     reports: z.array(report).default([]).describe('Reports to publish when all checks have passed.'),
     exports: z.array(exported).default([]).describe('Rows to publish as files when all checks have passed.'),
     notify: z.array(notice).default([]).describe('Whom to notify of the result.'),

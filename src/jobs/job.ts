@@ -6,10 +6,11 @@ import type { ReportFormat } from '../reports/report-format.ts';
 import type { WholeFormat } from '../targets/target.ts';
 import type { CronTimes } from './cron.ts';
 import type { JobRange } from './job-range.ts';
-import type { Notice } from './job-schema.ts';
+import type { JobFields } from './job-schema.ts';
 
 /** A job whose names, ranges, zones and paths are valid. */
-export interface Job {
+export interface Job
+  extends Pick<JobFields, 'rps' | 'pipelines' | 'verify' | 'compact' | 'marts' | 'checks' | 'notify'> {
   readonly name: string;
   readonly file: string;
   /** SHA-256 of the contents and of the files that it names, 64 hex digits: a run is resumed only if the job has not changed. */
@@ -18,37 +19,20 @@ export interface Job {
   readonly network: string;
   /** As given, or `data/<network>`. */
   readonly warehouse: string;
-  readonly rps: number | 'auto' | undefined;
   readonly priority: Priority;
-  readonly pipelines: readonly string[];
   /** Exported tables and columns. */
   readonly selection: Selection;
   readonly range: JobRange;
   readonly zone: string;
   /** What days are counted from. */
   readonly clock: 'wall' | 'chain';
-  /** How the warehouse is verified after the export; undefined for no verification. */
-  readonly verify: JobVerify | undefined;
-  /** True if small files are merged after the export. */
-  readonly compact: boolean;
   /** Where tables and marts are published as Iceberg tables at the end; undefined for nowhere. */
   readonly iceberg: JobIceberg | undefined;
   /** Which rows are forgotten at the end; undefined for none. */
   readonly retention: JobRetention | undefined;
-  /** Undefined for all. */
-  readonly marts: readonly string[] | undefined;
-  readonly checks: readonly string[] | undefined;
   readonly outputs: readonly OutputTarget[];
   readonly databases: readonly DatabaseTarget[];
-  readonly notify: readonly Notice[];
   readonly schedule: JobSchedule | undefined;
-}
-
-export interface JobVerify {
-  /** `run`: the blocks of the run, or everything if the run has none. */
-  readonly range: 'all' | 'run';
-  readonly deep: boolean;
-  readonly repair: boolean;
 }
 
 /** Where Iceberg tables are published: in the warehouse, or in a catalog. */

@@ -147,19 +147,16 @@ function jobMetrics(registry: Registry, health: Health) {
       duration.zero({ job });
     },
     see: (event: ResidentEvent): void => {
-      if (event.event === 'watching') {
-        running.set({ job: event.job }, 0);
-        if (event.next !== undefined) next.set({ job: event.job }, Date.parse(event.next) / 1000);
-      }
       if (event.event === 'missed') missed.inc({ job: event.job }, event.count);
-      if (event.event === 'late') late.set({ job: event.job }, 1);
-      if (event.event === 'end' && event.record.state === 'done') late.set({ job: event.job }, 0);
-      if (event.event === 'begin') running.set({ job: event.job }, 1);
       if (event.event === 'end') countRun(event.job, event.seconds, event.record);
       if (event.event === 'failed') runs.inc({ job: event.job, result: 'failed' });
-      if (event.event === 'end' || event.event === 'failed') running.set({ job: event.job }, 0);
     },
     read: (): void => {
+      for (const { job, ...state } of health.read().jobs) {
+        running.set({ job }, Number(state.running));
+        late.set({ job }, Number(state.late));
+        if (state.next !== undefined) next.set({ job }, Date.parse(state.next) / 1000);
+      }
       for (const [job, ms] of health.silence()) silence.set({ job }, ms / 1000);
     },
   };
