@@ -40,14 +40,17 @@ export interface Running {
 /**
  * Runs a command line to its end in this process, which spares the start of another one. For signals, commands at once, and
  * the end of a process: `startTonlake`.
+ *
+ * @param run of another build
  */
 export async function tonlake(
   args: readonly string[],
   options: Pick<CliOptions, 'env' | 'cwd'> = {},
+  run = runCommandLine,
 ): Promise<Finished> {
   const surroundings = { env: envOf(options), cwd: options.cwd };
   const argv = [process.execPath, CLI, ...args];
-  const outcome = await inProcess(`tonlake ${args.join(' ')}`, surroundings, () => runCommandLine(argv));
+  const outcome = await inProcess(`tonlake ${args.join(' ')}`, surroundings, () => run(argv));
   return { ...outcome, signal: undefined };
 }
 
