@@ -2,8 +2,9 @@ import type { Effects } from '../core/effects.ts';
 import { DeliveryError, formatError } from '../core/errors.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
+import { retry } from '../http/retry.ts';
 import type { CommitStep, Store } from '../warehouse/index.ts';
-import { openSender, type Send } from './delivery-target.ts';
+import type { Send, Sender } from './delivery-target.ts';
 import type { Feed } from './feed.ts';
 import type { FeedView } from './read-rows.ts';
 
@@ -123,9 +124,9 @@ export class Deliveries implements CommitStep {
   async #sendLast(view: FeedView): Promise<void> {
     await this.#idle();
     const { effects, send } = this.#options;
-    const none = (): void => undefined;
-    const signals = { ending: new AbortController().signal, stop: this.#stop.signal };
-    const sender = openSender({ effects, send, ...signals, attempts: LAST_ATTEMPTS, onFailure: none, onTaken: none });
+    const { signal } = this.#stop;
+    const sender: Sender = (target, body) =>
+      retry(() => send(target, body, signal), { effects, signal, attempts: LAST_ATTEMPTS, waitMs: 0 });
     const ends = await Promise.allSettled([...this.#states.keys()].map((feed) => feed.deliver(view, sender)));
     this.#left = ends.find((end) => end.status === 'rejected')?.reason;
   }
@@ -136,11 +137,14 @@ export class Deliveries implements CommitStep {
 
   async #run(feed: Feed, state: State, view: FeedView): Promise<void> {
     const { effects, send } = this.#options;
-    const sender = openSender({
-      ...{ effects, send, ending: this.#ending.signal, stop: this.#stop.signal },
-      onFailure: (error) => this.#failed(feed, state, error),
-      onTaken: () => this.#taken(feed, state),
-    });
+    const { signal } = this.#stop;
+    const sender: Sender = async (target, body) => {
+      await retry(() => send(target, body, signal), {
+        ...{ effects, signal, ending: this.#ending.signal, attempts: Number.POSITIVE_INFINITY, waitMs: 0 },
+        onRetry: ({ error }) => this.#failed(feed, state, error),
+      });
+      this.#taken(feed, state);
+    };
     try {
       while (state.isStale && !this.#stop.signal.aborted) {
         state.isStale = false;

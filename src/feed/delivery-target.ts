@@ -1,7 +1,5 @@
-import type { Effects } from '../core/effects.ts';
-import { DeliveryError, type TonlakeError, UsageError } from '../core/errors.ts';
+import { DeliveryError, UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
-import { retry } from '../http/retry.ts';
 import { type NoticeTarget, sendNotice } from '../jobs/webhook.ts';
 
 /** Who receives lines or alerts. */
@@ -26,32 +24,8 @@ export const sendTo: Send = async ({ notice, name }, body, signal) => {
   signal.throwIfAborted();
 };
 
-export interface SenderOptions {
-  readonly effects: Effects;
-  readonly send: Send;
-  /** When aborted, a failed attempt is the last one. */
-  readonly ending: AbortSignal;
-  /** Ends what is being sent. */
-  readonly stop: AbortSignal;
-  /** Attempts for each body. Default: until it is taken. */
-  readonly attempts?: number | undefined;
-  /** Told of each failed attempt that is followed by another one. */
-  readonly onFailure: (error: TonlakeError) => void;
-  /** Told when a body was taken. */
-  readonly onTaken: () => void;
-}
-
 /** Sends a body until it is taken. @throws {DeliveryError} the last one, after all attempts */
 export type Sender = (target: DeliveryTarget, body: string) => Promise<void>;
-
-export function openSender(options: SenderOptions): Sender {
-  const { effects, send, ending, stop, attempts = Number.POSITIVE_INFINITY, onFailure, onTaken } = options;
-  return async (target, body) => {
-    const onRetry = ({ error }: { readonly error: TonlakeError }): void => onFailure(error);
-    await retry(() => send(target, body, stop), { effects, attempts, waitMs: 0, signal: stop, ending, onRetry });
-    onTaken();
-  };
-}
 
 /**
  * The target of `--on-commit`: a URL, `env:NAME` for a URL in a variable, or a command for the shell.

@@ -1,14 +1,13 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { realEffects } from '../../src/core/effects.ts';
 import { DeliveryError, formatError } from '../../src/core/errors.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import type { Alert } from '../../src/feed/alert.ts';
 import { AlertFeed } from '../../src/feed/alert-feed.ts';
 import { messageOf } from '../../src/feed/alert-message.ts';
-import { openSender } from '../../src/feed/delivery-target.ts';
+import type { Sender } from '../../src/feed/delivery-target.ts';
 import { loadAlerts } from '../../src/feed/load-alerts.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
@@ -168,16 +167,11 @@ class Telling {
     const [alert] = await load(text);
     const [target] = alert?.targets ?? [];
     if (alert === undefined || target === undefined) throw new Error('expected an alert');
-    const never = new AbortController().signal;
-    const sender = openSender({
-      ...{ effects: realEffects, ending: never, stop: never, attempts: 1 },
-      ...{ onFailure: () => undefined, onTaken: () => undefined },
-      send: async (_, body) => {
-        if (refuses) throw new DeliveryError('away', { code: 'not-taken', retryable: true });
-        this.told.push(JSON.parse(body));
-        if (this.told.length === dieAt) throw new Error('killed');
-      },
-    });
+    const sender: Sender = async (_, body) => {
+      if (refuses) throw new DeliveryError('away', { code: 'not-taken', retryable: true });
+      this.told.push(JSON.parse(body));
+      if (this.told.length === dieAt) throw new Error('killed');
+    };
     const view = await openReader(this.#warehouse, registry.tables);
     const feed = new AlertFeed(this.#warehouse, alert, target);
     try {

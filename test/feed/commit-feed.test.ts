@@ -53,6 +53,7 @@ interface Sending {
   readonly targets?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly onEvent?: (event: DeliveryEvent) => void;
+  readonly isPatient?: () => boolean;
 }
 
 /** Sends what a store has for the targets, until they have all of it. */
@@ -144,6 +145,30 @@ describe('a target', () => {
     isAway = false;
     await (await openSending(store, send, { targets })).end();
     expect(taken.map(({ number }) => number)).toEqual([1, 2, 3, 1, 2, 3]);
+    await store.close();
+  });
+
+  test('of a run gets at the end what is left, three times at most, and what it does not take is an error', async () => {
+    const store = await openTestStore(freshPath('parquet'));
+    const isPatient = () => true;
+    const endAfter = async (refuses: (attempt: number) => boolean) => {
+      const { send, numbers } = receiver(refuses);
+      const sending = await openSending(store, send, { isPatient });
+      await commitItems(store, 10 * store.ledger().length, 10 * store.ledger().length + 9);
+      sending.committed(store, 'sandbox');
+      await sending.end();
+      return { sending, numbers };
+    };
+    // One attempt beside the commits, which the end cuts short, and two of the three at the end.
+    const late = await endAfter((attempt) => attempt <= 3);
+    expect(late.numbers()).toEqual([1]);
+    late.sending.requireTaken();
+    const away = await endAfter((attempt) => attempt <= 4);
+    expect(away.numbers()).toEqual([]);
+    expect(() => away.sending.requireTaken()).toThrow(
+      expect.objectContaining({ code: 'not-taken', hint: expect.stringContaining('the next command') }),
+    );
+    expect((await endAfter(() => false)).numbers()).toEqual([2, 3]);
     await store.close();
   });
 
