@@ -18,21 +18,12 @@ import {
   refOf,
 } from './cells/cell-table';
 import { sha256Init } from './cells/sha256';
-import { columnsAt } from './content/columns';
+import { columnsAt, textAt } from './content/columns';
 import { extraCells } from './content/extra-currencies';
 import { MSG_EXTRA_VALUE, TX_EXTRA_CREDIT, TX_EXTRA_FEES } from './content/fields';
-import {
-  buildMessages,
-  compareParts,
-  isOpcodeWrong,
-  MESSAGE,
-  opcodeOf,
-  placeMessages,
-  readMessages,
-  rowOf,
-  stateOf,
-} from './content/messages';
-import { appendBits, findParents, groupMessages, placeOffsets } from './content/stored';
+import { MESSAGE, placeMessages, placeSlots, rowOf, settleTwins, stateOf } from './content/message-table';
+import { buildMessages, compareParts, isOpcodeWrong, opcodeOf, readMessages } from './content/messages';
+import { appendBits, findParents, findPiece, groupMessages, linkPiece, pieceSize } from './content/stored';
 import {
   assignMessages,
   buildTransactions,
@@ -50,16 +41,19 @@ export {
   contentOf,
   depthOf,
   findParents,
+  findPiece,
   groupMessages,
   hashPending,
   isOpcodeWrong,
+  linkPiece,
   opcodeOf,
-  placeOffsets,
+  pieceSize,
   readBag,
   refCountOf,
   refOf,
   rowOf,
   stateOf,
+  textAt,
   verdictOf,
 };
 
@@ -111,18 +105,22 @@ export function prove(from: u32, to: u32, starts: usize, order: usize, work: usi
   if (cells > MAX_CELLS) return false;
   const atMessages = work + <usize>(to - from) * TRANSACTION;
   const positions = atMessages + <usize>messages * MESSAGE;
-  const rooms = (positions + ((<usize>messages) << 2) + 63) & ~63;
+  const slots = positions + ((<usize>messages) << 2);
+  const slotCount: u32 = (<u32>1) << (33 - clz(messages));
+  const rooms = (slots + ((<usize>slotCount) << 2) + 63) & ~63;
   const table = (rooms + <usize>cells * ROOM + 127) & ~63;
   if (!growTo(table)) return false;
   forgetPending();
   placeRooms(rooms, cells);
   placeCells(table);
   placeMessages(atMessages, messages, rows, isHashed);
+  placeSlots(slots, slotCount);
   placeTransactions(work, from, to, positions, isHashed);
   readMessages();
   hashPending();
   compareParts();
   while (buildMessages() > 0) hashPending();
+  settleTwins();
   assignMessages(ownStarts);
   openTransactions();
   hashPending();

@@ -40,8 +40,8 @@ export interface WrongOpcode {
 }
 
 /** Transactions proven at once: enough to fill the lanes of SHA-256, and few enough for the cache of the processor. */
-const BATCH = 512;
-/** A state of messages in `wasm/content/messages.ts`. */
+const BATCH = 128;
+/** A state of messages in `wasm/content/message-table.ts`. */
 const UNKNOWN_STATE = 2;
 export const CONTRADICTED = verdicts.indexOf('contradicted');
 
@@ -103,7 +103,7 @@ function place(memory: ProofMemory, index: number, column: ProofColumn | undefin
   if (column === undefined || end <= from) return;
   const { offsets, values, width } = column;
   const bits = (of: Uint8Array): number => memory.put(of.subarray(from >> 3, (end + 7) >> 3));
-  const placed = { rows: end - from, validity: bits(column.validity), offsets: 0, width, step: 4 };
+  const placed = { rows: end - from, validity: bits(column.validity), offsets: 0, width };
   if (offsets === undefined) {
     const own = width === 0 ? bits(values) : memory.put(values.subarray(from * width, end * width));
     memory.describe(index, { ...placed, values: own });

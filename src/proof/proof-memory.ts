@@ -4,16 +4,10 @@ import { type Module, memoryOf, openModule } from '../core/web-assembly.ts';
 export interface Prover extends Module {
   columnsAt(): number;
   appendBits(to: number, before: number, from: number, count: number): void;
-  placeOffsets(
-    starts: number,
-    lengths: number,
-    room: number,
-    validity: number,
-    bytes: number,
-    columns: number,
-    rows: number,
-    to: number,
-  ): void;
+  findPiece(strings: number, validity: number, from: number, to: number): number;
+  pieceSize(): number;
+  linkPiece(strings: number, at: number): number;
+  textAt(string: number): number;
   findParents(transactions: number, messages: number, table: number, to: number): void;
   groupMessages(parents: number, messages: number, transactions: number, starts: number, order: number): void;
   prove(from: number, to: number, starts: number, order: number, work: number, isHashed: boolean): number;
@@ -28,19 +22,21 @@ export interface Prover extends Module {
 export interface PlacedColumn {
   readonly rows: number;
   readonly validity: number;
-  /** Of texts and bytes: positions after `values`. */
+  /** Of texts and bytes: positions after `values`, or `STRINGS`; else 0. */
   readonly offsets: number;
   readonly values: number;
   /** Bytes of each row; 0 for bits, and for texts and bytes. */
   readonly width: number;
-  /** Bytes between the offsets of two rows. */
-  readonly step: number;
 }
 
+/** Instead of offsets: values are strings of a database, 16 bytes each. */
+export const STRINGS = 1;
+
 /** Numbers that describe a column. */
-const DESCRIPTION = 6;
+const DESCRIPTION = 5;
 const ALIGNMENT = 16;
-const GROWTH = 1.25;
+/** Memory doubles, at most by this many bytes. */
+const MOST_GROWTH = 2 ** 26;
 
 /** The memory of an instance of `wasm/proof.ts`. */
 export class ProofMemory {
@@ -57,8 +53,10 @@ export class ProofMemory {
   reserve(bytes: number): number {
     const at = this.next;
     this.next = (at + bytes + 2 * ALIGNMENT) & -ALIGNMENT;
-    // Growing is slow.
-    if (this.next > this.prover.memory.buffer.byteLength) memoryOf(this.prover, Math.ceil(this.next * GROWTH));
+    // Growing is slow, and what is not used takes no memory.
+    if (this.next > this.prover.memory.buffer.byteLength) {
+      memoryOf(this.prover, this.next + Math.min(this.next, MOST_GROWTH));
+    }
     return at;
   }
 
@@ -77,8 +75,8 @@ export class ProofMemory {
   }
 
   /** @param index position of its name in `proof-columns.ts` */
-  describe(index: number, { rows, validity, offsets, values, width, step }: PlacedColumn): void {
+  describe(index: number, { rows, validity, offsets, values, width }: PlacedColumn): void {
     const at = this.prover.columnsAt() + index * 4 * DESCRIPTION;
-    this.words(at, DESCRIPTION).set([rows, validity, offsets, values, width, step]);
+    this.words(at, DESCRIPTION).set([rows, validity, offsets, values, width]);
   }
 }

@@ -29,8 +29,15 @@ export interface RawRows {
   validity(column: number): Uint8Array | null;
   /** Values of a fixed width, in bytes. */
   values(column: number, width: number): Uint8Array;
-  /** Copies the blobs of a column, none of which is null, by `copy`, which returns the new address. Returns that of each. */
-  blobs(column: number, copy: (bytes: Uint8Array) => number): Int32Array;
+}
+
+/** Bytes of a `duckdb_string_t`, the value of a text or a blob: its length, then up to 12 bytes of it, or 4 of them and a pointer to all. */
+export const STRING_BYTES = 16;
+const POINTER = 8;
+
+/** Bytes from where the text of a row begins, which has more than 12 bytes. */
+export function pointedBytes({ buffer, byteOffset }: Uint8Array, row: number, bytes: number): Uint8Array {
+  return vectorMemory().get_data_from_pointer(buffer, byteOffset + row * STRING_BYTES + POINTER, bytes);
 }
 
 /** A DuckDB instance with one connection. */
@@ -180,7 +187,6 @@ export class Database {
           count,
           validity: (column) => memory.vector_get_validity(vectorOf(column), 8 * Math.ceil(count / 64)),
           values: (column, width) => memory.vector_get_data(vectorOf(column), count * width),
-          blobs: (column, copy) => copyBlobs(memory.vector_get_data(vectorOf(column), count * STRING), copy),
         });
       }
     });
@@ -263,40 +269,6 @@ export class Database {
       if (this.#running === 0 && this.#closing !== undefined) this.#closeNow();
     }
   }
-}
-
-/** Bytes of a `duckdb_string_t`: length, then up to 12 bytes of the value, or 4 and a pointer to all. */
-const STRING = 16;
-const POINTER = 8;
-const MOST_INLINED = 12;
-
-/** DuckDB puts values that it computes one after the other, at most aligned: those are copied together. */
-function copyBlobs(strings: Uint8Array, copy: (bytes: Uint8Array) => number): Int32Array {
-  const view = new DataView(strings.buffer, strings.byteOffset, strings.length);
-  const places = new Int32Array(strings.length / STRING);
-  const lengthOf = (row: number): number => view.getUint32(row * STRING, true);
-  const pointerOf = (row: number): number =>
-    view.getUint32(row * STRING + POINTER, true) + view.getUint32(row * STRING + POINTER + 4, true) * 2 ** 32;
-  for (let first = 0, end = 0; first < places.length; first = end) {
-    end = first + 1;
-    if (lengthOf(first) <= MOST_INLINED) {
-      const at = first * STRING + 4;
-      places[first] = copy(strings.subarray(at, at + lengthOf(first)));
-      continue;
-    }
-    const from = pointerOf(first);
-    let to = from + lengthOf(first);
-    for (; end < places.length && lengthOf(end) > MOST_INLINED; end++) {
-      const next = pointerOf(end);
-      if (next < to || next >= to + POINTER) break;
-      places[end] = next - from;
-      to = next + lengthOf(end);
-    }
-    const at = strings.byteOffset + first * STRING + POINTER;
-    const place = copy(vectorMemory().get_data_from_pointer(strings.buffer, at, to - from));
-    for (let row = first; row < end; row++) places[row] = (places[row] as number) + place;
-  }
-  return places;
 }
 
 /** An instance whose connections tell all times in UTC, whatever the zone of this machine. */

@@ -1,12 +1,13 @@
 import { intersectSpans, type Span } from '../core/span.ts';
+import { seqnoColumn } from '../declare/block-column.ts';
 import type { TableDef } from '../declare/table.ts';
 import { provePlaced } from '../proof/content-proof.ts';
 import { messageColumns, transactionColumns } from '../proof/proof-columns.ts';
 import { ProofMemory } from '../proof/proof-memory.ts';
 import { uncheckedReasons, verdicts } from '../proof/verdicts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { spanCondition } from '../sql/span-condition.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
-import { inRuns } from './audit-scope.ts';
 import type { Finding } from './finding.ts';
 import { StoredRows } from './stored-rows.ts';
 
@@ -17,6 +18,8 @@ export interface ContentScope {
   readonly pipeline: string;
   readonly transactions: TableDef;
   readonly messages: TableDef;
+  /** The blocks that `t` and `m` have. */
+  readonly runs: readonly Span[];
   /** False if the hashes are not those of cells: then only what else must hold is checked. */
   readonly isHashed: boolean;
   /** Blocks whose messages were exported without their opcodes. */
@@ -58,15 +61,16 @@ async function chunksOf({ database }: DamagedStore): Promise<readonly Chunk[]> {
 
 async function auditChunk(
   warehouse: DamagedStore,
-  { pipeline, transactions: main, messages: ends, isHashed, withoutOpcodes }: ContentScope,
+  { pipeline, transactions: main, messages: ends, runs, isHashed, withoutOpcodes }: ContentScope,
   { span, count, messages: most }: Chunk,
   memory: ProofMemory,
 ): Promise<readonly Finding[]> {
+  const spans = intersectSpans(runs, [span]);
   memory.clear(transactionColumns.length + endColumns.length);
   const transactions = new StoredRows(memory, main, [...transactionColumns, 'mc_block_seqno'], count);
-  await readRows(warehouse, main, transactions, span);
+  await readRows(warehouse, main, transactions, spans);
   const messages = new StoredRows(memory, ends, endColumns, most);
-  await readRows(warehouse, ends, messages, span);
+  await readRows(warehouse, ends, messages, spans);
   transactions.describe(transactionColumns, 0);
   messages.describe(endColumns, transactionColumns.length);
   const parents = memory.reserve(4 * messages.count);
@@ -96,8 +100,13 @@ async function auditChunk(
 }
 
 /** Adds the rows of a table in some blocks. */
-function readRows({ database }: DamagedStore, table: TableDef, rows: StoredRows, { from, to }: Span): Promise<void> {
-  const columns = rows.columns(quoteName).join(', ');
-  const query = `SELECT ${columns} FROM ${inRuns(table)} WHERE mc BETWEEN ${from} AND ${to}`;
+function readRows(
+  { database }: DamagedStore,
+  table: TableDef,
+  rows: StoredRows,
+  spans: readonly Span[],
+): Promise<void> {
+  const condition = spanCondition(quoteName(seqnoColumn(table)), spans);
+  const query = `SELECT ${rows.selected(quoteName)} FROM ${quoteName(table.name)} WHERE ${condition}`;
   return database.readRaw(query, (read) => rows.add(read));
 }

@@ -263,7 +263,14 @@ async function auditCounted(
     const proved = isHashed ? subtractSpans(complete, unhashed) : intersectSpans(complete, unhashed);
     if (proved.length === 0) continue;
     if (formatSpans(proved) !== formatSpans(followed)) await setRows(proved);
-    const scope = { pipeline: pipeline.name, transactions: main, messages: ends, isHashed, withoutOpcodes };
+    const scope = {
+      pipeline: pipeline.name,
+      transactions: main,
+      messages: ends,
+      runs: proved,
+      isHashed,
+      withoutOpcodes,
+    };
     tell(await auditContent(warehouse, scope));
   }
   return edges;

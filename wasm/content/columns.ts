@@ -3,18 +3,19 @@
 import { putVarUint, putVarUints, setMisfit } from '../cells/builder';
 import { decodeSixteen, invalidIn } from '../kernel/six-bits';
 
-// A column: number of rows (those after them are null), addresses of validity, offsets (of texts and bytes only) and values, bytes per row
-// (0 for bits; a flag may have one byte), and the bytes from the offset of a row to that of the next; the offset after that of a row is its
-// end. A column that is not there has 0 rows.
+// A column: number of rows (those after them are null), addresses of validity, offsets (0 unless it has texts or bytes) and values, and bytes
+// per row (0 for bits; a flag may have one byte). If the offsets are 1, values are strings of 16 bytes each: length, then up to 12 bytes of
+// the text, or 4 of them and its address. A column that is not there has 0 rows.
 const ROWS: usize = 0;
 const VALIDITY: usize = 4;
 const OFFSETS: usize = 8;
 const VALUES: usize = 12;
 const WIDTH: usize = 16;
-const STEP: usize = 20;
-const COLUMN: usize = 24;
+const COLUMN: usize = 20;
+/** Stands for offsets. */
+const STRINGS: usize = 1;
 
-const columns: usize = memory.data(24 * 128, 16);
+const columns: usize = memory.data(20 * 128, 16);
 
 /** Where the caller describes the columns, in the order of the constants that name them. */
 export function columnsAt(): usize {
@@ -30,7 +31,7 @@ export function has(name: u32, row: u32): bool {
   return bitAt(load<u32>(column, VALIDITY), row);
 }
 
-function bitAt(bits: usize, position: u32): bool {
+export function bitAt(bits: usize, position: u32): bool {
   return ((load<u8>(bits + (position >> 3)) >> <u8>(position & 7)) & 1) != 0;
 }
 
@@ -74,18 +75,32 @@ export function amount(name: u32, row: u32): u64 {
   return <u64>value;
 }
 
-function offsetAt(column: usize, row: u32): usize {
-  return <usize>load<u32>(column, OFFSETS) + <usize>row * <usize>load<u32>(column, STEP);
+/** Bytes of a string, where the address of its text is, and the length up to which the text is in the string itself. */
+export const STRING_BITS: usize = 4;
+export const ADDRESS: usize = 8;
+export const MOST_INLINED: u32 = 12;
+
+/** Address of the text of a string. */
+export function textAt(string: usize): usize {
+  return load<u32>(string) > MOST_INLINED ? <usize>load<u32>(string, ADDRESS) : string + 4;
 }
+
 /** Address of a text or of bytes. */
 export function bytesAt(name: u32, row: u32): usize {
   const column = columnAt(name);
-  return <usize>load<u32>(column, VALUES) + <usize>load<u32>(offsetAt(column, row));
+  const values = <usize>load<u32>(column, VALUES);
+  const offsets = <usize>load<u32>(column, OFFSETS);
+  return offsets == STRINGS
+    ? textAt(values + ((<usize>row) << STRING_BITS))
+    : values + load<u32>(offsets + ((<usize>row) << 2));
 }
 /** Length of a text or of bytes; 0 for null. */
 export function lengthAt(name: u32, row: u32): u32 {
   if (!has(name, row)) return 0;
-  const offset = offsetAt(columnAt(name), row);
+  const column = columnAt(name);
+  const offsets = <usize>load<u32>(column, OFFSETS);
+  if (offsets == STRINGS) return load<u32>(<usize>load<u32>(column, VALUES) + ((<usize>row) << STRING_BITS));
+  const offset = offsets + ((<usize>row) << 2);
   return load<u32>(offset, 4) - load<u32>(offset);
 }
 
@@ -99,6 +114,27 @@ export function isText(name: u32, row: u32, text: string): bool {
     if (load<u8>(from + i) != load<u8>(characters + (i << 1))) return false;
   }
   return true;
+}
+
+/** True if two rows have the same values in the columns from one to another. */
+export function areSame(first: u32, last: u32, a: u32, b: u32): bool {
+  for (let name = first; name <= last; name++) {
+    const isThere = has(name, a);
+    if (isThere != has(name, b) || (isThere && !isSame(name, a, b))) return false;
+  }
+  return true;
+}
+
+function isSame(name: u32, a: u32, b: u32): bool {
+  const column = columnAt(name);
+  if (load<u32>(column, OFFSETS) != 0) {
+    const length = lengthAt(name, a);
+    return length == lengthAt(name, b) && memory.compare(bytesAt(name, a), bytesAt(name, b), length) == 0;
+  }
+  const width = <usize>load<u32>(column, WIDTH);
+  if (width == 0) return flag(name, a) == flag(name, b);
+  const values = <usize>load<u32>(column, VALUES);
+  return memory.compare(values + <usize>a * width, values + <usize>b * width, width) == 0;
 }
 
 /** Decodes a hash, 44 characters of base64, to 32 bytes at `to`. False if it is another text, or null. */

@@ -19,7 +19,7 @@ import {
   TX_TOTAL_FEES,
   TX_TYPE,
 } from './fields';
-import { isReceived, rowOf } from './messages';
+import { isReceived, rowOf } from './message-table';
 
 /** Checks a transaction whose messages are `count` from `first` on. */
 export function hasSoundFacts(row: u32, first: u32, count: u32): bool {

@@ -57,89 +57,43 @@ import {
   MSG_SOURCE,
   MSG_VALUE,
 } from './fields';
+import {
+  AGREES,
+  BODY,
+  becomesTwin,
+  CELL,
+  CONTRADICTED,
+  DESTINATION,
+  DESTINATION_WORKCHAIN,
+  EXTERNAL_IN,
+  EXTERNAL_OUT,
+  EXTRA,
+  FORM,
+  HAS_OTHER_OPCODE,
+  HAS_SOURCE,
+  HASH,
+  INIT,
+  INTERNAL,
+  IS_RECEIVED,
+  isHashed,
+  isTwin,
+  KIND,
+  kindOf,
+  MESSAGE,
+  messageAt,
+  messageCount,
+  NORMAL,
+  OPEN,
+  rowOf,
+  SOURCE,
+  SOURCE_WORKCHAIN,
+  STATE,
+  setState,
+  TWIN,
+  UNKNOWN,
+} from './message-table';
 
-/** Not decided yet. */
-export const OPEN: u8 = 0;
-/** The cell has the hash. */
-export const AGREES: u8 = 1;
-/** The cell cannot be rebuilt, for a reason that is no contradiction: the hash stands for it, and its depth is guessed. */
-export const UNKNOWN: u8 = 2;
-/** No form has the hash, or a part of the message contradicts another. */
-export const CONTRADICTED: u8 = 3;
-
-export const INTERNAL: u8 = 0;
-export const EXTERNAL_IN: u8 = 1;
-export const EXTERNAL_OUT: u8 = 2;
-
-// Messages of a batch are named by their position among them. Fields of a message at work: its cells; what was found; its form and the next one; 32 bytes each for hash, source and destination.
-const CELL: usize = 0;
-const BODY: usize = 4;
-const INIT: usize = 8;
-const EXTRA: usize = 12;
-const STATE: usize = 16;
-const KIND: usize = 17;
-const FORM: usize = 18;
-const TRIES: usize = 19;
-const HAS_SOURCE: usize = 20;
-const SOURCE_WORKCHAIN: usize = 21;
-const DESTINATION_WORKCHAIN: usize = 22;
-const HAS_OTHER_OPCODE: usize = 23;
-const NORMAL: usize = 24;
-const IS_RECEIVED: usize = 28;
-const HASH: usize = 32;
-const SOURCE: usize = 64;
-const DESTINATION: usize = 96;
-export const MESSAGE: usize = 128;
-
-let messages: usize = 0;
-let count: u32 = 0;
-/** The row of each. */
-let rows: usize = 0;
 const other: usize = memory.data(32, 16);
-
-/** True if the hashes are those of cells; else only bodies, StateInits and opcodes are checked. */
-let isHashed: bool = true;
-
-export function placeMessages(at: usize, messageCount: u32, rowsAt: usize, hashed: bool): void {
-  isHashed = hashed;
-  rows = rowsAt;
-  messages = at;
-  count = messageCount;
-}
-
-function messageAt(position: u32): usize {
-  return messages + <usize>position * MESSAGE;
-}
-export function rowOf(position: u32): u32 {
-  return load<u32>(rows + ((<usize>position) << 2));
-}
-export function stateOf(position: u32): u8 {
-  return load<u8>(messageAt(position), STATE);
-}
-export function kindOf(position: u32): u8 {
-  return load<u8>(messageAt(position), KIND);
-}
-export function cellOf(position: u32): u32 {
-  return load<u32>(messageAt(position), CELL);
-}
-export function sourceOf(position: u32): usize {
-  return messageAt(position) + SOURCE;
-}
-export function destinationOf(position: u32): usize {
-  return messageAt(position) + DESTINATION;
-}
-export function destinationWorkchainOf(position: u32): i32 {
-  return load<i8>(messageAt(position), DESTINATION_WORKCHAIN);
-}
-export function sourceWorkchainOf(position: u32): i32 {
-  return load<i8>(messageAt(position), SOURCE_WORKCHAIN);
-}
-export function hasSource(position: u32): bool {
-  return load<u8>(messageAt(position), HAS_SOURCE) != 0;
-}
-function setState(message: usize, state: u8): void {
-  store<u8>(message, state, STATE);
-}
 
 /** True for an address that is there, but of a form whose bits the API does not give: `addr_extern`, `addr_var`. */
 function isForeign(name: u32, row: u32): bool {
@@ -151,16 +105,20 @@ function isNone(name: u32, row: u32): bool {
 
 /** Reads hashes, addresses and bags of all messages; the cells of the bags wait for their hashes. */
 export function readMessages(): void {
-  for (let position: u32 = 0; position < count; position++) {
+  for (let position: u32 = 0; position < messageCount; position++) {
     const row = rowOf(position);
     const message = messageAt(position);
     memory.fill(message, 0, MESSAGE);
-    store<u8>(message, <u8>isText(MSG_DIRECTION, row, 'in'), IS_RECEIVED);
+    const isIn = isText(MSG_DIRECTION, row, 'in');
+    store<u8>(message, <u8>isIn, IS_RECEIVED);
+    const isNamed = readHash(MSG_HASH, row, message + HASH) && (isIn || isText(MSG_DIRECTION, row, 'out'));
+    if (isNamed && becomesTwin(position)) continue;
+    store<u32>(message, NONE, TWIN);
     store<u32>(message, NONE, BODY);
     store<u32>(message, NONE, INIT);
     store<u32>(message, NONE, EXTRA);
     store<u32>(message, reserveBuilt(1), CELL);
-    setState(message, readMessage(row, message));
+    setState(message, isNamed ? readMessage(row, message) : CONTRADICTED);
   }
 }
 
@@ -173,8 +131,6 @@ function readMessage(row: u32, message: usize): u8 {
       ? EXTERNAL_OUT
       : INTERNAL;
   store<u8>(message, kind, KIND);
-  if (!readHash(MSG_HASH, row, message + HASH)) return CONTRADICTED;
-  if (load<u8>(message, IS_RECEIVED) == 0 && !isText(MSG_DIRECTION, row, 'out')) return CONTRADICTED;
   const state = isForeign(MSG_SOURCE, row) || isForeign(MSG_DESTINATION, row) ? UNKNOWN : OPEN;
   if (!isNone(MSG_SOURCE, row) && !isForeign(MSG_SOURCE, row)) {
     if (kind == EXTERNAL_IN || !readAddress(MSG_SOURCE, row, message + SOURCE)) return CONTRADICTED;
@@ -224,10 +180,10 @@ function buildNormal(message: usize): void {
 
 /** Compares the parts of all messages that have hashes of their own; those of bags are known. */
 export function compareParts(): void {
-  for (let position: u32 = 0; position < count; position++) {
+  for (let position: u32 = 0; position < messageCount; position++) {
     const row = rowOf(position);
     const message = messageAt(position);
-    if (load<u8>(message, STATE) == CONTRADICTED) continue;
+    if (load<u8>(message, STATE) == CONTRADICTED || isTwin(message)) continue;
     const agrees =
       hasHash(row, MSG_BODY_HASH, load<u32>(message, BODY)) &&
       hasHash(row, MSG_INIT_HASH, load<u32>(message, INIT)) &&
@@ -322,11 +278,11 @@ function build(row: u32, message: usize, form: u32): bool {
 export function buildMessages(): u32 {
   if (!isHashed) return 0;
   let waiting: u32 = 0;
-  for (let position: u32 = 0; position < count; position++) {
+  for (let position: u32 = 0; position < messageCount; position++) {
     const row = rowOf(position);
     const message = messageAt(position);
-    if (load<u8>(message, STATE) != OPEN) continue;
-    if (load<u8>(message, TRIES) > 0 && sameHash(cellAt(load<u32>(message, CELL)), message + HASH)) {
+    if (load<u8>(message, STATE) != OPEN || isTwin(message)) continue;
+    if (load<u8>(message, FORM) > 0 && sameHash(cellAt(load<u32>(message, CELL)), message + HASH)) {
       setState(message, AGREES);
       continue;
     }
@@ -350,7 +306,6 @@ function buildNext(row: u32, message: usize): bool {
     if (!build(row, message, form)) continue;
     if (hasMisfit()) return false;
     close();
-    store<u8>(message, load<u8>(message, TRIES) + 1, TRIES);
     return true;
   }
   return false;
@@ -376,21 +331,6 @@ export function guessDepth(position: u32, guess: u32): void {
   const init = load<u32>(message, INIT);
   const deeper = max(body == NONE ? 0 : depthOf(cellAt(body)), init == NONE ? 0 : depthOf(cellAt(init)));
   setDepth(cellAt(load<u32>(message, CELL)), deeper + (guess < 2 ? 1 - guess : guess));
-}
-
-/** True for the message that a transaction received. */
-export function isReceived(position: u32): bool {
-  return load<u8>(messageAt(position), IS_RECEIVED) != 0;
-}
-
-/** Logical time by which outgoing messages are sorted. */
-export function createdOf(position: u32): u64 {
-  return amount(MSG_CREATED_LT, rowOf(position));
-}
-
-/** Time of a message that was sent. */
-export function createdAtOf(position: u32): u64 {
-  return amount(MSG_CREATED_AT, rowOf(position));
 }
 
 /** Gives up the proof of a message that is known to be incomplete: it is no contradiction. */

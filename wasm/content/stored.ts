@@ -1,6 +1,6 @@
 // Rows that come from a database in any order: their places in memory, and the transaction of each message.
 
-import { bytesAt, lengthAt } from './columns';
+import { ADDRESS, bitAt, bytesAt, lengthAt, MOST_INLINED, STRING_BITS } from './columns';
 import { MSG_TRANSACTION, TX_HASH } from './fields';
 
 /** Sets the bits of rows from `before` on as those at `from`, which is 0 if all are set. Bits after them are cleared. */
@@ -17,35 +17,51 @@ export function appendBits(to: usize, before: u32, from: usize, count: u32): voi
   }
 }
 
+/** A database aligns texts to this many bytes, if it aligns them. */
+const ALIGNMENT: u64 = 7;
+
+/** Texts of strings that stand one after the other, at most aligned: their rows, the address of the first one, and that after the last. */
+let pieceFrom: u32 = 0;
+let pieceTo: u32 = 0;
+let pieceStart: u64 = 0;
+let pieceEnd: u64 = 0;
+
 /**
- * Places the offsets of texts and bytes that stand one after the other: for each row those of its columns, and their end.
+ * Finds the next texts that can be copied together, in the rows from one to before another.
  *
- * @param starts address of the first byte of each row
- * @param lengths of the values of each column, `room` rows apart
- * @param validity of each column, `bytes` apart; the length of null does not count
+ * @param strings address of those of all rows, with addresses of the database
+ * @returns the row of the first one; `to` if no string points to its text
  */
-export function placeOffsets(
-  starts: usize,
-  lengths: usize,
-  room: u32,
-  validity: usize,
-  bytes: usize,
-  columns: u32,
-  rows: u32,
-  to: usize,
-): void {
-  for (let row: u32 = 0; row < rows; row++) {
-    let at = load<u32>(starts + ((<usize>row) << 2));
-    const bit = (<u32>1) << (row & 7);
-    const own = validity + (row >> 3);
-    let length = lengths + ((<usize>row) << 2);
-    for (let column: u32 = 0; column < columns; column++, to += 4, length += (<usize>room) << 2) {
-      store<u32>(to, at);
-      if ((load<u8>(own + <usize>column * bytes) & bit) != 0) at += load<u32>(length);
-    }
-    store<u32>(to, at);
-    to += 4;
+export function findPiece(strings: usize, validity: usize, from: u32, to: u32): u32 {
+  pieceFrom = to;
+  for (let row = from; row < to; row++) {
+    const string = strings + ((<usize>row) << STRING_BITS);
+    const length = load<u32>(string);
+    if (length <= MOST_INLINED || !bitAt(validity, row)) continue;
+    const start = load<u64>(string, ADDRESS);
+    if (pieceFrom == to) {
+      pieceFrom = row;
+      pieceStart = start;
+    } else if (start < pieceEnd || start - pieceEnd > ALIGNMENT) break;
+    pieceEnd = start + length;
+    pieceTo = row + 1;
   }
+  return pieceFrom;
+}
+
+/** Bytes of the texts that were found. */
+export function pieceSize(): u32 {
+  return <u32>(pieceEnd - pieceStart);
+}
+
+/** Gives the strings of the texts that were found their address, now that these are copied to `at`. Returns the row after them. */
+export function linkPiece(strings: usize, at: usize): u32 {
+  for (let row = pieceFrom; row < pieceTo; row++) {
+    const string = strings + ((<usize>row) << STRING_BITS);
+    const place = load<u64>(string, ADDRESS) - pieceStart;
+    if (load<u32>(string) > MOST_INLINED) store<u64>(string, <u64>at + place, ADDRESS);
+  }
+  return pieceTo;
 }
 
 /**

@@ -40,15 +40,11 @@ import {
 import {
   CONTRADICTED,
   cellOf,
-  claimHash,
   createdAtOf,
   createdOf,
-  depthsOf,
   destinationOf,
   destinationWorkchainOf,
   EXTERNAL_IN,
-  excuse,
-  guessDepth,
   hasSource,
   isReceived,
   kindOf,
@@ -56,7 +52,8 @@ import {
   sourceWorkchainOf,
   stateOf,
   UNKNOWN,
-} from './messages';
+} from './message-table';
+import { claimHash, depthsOf, excuse, guessDepth } from './messages';
 import {
   buildDescription,
   hasCredit,
