@@ -3,6 +3,7 @@ import {
   beginCell,
   type Cell,
   Dictionary,
+  ExternalAddress,
   storeCurrencyCollection,
   storeMessage,
   storeSplitMergeInfo,
@@ -164,7 +165,32 @@ function internal({ now, flags }: Seed, { from, to, lt, value, extra }: Sent): M
   return { json, cell };
 }
 
+/** A message to an address outside of TON, which the API does not give. */
+function outside({ account, now }: Seed, lt: bigint): Message {
+  const body = beginCell().storeUint(7, 32).endCell();
+  const source = rawOf(account);
+  const dest = new ExternalAddress(lt, 64);
+  const info = { type: 'external-out', src: Address.parse(source), dest, createdLt: lt, createdAt: now } as const;
+  const cell = beginCell().store(storeMessage({ info, body })).endCell();
+  const json = {
+    ...{ hash: cell.hash().toString('base64'), source, destination: null, value: null, fwd_fee: null, ihr_fee: null },
+    ...{ created_lt: String(lt), created_at: String(now), opcode: '0x00000007', ihr_disabled: null, bounce: null },
+    ...{ bounced: null, import_fee: null, init_state: null },
+    message_content: { hash: body.hash().toString('base64'), body: body.toBoc().toString('base64'), decoded: null },
+  };
+  return { json, cell };
+}
+
 const skipped = { skipped: true, reason: 'no_gas' };
+
+/** An ordinary transaction whose compute phase was skipped. */
+function withoutCompute(seed: Seed, messages: Parameters<typeof made>[3]): Made {
+  const { aborted, destroyed } = seed;
+  const computePhase = { type: 'skipped', reason: 'no-gas' } as const;
+  const written = storeTransactionDescription({ type: 'generic', creditFirst: true, computePhase, aborted, destroyed });
+  const description = { type: 'ord', aborted, destroyed, credit_first: true, compute_ph: skipped };
+  return made(seed, description, beginCell().store(written).endCell(), messages);
+}
 
 const KINDS: Readonly<Record<string, (seed: Seed) => Made>> = {
   storage: (seed) => {
@@ -245,22 +271,22 @@ describe('a transaction of a kind that is rare on chain', () => {
       const of = (from: bigint, to: bigint, at: bigint) => internal(seed, { from, to, lt: at, value, extra: {} });
       const sent = Array.from({ length: 256 }, (_, index) => of(account, sibling, lt + 1n + BigInt(index)));
       const received = of(sibling, account, lt - 1n);
-      const computePhase = { type: 'skipped', reason: 'no-gas' } as const;
-      const { aborted, destroyed } = seed;
-      const written = storeTransactionDescription({
-        type: 'generic',
-        creditFirst: true,
-        computePhase,
-        aborted,
-        destroyed,
-      });
-      const description = { type: 'ord', aborted, destroyed, credit_first: true, compute_ph: skipped };
-      const stateOf = (count: number): readonly string[] => {
-        const messages = { received, sent: sent.slice(0, count) };
-        return statesOf([made(seed, description, beginCell().store(written).endCell(), messages).sent]);
-      };
+      const stateOf = (count: number) =>
+        statesOf([withoutCompute(seed, { received, sent: sent.slice(0, count) }).sent]);
       expect(stateOf(255)).toEqual(['agrees 0 0']);
       expect(stateOf(256)).toEqual(['many-messages 0 0']);
+    }
+  });
+
+  it('is tried in at most 60 combinations if the source does not give all of its messages', () => {
+    for (const seed of fc.sample(seeds, { numRuns: 2, seed: 7 })) {
+      const sent = Array.from({ length: 255 }, (_, index) => outside(seed, seed.lt + 1n + BigInt(index)));
+      const of = (count: number): Json => withoutCompute(seed, { sent: sent.slice(0, count) }).sent;
+      const altered = (count: number): Json => ({ ...of(count), total_fees: String(seed.fees + 1n) });
+      expect(statesOf([of(5), of(255)])).toEqual(['agrees 5 0', 'agrees 255 0']);
+      expect(statesOf([altered(5), altered(6), altered(255)])).toEqual([
+        ...['contradicted 5 0', 'many-unknown-messages 6 0', 'many-unknown-messages 255 0'],
+      ]);
     }
   });
 });
