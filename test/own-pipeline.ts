@@ -12,6 +12,19 @@ export const [OWN_ORDERS = '', EVERY = '', SOME_STATES = ''] = [...PAGE.matchAll
   ([, text = '']) => text.replace('tonlake/pipeline', DECLARE),
 );
 
+/** A list without a check of its paths, as in a first draft. */
+export const DRAFT = [
+  [/ *record: .*\n/, ''],
+  ['import { field', 'import { base64Hash, decimal38, lt, rawAddress, unixSeconds'],
+  ["field('/transaction_hash'", "base64Hash('/transaction_hash'"],
+  ["field('/transaction_lt'", "lt('/transaction_lt'"],
+  ["field('/transaction_now'", "unixSeconds('/transaction_now'"],
+  ["field('/amount'", "decimal38('/amount'"],
+  ["field('/source'", "rawAddress('/source'"],
+].reduce((text, [from = '', to = '']) => text.replace(from, to as string), OWN_ORDERS);
+/** The same with a path that no record has. */
+export const MISTAKE = DRAFT.replace("'/source'", "'/sourse'");
+
 /** A folder with one pipeline file. */
 export function pipelineFolder(text = OWN_ORDERS): string {
   const folder = freshFolder();

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { tonlake } from '../cli.ts';
+import { MISTAKE, OWN_ORDERS } from '../own-pipeline.ts';
 
 /** A command that fails or warns, and the command that its text suggests, which can be typed as it stands. */
 export interface Suggestion {
@@ -54,6 +55,12 @@ const runs =
 
 const JOB = '{network: sandbox, warehouse: v, pipelines: [transactions], range: "1000:1001", MORE}';
 const job = (more: string) => writes('jobs/nightly.yaml', JOB.replace('MORE', more));
+
+const alert = (table: string) =>
+  writes(
+    'a.yaml',
+    `doc: d\nselect: select nope from ${table}\nmessage: m\nnotify: [{webhook: "http://127.0.0.1:1/"}]\n`,
+  );
 
 const NOBODY = 'select account as address from transactions where lt < 0';
 
@@ -305,31 +312,69 @@ export const SUGGESTIONS: readonly Suggestion[] = [
     of: 'feed/load-alerts.ts',
     words: ['run', 'transactions', ...IN_W, '--alerts', 'a.yaml'],
     suggests: 'tonlake show --warehouse w',
+    given: alert('new_transactions'),
+  },
+  {
+    of: 'feed/followed-tables.ts',
+    words: ['run', 'transactions', ...IN_W, '--alerts', 'a.yaml'],
+    suggests: 'tonlake show --warehouse w',
+    given: alert('new_transaktions'),
+  },
+  {
+    of: 'chain/warehouse-times.ts',
+    words: ['verify', '--range=-1h:5000', ...W],
+    suggests: 'tonlake status --warehouse w',
+  },
+  { of: 'cli/run-live.ts', words: ['run', 'transactions', ...IN_W], suggests: 'tonlake status --warehouse w' },
+  {
+    of: 'cli/run-live.ts',
+    words: ['run', 'transactions', '--range', '900000000', '--network', 'NETWORK', '-w', 'v'],
+    suggests: 'tonlake run transactions --network NETWORK --range 900000000 --warehouse v',
+    code: 1,
+  },
+  {
+    of: 'jobs/job-steps.ts',
+    words: ['job', 'run', 'jobs/nightly.yaml'],
+    suggests: 'tonlake status --warehouse v',
     given: writes(
-      'a.yaml',
-      'doc: d\nselect: select nope from new_transactions\nmessage: m\nnotify: [{webhook: "http://127.0.0.1:1/"}]\n',
+      'jobs/nightly.yaml',
+      '{network: sandbox, warehouse: v, pipelines: [transactions], range: "1000:1001,900000000"}',
     ),
+  },
+  {
+    of: 'warehouse/query/double-entries.ts',
+    words: ['sql', 'from transactions', ...W],
+    suggests: 'tonlake verify --repair --warehouse FOLDER/w',
+    given: (folder) => {
+      const entry = JSON.parse(readFileSync(join(folder, 'w/_ledger/00000002.json'), 'utf8')) as object;
+      writes('w/_ledger/00000003.json', JSON.stringify({ ...entry, number: 3, id: 'a'.repeat(12) }))(folder);
+    },
+  },
+  {
+    of: 'declare/check-declaration.ts',
+    words: ['show', '--pipelines', 'own', ...W],
+    suggests: 'tonlake show',
+    given: writes('own/own_orders.js', OWN_ORDERS.replace("column: 'tx_lt'", "column: 'nope'")),
+  },
+  {
+    of: 'export/repeated-failure.ts',
+    words: ['run', 'own_orders', '--pipelines', 'own', '--range', '1000:1049', '-n', 'sandbox', '-w', 'v'],
+    suggests: 'tonlake api --network sandbox jetton/transfers limit=1',
+    given: writes('own/own_orders.js', MISTAKE),
   },
 ];
 
 /** Sources whose suggestions other tests type or compare, and those that only a bucket, a race or damaged memory reaches. */
 export const ELSEWHERE: readonly string[] = [
-  'chain/warehouse-times.ts',
   'cli/commands/init-command.ts',
   'cli/pending-live.ts',
   'cli/publishing.ts',
-  'cli/run-live.ts',
-  'declare/check-declaration.ts',
   'declare/stored-declaration.ts',
   'declare/walk.ts',
-  'export/repeated-failure.ts',
   'export/row-packs.ts',
-  'feed/followed-tables.ts',
   'follow/followed-marts.ts',
   'iceberg/publish-table.ts',
   'iceberg/publish-warehouse.ts',
-  'jobs/job-steps.ts',
-  'jobs/preflight.ts',
   'ui/list-tables.ts',
   'ui/read-overview.ts',
   'verify/repair.ts',
@@ -340,7 +385,6 @@ export const ELSEWHERE: readonly string[] = [
   'warehouse/ledger/declarations.ts',
   'warehouse/parquet-store/folder-backend.ts',
   'warehouse/parquet-store/rebuild-catalog.ts',
-  'warehouse/query/double-entries.ts',
   'warehouse/query/status.ts',
   'warehouse/rewrite-entries.ts',
 ];

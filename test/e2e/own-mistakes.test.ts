@@ -5,22 +5,11 @@ import { run } from '../../src/export/run.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
-import { OWN_ORDERS, pipelineFolder } from '../own-pipeline.ts';
+import { DRAFT, MISTAKE, OWN_ORDERS, pipelineFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { query } from './export.ts';
 
-/** A list without a check of its paths, as in a first draft. */
-const DRAFT = [
-  [/ *record: .*\n/, ''],
-  ['import { field', 'import { base64Hash, decimal38, lt, rawAddress, unixSeconds'],
-  ["field('/transaction_hash'", "base64Hash('/transaction_hash'"],
-  ["field('/transaction_lt'", "lt('/transaction_lt'"],
-  ["field('/transaction_now'", "unixSeconds('/transaction_now'"],
-  ["field('/amount'", "decimal38('/amount'"],
-  ["field('/source'", "rawAddress('/source'"],
-].reduce((text, [from = '', to = '']) => text.replace(from, to as string), OWN_ORDERS);
-const MISTAKE = DRAFT.replace("'/source'", "'/sourse'");
 const RANGE = '1000:1049';
 
 let sandbox: TestSandbox;
