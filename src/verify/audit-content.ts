@@ -1,4 +1,4 @@
-import { intersectSpans, type Span } from '../core/span.ts';
+import { hullOf, intersectSpans, type Span } from '../core/span.ts';
 import { seqnoColumn } from '../declare/block-column.ts';
 import type { TableDef } from '../declare/table.ts';
 import { provePlaced } from '../proof/content-proof.ts';
@@ -13,6 +13,8 @@ import { StoredRows } from './stored-rows.ts';
 
 /** Transactions that are in memory together. */
 const CHUNK = 40_000;
+/** Findings of a chunk: from here on, the last one stands for all others, so that memory stays bounded whatever was altered. */
+const MOST_FINDINGS = 100;
 
 export interface ContentScope {
   readonly pipeline: string;
@@ -31,7 +33,7 @@ const endColumns = [...messageColumns, 'tx_hash'];
 
 /**
  * Compares the stored transactions of the runs with their hashes. `t` and `m` have them and their messages in a compact form. Each
- * transaction that differs is a finding.
+ * transaction that differs is a finding, up to {@link MOST_FINDINGS} of a chunk.
  */
 export async function auditContent(warehouse: DamagedStore, scope: ContentScope): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
@@ -96,7 +98,15 @@ async function auditChunk(
     if (intersectSpans([blockOf(parent)], withoutOpcodes).length > 0) continue;
     add(parent, 'the opcode in the body of a message of', 'another');
   }
-  return findings;
+  return bounded(findings);
+}
+
+/** The first findings, and one for the others over all their blocks. */
+function bounded(findings: readonly Finding[]): readonly Finding[] {
+  const [next, ...more] = findings.slice(MOST_FINDINGS - 1);
+  if (next === undefined || more.length === 0) return findings;
+  const span = hullOf([next, ...more].flatMap((finding) => finding.span ?? []));
+  return [...findings.slice(0, MOST_FINDINGS - 1), { ...next, span, got: `${next.got}, and ${more.length} more` }];
 }
 
 /** Adds the rows of a table in some blocks. */

@@ -8,6 +8,7 @@ import { kinds } from '../../src/declare/kind.ts';
 import { run } from '../../src/export/run.ts';
 import { columnProofs } from '../../src/proof/column-proofs.ts';
 import { quoteName } from '../../src/sql/canonical-text.ts';
+import type { Finding } from '../../src/verify/finding.ts';
 import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { query } from '../e2e/export.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
@@ -127,6 +128,23 @@ describe('a DuckDB file, which has no checksums of rows', () => {
     expect(content.length).toBe(changes.length);
     // Those of shards that split and merge: test/proof/rare-kinds.test.ts.
     expect(never.filter((name) => !/^(split_info_.*|installed)$/.test(name))).toEqual([]);
+  });
+
+  test('whose transactions are all altered, has the first told one by one, and the others together', async () => {
+    const warehouse = join(freshFolder(), 'w.duckdb');
+    copyFileSync(sound, warehouse);
+    await edit(warehouse, 'UPDATE _rows.transactions SET total_fees = total_fees + 1');
+    const [[rows] = []] = await edit(warehouse, 'SELECT count(*)::INTEGER FROM _rows.transactions');
+    const found: Finding[] = [];
+    await verifyWarehouse({
+      ...{ warehouse, deep: true },
+      onEvent: (event) => void (event.event === 'finding' && event.kind === 'content' && found.push(event)),
+    });
+    expect(new Set(found.map(({ expected }) => expected)).size).toBe(100);
+    expect(found.slice(0, 99).map(({ got }) => got)).toEqual(Array.from({ length: 99 }, () => 'other content'));
+    expect(found.slice(99)).toMatchObject([
+      { span: { to: 1199 }, got: `other content, and ${Number(rows) - 100} more` },
+    ]);
   });
 
   test('with a flipped bit anywhere is refused, has a finding, or has its rows', async () => {
