@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -20,6 +21,27 @@ function compiled(): Plugin {
       return { id: at(`dist/${path.slice(at('.').length, -'.ts'.length)}.js`), external: true };
     },
   };
+}
+
+/** Files that take longest, which would leave all other processes idle if they came last. */
+const LONG = [
+  'spark/build-marts',
+  'browser/ui',
+  'e2e/bucket',
+  'e2e/nightly',
+  'verify/verify',
+  'e2e/lies',
+  'e2e/job-kill',
+  'e2e/kill',
+];
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      LONG.some((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
 }
 
 export default defineConfig({
@@ -46,5 +68,6 @@ export default defineConfig({
     maxWorkers: 3,
     // Few processes for all files: what is compiled and optimized for one serves the next.
     isolate: false,
+    sequence: { sequencer: LongFirst },
   },
 });
