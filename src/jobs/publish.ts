@@ -5,6 +5,9 @@ import { sha256Of } from '../core/sha256.ts';
 import { hashFile, listFolder, makeFolder, statIfAny, syncPath } from '../files/disk.ts';
 import type { StagedOutput } from './run-record.ts';
 
+/** The end of the name of a staged file, or of the draft from which it is written. */
+const STAGED = /\.new(\.[0-9a-f]{8})?$/;
+
 /** The output files of one run: each is staged next to its final path, and all are moved together. */
 export class Publication {
   readonly outputs: StagedOutput[] = [];
@@ -52,7 +55,7 @@ export class Publication {
   async #clear(folder: string): Promise<void> {
     const own = new Set(this.#staged.map((staged) => basename(staged)));
     for (const name of await listFolder(folder)) {
-      const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && name.includes('.new');
+      const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && STAGED.test(name);
       if (isLeft && !own.has(name)) await rm(join(folder, name), { force: true });
     }
   }

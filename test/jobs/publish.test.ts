@@ -91,11 +91,14 @@ test('if a staged file is missing, nothing is published', async () => {
 test('leftovers of a killed run of the same job are removed; other files stay', async () => {
   const folder = freshFolder();
   await stageThree(folder);
-  writeFileSync(join(folder, '.a.html.other-job.new'), 'of somebody else');
+  const [staged = ''] = readdirSync(folder).filter((name) => name.startsWith('.a.html.'));
+  writeFileSync(join(folder, `.${staged}.0123abcd`), 'a draft of the staged file');
+  const others = [`${staged}er`, '.a.html.other-job.new'];
+  for (const name of others) writeFileSync(join(folder, name), 'of somebody else');
   const later = new Publication('nightly', '/w', '20260505T031500Z');
   await later.stage(join(folder, 'a.html'), (path) => writeFile(path, 'newer'));
   await later.discard();
-  expect(readdirSync(folder).sort()).toEqual(['.a.html.other-job.new', 'a.html', 'b.csv']);
+  expect(readdirSync(folder).sort()).toEqual([...others, 'a.html', 'b.csv']);
 });
 
 test('a partly written file is removed', async () => {
