@@ -43,6 +43,7 @@ export {
   findParents,
   findPiece,
   groupMessages,
+  growTo,
   hashPending,
   isOpcodeWrong,
   linkPiece,

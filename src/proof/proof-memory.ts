@@ -1,7 +1,8 @@
-import { type Module, memoryOf, openModule } from '../core/web-assembly.ts';
+import { type Module, openModule } from '../core/web-assembly.ts';
 
 /** The exports of `wasm/proof.ts` for transactions. */
 export interface Prover extends Module {
+  growTo(end: number): number;
   columnsAt(): number;
   appendBits(to: number, before: number, from: number, count: number): void;
   findPiece(strings: number, validity: number, from: number, to: number): number;
@@ -35,8 +36,6 @@ export const STRINGS = 1;
 /** Numbers that describe a column. */
 const DESCRIPTION = 5;
 const ALIGNMENT = 16;
-/** Memory doubles, at most by this many bytes. */
-const MOST_GROWTH = 2 ** 26;
 
 /** The memory of an instance of `wasm/proof.ts`. */
 export class ProofMemory {
@@ -53,10 +52,7 @@ export class ProofMemory {
   reserve(bytes: number): number {
     const at = this.next;
     this.next = (at + bytes + 2 * ALIGNMENT) & -ALIGNMENT;
-    // Growing is slow, and what is not used takes no memory.
-    if (this.next > this.prover.memory.buffer.byteLength) {
-      memoryOf(this.prover, this.next + Math.min(this.next, MOST_GROWTH));
-    }
+    if (this.prover.growTo(this.next) === 0) throw new RangeError(`expected ${this.next} bytes of memory, got less`);
     return at;
   }
 

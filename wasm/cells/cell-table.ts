@@ -53,7 +53,7 @@ export function dropCells(count: u32): void {
 /** Makes the memory before an address usable. False if there is not that much. */
 export function growTo(end: usize): bool {
   const lack = <i64>end - ((<i64>memory.size()) << 16);
-  // Growing is slow: memory doubles, at most by 64 MB.
+  // Growing is slow, and what is not used takes no memory: it doubles, at most by 64 MB.
   return lack <= 0 || memory.grow(max(min(memory.size(), 1024), <i32>((lack + 0xffff) >> 16))) >= 0;
 }
 
