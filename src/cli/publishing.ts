@@ -120,6 +120,11 @@ export function describePublished(report: PublishReport): string {
 export const describeUnpublished = (message: string): string =>
   `warning: the tables were not published, and will be tried again after later commits: ${message}`;
 
-/** The last publication of a command that was interrupted failed. */
-export const describeLastUnpublished = (error: unknown): string =>
-  `warning: the last rows were not published; ${suggest('publish iceberg')} does it: ${formatError(error)}`;
+/** The last publication of a command that was interrupted failed; the command that publishes to the same place. */
+export function describeLastUnpublished(error: unknown, { location, catalog }: PublishPlace = {}): string {
+  const again = suggest('publish iceberg', '', {
+    ...{ location, catalog: catalog?.uri, namespace: catalog?.namespace.join('.') },
+    'catalog-warehouse': catalog?.warehouse,
+  });
+  return `warning: the last rows were not published; ${again} does it: ${formatError(error)}`;
+}

@@ -95,7 +95,7 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
     await operations.close();
   }
   const failure = output.finish();
-  if (failure !== undefined) line.tell(describeLastUnpublished(failure));
+  if (failure !== undefined) line.tell(describeLastUnpublished(failure, head.publish));
   line.tell('interrupted: committed rows are kept; follow again to continue');
   process.exitCode = 130;
 }

@@ -32,7 +32,7 @@ export async function runLive(context: Context, options: RunOptions, live: RunLi
   if (isInterrupted) context.line.tell('interrupted: committed rows are kept; run the same command again to continue');
   const failure = output.finish();
   if (isInterrupted) {
-    if (failure !== undefined) context.line.tell(describeLastUnpublished(failure));
+    if (failure !== undefined) context.line.tell(describeLastUnpublished(failure, live.publish));
     process.exitCode = 130;
     return;
   }

@@ -1,9 +1,9 @@
 import type { Effects } from '../core/effects.ts';
-import { StoreError } from '../core/errors.ts';
 import { haveCommon, type Span } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
+import { damagedData } from '../files/damaged-data.ts';
 import {
   covering,
   doneSpans,
@@ -165,15 +165,8 @@ function requireSame(staged: StagedSpan, entry: LedgerEntry, from: string): Stag
     if (own === undefined && rows === 0 && files.length === 0) {
       tables[name] = { rows, keyHash, sums, schema, isSorted: true, files: [] };
     } else if (!isSameEvidence(own, { rows, keyHash, sums })) {
-      throw damaged(from, `other rows of ${name} in ${from}`);
+      throw damagedData(from, `expected the rows that were committed, got other rows of ${name} in ${from}`);
     }
   }
   return { ...staged, tables };
-}
-
-function damaged(from: string, got: string): StoreError {
-  return new StoreError(`store: expected the rows that were committed, got ${got}`, {
-    code: 'damaged',
-    hint: `${suggest('verify', '--repair', { warehouse: from })}, then again`,
-  });
 }

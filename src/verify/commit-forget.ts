@@ -25,7 +25,7 @@ export interface Forgetting {
 /**
  * Commits a plan in one step: entries without rows that record what was removed, and the remaining rows of entries that lose only a part.
  *
- * @throws {StoreError} `busy` if the ledger has changed since the plan; `damaged`, `not-the-same` if the rows are not those that were
+ * @throws {StoreError} `busy` if the ledger has changed since the plan; `damaged` if the rows are not those that were
  * committed
  */
 export async function forgetEntries(context: Forgetting, entries: readonly ForgottenEntry[]): Promise<void> {

@@ -50,7 +50,7 @@ export interface ForgetReport {
  * rows are rewritten; kept and removed rows together must match the ledger.
  *
  * @throws {UsageError} if other rows need the removed ones, or an entry's rows cannot be assigned to blocks
- * @throws {StoreError} `damaged`, `not-the-same` if the rows are not those that were committed; `busy`; nothing is changed then
+ * @throws {StoreError} `damaged` if the rows are not those that were committed; `busy`; nothing is changed then
  */
 export async function forgetRange(options: ForgetOptions): Promise<ForgetReport> {
   const { pipelines: names, range } = options;

@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addCounts } from '../core/counts.ts';
-import { StoreError } from '../core/errors.ts';
 import { present } from '../core/present.ts';
 import {
   haveCommon,
@@ -13,11 +12,11 @@ import {
   totalSize,
   unionSpans,
 } from '../core/span.ts';
-import { suggest } from '../core/suggest.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import { heldTables, narrowTable } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
+import { damagedData } from '../files/damaged-data.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { inSpans } from '../sql/span-condition.ts';
 import { covering, spansOf } from './ledger/done-spans.ts';
@@ -65,7 +64,7 @@ interface RewriteContext {
 /**
  * Stages new entries, which supersede the old ones: one for each span, or one for all where entries were merged.
  *
- * @throws {StoreError} with `drop`: `damaged`, `not-the-same` if the old rows are not those that were committed
+ * @throws {StoreError} with `drop`: `damaged` if the old rows are not those that were committed
  */
 export async function stageRewrite(context: RewriteContext, rewrite: Rewrite): Promise<readonly CommitPart[]> {
   const { old, drop } = rewrite;
@@ -87,7 +86,7 @@ export async function stageRewrite(context: RewriteContext, rewrite: Rewrite): P
   return parts;
 }
 
-/** @throws {StoreError} `not-the-same` if new and dropped rows together are not those of the old entries */
+/** @throws {StoreError} `damaged` if new and dropped rows together are not those of the old entries */
 async function requireSame(
   { store, tables }: RewriteContext,
   { pipeline, old }: Rewrite,
@@ -103,10 +102,8 @@ async function requireSame(
       table,
     );
     if (JSON.stringify(found) === JSON.stringify(recorded)) continue;
-    throw new StoreError(
-      `store: ${table.name} ${shortSpans(old.flatMap(spansOf))}: expected the rows that were committed, got others`,
-      { code: 'not-the-same', hint: suggest('verify', '--repair', { warehouse: store.path }) },
-    );
+    const spans = shortSpans(old.flatMap(spansOf));
+    throw damagedData(store.path, `${table.name} ${spans}: expected the rows that were committed, got others`);
   }
 }
 

@@ -141,7 +141,7 @@ describe('what an error suggests runs as it stands', () => {
       (file) =>
         file.endsWith('.ts') && /^import \{ suggest(Run)? \} from/m.test(readFileSync(join(root, file), 'utf8')),
     );
-    const covered = new Set([...SUGGESTIONS.map(({ of }) => of), ...ELSEWHERE]);
+    const covered = new Set([...SUGGESTIONS.map(({ of }) => of), ...Object.keys(ELSEWHERE)]);
     expect(suggesting.filter((file) => !covered.has(file)).sort()).toEqual([]);
     expect([...covered].filter((file) => !suggesting.includes(file))).toEqual([]);
   });
@@ -149,7 +149,8 @@ describe('what an error suggests runs as it stands', () => {
   test.each([
     [['run', 'pending_transactions', '--range', '1000', '-w', 'w'], /; hint: (tonlake follow [^;]*);/],
     [['sql', 'from pending_actions', '--strict', '-w', 'w'], /never watched here: (tonlake follow [^;]*);/],
-  ])('%j: a command that follows an account until it is interrupted', async (words, suggests) => {
+    [['follow', 'blocks', '--marts', 'gas_fees_daily', '-w', 'w'], /; hint: (tonlake follow .*)\n/],
+  ])('%j: a command that follows until it is interrupted', async (words, suggests) => {
     const own = freshFolder();
     cpSync(join(cwd, 'w'), join(own, 'w'), { recursive: true });
     const failed = await tonlake([...words], { cwd: own });
@@ -157,7 +158,7 @@ describe('what an error suggests runs as it stands', () => {
     const [first, ...rest] = command.split(' ');
     expect(first).toBe('tonlake');
     const running = startNode([CLI, ...rest, '--json'], { cwd: own });
-    await running.until('stdout', /"polls":1|"event":"poll"/);
+    await running.until('stdout', /"polls":1|"event":"(poll|span)"/);
     running.kill('SIGINT');
     expect(await running.finished).toMatchObject({ code: 130 });
   });

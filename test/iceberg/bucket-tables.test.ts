@@ -281,10 +281,10 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
     await commit(0, 10);
     const [name = ''] = (await filesIn()).filter((each) => each.includes('items'));
     truncateSync(join(folder, name), 100);
-    await expect(publish(path)).rejects.toMatchObject({ code: 'bad-ledger', message: expect.stringContaining(name) });
+    await expect(publish(path)).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining(name) });
     rmSync(join(folder, name));
     await expect(publish(path)).rejects.toMatchObject({
-      code: 'bad-ledger',
+      code: 'damaged',
       hint: expect.stringContaining('verify'),
     });
   });

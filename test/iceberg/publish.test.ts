@@ -411,6 +411,6 @@ describe('refuses', () => {
     const path = await copyOfMade();
     const names = (await listAll(path)).filter((name) => name.endsWith('.parquet') && name.includes('items'));
     for (const name of names) await rm(join(path, name));
-    await expect(publish(path)).rejects.toMatchObject({ code: 'bad-ledger', hint: expect.stringContaining('verify') });
+    await expect(publish(path)).rejects.toMatchObject({ code: 'damaged', hint: expect.stringContaining('verify') });
   });
 });

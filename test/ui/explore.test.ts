@@ -1,3 +1,5 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ShownThing, TraceNode } from '../../src/show/shown-thing.ts';
 import { parseThing } from '../../src/show/thing.ts';
@@ -5,6 +7,7 @@ import type { UiServer } from '../../src/ui/serve-ui.ts';
 import type { BalanceHistory, FoundRows, Overview } from '../../src/ui/ui-types.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
+import { freshFolder } from '../scratch.ts';
 import { exportSandbox, serveWarehouse, Visitor } from './support.ts';
 
 let warehouse: string;
@@ -136,4 +139,10 @@ test('the overview has the status of the warehouse, one command for pipelines th
       command: `tonlake run blocks transactions --network sandbox --range 1040:1049 --warehouse ${warehouse}`,
     },
   ]);
+  const copy = join(freshFolder(), 'w');
+  cpSync(warehouse, copy, { recursive: true });
+  const words = (overview.fills[0]?.command ?? '').replace(warehouse, copy).split(' ').slice(1);
+  expect(await tonlake(words)).toMatchObject({ code: 0 });
+  const filled = await tonlake(['status', '--warehouse', copy, '--range', '1000:1099', 'blocks', 'transactions']);
+  expect(filled).toMatchObject({ code: 0 });
 });

@@ -353,7 +353,7 @@ test('a data file of which one name is gone gets it back from the next writer; o
   expect(await listAll(path)).toContain(file);
   await rm(join(path, file));
   await rm(join(path, pinnedPath(file)));
-  await expect(openTestStore(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+  await expect(openTestStore(path)).rejects.toMatchObject({ code: 'damaged' });
 });
 
 test('a file where a folder is needed is refused', async () => {

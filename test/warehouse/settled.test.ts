@@ -61,7 +61,7 @@ describe('a writer that closed with nothing left to clear', () => {
     for (const { path: file } of first.tables['items']?.files ?? []) {
       for (const name of [file, file.replace('tables/', 'pinned/')]) rmSync(join(path, name));
     }
-    await expect(openTestStore(path)).rejects.toMatchObject({ code: 'bad-ledger' });
+    await expect(openTestStore(path)).rejects.toMatchObject({ code: 'damaged' });
     // The failed writer has forgotten the folders.
     expect(isSettled(path)).toBe(false);
   });

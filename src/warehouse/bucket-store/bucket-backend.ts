@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { StoreError } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { runLimited } from '../../core/run-limited.ts';
-import { suggest } from '../../core/suggest.ts';
+import { damagedData, missingFile } from '../../files/damaged-data.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import { downloadObject, sumObject } from '../../objects/object-files.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
@@ -101,11 +100,8 @@ async function requireFiles(objects: ObjectStore, files: readonly TableFile[]): 
   const lost = files.find(({ path, bytes }) => found.get(path) !== bytes);
   if (lost === undefined) return;
   const held = found.get(lost.path);
-  const problem = held === undefined ? 'missing file' : `${held} of ${lost.bytes} bytes in file`;
-  throw new StoreError(`store: warehouse ${objects.url}: ${problem} ${lost.path}, which its ledger names`, {
-    code: 'bad-ledger',
-    hint: suggest('verify', '--repair', { warehouse: objects.url }),
-  });
+  if (held === undefined) throw missingFile(objects.url, lost.path);
+  throw damagedData(objects.url, `${objects.url}/${lost.path} has ${held} of ${lost.bytes} bytes`);
 }
 
 async function sizesOf(objects: ObjectStore, files: readonly TableFile[]): Promise<ReadonlyMap<string, number>> {

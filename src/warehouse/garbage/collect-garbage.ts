@@ -1,10 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoreError } from '../../core/errors.ts';
-import { suggest } from '../../core/suggest.ts';
+import { missingFile } from '../../files/damaged-data.ts';
 import { ifAny } from '../../files/disk.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
-import { badLedger } from '../ledger/entries.ts';
 import { LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitOf, filesOf, type Successor, type Superseded } from '../ledger/pruned-entries.ts';
 import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
@@ -53,7 +51,7 @@ export async function clearFiles(
   for (const path of removable) await removeFile(warehouse, path);
   for (const path of needed) {
     if (!shown.has(path) && !(steady.has(path) && (await restoreFile(warehouse, path))))
-      throw lostFile(warehouse, path);
+      throw missingFile(warehouse, path);
   }
   for (const path of needed) {
     // If one file cannot have a second name, none can.
@@ -104,14 +102,6 @@ export async function isCleared(
   if ((await publishedNumbers(diskObjects(warehouse))).length > 0) return false;
   const isWaiting = entries.superseded.some((each) => each.files.length > 0 && isNeeded(each, grace, [], entries.all));
   return !isWaiting && entries.all.every((entry) => !entries.isAside(entry.id) || filesOf(entry).length === 0);
-}
-
-function lostFile(warehouse: string, path: string): StoreError {
-  return badLedger(
-    `warehouse ${warehouse}: missing file ${path}, which its ledger names`,
-    undefined,
-    suggest('verify', '--repair', { warehouse }),
-  );
 }
 
 /** Our files below `tables/` or `pinned/`, as the ledger names them. */

@@ -48,7 +48,7 @@ export class DeclarationFolder implements Declarations {
     const path = pathOf(place);
     const subject = `${this.#objects.url}/${path}`;
     const text = await readText(this.#objects, path);
-    if (text === undefined) throw missing(subject);
+    if (text === undefined) throw missingDeclaration(subject);
     return parsePipeline(text, place.id, subject);
   }
 
@@ -73,7 +73,8 @@ function pathOf({ pipeline, number, id }: DeclarationPlace): string {
   return `${DECLARATIONS}/${pipeline}-${String(number).padStart(8, '0')}-${id}.json`;
 }
 
-function missing(subject: string): StoreError {
+/** Says that rows are there, but not what their columns are. */
+export function missingDeclaration(subject: string): StoreError {
   return new StoreError(`store: ${subject} is missing, but entries name it`, {
     code: 'bad-declaration',
     hint: `${suggest('verify')} names all damage; --pipelines with the folder of your pipelines gives the declaration again`,

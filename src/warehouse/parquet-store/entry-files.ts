@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StoreError } from '../../core/errors.ts';
 import { sha256Of } from '../../core/sha256.ts';
-import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { damagedData, missingFile } from '../../files/damaged-data.ts';
 import { hashFile, ifAny, statIfAny } from '../../files/disk.ts';
 import type { FileSum } from '../../objects/object-store.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
@@ -92,10 +91,8 @@ export function isCommitted({ bytes, sha256 }: TableFile, got: FileSum | undefin
 /** Otherwise a flipped bit would be copied and committed as sound. @throws {StoreError} `damaged` */
 export function requireCommitted(warehouse: string, file: TableFile, got: FileSum | undefined): void {
   if (isCommitted(file, got)) return;
-  throw new StoreError(`store: ${warehouse}/${file.path} differs from the committed file`, {
-    code: 'damaged',
-    hint: suggest('verify', '--repair', { warehouse }),
-  });
+  if (got === undefined) throw missingFile(warehouse, file.path);
+  throw damagedData(warehouse, `${warehouse}/${file.path} differs from the committed file`);
 }
 
 /** The bytes of a local file as they were committed. @throws {StoreError} `damaged` */

@@ -2,7 +2,7 @@ import { copyFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { realEffects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
-import { suggest } from '../../core/suggest.ts';
+import { missingFile } from '../../files/damaged-data.ts';
 import { failedWith, ifAny, makeFolder, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { takeLock } from '../../files/writer-lock.ts';
@@ -86,11 +86,7 @@ async function keepFile(warehouse: string, { path }: TableFile): Promise<void> {
     // The writer has given it the name meanwhile, or has superseded the file and removed the other name.
     if (failedWith(error, 'EEXIST', 'ENOENT') && (await isThere())) return;
     if (!failedWith(error, 'ENOENT')) throw error;
-    throw new StoreError(`store: warehouse ${warehouse}: missing file ${path}, which its ledger names`, {
-      code: 'bad-ledger',
-      hint: suggest('verify', '--repair', { warehouse }),
-      cause: error,
-    });
+    throw missingFile(warehouse, path, error);
   }
   throw new StoreError(
     `store: warehouse ${warehouse} is on a file system without hard links, where superseded files change their paths`,

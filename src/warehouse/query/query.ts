@@ -12,6 +12,8 @@ import { shippedFolder } from '../../sql/shipped-queries.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
 import { requireStatement } from '../../sql/statements.ts';
 import { type Dialect, translateTrino } from '../../sql/trino/translate.ts';
+import { missingDeclaration } from '../ledger/declarations.ts';
+import { hasRows } from '../ledger/done-spans.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader, ReaderTraffic } from '../reader.ts';
 import { requireCopiesOutside } from './copy-targets.ts';
@@ -115,7 +117,8 @@ async function open(
       for (const { query } of [reader, await coverage.empty()]) await addStates(query, held);
     }
     const lacks = await coverage.lacks(sql, params, options.strict);
-    const result = await work({ sql, parameters: boundIn(sql, params) }).catch((error: unknown) => {
+    const result = await work({ sql, parameters: boundIn(sql, params) }).catch(async (error: unknown) => {
+      await requireDeclared(reader, error);
       throw explainFault(error, { sql, file: options.file });
     });
     const notes = await formNotes(reader.query, registry, { sql, parameters: params });
@@ -197,12 +200,22 @@ export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown
   return new StoreError(message, { code: error.code, ...hintOf(fault.text), cause: error.cause });
 }
 
+const NO_TABLE = /Table with name (\w+) does not exist/;
+
+/** @throws {StoreError} `bad-declaration` if an error is about a table that has rows, but whose declaration is gone */
+async function requireDeclared(reader: Reader, error: unknown): Promise<void> {
+  const [, table] = NO_TABLE.exec(error instanceof Error ? error.message : '') ?? [];
+  if (table !== undefined && hasRows(await reader.ledger(), table)) {
+    throw missingDeclaration(`declaration of table ${table} in ${reader.path}`);
+  }
+}
+
 /** What to do about a fault; nothing where DuckDB's words are all there is to say. */
 function hintOf(fault: string): { readonly hint?: string } {
   if (/\bparameters\b/.test(fault)) return { hint: 'set each $name of the query with --param name=value' };
   if (/Overflow in HUGEINT/.test(fault))
     return { hint: 'exact_sum(x) adds up to 38 digits, exact_sum_text(x) any number' };
-  const [, table = ''] = /Table with name (\w+) does not exist/.exec(fault) ?? [];
+  const [, table = ''] = NO_TABLE.exec(fault) ?? [];
   if (existsSync(join(shippedFolder('marts'), `${table}.sql`))) return { hint: suggest('build', table) };
   const isName = /^Catalog Error: (Table|View)\b|^Binder Error: .*\b(column|table)\b/i.test(fault);
   return isName ? { hint: `${suggest('show')} shows tables and columns` } : {};

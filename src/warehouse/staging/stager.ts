@@ -2,9 +2,9 @@ import { constants, copyFile, link, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../../core/errors.ts';
 import type { Span } from '../../core/span.ts';
-import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
 import type { Batch } from '../../decode/batch.ts';
+import { damagedData } from '../../files/damaged-data.ts';
 import { hashFile, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
@@ -113,10 +113,7 @@ class FolderStage implements FileStage {
     const copy = () => copyFile(source, target, constants.COPYFILE_FICLONE);
     await (isShared ? link(source, target).catch(copy) : copy());
     if ((await hashFile(target)) !== sha256) {
-      throw new StoreError(`store: expected the rows that were committed, got another checksum of ${source}`, {
-        code: 'damaged',
-        hint: `${suggest('verify', '--repair', { warehouse: from })}, then again`,
-      });
+      throw damagedData(from, `${source} differs from the committed file`);
     }
     await this.adopt(table, target, { rows, isSorted: true, isFinal: true });
   }
