@@ -65,7 +65,7 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
     expect(sound.problems).toEqual([]);
     expect(sound.report).toMatchObject({ complete: true, unproven: {} });
     expect(sound.report.content).toEqual({
-      ...{ agrees: 494, 'no-credit-phase': 2, 'skip-reason': 2 },
+      ...{ agrees: 494, 'gas-swapped': 4, 'no-credit-phase': 2, 'skip-reason': 2 },
       ...{ 'wrong-opcode': 2, 'unknown-messages': 27 },
     });
   });
@@ -92,6 +92,12 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
     expect(await findings(sound.warehouse)).toEqual([]);
   });
 
+  test('proves those that were emulated in the same way, stored and read back', async () => {
+    const { report, problems, warehouse } = await runOver(await startGenuineServer(true));
+    expect([report.content, problems, report.unproven]).toEqual([{ agrees: 36, 'unknown-messages': 4 }, [], {}]);
+    expect(await findings(warehouse)).toEqual([]);
+  });
+
   test('requests a block with altered content twice, then stores it as unproven; it and verify --deep name each transaction', async () => {
     const altered = server.transactions.filter((_, index) => index % 11 === 5);
     for (const transaction of altered) alter(transaction);
@@ -105,7 +111,7 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
     expect(problems.length).toBe(blocks.size);
     expect(report.unproven['transactions']?.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(blocks.size);
     for (const [seqno, count] of server.requests) expect([seqno, count]).toEqual([seqno, blocks.has(seqno) ? 2 : 1]);
-    expect(await query(warehouse, 'SELECT count(*)::INTEGER FROM transactions')).toEqual([[498]]);
+    expect(await query(warehouse, 'SELECT count(*)::INTEGER FROM transactions')).toEqual([[502]]);
     const named = altered.map(({ hash }) => `content with hash ${hash}`);
     expect((await findings(warehouse)).toSorted()).toEqual(named.toSorted());
 
@@ -114,7 +120,7 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
     const warned = await open({ warehouse, onWarning: (message) => warnings.push(message) });
     await warned.query(counting);
     await warned.close();
-    expect(warnings.join()).toMatch(/^transactions: unproven \d.*, 35 blocks \(content contradicts hashes\)/);
+    expect(warnings.join()).toMatch(/^transactions: unproven \d.*, 36 blocks \(content contradicts hashes\)/);
     const strict = await open({ warehouse, strict: true });
     await expect(strict.query(counting)).rejects.toMatchObject({ code: 'missing' });
     await strict.query('SELECT count(*) FROM blocks');
@@ -128,7 +134,7 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
       for await (const { table, batch } of batches) if (table === 'transactions') rows += batch.numRows;
     })();
     await expect(reading).rejects.toMatchObject({ code: 'content', message: expect.stringContaining('other content') });
-    expect(rows).toBe(498);
+    expect(rows).toBe(502);
   });
 });
 

@@ -17,9 +17,9 @@ export interface GenuineServer {
   readonly requests: Map<number, number>;
 }
 
-/** Starts a server that ends with the tests of the file. */
-export async function startGenuineServer(): Promise<GenuineServer> {
-  const blocks = [...blocksOf(genuineTransactions().filter(isOrdinary))];
+/** Starts a server of the transactions of the chain, or of those that were emulated; it ends with the tests of the file. */
+export async function startGenuineServer(isEmulated = false): Promise<GenuineServer> {
+  const blocks = blocksOf(genuineTransactions().filter(({ emulated }) => (emulated === true) === isEmulated));
   const requests = new Map<number, number>();
   const last = FIRST + blocks.length - 1;
   const answer = (path: string, query: URLSearchParams): unknown => {
@@ -50,9 +50,7 @@ export async function startGenuineServer(): Promise<GenuineServer> {
   return { url: `http://127.0.0.1:${port}/api/v3`, range: `${FIRST}:${last}`, transactions, requests };
 }
 
-function isOrdinary(transaction: Json): boolean {
-  return transaction['emulated'] !== true && String(transaction['account']).startsWith('0:');
-}
+const workchainOf = ({ account }: Json): number => Number(String(account).split(':')[0]);
 
 /** Transactions by their time, in the order of logical time. They get the names of their blocks. */
 function blocksOf(all: readonly Json[]): readonly Json[][] {
@@ -67,7 +65,7 @@ function blocksOf(all: readonly Json[]): readonly Json[][] {
   for (const [index, own] of blocks.entries()) {
     for (const transaction of own) {
       transaction['mc_block_seqno'] = FIRST + index;
-      transaction['block_ref'] = { workchain: 0, shard: SHARD, seqno: FIRST + index };
+      transaction['block_ref'] = { workchain: workchainOf(transaction), shard: SHARD, seqno: FIRST + index };
     }
   }
   return blocks;
@@ -76,6 +74,7 @@ function blocksOf(all: readonly Json[]): readonly Json[][] {
 /** Headers of a masterchain block, and of the block of the only shard. */
 function headersOf(seqno: number, own: readonly Json[]): readonly object[] {
   const lts = own.map((transaction) => BigInt(String(transaction['lt'])));
+  const counts = [-1, 0].map((workchain) => own.filter((transaction) => workchainOf(transaction) === workchain).length);
   const hash = (kind: number): string => Buffer.alloc(32, `${kind} ${seqno}`).toString('base64');
   const header = (workchain: number, count: number): object => ({
     ...{ workchain, shard: SHARD, seqno, root_hash: hash(workchain), file_hash: hash(workchain + 2), global_id: -239 },
@@ -86,5 +85,5 @@ function headersOf(seqno: number, own: readonly Json[]): readonly object[] {
     ...{ created_by: hash(4), tx_count: count, masterchain_block_ref: { workchain: -1, shard: SHARD, seqno } },
     ...{ prev_blocks: [{ workchain, shard: SHARD, seqno: seqno - 1 }] },
   });
-  return [header(-1, 0), header(0, own.length)];
+  return [header(-1, counts[0] ?? 0), header(0, counts[1] ?? 0)];
 }
