@@ -191,8 +191,18 @@ interface MapCellProps {
   readonly onPick: () => void;
 }
 
-function MapCell({ id, cell: { from, to, state, blocks }, isActive, isChosen, onPick }: MapCellProps) {
-  const title = `${from === to ? from : `${from}:${to}`} ${STATES.find(([name]) => name === state)?.[1] ?? NOT_EXPORTED}`;
+function titleOf({ from, to, state }: CoverageCell): string {
+  return `${from === to ? from : `${from}:${to}`} ${STATES.find(([name]) => name === state)?.[1] ?? NOT_EXPORTED}`;
+}
+
+/** A part of a strip, to be looked at. */
+export function Swatch({ cell }: { readonly cell: CoverageCell }) {
+  return <span class={`cell ${cell.state}`} title={titleOf(cell)} />;
+}
+
+function MapCell({ id, cell, isActive, isChosen, onPick }: MapCellProps) {
+  const { from, to, state, blocks } = cell;
+  const title = titleOf(cell);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the map takes the keys.
     <span

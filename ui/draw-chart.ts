@@ -11,6 +11,8 @@ export interface ChartChoice {
   readonly color: string;
   /** A value holds until the next one. */
   readonly curve?: 'step-after';
+  /** Small, and from zero. */
+  readonly isSmall?: boolean;
 }
 
 /** Bars that still have a label each. */
@@ -18,6 +20,7 @@ const MAX_LABELS = 40;
 /** Room for the label of a tick. */
 const TICK_WIDTH = 96;
 const Y_TICKS = 7;
+const SMALL_TICKS = 4;
 const COLORS = Array.from({ length: 8 }, (_, at) => `var(--c${at + 1})`);
 
 /** Draws a chart. Cells are those of the columns x, y and color. */
@@ -42,18 +45,19 @@ export function drawChart(
         : Plot.dot(points, { ...own, stroke: paint, r: 2.5 });
   const isBand = choice.mark === 'bar';
   const plot = Plot.plot({
-    ...{ width, height: Math.max(260, Math.min(460, width * 0.5)), marginLeft: 64, marginBottom: isBand ? 70 : 44 },
+    ...{ width, height: choice.isSmall === true ? 180 : Math.max(260, Math.min(460, width * 0.5)) },
+    ...{ marginLeft: 64, marginBottom: isBand ? 70 : 44 },
     style: { fontSize: '12px', background: 'none', color: 'var(--text)', overflow: 'visible' },
     x: {
-      label: choice.x,
+      label: choice.x || null,
       ...(isBand ? bandOptions(points.map(({ x }) => String(x))) : axisOptions(choice.xType, width)),
     },
     y: {
-      label: choice.y,
+      label: choice.y || null,
       grid: true,
-      ticks: Y_TICKS,
+      ticks: choice.isSmall === true ? SMALL_TICKS : Y_TICKS,
       tickFormat: tickText(points.map(({ y }) => y)),
-      ...(isBand ? { zero: true } : {}),
+      zero: isBand || choice.isSmall === true,
     },
     // Without a domain Plot sorts the names, and the legend would show the colours of others.
     color: { domain: names, range: COLORS, type: 'categorical', legend: false },
@@ -65,6 +69,8 @@ export function drawChart(
   });
   // The policy of the page allows no styles within markup; ours has them.
   for (const style of plot.querySelectorAll('style')) style.remove();
+  // Its place has a name, and says that it is a picture.
+  plot.setAttribute('aria-hidden', 'true');
   if (series === undefined) return plot;
   const figure = document.createElement('div');
   figure.append(legend(names), plot);

@@ -1,16 +1,22 @@
 import { formatBytes, formatCount } from '../src/core/format.ts';
-import type { FillItem, Overview, PipelineItem, RunItem } from '../src/ui/ui-types.ts';
+import type { Coverage, FillItem, Overview, PipelineItem, RunItem } from '../src/ui/ui-types.ts';
+import { ActivityCharts } from './activity.tsx';
 import { Command } from './command.tsx';
+import { Swatch } from './coverage-page.tsx';
 import { Failed } from './notes.tsx';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
 import { ago, useNow } from './times.ts';
 import { useAnswer } from './use-answer.ts';
 import { useLive } from './use-live.ts';
 
+/** Parts of the strip of blocks beside a pipeline. */
+const STRIP_CELLS = 40;
+
 /** What the warehouse holds and lacks, and what is at work on it. */
 export function OverviewPage() {
   const version = useLive('commit', 'runs');
   const { value: overview, error } = useAnswer<Overview>('/api/overview', { version });
+  const { value: coverage } = useAnswer<Coverage>(`/api/coverage?cells=${STRIP_CELLS}`, { version });
   const now = useNow();
   if (error !== undefined) return <Failed error={error} />;
   if (overview === undefined) return <p class="soft">Reading the ledger…</p>;
@@ -36,7 +42,8 @@ export function OverviewPage() {
         </p>
       )}
       <Lacking fills={overview.fills} />
-      <Pipelines pipelines={pipelines} now={now} />
+      <ActivityCharts now={now} />
+      <Pipelines pipelines={pipelines} coverage={coverage} now={now} />
       {runs.length > 0 && <Runs runs={runs} failures={overview.failures} now={now} />}
       {marts.length > 0 && (
         <section>
@@ -102,48 +109,77 @@ function Lacking({ fills }: { readonly fills: readonly FillItem[] }) {
   );
 }
 
-function Pipelines({ pipelines, now }: { readonly pipelines: readonly PipelineItem[]; readonly now: number }) {
+interface PipelinesProps {
+  readonly pipelines: readonly PipelineItem[];
+  readonly coverage: Coverage | undefined;
+  readonly now: number;
+}
+
+/** Pipelines with blocks, and below them, folded, those that read something as it is now. */
+function Pipelines({ pipelines, coverage, now }: PipelinesProps) {
+  const strips = new Map(coverage?.pipelines.map(({ name, cells }) => [name, cells]));
+  const ofBlocks = pipelines.filter(({ blocks, name }) => blocks > 0 || strips.has(name));
+  const others = pipelines.filter((each) => !ofBlocks.includes(each));
+  const table = (items: readonly PipelineItem[], title: string) => (
+    <div class="scroll" role="region" aria-label={title} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {['pipeline', 'state', ...(items === ofBlocks ? ['blocks'] : [])].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+            {['rows', 'size'].map((name) => (
+              <th key={name} scope="col" class="number">
+                {name}
+              </th>
+            ))}
+            <th scope="col">last commit</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((each) => (
+            <tr key={each.name}>
+              <th scope="row">
+                <a href="/coverage">{each.name}</a>
+              </th>
+              <td>
+                <State item={each} />
+              </td>
+              {items === ofBlocks && (
+                <td class="strip">
+                  <span class="figure">{formatCount(each.blocks)}</span>
+                  <span class="map-cells">
+                    {strips.get(each.name)?.map((cell) => (
+                      <Swatch key={cell.from} cell={cell} />
+                    ))}
+                  </span>
+                </td>
+              )}
+              <td class="number">{formatCount(each.rows)}</td>
+              <td class="number">{each.bytes === 0 ? '' : formatBytes(each.bytes)}</td>
+              <td class="soft when" title={each.lastCommit ?? ''}>
+                {each.lastCommit === null ? 'never' : ago(each.lastCommit, now)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
   return (
     <section>
       <h2>Pipelines</h2>
-      <div class="scroll" role="region" aria-label="Pipelines" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">pipeline</th>
-              <th scope="col">state</th>
-              <th scope="col" class="number">
-                blocks
-              </th>
-              <th scope="col" class="number">
-                rows
-              </th>
-              <th scope="col" class="number">
-                size
-              </th>
-              <th scope="col">last commit</th>
-            </tr>
-          </thead>
-          <tbody>
-            {pipelines.map((each) => (
-              <tr key={each.name}>
-                <th scope="row">
-                  <a href="/coverage">{each.name}</a>
-                </th>
-                <td>
-                  <State item={each} />
-                </td>
-                <td class="number">{each.blocks === 0 ? '' : formatCount(each.blocks)}</td>
-                <td class="number">{formatCount(each.rows)}</td>
-                <td class="number">{each.bytes === 0 ? '' : formatBytes(each.bytes)}</td>
-                <td class="soft when" title={each.lastCommit ?? ''}>
-                  {each.lastCommit === null ? 'never' : ago(each.lastCommit, now)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      {ofBlocks.length > 0 && table(ofBlocks, 'Pipelines')}
+      {others.length > 0 && (
+        <details open={ofBlocks.length === 0}>
+          <summary>
+            Lookups and lists of what is now <span class="soft">{others.length}</span>
+          </summary>
+          {table(others, 'Lookups')}
+        </details>
+      )}
     </section>
   );
 }

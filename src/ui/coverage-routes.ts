@@ -7,6 +7,8 @@ import { describeParts, spansIn } from '../warehouse/query/coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import { holdsOf, isMapped, mapCells } from './coverage-map.ts';
 import type { OwnReader } from './own-reader.ts';
+import type { QueryRuns } from './query-runs.ts';
+import { readActivity } from './read-activity.ts';
 import { fillCommand, readOverview } from './read-overview.ts';
 import type { StatusCache } from './status-cache.ts';
 import type { UiEnvironment } from './ui-options.ts';
@@ -29,11 +31,15 @@ const viewSchema = z.strictObject({
 });
 const spanSchema = z.strictObject({ from: block, to: block });
 
-/** What is proven, unproven and missing. */
-export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, cache: StatusCache): void {
+/** What is proven, unproven and missing, and what happened. */
+export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, cache: StatusCache, runs: QueryRuns): void {
   app.get('/api/overview', async (c) =>
     c.json(await own.use(async (opened) => readOverview(opened, await cache.read(opened)))),
   );
+  app.get('/api/activity', async (c) => {
+    const held = await own.use(async ({ reader, registry }) => ({ registry, ledger: await reader.ledger() }));
+    return c.json(await runs.withQueries(c.req.raw.signal, (read) => readActivity(read, held.registry, held.ledger)));
+  });
   app.get('/api/coverage', valid('query', viewSchema), async (c) => {
     const { from, to, cells } = c.req.valid('query');
     return c.json(

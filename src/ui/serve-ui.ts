@@ -44,7 +44,7 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
   app.get('/api/session', async (c) => c.json(await sessionOf(options, own)));
   const status = new StatusCache();
   const files = new JobFiles(options.jobsPath, options.warehouse);
-  addCoverageRoutes(app, own, status);
+  addCoverageRoutes(app, own, status, runs);
   addTableRoutes(app, own, runs);
   addQueryRoutes(app, runs, options);
   addExploreRoutes(app, own, runs);

@@ -317,6 +317,15 @@ export interface CellDetail {
   readonly fill: string | null;
 }
 
+/** What happened in each whole unit of time of the newest blocks. */
+export interface Activity {
+  readonly unit: 'second' | 'minute' | 'hour' | 'day';
+  /** Table of the fees; null if there is none. */
+  readonly fees: string | null;
+  /** Time, transactions, fees in TON. */
+  readonly points: ResultRows['rows'];
+}
+
 /** Balances of an account over time. */
 export interface BalanceHistory {
   readonly table: string;

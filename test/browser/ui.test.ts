@@ -140,7 +140,13 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       expect(await page.locator('.command code').allTextContents()).toEqual([
         `tonlake run blocks transactions --network sandbox --range 1040:1049 --warehouse ${warehouse}`,
       ]);
+      for (const title of ['Transactions per second', 'Fees per second, in TON']) {
+        await page.getByRole('img', { name: title }).locator('svg').waitFor();
+      }
       const rows = page.getByRole('row', { name: /^transactions missing in part/ });
+      const strip = rows.locator('.map-cells .cell');
+      expect(await strip.count()).toBe(40);
+      expect(await strip.and(page.locator('.missing, .part')).count()).toBeGreaterThan(2);
       const counts = await query(
         warehouse,
         'select (select count(*) from transactions) + (select count(*) from messages) + (select count(*) from account_states)',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ShownThing, TraceNode } from '../../src/show/shown-thing.ts';
 import { parseThing } from '../../src/show/thing.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
-import type { BalanceHistory, FoundRows, Overview } from '../../src/ui/ui-types.ts';
+import type { Activity, BalanceHistory, FoundRows, Overview } from '../../src/ui/ui-types.ts';
 import { tonlake } from '../cli.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
@@ -120,6 +120,19 @@ test('what is not there, or is no value, is said so', async () => {
   expect((await visitor.get('/api/explore?q=nonsense')).status).toBe(400);
   const hostile = new URLSearchParams({ q: '1005', table: 'transactions', column: 'hash" or 1=1 --' });
   expect((await visitor.get(`/api/explore/rows?${hostile}`)).status).toBe(404);
+});
+
+test('transactions and fees over time are those of SQL, in whole units of time alone', async () => {
+  const activity = await visitor.read<Activity>('/api/activity');
+  expect(activity).toMatchObject({ unit: 'second', fees: 'transactions' });
+  const whole = await query(
+    warehouse,
+    `WITH ends AS (SELECT min(block_time) AS first, date_trunc('second', max(block_time)) AS last FROM blocks WHERE workchain = -1)
+    SELECT date_trunc('second', block_time) AS time, count(*), ton(sum(total_fees)) FROM transactions, ends
+    WHERE time >= first AND time < last GROUP BY ALL ORDER BY 1`,
+  );
+  expect(activity.points).toEqual(whole);
+  expect(whole.length).toBeGreaterThan(20);
 });
 
 test('the overview has the status of the warehouse, one command for pipelines that lack the same blocks', async () => {
