@@ -1,10 +1,10 @@
-import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
+import { findHeld } from './own-reader.ts';
 import type { BalanceHistory } from './ui-types.ts';
 
 /** Points of a chart; of more balances, some between are left out. */
@@ -17,11 +17,7 @@ export async function readBalances(
   ledger: readonly LedgerEntry[],
   account: string,
 ): Promise<BalanceHistory | null> {
-  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
-  const table = registry.pipelines
-    .filter(coversBlocks)
-    .flatMap(({ tables }) => tables)
-    .find((each) => held.has(each.name) && hasBalances(each));
+  const table = findHeld(registry, ledger, hasBalances);
   if (table === undefined) return null;
   const order = table.sort.map(quoteName).join(', ');
   const { rows } = await read(

@@ -6,7 +6,7 @@ import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { describeParts, spansIn } from '../warehouse/query/coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import { holdsOf, isMapped, mapCells } from './coverage-map.ts';
-import type { OwnReader } from './own-reader.ts';
+import { heldBy, type OwnReader } from './own-reader.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { readActivity } from './read-activity.ts';
 import { fillCommand, readOverview } from './read-overview.ts';
@@ -37,8 +37,8 @@ export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, cach
     c.json(await own.use(async (opened) => readOverview(opened, await cache.read(opened)))),
   );
   app.get('/api/activity', async (c) => {
-    const held = await own.use(async ({ reader, registry }) => ({ registry, ledger: await reader.ledger() }));
-    return c.json(await runs.withQueries(c.req.raw.signal, (read) => readActivity(read, held.registry, held.ledger)));
+    const { registry, ledger } = await own.use(heldBy);
+    return c.json(await runs.withQueries(c.req.raw.signal, (read) => readActivity(read, registry, ledger)));
   });
   app.get('/api/coverage', valid('query', viewSchema), async (c) => {
     const { from, to, cells } = c.req.valid('query');

@@ -7,7 +7,7 @@ import { showThing } from '../show/show-thing.ts';
 import { requireThing } from '../show/thing.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { readBalances } from './balance-history.ts';
-import type { Opened, OwnReader } from './own-reader.ts';
+import { heldBy, type OwnReader } from './own-reader.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { cellsOf } from './table-routes.ts';
 import type { UiEnvironment } from './ui-options.ts';
@@ -84,8 +84,4 @@ function saidBy(column: ColumnDef | undefined): FoundColumn['says'] {
     default:
       return undefined;
   }
-}
-
-async function heldBy({ reader, registry }: Opened) {
-  return { registry, ledger: await reader.ledger() };
 }

@@ -1,6 +1,8 @@
 import PQueue from 'p-queue';
+import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { openReader, type Reader } from '../warehouse/index.ts';
+import type { TableDef } from '../declare/table.ts';
+import { type LedgerEntry, openReader, type Reader } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 
@@ -47,6 +49,22 @@ export class OwnReader {
     const registry = await warehouseRegistry(this.#warehouse);
     return { registry, reader: await openReader(this.#warehouse, registry.tables) };
   }
+}
+
+/** What the pages read before a query of their own. */
+export async function heldBy({ reader, registry }: Opened) {
+  return { registry, ledger: await reader.ledger() };
+}
+
+/** The first table of blocks in the warehouse that is as sought. */
+export function findHeld(
+  { pipelines }: Registry,
+  ledger: readonly LedgerEntry[],
+  isSought: (table: TableDef) => boolean,
+): TableDef | undefined {
+  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+  const tables = pipelines.filter(coversBlocks).flatMap((pipeline) => pipeline.tables);
+  return tables.find((table) => held.has(table.name) && isSought(table));
 }
 
 /** Whether rows of a pipeline were committed that was not known when the warehouse was opened. */

@@ -1,8 +1,9 @@
-import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
+import { findHeld } from './own-reader.ts';
 import { cellsOf } from './table-routes.ts';
 import type { Activity } from './ui-types.ts';
 
@@ -35,7 +36,7 @@ export async function readActivity(
   const within = `block_date BETWEEN '${from}'::DATE AND '${to}'::DATE AND block_time >= '${from}'::TIMESTAMP AND block_time < '${to}'::TIMESTAMP`;
   const byTime = (sum: string, relation: string): string =>
     `SELECT time_bucket(INTERVAL 1 ${unit}, block_time) AS time, ${sum} FROM ${relation} WHERE ${within} GROUP BY ALL`;
-  const fees = feesOf(registry, ledger);
+  const fees = findHeld(registry, ledger, hasFees)?.name;
   const { rows } = await read(
     fees === undefined
       ? `SELECT *, NULL FROM (${byTime('sum(tx_count)', '_headers')}) ORDER BY 1`
@@ -45,12 +46,6 @@ export async function readActivity(
   return { unit, fees: fees ?? null, points: rows.map(cellsOf) };
 }
 
-/** The table with the fees of transactions, if it has rows. */
-function feesOf({ pipelines }: Registry, ledger: readonly LedgerEntry[]): string | undefined {
-  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
-  const tables = pipelines.filter(coversBlocks).flatMap(({ tables }) => tables);
-  return tables.find(
-    ({ name, columns }) =>
-      held.has(name) && columns.some((each) => each.name === 'total_fees' && each.unit === 'nanoton'),
-  )?.name;
+function hasFees({ columns }: TableDef): boolean {
+  return columns.some(({ name, unit }) => name === 'total_fees' && unit === 'nanoton');
 }
