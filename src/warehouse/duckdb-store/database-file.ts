@@ -66,7 +66,7 @@ export async function createFile(path: string, network: string, tables: readonly
 
 /** SQL of a file without rows, of no network yet. */
 export function emptyDatabase(tables: readonly TableDef[]): readonly string[] {
-  return [...layout, ...tables.map(rowsStatement), ...declaredRelations(tables), ...tables.flatMap(commentsOn)];
+  return [...layout, ...tables.map(rowsStatement), ...declaredRelations(tables)];
 }
 
 /** Runs statements in a file, which is made if there is none. */
@@ -292,7 +292,7 @@ const DECLARED = 'declared';
 
 /** Hash of the SQL of all macros, views and comments. */
 function declarationHash(tables: readonly TableDef[], present?: Iterable<string>): string {
-  return sha256Of([...declaredRelations(tables, present), ...tables.flatMap(commentsOn)].join('\n'));
+  return sha256Of(declaredRelations(tables, present).join('\n'));
 }
 
 /**
@@ -320,9 +320,7 @@ export async function declareTables(
   if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))
     return;
   await database.transaction(async () => {
-    await database.run(
-      [...rows, ...declaredRelations(tables, present.keys()), ...tables.flatMap(commentsOn)].join(';\n'),
-    );
+    await database.run([...rows, ...declaredRelations(tables, present.keys())].join(';\n'));
     await database.run('DELETE FROM _meta WHERE name = $name', { name: DECLARED });
     await database.run('INSERT INTO _meta VALUES ($name, $hash)', { name: DECLARED, hash });
   });

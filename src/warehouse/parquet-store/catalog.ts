@@ -1,5 +1,6 @@
 import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { oncePer } from '../../core/once-per.ts';
 import { sha256Of } from '../../core/sha256.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { stateOf, statIfAny, syncPath } from '../../files/disk.ts';
@@ -94,12 +95,8 @@ export class Catalog {
   /** A hash of the inputs of the catalog, and of the size and time of its file. */
   async #stamp(): Promise<string> {
     const file = await statIfAny(layoutOf(this.#warehouse).catalog);
-    const read = readBeside(this.#warehouse);
-    const sql = [
-      ...emptyCatalog(this.#tables),
-      ...this.#tables.map((table) => selectFiles(table, [{ columns: schemaOf(table).columns, paths: ['/'] }], read)),
-      commitsView([]),
-    ];
+    const rows = this.#tables.map(rowsOfOneFile);
+    const sql = [...emptyCatalog(this.#tables), ...rows, readBeside(this.#warehouse)([]), commitsView([])];
     const ids = this.#ledger.entries.effective.map(({ id }) => id);
     return sha256Of([...sql, ...ids, file?.size, file?.mtimeMs].join('\n'));
   }
@@ -128,6 +125,11 @@ export class Catalog {
     ];
   }
 }
+
+/** SQL that the catalog has of a table with a file, but for the file. */
+const rowsOfOneFile = oncePer((table: TableDef) =>
+  selectFiles(table, [{ columns: schemaOf(table).columns, paths: ['/'] }]),
+);
 
 /** The views of `ton` that read one of these marts. */
 function tonOver(marts: readonly TableDef[], tables: readonly TableDef[]): readonly string[] {

@@ -1,3 +1,4 @@
+import { oncePer } from '../../core/once-per.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import { declaredTon } from '../../sql/ton-views.ts';
@@ -13,15 +14,23 @@ export function rowsOf(table: string): string {
   return `_rows.${quoteName(table)}`;
 }
 
+/** SQL of a table's view, and of the views and comments that come with it. They are run, or compared with those of a file, by each command. */
+const relationsOf = oncePer((table: TableDef) => ({
+  withoutRows: viewOf(rowsOf(table.name), selectFiles(table, [])),
+  view: tableView(table),
+  rest: [...declaredViews([table]).map(({ statement }) => statement()), ...commentsOn(table)].join(';\n'),
+}));
+
 /**
- * SQL of all macros and views of a database file, with the schema `ton`.
+ * SQL of all macros, views and comments of a database file, with the schema `ton`.
  * @param present names of the tables and marts that have rows
  */
 export function declaredRelations(tables: readonly TableDef[], present: Iterable<string> = []): readonly string[] {
+  const relations = tables.map(relationsOf);
   return [
     ...declaredMacros().map(({ statement }) => statement()),
-    ...tables.map(tableView),
-    ...declaredViews(tables).map(({ statement }) => statement()),
+    ...relations.map(({ view }) => view),
+    ...relations.flatMap(({ rest }) => (rest === '' ? [] : [rest])),
     ...tonStatements(tables, present),
   ];
 }
@@ -39,10 +48,5 @@ export function tableView({ name, columns }: TableDef): string {
 
 /** SQL of the catalog of a Parquet warehouse, but for its rows and commits. */
 export function emptyCatalog(tables: readonly TableDef[]): readonly string[] {
-  return [
-    ROWS_SCHEMA,
-    ...tables.map((table) => viewOf(rowsOf(table.name), selectFiles(table, []))),
-    ...declaredRelations(tables),
-    ...tables.flatMap(commentsOn),
-  ];
+  return [ROWS_SCHEMA, ...tables.map((table) => relationsOf(table).withoutRows), ...declaredRelations(tables)];
 }

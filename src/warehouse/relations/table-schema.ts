@@ -1,5 +1,6 @@
 import { StoreError } from '../../core/errors.ts';
 import { laterThanOwn, newerTonlake, OWN_VERSION } from '../../core/newer-tonlake.ts';
+import { oncePer } from '../../core/once-per.ts';
 import { sha256Of } from '../../core/sha256.ts';
 import { kinds } from '../../declare/kind.ts';
 import { narrowTable } from '../../declare/left-out.ts';
@@ -18,18 +19,14 @@ export interface SchemaColumn {
   readonly type: string;
 }
 
-/** By declaration: a commit, a catalog and a reader each ask for the schemas of all tables. */
-const schemas = new WeakMap<TableDef, Schema>();
-
-/** The columns of a declaration. The identifier is a hash of them, 12 hex digits. */
-export function schemaOf(table: TableDef): Schema {
-  const known = schemas.get(table);
-  if (known !== undefined) return known;
+/**
+ * The columns of a declaration. The identifier is a hash of them, 12 hex digits. A commit, a catalog and a reader each ask for the schemas
+ * of all tables.
+ */
+export const schemaOf = oncePer((table: TableDef): Schema => {
   const columns = table.columns.map((column) => ({ name: column.name, type: kinds[column.kind].sql }));
-  const schema = { id: schemaId(columns), columns };
-  schemas.set(table, schema);
-  return schema;
-}
+  return { id: schemaId(columns), columns };
+});
 
 export function schemaId(columns: readonly SchemaColumn[]): string {
   const text = columns.map(({ name, type }) => `${name}:${type}`).join('\n');

@@ -1,0 +1,9 @@
+/** A function that computes its result once for each object, and keeps it as long as the object. */
+export function oncePer<Key extends object, Result>(make: (key: Key) => Result): (key: Key) => Result {
+  const made = new WeakMap<Key, { readonly result: Result }>();
+  return (key) => {
+    const known = made.get(key) ?? { result: make(key) };
+    made.set(key, known);
+    return known.result;
+  };
+}
