@@ -4,6 +4,7 @@ import { oneLine } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { RetryEvent } from '../http/source.ts';
 import type { ProjectOptions } from '../project/project-file.ts';
+import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import type { CommonOptions } from './common-options.ts';
 import { findWarehouse, type Place, placeOf } from './find-warehouse.ts';
 import { applyProject } from './project-options.ts';
@@ -61,6 +62,16 @@ export class Context<F extends ContextFlags = ContextFlags> {
       this.pipelines(),
     ]);
     return warehouseRegistry(warehouse, own);
+  }
+
+  /** The warehouse, open for reading, with those pipelines. */
+  async openWarehouse(options: { readonly isPinned?: boolean } = {}): Promise<OpenWarehouse> {
+    const [{ openWarehouse }, warehouse, registry] = await Promise.all([
+      import('../warehouse/query/warehouse-registry.ts'),
+      this.warehouse(),
+      this.pipelines(),
+    ]);
+    return openWarehouse(warehouse, { registry, ...options });
   }
 
   /** A check that a warehouse has the network of `--network`. @throws {StoreError} `other-network` */

@@ -14,9 +14,9 @@ import type { TableDef } from '../declare/table.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { describeMart, describeMarts, martSummary } from '../marts/describe-marts.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
-import { COMMITS, type LedgerEntry, openReader } from '../warehouse/index.ts';
+import { COMMITS, type LedgerEntry } from '../warehouse/index.ts';
 import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 
 /** What a warehouse can be described by. */
 export interface Declared {
@@ -29,8 +29,7 @@ export interface Declared {
 
 /** The pipelines of a warehouse beside those that are loaded, and its ledger. @throws {StoreError} `no-warehouse` */
 export async function declaredIn(warehouse: string, loaded?: Registry): Promise<Declared> {
-  const registry = await warehouseRegistry(warehouse, loaded);
-  const reader = await openReader(warehouse, registry.tables);
+  const { registry, reader } = await openWarehouse(warehouse, { registry: loaded });
   try {
     const built = await readBuiltTables(reader, registry, await loadMarts(registry));
     return { registry, ledger: await reader.ledger(), built };

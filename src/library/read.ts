@@ -14,9 +14,8 @@ import type { ExportSource } from '../targets/exported-rows.ts';
 import { type ForgetReport, type ForgetOptions as Forgetting, forgetRange } from '../verify/forget.ts';
 import { type RepairOptions, repairWarehouse } from '../verify/repair.ts';
 import { type VerifyReport, verifyWarehouse } from '../verify/verify.ts';
-import { openReader } from '../warehouse/index.ts';
 import { readStatus, type WarehouseStatus } from '../warehouse/query/status.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { type PlaceOptions, warehouseOf } from './place-options.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
@@ -74,8 +73,7 @@ export interface ShowOptions extends PlaceOptions {
  */
 export async function show(thing: string, options: ShowOptions = {}): Promise<ExplainedThing> {
   const warehouse = warehouseOf(options);
-  const registry = await warehouseRegistry(warehouse, options.registry);
-  const reader = await openReader(warehouse, registry.tables, { isPinned: true });
+  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry, isPinned: true });
   try {
     return await showIn(reader, registry, thing, options);
   } finally {

@@ -1,9 +1,9 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type LedgerEntry, openReader, openStore } from '../warehouse/index.ts';
+import { type LedgerEntry, openStore } from '../warehouse/index.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { martEntries } from './commit-mart.ts';
 import { forgottenReason } from './forgotten-inputs.ts';
 import { loadMarts, type MartDef, withInputs } from './load-marts.ts';
@@ -76,11 +76,10 @@ export interface BuildOptions {
  */
 export async function buildMarts(warehouse: string, options: BuildOptions = {}): Promise<readonly MartBuild[]> {
   const { effects = realEffects, onEvent, onStep } = options;
-  const registry = await warehouseRegistry(warehouse, options.registry);
+  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry });
+  await reader.close();
   const marts = await loadMarts(registry, options.folder);
   const chosen = withInputs(marts, options.names);
-  const reader = await openReader(warehouse, registry.tables);
-  await reader.close();
   requireSameNetwork(reader.path, reader.network, options.network);
   const { path, network, kind } = reader;
   const store = await openStore({

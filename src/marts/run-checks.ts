@@ -5,11 +5,11 @@ import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { withMemory } from '../sql/database.ts';
-import { COMMITS, type LedgerEntry, openReader, openStore, type Store, spansOf } from '../warehouse/index.ts';
+import { COMMITS, type LedgerEntry, openStore, type Store, spansOf } from '../warehouse/index.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut, type LeftOutGap, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import type { CheckDef, CheckPart } from './check-def.ts';
 import { commitFindings, type DayFindings, failureEntries, failuresTable } from './check-failures.ts';
 import { loadChecks, withDeclared } from './load-checks.ts';
@@ -65,11 +65,10 @@ const MAX_OFFENDERS = 1000;
  */
 export async function runChecks(warehouse: string, options: CheckOptions = {}): Promise<CheckReport> {
   const { effects = realEffects } = options;
-  const registry = await warehouseRegistry(warehouse, options.registry);
+  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry });
+  await reader.close();
   const loaded = await loadChecks(registry, options);
   choose(withDeclared(loaded, registry), options.names);
-  const reader = await openReader(warehouse, registry.tables);
-  await reader.close();
   requireSameNetwork(reader.path, reader.network, options.network);
   const { path, network, kind } = reader;
   const store = await openStore({

@@ -3,11 +3,11 @@ import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { isZone, zoneNames } from '../core/time-zone.ts';
 import type { Registry } from '../declare/registry.ts';
-import { openReader, type Reader } from '../warehouse/index.ts';
+import type { Reader } from '../warehouse/index.ts';
 import { interruptible } from '../warehouse/query/interruptible.ts';
 import { QueryCoverage } from '../warehouse/query/query-coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { type BoundParams, bindParams } from './bind-params.ts';
 import { evaluateBlocks } from './evaluate-blocks.ts';
 import { openReport } from './find-report.ts';
@@ -66,8 +66,7 @@ export async function renderReport(
   requireZone(timezone);
   const def = await openReport(report);
   const params = bindParams(def, options.params ?? {});
-  const registry = await warehouseRegistry(warehouse);
-  const reader = await openReader(warehouse, registry.tables, { isPinned: true });
+  const { registry, reader } = await openWarehouse(warehouse, { isPinned: true });
   const coverage = new QueryCoverage(reader, registry);
   try {
     requireSameNetwork(reader.path, reader.network, options.network);

@@ -8,9 +8,9 @@ import type { TableDef } from '../declare/table.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
-import { openReader, type Reader } from '../warehouse/index.ts';
+import type { Reader } from '../warehouse/index.ts';
 import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { pastOf } from './entry-past.ts';
 import type { ExplainedTable, Explanation, RowExplanation } from './explanation.ts';
 import { readFileFacts } from './row-file.ts';
@@ -33,8 +33,7 @@ export async function explainRow(
   key: readonly string[],
   options: { readonly registry?: Registry | undefined } = {},
 ): Promise<Explanation> {
-  const registry = await warehouseRegistry(warehouse, options.registry);
-  const reader = await openReader(warehouse, registry.tables, { isPinned: true });
+  const { registry, reader } = await openWarehouse(warehouse, { ...options, isPinned: true });
   try {
     return await explainRowIn(reader, registry, table, key);
   } finally {

@@ -5,11 +5,11 @@ import { putWhole } from '../files/put-whole-file.ts';
 import { withoutFormulas } from '../sql/formula-guard.ts';
 import type { Stream } from '../sql/query-result.ts';
 import { writeRelation } from '../sql/relation-writer.ts';
-import { openReader, type Reader } from '../warehouse/index.ts';
+import type { Reader } from '../warehouse/index.ts';
 import { explainFault } from '../warehouse/query/query.ts';
 import { lacksOfQuery } from '../warehouse/query/query-coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { CellNotes } from './cell-notes.ts';
 import { type Days, type ExportedRows, type ExportSource, openRows } from './exported-rows.ts';
 import type { DayReport } from './owned-table.ts';
@@ -67,8 +67,7 @@ export async function exportRows(
   options: ExportOptions = {},
 ): Promise<ExportReport> {
   const target = typeof to === 'string' ? parseTarget(to) : to;
-  const registry = await warehouseRegistry(warehouse, options.registry);
-  const reader = await openReader(warehouse, registry.tables, { isPinned: true });
+  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry, isPinned: true });
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
     return await exportFrom(reader, registry, source, target, options);

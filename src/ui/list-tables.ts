@@ -10,14 +10,14 @@ import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
 import { COMMITS, commitColumns, type LedgerEntry } from '../warehouse/index.ts';
 import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
-import type { Opened } from './own-reader.ts';
+import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import type { TableColumn, TableDetail, TableFileItem, TableItem } from './ui-types.ts';
 
 /** Files of a table that are shown. */
 const MAX_FILES = 50;
 
 /** Everything that a query can name: tables with their views, marts, the ledger. */
-export async function listTables({ reader, registry }: Opened): Promise<readonly TableItem[]> {
+export async function listTables({ reader, registry }: OpenWarehouse): Promise<readonly TableItem[]> {
   const ledger = await reader.ledger();
   const marts = await loadMarts(registry);
   const tables = registry.tables.flatMap((table) => [
@@ -61,7 +61,10 @@ function sizeOf(
 }
 
 /** What is known of a table, view or mart without reading its rows. @throws {UsageError} `unknown-table` */
-export async function findRelation(opened: Opened, name: string): Promise<Omit<TableDetail, 'gaps' | 'newestFiles'>> {
+export async function findRelation(
+  opened: OpenWarehouse,
+  name: string,
+): Promise<Omit<TableDetail, 'gaps' | 'newestFiles'>> {
   const { reader, registry } = opened;
   const items = await listTables(opened);
   const item = items.find((each) => each.name === name);
@@ -78,7 +81,7 @@ export async function findRelation(opened: Opened, name: string): Promise<Omit<T
 }
 
 /** A table, view or mart in full. @throws {UsageError} `unknown-table` */
-export async function describeRelation(opened: Opened, name: string): Promise<TableDetail> {
+export async function describeRelation(opened: OpenWarehouse, name: string): Promise<TableDetail> {
   const { reader, registry } = opened;
   const relation = await findRelation(opened, name);
   const gaps = await lacksOfTable(reader, registry, name);

@@ -2,21 +2,15 @@ import PQueue from 'p-queue';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
-import { type LedgerEntry, openReader, type Reader } from '../warehouse/index.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-
-/** A warehouse, opened for the queries that the pages need. */
-export interface Opened {
-  readonly reader: Reader;
-  readonly registry: Registry;
-}
+import { type OpenWarehouse, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 
 /** Reads a warehouse for the pages. It stays open, unless nobody could write it meanwhile. */
 export class OwnReader {
   readonly #warehouse: string;
   readonly #turns = new PQueue({ concurrency: 1 });
-  #opened: Opened | undefined;
+  #opened: OpenWarehouse | undefined;
 
   constructor(warehouse: string) {
     this.#warehouse = warehouse;
@@ -28,9 +22,9 @@ export class OwnReader {
   }
 
   /** One after the other. @throws {StoreError} `no-warehouse`, `busy` */
-  use<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+  use<T>(work: (opened: OpenWarehouse) => Promise<T>): Promise<T> {
     return this.#turns.add(async () => {
-      const opened = this.#opened ?? (await this.#open());
+      const opened = this.#opened ?? (await openWarehouse(this.#warehouse));
       this.#opened = opened;
       try {
         return await work(opened);
@@ -44,15 +38,10 @@ export class OwnReader {
     await this.#opened?.reader.close();
     this.#opened = undefined;
   }
-
-  async #open(): Promise<Opened> {
-    const registry = await warehouseRegistry(this.#warehouse);
-    return { registry, reader: await openReader(this.#warehouse, registry.tables) };
-  }
 }
 
 /** What the pages read before a query of their own. */
-export async function heldBy({ reader, registry }: Opened) {
+export async function heldBy({ reader, registry }: OpenWarehouse) {
   return { registry, ledger: await reader.ledger() };
 }
 
@@ -68,7 +57,7 @@ export function findHeld(
 }
 
 /** Whether rows of a pipeline were committed that was not known when the warehouse was opened. */
-async function hasUnknown({ reader, registry }: Opened): Promise<boolean> {
+async function hasUnknown({ reader, registry }: OpenWarehouse): Promise<boolean> {
   const names = new Set(registry.pipelines.map(({ name }) => name));
   return (await reader.ledger()).some(({ pipeline, mart }) => mart === undefined && !names.has(pipeline));
 }

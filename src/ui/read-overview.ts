@@ -4,8 +4,8 @@ import { textOf } from '../sql/row-text.ts';
 import { spansIn } from '../warehouse/query/coverage.ts';
 import { describeBehind } from '../warehouse/query/query-coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
+import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { isMapped } from './coverage-map.ts';
-import type { Opened } from './own-reader.ts';
 import { isUnderWay, readRuns } from './read-runs.ts';
 import type { Overview, PipelineItem, RunItem } from './ui-types.ts';
 
@@ -16,7 +16,7 @@ const MAX_FAILURES = 3;
 const MAX_SPANS = 50;
 
 /** What a warehouse holds and lacks, and what is at work on it. */
-export async function readOverview({ reader, registry }: Opened, status: WarehouseStatus): Promise<Overview> {
+export async function readOverview({ reader, registry }: OpenWarehouse, status: WarehouseStatus): Promise<Overview> {
   const pipelines = status.pipelines.map((each) => pipelineItem(each, isMapped(registry, each.pipeline)));
   const sum = (of: (item: PipelineItem) => number): number => pipelines.reduce((total, each) => total + of(each), 0);
   const writer = await reader.writer();
@@ -95,7 +95,7 @@ export function fillCommand(
   return suggest('run', pipelines.join(' '), { network, range, warehouse });
 }
 
-async function readHead(reader: Opened['reader'], status: WarehouseStatus): Promise<Overview['head']> {
+async function readHead(reader: OpenWarehouse['reader'], status: WarehouseStatus): Promise<Overview['head']> {
   if (status.pipelines.length === 0) return null;
   const { rows } = await reader.query('SELECT max(seqno), max(block_time)::VARCHAR FROM _headers WHERE workchain = -1');
   const [seqno, time] = rows[0] ?? [];

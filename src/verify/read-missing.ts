@@ -3,11 +3,10 @@ import { StoreError, UsageError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
 import { type Span, shortSpans, totalSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
-import { openReader } from '../warehouse/index.ts';
 import { coverage, describeParts, type MissingWhy, type Part, spansIn } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { resolveStored } from './limit-range.ts';
 
 export interface MissingOptions {
@@ -45,12 +44,11 @@ export async function readMissing({
   pipelines = [],
   network,
 }: MissingOptions): Promise<MissingReport> {
-  const registry = await warehouseRegistry(warehouse);
-  const known = registry.pipelines.filter(coversBlocks).map(({ name }) => name);
-  const unknown = pipelines.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw unknownName('a pipeline of blocks', unknown, known, 'unknown-pipeline');
-  const reader = await openReader(warehouse, registry.tables);
+  const { registry, reader } = await openWarehouse(warehouse);
   try {
+    const known = registry.pipelines.filter(coversBlocks).map(({ name }) => name);
+    const unknown = pipelines.find((name) => !known.includes(name));
+    if (unknown !== undefined) throw unknownName('a pipeline of blocks', unknown, known, 'unknown-pipeline');
     requireSameNetwork(reader.path, reader.network, network);
     const entries = await reader.ledger();
     const { query } = reader;

@@ -6,6 +6,7 @@ import { noWarehouse } from './no-warehouse.ts';
 import type { Reader, ReaderOptions } from './reader.ts';
 import { joinStore, shareStore } from './share-store.ts';
 import type { Store } from './store.ts';
+import type { TablesOf } from './store-driver.ts';
 import { detectStoreKind, isUnmade, loadDriver, shapeOf } from './store-kinds.ts';
 import { type StoreOptions, warehousePath } from './store-options.ts';
 import { WarehouseStore } from './warehouse-store.ts';
@@ -60,12 +61,13 @@ export async function requireKind(
  */
 export async function openReader(
   path: string,
-  tables: readonly TableDef[],
+  tables: readonly TableDef[] | TablesOf,
   options: ReaderOptions = {},
 ): Promise<Reader> {
   const absolute = warehousePath(path);
   const { kind, exists } = await detectStoreKind(absolute);
   if (!exists) throw noWarehouse(absolute);
   const driver = await loadDriver(kind);
-  return guarded(`warehouse ${absolute}`, () => driver.openReader(absolute, tables, options));
+  const tablesOf = typeof tables === 'function' ? tables : async () => tables;
+  return guarded(`warehouse ${absolute}`, () => driver.openReader(absolute, tablesOf, options));
 }

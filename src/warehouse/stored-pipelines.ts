@@ -26,10 +26,11 @@ export async function readStoredPipelines(
   return guarded(`warehouse ${path}`, async () => (await driver.useDeclarations(path, read)) ?? []);
 }
 
-async function newestOf(
+/** As {@link readStoredPipelines}, of a warehouse that is open. */
+export async function newestOf(
   declarations: Declarations,
   isWanted: (pipeline: string) => boolean,
-  onBroken: ((error: unknown) => void) | undefined,
+  onBroken?: (error: unknown) => void,
 ): Promise<readonly PipelineDef[]> {
   const newest = new Map<string, DeclarationPlace>();
   for (const place of await declarations.list()) if (isWanted(place.pipeline)) newest.set(place.pipeline, place);

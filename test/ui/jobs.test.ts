@@ -11,10 +11,11 @@ import { runJob } from '../../src/jobs/run-job.ts';
 import { logPath } from '../../src/jobs/run-log.ts';
 import type { JobRecord } from '../../src/jobs/run-record.ts';
 import { addEventRoute } from '../../src/ui/event-route.ts';
-import { type Opened, OwnReader } from '../../src/ui/own-reader.ts';
+import { OwnReader } from '../../src/ui/own-reader.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import type { UiEnvironment } from '../../src/ui/ui-options.ts';
 import type { Jobs, Overview, RenderedItem, ReportItem, RunDetail } from '../../src/ui/ui-types.ts';
+import type { OpenWarehouse } from '../../src/warehouse/query/warehouse-registry.ts';
 import { freshFolder } from '../scratch.ts';
 import { serveWarehouse, Visitor } from './support.ts';
 
@@ -182,7 +183,7 @@ describe('jobs', () => {
 /** Counts how often a warehouse is read. */
 class CountedReader extends OwnReader {
   count = 0;
-  override use<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+  override use<T>(work: (opened: OpenWarehouse) => Promise<T>): Promise<T> {
     this.count++;
     return super.use(work);
   }

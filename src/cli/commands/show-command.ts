@@ -94,15 +94,13 @@ function requireTogether(
 }
 
 async function showOne(context: Context<ShowFlags>, word: string): Promise<void> {
-  const [{ openReader }, { showIn }, { describeThing }, { isSound }, { describeExplanation }] = await Promise.all([
-    import('../../warehouse/index.ts'),
+  const [{ showIn }, { describeThing }, { isSound }, { describeExplanation }] = await Promise.all([
     import('../../show/show-thing.ts'),
     import('../../show/describe-thing.ts'),
     import('../../show/explanation.ts'),
     import('../../show/describe-row.ts'),
   ]);
-  const registry = await context.registry();
-  const reader = await openReader(await context.warehouse(), registry.tables, { isPinned: true });
+  const { registry, reader } = await context.openWarehouse({ isPinned: true });
   try {
     const shown = await context.line.during('searching', () => showIn(reader, registry, word, context.flags));
     const text = describeThing(shown);
@@ -144,26 +142,19 @@ async function showRow(context: Context<ShowFlags>, table: string, key: readonly
     import('../../show/explanation.ts'),
     import('../../show/describe-row.ts'),
   ]);
-  const registry = await context.registry();
-  const explanation = await explainRow(await context.warehouse(), table, key, { registry });
+  const pipelines = await context.pipelines();
+  const explanation = await explainRow(await context.warehouse(), table, key, { registry: pipelines });
   context.write(context.isJson ? `${JSON.stringify(explanation)}\n` : describeExplanation(explanation, key));
   if (!isSound(explanation)) process.exitCode = 1;
 }
 
 async function showFiles(context: Context<ShowFlags>, table: string): Promise<void> {
-  const { openReader } = await import('../../warehouse/index.ts');
-  let registry = await context.pipelines();
-  const reader = await context
-    .registry()
-    .then(async (known) => {
-      registry = known;
-      return openReader(await context.warehouse(), known.tables);
-    })
-    .catch(async (error: unknown) => {
-      // An unknown name is reported first.
-      if (!(await isDeclaredMart(registry, table))) registry.table(table);
-      throw error;
-    });
+  const { registry, reader } = await context.openWarehouse().catch(async (error: unknown) => {
+    // An unknown name is reported first.
+    const pipelines = await context.pipelines();
+    if (!(await isDeclaredMart(pipelines, table))) pipelines.table(table);
+    throw error;
+  });
   try {
     (await context.networkCheck())(reader);
     const isBuilt = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);

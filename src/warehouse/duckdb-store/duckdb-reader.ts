@@ -1,5 +1,4 @@
 import { StoreError } from '../../core/errors.ts';
-import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { busyError, readLockHolder } from '../../files/writer-lock.ts';
 import type { Database } from '../../sql/database.ts';
@@ -12,12 +11,22 @@ import { declaredMacros, trinoFunctionMacros } from '../relations/macros.ts';
 import { committedMarts } from '../relations/mart-views.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { requireReadable } from '../relations/table-schema.ts';
-import { attachFile, openFile, pathsOf, readColumns, readEntries, readNetwork, selectRows } from './database-file.ts';
+import type { TablesOf } from '../store-driver.ts';
+import {
+  attachFile,
+  declarationsIn,
+  openFile,
+  pathsOf,
+  readColumns,
+  readEntries,
+  readNetwork,
+  selectRows,
+} from './database-file.ts';
 
 /** Opens a DuckDB file for reading, while nobody writes it. @throws {StoreError} `busy`, `not-a-warehouse`, `needs-migration` */
 export async function openDuckdbReader(
   path: string,
-  tables: readonly TableDef[],
+  tablesOf: TablesOf,
   { confinement }: ReaderOptions = {},
 ): Promise<Reader> {
   const lock = pathsOf(path).lock;
@@ -36,6 +45,7 @@ export async function openDuckdbReader(
   try {
     const network = await readNetwork(database, path);
     const entries = await readEntries(database, path);
+    const tables = await tablesOf(declarationsIn(database));
     const macros = new OnDemand(database, [
       ...declaredMacros('temporary'),
       ...trinoFunctionMacros(),

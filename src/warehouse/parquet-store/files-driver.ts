@@ -8,7 +8,7 @@ import { openParquetReader } from './parquet-reader.ts';
 /** Parquet files, in a folder or in an object store. */
 export const filesDriver: StoreDriver = {
   openWriter: async (path, options) => openFilesWriter(await openBackend(path), options),
-  openReader: async (path, tables, options) => openParquetReader(await openBackend(path), tables, options),
+  openReader: async (path, tablesOf, options) => openParquetReader(await openBackend(path), tablesOf, options),
   useDeclarations: async (path, use) => use(new DeclarationFolder((await openBackend(path)).objects)),
   openDamaged: async (path, database) => openDamagedFiles(await openBackend(path), database),
 };

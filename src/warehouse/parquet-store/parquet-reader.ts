@@ -1,25 +1,23 @@
-import type { TableDef } from '../../declare/table.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import { readLockHolder } from '../../files/writer-lock.ts';
 import { takeTraffic } from '../../sql/http-traffic.ts';
 import type { Backend } from '../backend.ts';
+import { DeclarationFolder } from '../ledger/declarations.ts';
 import { layoutOf, readIdentity, requireOwnEntries } from '../ledger/ledger-folder.ts';
 import { noWarehouse } from '../no-warehouse.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { martsIn } from '../relations/mart-views.ts';
 import { WarehouseViews } from '../relations/warehouse-views.ts';
+import type { TablesOf } from '../store-driver.ts';
 import { groupFiles, selectEachFile, selectEntries } from './entry-files.ts';
 
 /** Opens a warehouse of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
-export async function openParquetReader(
-  backend: Backend,
-  tables: readonly TableDef[],
-  options: ReaderOptions,
-): Promise<Reader> {
+export async function openParquetReader(backend: Backend, tablesOf: TablesOf, options: ReaderOptions): Promise<Reader> {
   const { path, pathOf } = backend;
   const identity = await readIdentity(backend.objects);
   if (identity === undefined) throw noWarehouse(path);
   const { network } = identity;
+  const tables = await tablesOf(new DeclarationFolder(backend.objects));
   const ledger = backend.ledger();
   const { takeLedgerTraffic, close, ...reads } = backend.openReads(options);
   // One refresh at a time: two at once would add the same entries twice.

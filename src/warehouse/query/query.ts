@@ -14,7 +14,6 @@ import { requireStatement } from '../../sql/statements.ts';
 import { type Dialect, translateTrino } from '../../sql/trino/translate.ts';
 import { missingDeclaration } from '../ledger/declarations.ts';
 import { hasRows } from '../ledger/done-spans.ts';
-import { openReader } from '../open-store.ts';
 import type { Reader, ReaderTraffic } from '../reader.ts';
 import { requireCopiesOutside } from './copy-targets.ts';
 import { defineBodies } from './define-bodies.ts';
@@ -23,7 +22,7 @@ import { QueryCoverage } from './query-coverage.ts';
 import type { Parameters } from './scans.ts';
 import { addStates, READS_STATES } from './state-relations.ts';
 import { requireSameNetwork } from './status.ts';
-import { warehouseRegistry } from './warehouse-registry.ts';
+import { openWarehouse } from './warehouse-registry.ts';
 
 export interface QueryOptions {
   /** When given, the warehouse must hold it. */
@@ -96,11 +95,9 @@ async function open(
   options: QueryOptions,
   begin: (reader: Reader) => Promise<void>,
 ): Promise<Queries> {
-  const registry = await warehouseRegistry(warehouse);
+  const { confinement, countsTraffic } = options;
   // Pinned, because a query and what it lacks take several calls.
-  const reader = await openReader(warehouse, registry.tables, {
-    ...{ confinement: options.confinement, countsTraffic: options.countsTraffic, isPinned: true },
-  });
+  const { registry, reader } = await openWarehouse(warehouse, { confinement, countsTraffic, isPinned: true });
   const coverage = new QueryCoverage(reader, registry);
   const answer = async <T>(
     given: string,

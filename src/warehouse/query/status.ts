@@ -17,14 +17,13 @@ import type { Registry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
 import { quoteText } from '../../sql/canonical-text.ts';
 import { doneSpans, spansOf } from '../ledger/done-spans.ts';
-import { openReader } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
 import { behindOf, type Coverage, coverage, describeParts, type Held, type MartBehind, spansIn } from './coverage.ts';
 import { readHeaderDays } from './header-days.ts';
 import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
 import { describeBehind } from './query-coverage.ts';
-import { warehouseRegistry } from './warehouse-registry.ts';
+import { openWarehouse } from './warehouse-registry.ts';
 
 /** Status of one pipeline in a warehouse: what is there of the blocks that the warehouse is about, and of what it holds. */
 export interface PipelineStatus extends Coverage {
@@ -91,8 +90,7 @@ export interface WarehouseStatus {
  * @throws {StoreError}
  */
 export async function readStatus(warehouse: string, network?: string): Promise<WarehouseStatus> {
-  const registry = await warehouseRegistry(warehouse);
-  const reader = await openReader(warehouse, registry.tables);
+  const { registry, reader } = await openWarehouse(warehouse);
   try {
     requireSameNetwork(reader.path, reader.network, network);
     return await statusIn(reader, registry);

@@ -1,9 +1,12 @@
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../../declare/registry.ts';
 import { requireUnchanged } from '../../declare/stored-declaration.ts';
+import type { TableDef } from '../../declare/table.ts';
+import type { Declarations } from '../ledger/declarations.ts';
 import { hasRows } from '../ledger/done-spans.ts';
 import { openReader } from '../open-store.ts';
-import { readStoredPipelines } from '../stored-pipelines.ts';
+import type { Reader, ReaderOptions } from '../reader.ts';
+import { newestOf, readStoredPipelines } from '../stored-pipelines.ts';
 
 /**
  * The pipelines of a registry, and those that made rows of a warehouse: their declarations are stored beside the rows.
@@ -19,9 +22,42 @@ export async function warehouseRegistry(
   onBroken?: (error: unknown) => void,
 ): Promise<Registry> {
   const given = registry ?? (await loadRegistry());
+  return withStored(given, warehouse, (isWanted) => readStoredPipelines(warehouse, isWanted, onBroken));
+}
+
+/** A warehouse that is open for reading, and the pipelines that {@link warehouseRegistry} gives of it. */
+export interface OpenWarehouse {
+  readonly registry: Registry;
+  readonly reader: Reader;
+}
+
+/**
+ * Opens a warehouse for reading.
+ * @param registry as for {@link warehouseRegistry}
+ * @throws {StoreError} as {@link warehouseRegistry} and {@link openReader}
+ */
+export async function openWarehouse(
+  warehouse: string,
+  { registry: loaded, ...options }: ReaderOptions & { readonly registry?: Registry | undefined } = {},
+): Promise<OpenWarehouse> {
+  let registry = loaded ?? (await loadRegistry());
+  const tablesOf = async (declarations: Declarations): Promise<readonly TableDef[]> => {
+    registry = await withStored(registry, warehouse, (isWanted) => newestOf(declarations, isWanted));
+    return registry.tables;
+  };
+  const reader = await openReader(warehouse, tablesOf, options);
+  return { registry, reader };
+}
+
+/** @param read reads the stored declarations of the pipelines that are wanted */
+async function withStored(
+  given: Registry,
+  warehouse: string,
+  read: (isWanted: (name: string) => boolean) => Promise<readonly PipelineDef[]>,
+): Promise<Registry> {
   const isOwn = (name: string): boolean => given.own.has(name);
   const names = new Set(given.pipelines.map(({ name }) => name));
-  const stored = await readStoredPipelines(warehouse, (name) => isOwn(name) || !names.has(name), onBroken);
+  const stored = await read((name) => isOwn(name) || !names.has(name));
   for (const pipeline of stored.filter(({ name }) => isOwn(name))) {
     try {
       requireUnchanged(pipeline, given.pipeline(pipeline.name), warehouse);
