@@ -17,8 +17,8 @@ export class CatalogWriter {
   readonly #catalog: Catalog;
   readonly #queue = new PQueue({ concurrency: 1 });
   readonly #closing = new AbortController();
-  /** When the last one was written, and how long that took. */
-  #writtenAt = Number.NEGATIVE_INFINITY;
+  /** When the last one was written, or the warehouse opened; and how long the last one took. */
+  #writtenAt = 0;
   #tookMs = 0;
   #isStale = true;
   #isWaiting = false;
@@ -29,11 +29,10 @@ export class CatalogWriter {
     this.#catalog = new Catalog(path, ledger, instance, options.tables);
   }
 
-  async open(isNew: boolean): Promise<void> {
-    if (await this.#catalog.isCurrent()) this.#isStale = false;
-    else if (!isNew) await this.#write();
-    // The first catalog of a warehouse shows its first commits.
-    else this.#writtenAt = this.#options.effects.monotonic();
+  /** Finds out if the catalog shows what is committed. If not, the next commit or `close` replaces it. */
+  async open(): Promise<void> {
+    this.#writtenAt = this.#options.effects.monotonic();
+    this.#isStale = !(await this.#catalog.isCurrent());
   }
 
   /** After a commit. At most one rebuild waits; it will include all commits until it starts. `close` writes what is still due. */

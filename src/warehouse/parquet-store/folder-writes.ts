@@ -58,11 +58,11 @@ export class FolderWrites implements Writes {
     return query();
   }
 
-  async open(isNew: boolean): Promise<void> {
+  async open(): Promise<void> {
     await clearFolder(this.stagingPath);
     if (await this.#folders.take()) this.#isSettled = true;
     else await this.clear();
-    await this.#catalog.open(isNew);
+    await this.#catalog.open();
   }
 
   async place(files: readonly StagedFile[]): Promise<void> {
