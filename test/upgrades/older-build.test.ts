@@ -19,9 +19,17 @@ const refused = (unknown: string): RegExp =>
   );
 
 let sandbox: Sandbox;
+/** Builds to which a column is unknown, and a table and a pipeline. */
+let withoutColumn: string;
+let withoutTable: string;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 3000 });
+  withoutColumn = olderBuild({ 'tables/transactions.js': (text) => text.replace(/^ *finality: field.*$/m, '') });
+  withoutTable = olderBuild({
+    'transactions.js': (text) => text.replace(', accountStates]', ']'),
+    'top_accounts.js': undefined,
+  });
 });
 
 afterAll(() => sandbox.close());
@@ -58,10 +66,6 @@ function olderBuild(edits: Readonly<Record<string, ((text: string) => string) | 
   return join(folder, 'dist/src');
 }
 
-const withoutColumn = (text: string): string => text.replace(/^ *finality: field.*$/m, '');
-
-const withoutTable = (text: string): string => text.replace(', accountStates]', ']');
-
 const range = (blocks: string) => ['--range', blocks, '--network', sandbox.url];
 
 /** A warehouse that the older build has begun, and commands of both over it. */
@@ -83,8 +87,7 @@ async function takeTurns(kind: 'parquet' | 'duckdb', older: string) {
 
 describe.each(['parquet', 'duckdb'] as const)('two builds in turns over a warehouse of the store %s', (kind) => {
   test('the older one reads beside a column that it does not know, and writes nothing', async () => {
-    const older = olderBuild({ 'tables/transactions.js': withoutColumn });
-    const { old, now, succeeds, asked } = await takeTurns(kind, older);
+    const { old, now, succeeds, asked } = await takeTurns(kind, withoutColumn);
     await succeeds(now('run', 'transactions', ...range('111:120')));
     const keys = 'select count(*) n, count(distinct hash) hashes, sum(total_fees)::varchar fees from transactions';
     const before = await asked(now, keys);
@@ -121,8 +124,7 @@ describe.each(['parquet', 'duckdb'] as const)('two builds in turns over a wareho
   });
 
   test('the older one refuses to write beside a table that it does not know, but not beside a pipeline', async () => {
-    const older = olderBuild({ 'transactions.js': withoutTable, 'top_accounts.js': undefined });
-    const { old, now, succeeds, asked } = await takeTurns(kind, older);
+    const { old, now, succeeds, asked } = await takeTurns(kind, withoutTable);
     await succeeds(now('run', 'top_accounts', ...range('111:120')));
     const accounts = 'select count(*) n, sum(balance)::varchar sum from top_accounts';
     const before = await asked(now, accounts);
@@ -145,7 +147,6 @@ const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
 test.skipIf(isMissing)(
   'a run that meets a newer build in a bucket commits what it has, and ends with the reason (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
   async () => {
-    const older = olderBuild({ 'tables/transactions.js': withoutColumn });
     const { env: access } = await startS3();
     const env = { ...access, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '', TONLAKE_STATE_DIR: freshFolder() };
     const warehouse = ['--warehouse', 's3://lake/met'];
@@ -155,7 +156,7 @@ test.skipIf(isMissing)(
       return JSON.parse((await tonlake(['sql', sql, '--format', 'json', ...warehouse], options)).stdout);
     };
     const own = ['run', 'transactions', 'jetton_transfers', ...range('1:60'), '--walk', 'masterchain'];
-    const run = startNode([join(older, 'cli.js'), ...own, ...warehouse, '--json'], options);
+    const run = startNode([join(withoutColumn, 'cli.js'), ...own, ...warehouse, '--json'], options);
     await run.until('stdout', /"event":"start","pipeline":"transactions"/);
     run.kill('SIGSTOP');
     const other = ['run', 'transactions', ...range('2001:2010'), ...warehouse];
