@@ -59,6 +59,13 @@ describe('a suggested command', () => {
   });
 });
 
+/** Starts a sandbox, which ends with the file's tests. @returns its address */
+async function startNetwork(blocks?: number): Promise<string> {
+  const sandbox = await startSandbox(blocks === undefined ? {} : { blocks });
+  afterFile(() => sandbox.close());
+  return sandbox.url;
+}
+
 /** Runs what a text suggests, as a shell would. */
 async function paste(command: string, cwd: string): Promise<Finished> {
   const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
@@ -70,9 +77,8 @@ async function paste(command: string, cwd: string): Promise<Finished> {
 
 test('what a run and a missing file suggest can be pasted, and is about the same warehouse', async () => {
   const cwd = freshFolder();
-  const sandbox = await startSandbox({ port: 0 });
-  afterFile(() => sandbox.close());
-  const run = ['run', 'transactions', '--range', '1000:1001', '--network', sandbox.url, '--warehouse', 'a b'];
+  const network = await startNetwork();
+  const run = ['run', 'transactions', '--range', '1000:1001', '--network', network, '--warehouse', 'a b'];
   const done = await tonlake(run, { cwd });
   const suggested = done.stdout.split('\n').filter((line) => line.startsWith('  tonlake '));
   expect(suggested.length).toBe(3);
@@ -92,10 +98,9 @@ test('what a run and a missing file suggest can be pasted, and is about the same
 
 test('what a query and a mart lack is exported by the command that they suggest', async () => {
   const cwd = freshFolder();
-  const sandbox = await startSandbox({ port: 0 });
-  afterFile(() => sandbox.close());
+  const network = await startNetwork();
   const place = ['--warehouse', 'w'];
-  await tonlake(['run', 'blocks', '--range', '1000:1001', '--network', sandbox.url, ...place], { cwd });
+  await tonlake(['run', 'blocks', '--range', '1000:1001', '--network', network, ...place], { cwd });
 
   const strict = await tonlake(['sql', 'select count(*) from transactions', '--strict', ...place], { cwd });
   const [, ran = ''] = /never exported here: (tonlake run [^;]*);/.exec(strict.stderr) ?? [];
@@ -117,9 +122,7 @@ describe('what an error suggests runs as it stands', () => {
   let network: string;
   beforeAll(async () => {
     cwd = freshFolder();
-    const sandbox = await startSandbox({ port: 0, blocks: 1100 });
-    afterFile(() => sandbox.close());
-    network = sandbox.url;
+    network = await startNetwork(1100);
     const range = ['--range', '1000:1001', '--network', network, '--warehouse', 'w'];
     expect(await tonlake(['run', 'transactions', ...range], { cwd })).toMatchObject({ code: 0 });
   });
@@ -166,16 +169,15 @@ describe('what an error suggests runs as it stands', () => {
 
 test('without a network, a warehouse says which one it holds, and the default is named', async () => {
   const cwd = freshFolder();
-  const sandbox = await startSandbox({ port: 0 });
-  afterFile(() => sandbox.close());
-  await tonlake(['run', 'blocks', '--range', '1000:1001', '--network', sandbox.url, '--warehouse', 'w'], { cwd });
+  const network = await startNetwork();
+  await tonlake(['run', 'blocks', '--range', '1000:1001', '--network', network, '--warehouse', 'w'], { cwd });
   const more = await tonlake(['run', 'blocks', '--range', '1002', '--warehouse', 'w'], {
     cwd,
     env: { TONLAKE_NETWORK: 'testnet' },
   });
   expect(more).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining(`complete: blocks 1002 on ${sandbox.url}`),
+    stdout: expect.stringContaining(`complete: blocks 1002 on ${network}`),
   });
   const none = await tonlake(['run', '--range', '1:5'], { cwd, env: { HTTPS_PROXY: 'http://127.0.0.1:1' } });
   expect(none.code).toBe(1);
