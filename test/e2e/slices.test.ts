@@ -17,12 +17,20 @@ const PIPELINES = ['transactions', 'message_links'];
 let sandbox: Sandbox;
 let whole: string;
 let wanted: Hashes;
+/** Each slice in a folder of its own, and the blocks that it told of. */
+const slices = Array.from({ length: SLICES }, () => join(freshFolder(), 'w'));
+const spans: string[] = [];
 
 beforeAll(async () => {
   sandbox = await startSandbox({ blocks: 20_000 });
   whole = join(freshFolder(), 'w');
   expect((await exportTo(whole)).code).toBe(0);
   wanted = await hashTables(whole);
+  for (const [at, folder] of slices.entries()) {
+    const { code, report } = await exportTo(folder, ['--slice', `${at + 1}/${SLICES}`]);
+    expect(code).toBe(0);
+    spans.push(`${report.from}:${report.to}`);
+  }
 });
 
 afterAll(async () => {
@@ -45,22 +53,7 @@ function addHashes(parts: readonly Hashes[]): Hashes {
   return Object.fromEntries([...sums].map(([table, [rows, hash]]) => [table, `${rows} rows, ${hash}`]));
 }
 
-/** Exports each slice to a folder of its own. */
-async function exportSlices(): Promise<readonly string[]> {
-  const folders = Array.from({ length: SLICES }, () => join(freshFolder(), 'w'));
-  for (const [at, folder] of folders.entries()) {
-    expect((await exportTo(folder, ['--slice', `${at + 1}/${SLICES}`])).code).toBe(0);
-  }
-  return folders;
-}
-
 describe('folders of slices are added to one by copy --add', () => {
-  let slices: readonly string[];
-
-  beforeAll(async () => {
-    slices = await exportSlices();
-  });
-
   const add = (from: readonly string[], to: string) => tonlake(['copy', '--add', ...from, to, '--json']);
 
   test('which then has the rows of one run, proven, and nothing to fetch; each is added once', async () => {
@@ -142,18 +135,9 @@ describe('folders of slices are added to one by copy --add', () => {
 
 describe('slices of a range', () => {
   test('have together the rows of one run, each in a warehouse of its own', async () => {
-    const parts: Hashes[] = [];
-    const spans: string[] = [];
-    for (let index = 1; index <= SLICES; index++) {
-      const warehouse = join(freshFolder(), 'w');
-      const { code, report } = await exportTo(warehouse, ['--slice', `${index}/${SLICES}`]);
-      expect(code).toBe(0);
-      spans.push(`${report.from}:${report.to}`);
-      parts.push(await hashTables(warehouse));
-    }
     // The second begins with the day.
     expect(spans).toEqual(['4987:4999', '5000:5006', '5007:5016']);
-    expect(addHashes(parts)).toEqual(wanted);
+    expect(addHashes(await Promise.all(slices.map(hashTables)))).toEqual(wanted);
   });
 
   test('one after the other fill one warehouse: the run of the whole range has nothing to fetch, and its records cross no edge', async () => {
