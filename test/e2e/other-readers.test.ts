@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
-import { PYTHON } from '../programs.ts';
+import { hasModules, PYTHON } from '../programs.ts';
 import { freshFolder } from '../scratch.ts';
 import { exportRange, query } from './export.ts';
 
@@ -45,16 +45,6 @@ spark = SparkSession.builder.master('local[1]').config('spark.ui.enabled', 'fals
 days = lambda frame: {str(row['block_date']): row['count'] for row in frame.groupBy('block_date').count().collect()}
 folder_days, list_days = days(spark.read.parquet(folder)), days(spark.read.option('basePath', base).parquet(*files))`,
 } as const;
-
-async function has(name: string): Promise<boolean> {
-  return run(PYTHON, ['-c', `import ${name}`]).then(
-    () => true,
-    () => false,
-  );
-}
-
-const present = new Map<string, boolean>();
-for (const name of Object.keys(readers)) present.set(name, await has(name));
 
 let sandbox: Sandbox;
 let warehouse: string;
@@ -105,7 +95,7 @@ test('a warehouse of two days has its dates in the paths alone', async () => {
 
 describe('each of these reads the folder of a table, and a list of its files', () => {
   for (const name of Object.keys(readers) as (keyof typeof readers)[]) {
-    test.skipIf(present.get(name) !== true)(name, async () => {
+    test.skipIf(!hasModules([name]))(name, async () => {
       const days = await daysOf(warehouse);
       expect(await read(name, warehouse)).toEqual([days, days]);
     });

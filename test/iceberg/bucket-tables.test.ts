@@ -18,17 +18,14 @@ import {
   startS3Relay,
   useS3,
 } from '../objects/s3-server.ts';
-import { PYTHON } from '../programs.ts';
+import { hasModules, PYTHON } from '../programs.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 import { clockAt, commitItems, listAll, openTestStore } from '../warehouse/warehouses.ts';
 import { metadataOf, publish, publishTables, readSnapshot, tagsOf } from './published.ts';
 
 const HOUR_MS = 3_600_000;
 
-const HAS_READERS = await promisify(execFile)(PYTHON, ['-c', 'import pyiceberg, polars, pyarrow']).then(
-  () => true,
-  () => false,
-);
+const HAS_READERS = hasModules(['pyiceberg', 'polars', 'pyarrow']);
 
 /** Rows of a table, of its first state and of its first day, by pyiceberg and by Polars; a request tells where the last ones begin. */
 const READ = `

@@ -10,12 +10,11 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { everything, marts } from '../marts/support.ts';
 import { openWarehouse } from '../open-warehouse.ts';
-import { SPARK_PYTHON } from '../programs.ts';
+import { hasModules, SPARK_PYTHON } from '../programs.ts';
 import { freshFolder } from '../scratch.ts';
 
 const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));
-const isThere =
-  spawnSync(SPARK_PYTHON, ['-c', 'import pyspark, sqlglot']).status === 0 && spawnSync('java').status !== null;
+const isThere = hasModules(['pyspark', 'sqlglot'], SPARK_PYTHON) && spawnSync('java').status !== null;
 /** Blocks between two midnights of the sandbox. */
 const DAY = 216_000;
 const names = marts.map(({ name }) => name);

@@ -4,10 +4,11 @@ import { exportRows } from '../../src/targets/export-rows.ts';
 import { type Running, startTonlake, tonlake } from '../cli.ts';
 import { serve } from '../http/server.ts';
 import { exportSandbox, texts } from '../marts/support.ts';
+import { hasModules } from '../programs.ts';
 import { askClickhouse, CLICKHOUSE_PASSWORD, forwardTo, startClickhouse } from './clickhouse-server.ts';
-import { HARD_ROWS, hasPython } from './support.ts';
+import { HARD_ROWS } from './support.ts';
 
-const why = hasPython('chdb') ? '' : ' (no chdb in Python)';
+const why = hasModules(['chdb']) ? '' : ' (no chdb in Python)';
 
 describe.skipIf(why !== '')(`ClickHouse${why}`, () => {
   let path: string;

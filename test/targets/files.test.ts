@@ -8,8 +8,9 @@ import { writeXlsx } from '../../src/targets/xlsx-file.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { tonlake } from '../cli.ts';
 import { exportSandbox, registry, texts } from '../marts/support.ts';
+import { hasModules } from '../programs.ts';
 import { freshFolder } from '../scratch.ts';
-import { HARD_ROWS, hasPython, runPython } from './support.ts';
+import { HARD_ROWS, runPython } from './support.ts';
 
 let path: string;
 let folder: string;
@@ -82,7 +83,7 @@ test('an Arrow file without rows has its columns', async () => {
   expect([table.numRows, table.schema.names]).toEqual([0, ['n']]);
 });
 
-test.skipIf(!hasPython('pyarrow'))('pyarrow reads the same values from an Arrow file', async () => {
+test.skipIf(!hasModules(['pyarrow']))('pyarrow reads the same values from an Arrow file', async () => {
   await send(HARD_ROWS, 'py.arrow');
   const rows = runPython(
     `import pyarrow as pa, json, sys
@@ -100,7 +101,7 @@ print(json.dumps([[str(v) for v in row] for row in zip(*(t[c].to_pylist() for c 
   ]);
 });
 
-describe.skipIf(!hasPython('sqlite3'))('a SQLite file, read by Python', () => {
+describe.skipIf(!hasModules(['sqlite3']))('a SQLite file, read by Python', () => {
   const read = (name: string, sql: string) =>
     runPython(
       `import sqlite3, json, sys
@@ -167,7 +168,7 @@ print(json.dumps([[v.hex() if isinstance(v, bytes) else v for v in row] for row 
   });
 });
 
-describe.skipIf(!hasPython('openpyxl'))('an XLSX file, read by openpyxl', () => {
+describe.skipIf(!hasModules(['openpyxl']))('an XLSX file, read by openpyxl', () => {
   const read = (name: string) =>
     runPython(
       `import openpyxl, json, sys

@@ -20,8 +20,3 @@ export function runPython(code: string, ...args: readonly string[]): unknown {
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout);
 }
-
-/** True if Python has a module. */
-export function hasPython(module: string): boolean {
-  return spawnSync(PYTHON, ['-c', `import ${module}`]).status === 0;
-}
