@@ -1,8 +1,10 @@
 import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Span } from '../../src/core/span.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding, FindingKind } from '../../src/verify/finding.ts';
-import { dropFile, fileOf, ledgerFiles, replaceRows, sign } from './support.ts';
+import { dropFile, fileOf, ledgerFiles, readEntry, replaceRows, sign } from './support.ts';
 
 /** A way to damage the warehouse of `exportWarehouse`. */
 export interface Damaged {
@@ -13,9 +15,20 @@ export interface Damaged {
   readonly isDeep?: true;
   /** The expected finding; one of them if there are several. */
   readonly finds: Partial<Finding> & { readonly kind: FindingKind };
-  /** Maximum number of requests of its repair. Default: only looked for, because another damage is repaired in the same way. */
+  /** Maximum number of requests of its repair. Default: only looked for, together with others, because another damage is repaired in the same way. */
   readonly most?: number;
 }
+
+/** Blocks of the three commits: damages of one table in other files have findings of their own. */
+const FIRST = 1085;
+const SECOND = 1100;
+const THIRD = 1150;
+const SPANS = {
+  [FIRST]: { from: 1080, to: 1094 },
+  [SECOND]: { from: 1095, to: 1139 },
+  [THIRD]: { from: 1140, to: 1159 },
+};
+type At = keyof typeof SPANS;
 
 /** Requests to repair one damaged file of a span: its pages, and for headers two shard states and the ends of the index. */
 const A_SPAN = 5;
@@ -23,55 +36,49 @@ const A_SPAN = 5;
 const WITHOUT_ONE = 'SELECT * EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE rowid <> 20';
 const WITH_ONE_TWICE = 'FROM old UNION ALL (FROM old LIMIT 1)';
 
-/** Flips one bit in the file of a table with block 1100, at the given quarter of the file. */
-export function flip(path: string, table: string, quarter: number): void {
-  const file = join(path, fileOf(path, table, 1100));
-  const bytes = readFileSync(file);
-  const at = Math.floor((quarter * bytes.length) / 4);
-  bytes[at] = (bytes[at] ?? 0) ^ (1 << quarter);
-  writeFileSync(file, bytes);
-}
-
-const flipped = (table: string, most?: number): Damaged => ({
-  name: `a flipped byte in a file of ${table}`,
-  apply: (path) => flip(path, table, 3),
-  finds: { kind: 'file-changed', table },
+const flipped = (table: string, at: At, quarter: number, most?: number): Damaged => ({
+  name: `a flipped byte in a file of ${table}, ${quarter} quarters into it`,
+  apply: (path) => {
+    const file = join(path, fileOf(path, table, at));
+    const bytes = readFileSync(file);
+    const place = Math.floor((quarter * bytes.length) / 4);
+    bytes[place] = (bytes[place] ?? 0) ^ (1 << quarter);
+    writeFileSync(file, bytes);
+  },
+  finds: { kind: 'file-changed', table, span: SPANS[at] },
   ...(most === undefined ? {} : { most }),
 });
 
-const missing = (table: string, most?: number): Damaged => ({
+const missing = (table: string, at: At, most?: number): Damaged => ({
   name: `a missing file of ${table}`,
-  apply: (path) => dropFile(path, fileOf(path, table, 1100)),
-  finds: { kind: 'file-missing', table },
+  apply: (path) => dropFile(path, fileOf(path, table, at)),
+  finds: { kind: 'file-missing', table, span: SPANS[at] },
   ...(most === undefined ? {} : { most }),
 });
 
 /** Other rows with the right checksum, which would reveal them. */
-const rewritten = (name: string, table: string, select: string, more: Partial<Damaged> = {}): Damaged => ({
+const rewritten = (name: string, table: string, at: At, select: string, more: Partial<Damaged> = {}): Damaged => ({
   name,
-  apply: (path) => replaceRows(path, fileOf(path, table, 1100), select),
-  finds: { kind: 'rows-changed' },
+  apply: (path) => replaceRows(path, fileOf(path, table, at), select),
+  finds: { kind: 'rows-changed', table, span: SPANS[at] },
   ...more,
 });
 
 const FILES: readonly Damaged[] = [
-  flipped('blocks', A_SPAN),
-  flipped('transactions'),
-  flipped('messages'),
-  flipped('account_states'),
-  missing('blocks'),
-  missing('transactions', A_SPAN),
-  missing('messages'),
-  missing('account_states'),
-  {
-    name: 'a truncated file',
-    apply: (path) => truncateSync(join(path, fileOf(path, 'transactions', 1100)), 2000),
-    finds: { kind: 'file-unreadable' },
-  },
+  flipped('blocks', SECOND, 3, A_SPAN),
+  flipped('transactions', FIRST, 1),
+  flipped('transactions', SECOND, 2),
+  flipped('transactions', THIRD, 3),
+  flipped('messages', SECOND, 3),
+  flipped('account_states', SECOND, 3),
+  missing('blocks', SECOND),
+  missing('transactions', SECOND, A_SPAN),
+  missing('messages', THIRD),
+  missing('account_states', THIRD),
   {
     name: "another span's file in its place",
     apply: (path) => {
-      const [from = '', to = ''] = [1150, 1100].map((seqno) => fileOf(path, 'transactions', seqno));
+      const [from = '', to = ''] = [THIRD, SECOND].map((seqno) => fileOf(path, 'transactions', seqno));
       copyFileSync(join(path, from), join(path, to));
       sign(path, to);
     },
@@ -81,96 +88,133 @@ const FILES: readonly Damaged[] = [
 ];
 
 const ROWS: readonly Damaged[] = [
-  rewritten('a removed header', 'blocks', WITHOUT_ONE, { most: A_SPAN }),
-  rewritten('a doubled header', 'blocks', WITH_ONE_TWICE),
-  rewritten('a removed transaction', 'transactions', WITHOUT_ONE),
-  rewritten('a doubled transaction', 'transactions', WITH_ONE_TWICE),
-  rewritten('a removed message', 'messages', WITHOUT_ONE, { most: A_SPAN }),
-  rewritten('a doubled message', 'messages', WITH_ONE_TWICE),
-  rewritten('a removed state', 'account_states', WITHOUT_ONE),
-  rewritten('a doubled state', 'account_states', WITH_ONE_TWICE),
+  {
+    name: 'a truncated file',
+    apply: (path) => truncateSync(join(path, fileOf(path, 'transactions', FIRST)), 2000),
+    finds: { kind: 'file-unreadable', table: 'transactions', span: SPANS[FIRST] },
+  },
+  rewritten('a removed header', 'blocks', SECOND, WITHOUT_ONE, { most: A_SPAN }),
+  rewritten('a doubled header', 'blocks', SECOND, WITH_ONE_TWICE),
+  rewritten('a removed transaction', 'transactions', SECOND, WITHOUT_ONE),
+  rewritten('a doubled transaction', 'transactions', THIRD, WITH_ONE_TWICE),
+  rewritten('a removed message', 'messages', SECOND, WITHOUT_ONE, { most: A_SPAN }),
+  rewritten('a doubled message', 'messages', SECOND, WITH_ONE_TWICE),
+  rewritten('a removed state', 'account_states', SECOND, WITHOUT_ONE),
+  rewritten('a doubled state', 'account_states', THIRD, WITH_ONE_TWICE),
 ];
 
-const editedEntry = (what: string, edit: (entry: string) => string, more: Partial<Damaged> = {}): Damaged => ({
+/** The file of an entry of the ledger by its number. */
+const entryFile = (path: string, number: number): string =>
+  ledgerFiles(path).find((file) => readEntry(file).number === number) ?? '';
+
+const editedEntry = (
+  what: string,
+  at: { readonly number: number; readonly span: Span },
+  edit: (entry: string) => string,
+  more: Partial<Damaged> = {},
+): Damaged => ({
   name: `${what} in an entry of the ledger, edited`,
   apply: (path) => {
-    const entry = ledgerFiles(path)[3] ?? '';
+    const entry = entryFile(path, at.number);
     writeFileSync(entry, edit(readFileSync(entry, 'utf8')));
   },
-  finds: { kind: 'rows-changed' },
+  finds: { kind: 'rows-changed', entry: at.number, table: 'transactions', span: at.span },
   ...more,
 });
 
-/** The first, a middle and the last entry. */
-const deletedEntry = (at: number, finds: Partial<Finding>, more: Partial<Damaged> = {}): Damaged => ({
-  name: `a deleted entry (${at})`,
-  apply: (path) => rmSync(ledgerFiles(path)[at] ?? ''),
-  finds: { kind: 'entry-lost', entry: at + 1, ...finds },
+const deletedEntry = (entry: number, finds: Partial<Finding>, more: Partial<Damaged> = {}): Damaged => ({
+  name: `a deleted entry (${entry})`,
+  apply: (path) => rmSync(entryFile(path, entry)),
+  finds: { kind: 'entry-lost', entry, ...finds },
   ...more,
 });
 
 const LEDGER: readonly Damaged[] = [
-  editedEntry('rows', (entry) => entry.replace(/"transactions":\{"rows":\d+/, '"transactions":{"rows":7'), { most: 0 }),
-  editedEntry('a sum', (entry) => entry.replace(/"total_fees":"\d+"/, '"total_fees":"12"')),
-  editedEntry('a hash of keys', (entry) => entry.replace(/"keyHash":"\d+"/, '"keyHash":"12"')),
-  deletedEntry(0, { pipeline: 'blocks', span: { from: 1080, to: 1094 } }),
-  deletedEntry(3, { pipeline: 'transactions', span: { from: 1095, to: 1139 } }),
-  deletedEntry(
-    5,
-    { pipeline: 'transactions', span: { from: 1140, to: 1159 } },
-    {
-      most: A_SPAN + 1,
-    },
+  editedEntry(
+    ...(['rows', { number: 4, span: SPANS[SECOND] }] as const),
+    (entry) => entry.replace(/"transactions":\{"rows":\d+/, '"transactions":{"rows":7'),
+    { most: 0 },
   ),
+  editedEntry('a sum', { number: 2, span: SPANS[FIRST] }, (entry) =>
+    entry.replace(/"total_fees":"\d+"/, '"total_fees":"12"'),
+  ),
+  editedEntry('a hash of keys', { number: 6, span: SPANS[THIRD] }, (entry) =>
+    entry.replace(/"keyHash":"\d+"/, '"keyHash":"12"'),
+  ),
+  // The first, a middle and the last entry.
+  deletedEntry(1, { pipeline: 'blocks', span: SPANS[FIRST] }),
+  deletedEntry(4, { pipeline: 'transactions', span: SPANS[SECOND] }),
+  deletedEntry(6, { pipeline: 'transactions', span: SPANS[THIRD] }, { most: A_SPAN + 1 }),
   {
     name: 'a torn entry',
-    apply: (path) => truncateSync(ledgerFiles(path)[2] ?? '', 100),
+    apply: (path) => truncateSync(entryFile(path, 3), 100),
     finds: { kind: 'entry-broken', entry: 3 },
     most: A_SPAN + 1,
   },
 ];
 
-/** Changes one value in one row of block 1110. */
-function altered(column: string, table: string, value: string, kind: FindingKind, most?: number): Damaged {
+/** Changes one value in one row of a block. */
+function altered(
+  column: string,
+  table: string,
+  at: number,
+  value: string,
+  finds: Damaged['finds'],
+  most?: number,
+): Damaged {
   const isMessage = table === 'messages';
   const condition = isMessage
-    ? "direction = 'in' AND value IS NOT NULL AND tx_mc_block_seqno = 1110"
-    : 'mc_block_seqno = 1110 AND account IN (SELECT account FROM old WHERE mc_block_seqno < 1110)';
+    ? `direction = 'in' AND value IS NOT NULL AND tx_mc_block_seqno = ${at}`
+    : `mc_block_seqno = ${at} AND account IN (SELECT account FROM old WHERE mc_block_seqno < ${at})`;
   const lt = isMessage ? 'tx_lt' : 'lt';
   const select = `SELECT * REPLACE (CASE WHEN ${condition} AND ${lt} = (SELECT min(${lt}) FROM old WHERE ${condition})
     THEN ${value} ELSE ${column} END AS ${column}) FROM old`;
   return {
     name: `another ${column} of ${table}`,
-    apply: (path) => replaceRows(path, fileOf(path, table, 1110), select),
+    apply: (path) => replaceRows(path, fileOf(path, table, at), select),
     isDeep: true,
-    finds: { kind },
+    finds: { table, ...finds },
     ...(most === undefined ? {} : { most }),
   };
 }
 
+const unlike = (what: string) => ({ kind: 'account-chain', got: expect.stringContaining(`another ${what}`) }) as const;
+const unlikeEnds = (column: string) =>
+  ({ kind: 'message-ends', expected: expect.stringContaining(`one "${column}" of`) }) as const;
+const contentAt = (seqno: number) =>
+  ({ kind: 'content', table: 'transactions', span: { from: seqno, to: seqno } }) as const;
+/** Told where the message was sent. */
+const UNSENT = { kind: 'message-ends', expected: expect.stringContaining('in what its sender sent') } as const;
+
+/** Each in a block of its own, with a finding that no other one has. */
 const DEEP: readonly Damaged[] = [
-  altered('prev_trans_lt', 'transactions', 'prev_trans_lt - 1', 'account-chain', A_SPAN),
-  altered('prev_trans_hash', 'transactions', 'hash', 'account-chain'),
-  altered('account_state_hash_before', 'transactions', 'hash', 'account-chain'),
-  altered('orig_status', 'transactions', "'frozen'", 'account-chain'),
-  altered('msg_hash', 'messages', 'tx_hash', 'message-ends'),
-  altered('created_at', 'messages', 'created_at + 1', 'message-ends'),
-  altered('ihr_disabled', 'messages', 'NOT ihr_disabled', 'message-ends'),
-  altered('trace_id', 'messages', 'tx_hash', 'messages'),
-  altered('body_hash', 'messages', 'msg_hash', 'content'),
-  altered('destination', 'messages', 'source', 'content'),
-  altered('account_state_balance_before', 'transactions', 'account_state_balance_before + 1', 'content'),
-  rewritten(
-    'a message that its sender lists under another name',
-    'messages',
-    `SELECT * REPLACE (CASE WHEN direction = 'out' AND msg_hash = (SELECT min(msg_hash) FROM old WHERE direction = 'out'
-      AND msg_hash IN (SELECT msg_hash FROM old WHERE direction = 'in')) THEN tx_hash ELSE msg_hash END AS msg_hash) FROM old`,
-    { isDeep: true, finds: { kind: 'message-ends' } },
-  ),
+  altered('prev_trans_lt', 'transactions', 1110, 'prev_trans_lt - 1', { kind: 'account-chain' }, A_SPAN),
+  altered('prev_trans_hash', 'transactions', 1104, 'hash', unlike('hash')),
+  altered('account_state_hash_before', 'transactions', 1110, 'hash', unlike('state')),
+  altered('orig_status', 'transactions', 1116, "'frozen'", unlike('status')),
+  altered('account_state_balance_before', 'transactions', 1122, 'account_state_balance_before + 1', contentAt(1122)),
+  altered('created_at', 'messages', 1107, 'created_at + 1', unlikeEnds('created_at')),
+  altered('ihr_disabled', 'messages', 1113, 'NOT ihr_disabled', unlikeEnds('ihr_disabled')),
+  altered('trace_id', 'messages', 1119, 'tx_hash', { kind: 'messages', span: { from: 1119, to: 1119 } }),
+  altered('body_hash', 'messages', 1125, 'msg_hash', contentAt(1125)),
+  altered('destination', 'messages', 1131, 'source', contentAt(1131)),
+  altered('msg_hash', 'messages', 1137, 'tx_hash', { ...UNSENT, span: { from: 1135, to: 1135 } }),
+  {
+    name: 'a message that its sender lists under another name',
+    apply: (path) =>
+      replaceRows(
+        path,
+        fileOf(path, 'messages', THIRD),
+        `SELECT * REPLACE (CASE WHEN direction = 'out' AND msg_hash = (SELECT min(msg_hash) FROM old WHERE direction = 'out'
+          AND msg_hash IN (SELECT msg_hash FROM old WHERE direction = 'in')) THEN tx_hash ELSE msg_hash END AS msg_hash) FROM old`,
+      ),
+    isDeep: true,
+    finds: { ...UNSENT, span: { from: 1147, to: 1147 } },
+  },
 ];
 
-/** Damages of a Parquet warehouse. */
-export const DAMAGES: readonly Damaged[] = [...FILES, ...ROWS, ...LEDGER, ...DEEP];
+/** Damages of a Parquet warehouse, by what they are about: none of a group hides the finding of another. */
+export const DAMAGES = { files: FILES, rows: ROWS, ledger: LEDGER, 'chains and content': DEEP };
 
 /** Messages to remove: at which end, and which one. */
 export const LOST_MESSAGES = [
@@ -188,14 +232,14 @@ export async function loseMessage(path: string, end: 'sent' | 'received', condit
   await replaceRows(path, file, `FROM old WHERE NOT (msg_hash = ${lost} AND ${side})`);
 }
 
-const edited = (name: string, sql: string, kind: FindingKind, most?: number): Damaged => ({
+const edited = (name: string, sql: string, finds: Damaged['finds'], most?: number): Damaged => ({
   name,
   apply: async (path) => {
     const database = await Database.open(path);
     await database.run(sql);
     database.close();
   },
-  finds: { kind },
+  finds,
   ...(most === undefined ? {} : { most }),
 });
 
@@ -206,16 +250,28 @@ const ROWS_OF_NO_ENTRY = 'INSERT INTO _rows.messages (SELECT * REPLACE (99 AS _e
 
 /** Damages of a DuckDB warehouse. */
 export const FILE_DAMAGES: readonly Damaged[] = [
-  edited('a removed transaction', 'DELETE FROM _rows.transactions WHERE rowid = 777', 'block-rows'),
+  edited('a removed transaction', 'DELETE FROM _rows.transactions WHERE rowid = 777', {
+    kind: 'block-rows',
+    span: { from: 1132, to: 1132 },
+  }),
+  edited('a doubled transaction', 'INSERT INTO _rows.transactions (FROM _rows.transactions LIMIT 1)', {
+    kind: 'transaction-twice',
+  }),
   edited(
-    'a doubled transaction',
-    'INSERT INTO _rows.transactions (FROM _rows.transactions LIMIT 1)',
-    'transaction-twice',
+    'a removed header',
+    'DELETE FROM _rows.blocks WHERE rowid = 77',
+    { kind: 'rows-changed', table: 'blocks' },
+    A_SPAN + 1,
   ),
-  edited('a removed header', 'DELETE FROM _rows.blocks WHERE rowid = 77', 'rows-changed', A_SPAN + 1),
-  edited('a removed state', 'DELETE FROM _rows.account_states WHERE rowid = 77', 'states'),
-  edited('a removed message in', message('in'), 'messages', A_SPAN),
-  edited('a removed message out', message('out'), 'messages'),
-  edited('a deleted entry', 'DELETE FROM _ledger WHERE number = 4', 'entry-lost', A_SPAN + 1),
-  edited('rows of no entry', ROWS_OF_NO_ENTRY, 'entry-lost', 0),
+  edited('a removed state', 'DELETE FROM _rows.account_states WHERE rowid = 77', {
+    kind: 'states',
+    span: { from: 1086, to: 1086 },
+  }),
+  edited('a removed message in', message('in'), { kind: 'messages' }, A_SPAN),
+  edited('a removed message out', message('out'), {
+    kind: 'messages',
+    expected: expect.stringContaining(' sent messages'),
+  }),
+  edited('a deleted entry', 'DELETE FROM _ledger WHERE number = 4', { kind: 'entry-lost', entry: 4 }, A_SPAN + 1),
+  edited('rows of no entry', ROWS_OF_NO_ENTRY, { kind: 'entry-lost', entry: 99 }, 0),
 ];
