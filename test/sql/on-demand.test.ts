@@ -44,12 +44,25 @@ test.each([
   'SHOW TABLES',
   'DESCRIBE',
   'describe;',
+  '-- all\nDESC',
+  'FROM (DESCRIBE)',
+  "SELECT * FROM query ('SELECT 1')",
   'SELECT * FROM duckdb_views()',
   'SELECT table_name FROM information_schema.tables',
   "FROM query_table('thr' || 'ee')",
 ])('a statement that may list everything finds everything: %s', async (sql) => {
   await new OnDemand(database, declared()).answer(sql, () => database.query(sql));
   expect(made).toEqual(['One', 'two', 'three']);
+});
+
+test.each([
+  'SELECT 5 AS n ORDER BY n DESC',
+  'SELECT 5 AS n ORDER BY n\n  DESC;',
+  'SELECT row_number() OVER (ORDER BY 1 DESC)',
+  "SELECT 5 AS query, 'describe' AS n -- the last query",
+])('a statement that only looks like one makes nothing: %s', async (sql) => {
+  await new OnDemand(database, declared()).answer(sql, () => database.query(sql));
+  expect(made).toEqual([]);
 });
 
 test('a name that is not there is compared with everything that could be', async () => {
