@@ -11,13 +11,13 @@ const RANGE = '1000:1129';
 
 let sandbox: TestSandbox;
 let truth: unknown;
-/** Requests for windows of transactions if nothing is wrong. */
-let windows: number;
+/** Nothing is wrong. */
+let sound: Awaited<ReturnType<typeof transactionsBy>>;
 
 beforeAll(async () => {
   sandbox = await startTestSandbox({ blocks: 2000 });
   truth = (await transactionsBy('masterchain')).rows;
-  windows = (await transactionsBy('window')).pages.length;
+  sound = await transactionsBy('window');
 });
 afterAll(() => sandbox.close());
 
@@ -61,8 +61,8 @@ function otherwise(change: (passing: Passing) => void): TestSandbox['answer'] {
 }
 
 describe('pages of transactions', () => {
-  test('are full, and as few as the rows allow', async () => {
-    const { pages, blocks, report } = await transactionsBy('window');
+  test('are full, and as few as the rows allow', () => {
+    const { pages, blocks, report } = sound;
     expect(blocks).toEqual([]);
     expect(pages.length).toBe(Math.ceil((report.rows['transactions'] ?? 0) / 1000));
   });
@@ -74,7 +74,7 @@ describe('pages of transactions', () => {
     );
     expect(report.complete).toBe(true);
     expect(rows).toEqual(truth);
-    expect(pages.length).toBe(windows + 1);
+    expect(pages.length).toBe(sound.pages.length + 1);
     expect(blocks).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe('pages of transactions', () => {
     );
     expect(report.complete).toBe(true);
     expect(rows).toEqual(truth);
-    expect(pages.length).toBeLessThan(windows * 8);
+    expect(pages.length).toBeLessThan(sound.pages.length * 8);
   });
 
   test('that lack most of their rows are replaced block by block', async () => {
@@ -95,7 +95,7 @@ describe('pages of transactions', () => {
     );
     expect(report.complete).toBe(true);
     expect(rows).toEqual(truth);
-    expect(pages.length).toBe(windows);
+    expect(pages.length).toBe(sound.pages.length);
     expect(blocks.length).toBeGreaterThan(50);
   });
 
