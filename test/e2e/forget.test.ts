@@ -1,4 +1,3 @@
-import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
@@ -6,7 +5,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { type ForgetOptions, forgetRange } from '../../src/verify/forget.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
-import { verify } from '../verify/support.ts';
+import { copyOf, verify } from '../verify/support.ts';
 import { hashTables, query } from './export.ts';
 
 const LISTS = ['actions', 'message_links', 'traces'];
@@ -33,11 +32,7 @@ describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {
     before = await hashTables(source);
   });
 
-  const copy = (from = source): string => {
-    const to = join(freshFolder(), name);
-    cpSync(from, to, { recursive: true });
-    return to;
-  };
+  const copy = (from = source): string => copyOf(from);
   const forget = (warehouse: string, more: Partial<ForgetOptions> = {}) =>
     forgetRange({ warehouse, pipelines: ['transactions', 'blocks', 'traces', 'actions'], range: '1005:1017', ...more });
   const left = (warehouse: string) =>
