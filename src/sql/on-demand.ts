@@ -12,8 +12,8 @@ export interface Declared<Sql extends string | Promise<string> = string | Promis
   readonly isInner?: boolean;
 }
 
-/** Statements that may list objects, or name them by a text computed at run time. */
-const LISTING = /\b(show|pragma|information_schema|pg_catalog|duckdb_\w+|sqlite_\w+)\b|\bquery(_table)?\s*\(/;
+/** Statements that may list objects, or name them by a text computed at run time. A log of DuckDB has none. */
+const LISTING = /\b(show|pragma|information_schema|pg_catalog|duckdb_(?!log)\w+|sqlite_\w+)\b|\bquery(_table)?\s*\(/;
 /** DESCRIBE of nothing lists all; the same word ends many a select: ORDER BY x DESC. */
 const DESCRIBE = /(^|[;(]\s*)desc(ribe)?\s*(;|\)|--|\/\*|$)/;
 
