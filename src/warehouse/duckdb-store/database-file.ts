@@ -15,12 +15,16 @@ import { commentsOn } from '../relations/table-comments.ts';
 import { requireWritable, type SchemaColumn, schemaOf } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 
+/** The table of stored declarations. */
+const DECLARATIONS = '_declarations';
+
 /**
  * Contents of the file of a DuckDB warehouse: the rows of each table with the number of their ledger entry (`_rows.<table>`),
  * views without that number (`<table>`), the ledger (`_ledger`, and the view `_commits`) and the network (`_meta`).
  */
 const layout = [
   'CREATE TABLE _meta (name VARCHAR, value VARCHAR)',
+  `CREATE TABLE ${DECLARATIONS} (number BIGINT, pipeline VARCHAR, id VARCHAR, declaration VARCHAR)`,
   `CREATE TABLE _ledger (number BIGINT, id VARCHAR, pipeline VARCHAR, span_from BIGINT, span_to BIGINT, verdict VARCHAR,
     rows JSON, requests BIGINT, committed_at TIMESTAMP, superseded_by BIGINT, entry VARCHAR)`,
   `CREATE VIEW _commits AS SELECT number, id, pipeline, span_from, span_to, verdict, rows, requests, committed_at
@@ -125,16 +129,13 @@ export async function requireDatabase(path: string): Promise<void> {
 
 /** @throws {StoreError} `not-a-warehouse` if tonlake did not create the file */
 export async function readNetwork(database: Database, path: string): Promise<string> {
-  const { rows: found } = await database.query(
-    "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'main' AND table_name IN ('_meta', '_ledger')",
-  );
-  if (found[0]?.[0] !== 2n) {
+  const meta = await readMeta(database).catch((error: Error) => {
+    if (!/^(Catalog|Binder) Error/.test(error.message)) throw error;
     throw new StoreError(`store: ${path} is a DuckDB file, but not a tonlake warehouse`, {
       code: 'not-a-warehouse',
       hint: 'choose another --warehouse',
     });
-  }
-  const meta = await readMeta(database);
+  });
   const network = meta.get('network');
   requireFormat(meta.get('format'), `warehouse ${path}`);
   if (network === undefined || meta.get('format') !== String(FORMAT))
@@ -183,9 +184,6 @@ export async function insertEntry(database: Database, entry: LedgerEntry): Promi
   }
 }
 
-/** The table of stored declarations, which files of older versions lack. */
-const DECLARATIONS = '_declarations';
-
 /** Stores a declaration unless it is there. Part of a transaction. */
 export async function insertDeclaration(
   database: Database,
@@ -193,9 +191,6 @@ export async function insertDeclaration(
   number: number,
   isReplaced = false,
 ): Promise<void> {
-  await database.run(
-    `CREATE TABLE IF NOT EXISTS ${DECLARATIONS} (number BIGINT, pipeline VARCHAR, id VARCHAR, declaration VARCHAR)`,
-  );
   if (isReplaced) await database.run(`DELETE FROM ${DECLARATIONS} WHERE id = $id`, { id });
   await database.run(
     `INSERT INTO ${DECLARATIONS} SELECT $number::BIGINT, $pipeline, $id, $text
@@ -208,10 +203,6 @@ export async function insertDeclaration(
 export function declarationsIn(database: Database, schema = 'main'): Declarations {
   return {
     list: async () => {
-      const { rows: found } = await database.query(
-        `SELECT count(*)::INTEGER FROM duckdb_tables() WHERE table_name = '${DECLARATIONS}'`,
-      );
-      if (found[0]?.[0] !== 1) return [];
       const { rows } = await database.query(
         `SELECT pipeline, id, number::INTEGER FROM ${schema}.${DECLARATIONS} ORDER BY number`,
       );
