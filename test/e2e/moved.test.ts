@@ -7,16 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { Database } from '../../src/sql/database.ts';
 import { startNode, tonlake } from '../cli.ts';
-import { PYTHON } from '../programs.ts';
+import { hasModules, PYTHON } from '../programs.ts';
 import { freshFolder } from '../scratch.ts';
 import { exportRange, query } from './export.ts';
 
 const READER = fileURLToPath(new URL('./reader.mjs', import.meta.url));
 const run = promisify(execFile);
-const hasPython = await run(PYTHON, ['-c', 'import duckdb']).then(
-  () => true,
-  () => false,
-);
+const hasPython = hasModules(['duckdb']);
 
 let sandbox: Sandbox;
 let original: string;
