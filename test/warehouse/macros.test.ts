@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { namedLayouts } from '../../src/bodies/layouts.ts';
 import { Database } from '../../src/sql/database.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
 import { opcodeNames } from '../../src/warehouse/relations/opcodes.ts';
@@ -170,6 +171,12 @@ describe('opcodes', () => {
     ).toEqual([...['excess', 'excess', null, null]]);
     expect(await row('SELECT opcode_hex(-718113061), opcode_hex(260734629)')).toEqual(['0xd53276db', '0x0f8a7ea5']);
   });
+});
+
+test('every layout of a body has an opcode with a name', () => {
+  const opcodes = [...namedLayouts().values()].flatMap(({ opcode }) => opcode ?? []);
+  expect(opcodes.length).toBeGreaterThan(20);
+  expect(opcodes.filter((opcode) => !opcodeNames.has(opcode))).toEqual([]);
 });
 
 describe('exit codes', () => {
