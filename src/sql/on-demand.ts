@@ -1,4 +1,4 @@
-import { afterComments } from './comments.ts';
+import { COMMENT } from './comments.ts';
 import type { Database } from './database.ts';
 
 /** A macro or view that can be created. */
@@ -15,7 +15,8 @@ export interface Declared<Sql extends string | Promise<string> = string | Promis
 /** Statements that may list objects, or name them by a text computed at run time. A log of DuckDB has none. */
 const LISTING = /\b(show|pragma|information_schema|pg_catalog|duckdb_(?!log)\w+|sqlite_\w+)\b|\bquery(_table)?\s*\(/;
 /** DESCRIBE of nothing lists all; the same word ends many a select: ORDER BY x DESC. */
-const DESCRIBE = /(^|[;(]\s*)desc(ribe)?\s*(;|\)|--|\/\*|$)/;
+const DESCRIBE = /(^|[;(])\s*desc(ribe)?\s*(;|\)|$)/;
+const COMMENTS = new RegExp(COMMENT, 'g');
 
 /** The path of a data file, which names its table. */
 const PATH = /'[^']*\.parquet'/g;
@@ -70,7 +71,7 @@ export class OnDemand {
   /** Names to create before a statement, with dependencies; all of them for a listing. */
   #named(statement: string): readonly string[] {
     let text = statement.toLowerCase().replace(PATH, '');
-    const isListing = LISTING.test(text) || DESCRIBE.test(afterComments(text));
+    const isListing = LISTING.test(text) || DESCRIBE.test(text.replace(COMMENTS, ' '));
     const named: string[] = [];
     for (const [name, { body, isInner }] of [...this.#known].reverse()) {
       if (this.#made.has(name) || !((isListing && isInner !== true) || text.includes(name))) continue;

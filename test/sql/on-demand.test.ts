@@ -45,6 +45,7 @@ test.each([
   'DESCRIBE',
   'describe;',
   '-- all\nDESC',
+  'DESCRIBE -- all',
   'FROM (DESCRIBE)',
   "SELECT * FROM query ('SELECT 1')",
   'SELECT * FROM duckdb_views()',
@@ -57,6 +58,7 @@ test.each([
 
 test.each([
   'SELECT 5 AS n ORDER BY n DESC',
+  'DESCRIBE -- of a select\nSELECT 5 AS n',
   'SELECT 5 AS n ORDER BY n\n  DESC;',
   'SELECT row_number() OVER (ORDER BY 1 DESC)',
   "SELECT 5 AS query, 'describe' AS n -- the last query",
