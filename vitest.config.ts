@@ -63,8 +63,8 @@ export default defineConfig({
     hookTimeout: 240_000,
     pool: 'forks',
     // The sandbox and the command line share a process, which has more to collect than either: 4 to 10 % of the CPU time.
-    // Threads that collect beside it would take the cores of the other processes.
-    execArgv: ['--min-semi-space-size=16', '--single-threaded-gc'],
+    // Threads that collect beside it would take the cores of the other processes. Marking is as in the command line.
+    execArgv: ['--min-semi-space-size=16', '--single-threaded-gc', '--no-incremental-marking'],
     // One more than the cores that are usual: some tests wait for a clock.
     maxWorkers: 3,
     // Few processes for all files: what is compiled and optimized for one serves the next.
