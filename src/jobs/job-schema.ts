@@ -115,16 +115,18 @@ const schedule = z
   })
   .describe('When `tonlake job schedule` runs the job.');
 
-const VERIFY_ALL = { range: 'all', deep: false, repair: false } as const;
+const VERIFY_NEW = { all: false, deep: false, repair: false } as const;
 
 const verification = z
   .union([
-    z.boolean().transform((isWanted) => (isWanted ? VERIFY_ALL : undefined)),
+    z.boolean().transform((isWanted) => (isWanted ? VERIFY_NEW : undefined)),
     z.strictObject({
-      range: z
-        .enum(['all', 'run'])
-        .default('all')
-        .describe('`all`: the whole warehouse; `run`: only the blocks of this run. Default: all.'),
+      all: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Verify the whole warehouse, and not only what was committed since the job last verified it. Default: false.',
+        ),
       deep: z.boolean().default(false).describe('Same as `tonlake verify --deep`. Default: false.'),
       repair: z
         .boolean()
@@ -134,7 +136,7 @@ const verification = z
   ])
   .prefault(false)
   .describe(
-    'Verify the warehouse after the export. Remaining damage fails the job, and nothing is published. Default: false.',
+    'Verify what was committed since the job last verified the warehouse. Remaining damage fails the job, and nothing is published. Default: false.',
   );
 
 const retention = z

@@ -29,6 +29,7 @@ interface StepOutcome<T> {
   readonly value: T;
   readonly rows?: Readonly<Record<string, number>>;
   readonly requests?: number;
+  readonly entry?: number;
   readonly message?: string | undefined;
 }
 

@@ -4,26 +4,30 @@ import { formatSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
 import { type Finding, formatFinding } from '../verify/finding.ts';
 import type { VerifyReport } from '../verify/verify.ts';
+import { warehousePath } from '../warehouse/index.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
 import type { Job } from './job.ts';
-import { type Fixed, type StepContext, timed } from './job-step.ts';
+import { type StepContext, timed } from './job-step.ts';
 import { onlyRead } from './job-steps.ts';
+import type { JobRecord } from './run-record.ts';
 
 /**
- * Verifies the warehouse from its own files, so that nothing is built or published from damaged rows.
+ * Verifies the warehouse from its own files, so that nothing is built or published from damaged rows. What an earlier run of the same job
+ * has verified is not read again, unless the job asks for all.
+ * @param records of earlier runs
  * @throws {JobError} `not-proven` if there is damage that was not repaired
  */
-export async function verifyRows(context: StepContext, { range }: Fixed): Promise<void> {
+export async function verifyRows(context: StepContext, records: readonly JobRecord[]): Promise<void> {
   const { job, actions, effects, stop } = context;
   if (job.verify === undefined) return;
-  const { deep, repair } = job.verify;
-  const blocks = job.verify.range === 'run' ? range.blocks : undefined;
+  const { all, deep, repair } = job.verify;
+  const since = all ? 0 : lastVerified(job, records);
   const findings: Finding[] = [];
   const repaired: string[] = [];
   const work = async (): Promise<VerifyReport> => {
     const { network, warehouse, rps } = job;
     const outcome = await actions.verify({
-      ...{ warehouse, network, range: blocks, deep, repair, rps, effects, signal: stop },
+      ...{ warehouse, network, since, deep, repair, rps, effects, signal: stop },
       onEvent: (event) => {
         if (event.event === 'finding') findings.push(event);
         if (event.event === 'repaired') repaired.push(`${event.pipeline} ${formatSpans([event.span])}`);
@@ -34,13 +38,20 @@ export async function verifyRows(context: StepContext, { range }: Fixed): Promis
       throw notProven(job.name, warehouse, outcome, repaired.length === 0 ? findings[0] : undefined);
     return outcome;
   };
-  await timed(context, { kind: 'verify', name: blocks ?? 'all' }, async () => {
-    const { proven, findings: count, files, requests, unproven } = await work();
+  await timed(context, { kind: 'verify', name: since === 0 ? 'all' : `since entry ${since}` }, async () => {
+    const { entry, proven, findings: count, files, requests, unproven } = await work();
     const state = proven ? `${formatCount(files)} files proven` : `interrupted: ${counted(count, 'finding')}`;
     const repairs = repaired.length === 0 ? [] : [`repaired ${nameSome(repaired)}`];
     const message = [state, ...repairs, onlyRead({ unproven }) ?? []].flat().join('; ');
-    return { value: undefined, message, ...(requests === undefined ? {} : { requests }) };
+    return { value: undefined, message, ...(proven ? { entry } : {}), ...(requests === undefined ? {} : { requests }) };
   });
+}
+
+/** The newest entry of the ledger when the same job last verified the warehouse; 0 if it never did. */
+function lastVerified({ digest, warehouse }: Job, records: readonly JobRecord[]): number {
+  const path = warehousePath(warehouse);
+  const own = records.filter((each) => each.digest === digest && each.warehouse === path);
+  return own.flatMap(({ steps }) => steps.flatMap(({ entry }) => entry ?? [])).at(-1) ?? 0;
 }
 
 function notProven(job: string, warehouse: string, { findings }: VerifyReport, first: Finding | undefined): JobError {

@@ -175,7 +175,9 @@ class JobRun {
       await requireReady(context);
       const fixed = fixedBy(record.value) ?? (await fixRun(context, Date.parse(due), records));
       await record.save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
-      const outputs = hasNothingNew(record.value) ? await skipAll(context) : await this.#prepare(context, fixed, id);
+      const outputs = hasNothingNew(record.value)
+        ? await skipAll(context)
+        : await this.#prepare(context, fixed, id, records);
       if (outputs === undefined) return 'interrupted';
       await record.save({ state: 'publishing', outputs: [...outputs] });
     }
@@ -191,13 +193,18 @@ class JobRun {
   }
 
   /** All steps up to the staged outputs. @returns undefined if the run was stopped */
-  async #prepare(context: StepContext, fixed: Fixed, id: string): Promise<readonly StagedOutput[] | undefined> {
+  async #prepare(
+    context: StepContext,
+    fixed: Fixed,
+    id: string,
+    records: readonly JobRecord[],
+  ): Promise<readonly StagedOutput[] | undefined> {
     const { job, warehouse } = { job: context.job, warehouse: warehousePath(context.job.warehouse) };
     const publication = new Publication(job.name, warehouse, id);
     try {
       const steps = [
         () => exportRange(context, fixed),
-        () => verifyRows(context, fixed),
+        () => verifyRows(context, records),
         () => compactFiles(context),
         () => buildMarts(context),
         () => runChecks(context),

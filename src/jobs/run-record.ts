@@ -27,6 +27,8 @@ const stepSchema = z.object({
   /** Rows by table: added by this attempt, contained in a mart or file, or removed by a retention. */
   rows: z.record(z.string(), z.number()).optional(),
   requests: z.number().optional(),
+  /** The newest entry of the ledger that a verification read: the next one begins after it. */
+  entry: z.number().optional(),
   /** Details, or why it failed. */
   message: z.string().optional(),
 });

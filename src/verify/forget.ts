@@ -55,7 +55,7 @@ export interface ForgetReport {
 export async function forgetRange(options: ForgetOptions): Promise<ForgetReport> {
   const { pipelines: names, range } = options;
   return forgetPlanned(options, 'command', async ({ warehouse, registry, marts }) => {
-    const spans = await limitTo(warehouse, registry, range, () => {});
+    const spans = await limitTo(warehouse, registry, { range, since: 0 }, () => {});
     return planForget({ ledger: warehouse.entries, registry, marts, names, spans });
   });
 }

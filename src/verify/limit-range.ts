@@ -56,7 +56,8 @@ export async function resolveStored(chain: StoredChain, range: string): Promise<
 }
 
 /**
- * The masterchain blocks to verify. Blocks of a requested range that are not done are findings; without a range nothing can be missing.
+ * The masterchain blocks to verify: a requested range, or those of the entries after `since`. Blocks of a requested range that are not done
+ * are findings; without a range nothing can be missing.
  * A day that is only partly in the warehouse is a finding, too.
  *
  * @throws {UsageError}
@@ -64,10 +65,11 @@ export async function resolveStored(chain: StoredChain, range: string): Promise<
 export async function limitTo(
   warehouse: DamagedStore,
   registry: Registry,
-  range: string | undefined,
+  { range, since }: { readonly range?: string | undefined; readonly since: number },
   report: (finding: Finding) => void,
 ): Promise<readonly Span[]> {
-  if (range === undefined) return unionSpans(warehouse.entries.flatMap(spansOf));
+  if (range === undefined)
+    return unionSpans(warehouse.entries.filter((entry) => entry.number > since && isOfBlocks(entry)).flatMap(spansOf));
   const headers = headersOf(warehouse, registry);
   const query: Query = (sql, parameters) => warehouse.database.query(sql, parameters);
   const { network, entries } = warehouse;
@@ -94,6 +96,11 @@ export async function limitTo(
     }
   }
   return asked;
+}
+
+/** False for marts, and for lists without a range of blocks. */
+export function isOfBlocks({ mart, span }: LedgerEntry): boolean {
+  return mart === undefined && span.to > 0;
 }
 
 /** SQL after FROM for the headers in a warehouse. */

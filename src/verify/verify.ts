@@ -17,7 +17,7 @@ import { boundColumn } from './bound-column.ts';
 import { withDamagedStore } from './damaged-warehouse.ts';
 import { type EntryState, readEntryStates } from './entry-state.ts';
 import type { Finding } from './finding.ts';
-import { limitTo } from './limit-range.ts';
+import { isOfBlocks, limitTo } from './limit-range.ts';
 
 export interface VerifyOptions {
   /** Folder of Parquet files, or a DuckDB file. */
@@ -26,6 +26,8 @@ export interface VerifyOptions {
   readonly network?: string | undefined;
   /** Masterchain blocks to verify, as for `run`; open ends and days are those of the warehouse. Default: all exported blocks. */
   readonly range?: string | undefined;
+  /** Only what was committed after this entry of the ledger, with the other rows of the same blocks. Default 0. */
+  readonly since?: number | undefined;
   /** Also verify the chain of every account and both ends of every internal message. */
   readonly deep?: boolean | undefined;
   /** Also compute the content hash of every table over the range, to compare warehouses. */
@@ -57,6 +59,8 @@ export interface VerifyReport {
   readonly event: 'verified';
   readonly network: string;
   readonly warehouse: string;
+  /** Number of the newest entry of the ledger; 0 if there is none. */
+  readonly entry: number;
   /** True if there are no findings. */
   readonly proven: boolean;
   readonly findings: number;
@@ -115,8 +119,14 @@ export async function inspectWarehouse<T>(
     };
     const broken = await auditDeclarations(warehouse);
     for (const finding of [...warehouse.faults, ...broken, ...findLost(warehouse, registry)]) report(finding);
-    const limits = await limitTo(warehouse, registry, options.range, report);
-    const chosen = warehouse.entries.filter((entry) => haveCommon(spansOf(entry), limits));
+    const { range } = options;
+    const newest = warehouse.entries.reduce((last, { number }) => Math.max(last, number), 0);
+    // A ledger that is shorter than it was belongs to another warehouse.
+    const since = options.since === undefined || options.since > newest ? 0 : options.since;
+    const limits = await limitTo(warehouse, registry, { range, since }, report);
+    const isChosen = (entry: LedgerEntry): boolean =>
+      haveCommon(spansOf(entry), limits) || (range === undefined && !isOfBlocks(entry) && entry.number > since);
+    const chosen = warehouse.entries.filter(isChosen);
     for (const finding of findOverlaps(registry, chosen)) report(finding);
     const states = await readStates(warehouse, registry, chosen, report, options.signal);
     const { edges, compared, notFinal, unchecked } = await auditRows({
@@ -127,8 +137,7 @@ export async function inspectWarehouse<T>(
       isDeep: options.deep === true,
       report,
     });
-    const content =
-      options.content === true ? await hashContent(warehouse, registry, limits, options.range) : undefined;
+    const content = options.content === true ? await hashContent(warehouse, registry, limits, range) : undefined;
     const files = chosen.flatMap(({ tables }) => Object.values(tables)).flatMap((table) => table.files);
     return use({
       warehouse,
@@ -138,6 +147,7 @@ export async function inspectWarehouse<T>(
         event: 'verified',
         network: warehouse.network,
         warehouse: warehouse.path,
+        entry: newest,
         proven: findings.length === 0,
         findings: findings.length,
         spans: doneByPipeline(chosen),

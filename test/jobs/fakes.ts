@@ -63,9 +63,9 @@ export function fakeActions(over: FakeActions = {}): { readonly actions: JobActi
       onEvent?.(report);
       return report;
     },
-    verify: async ({ repair, range }) => {
-      asked.steps.push(`${repair ? 'repair' : 'verify'} ${range ?? 'all'}`);
-      return { proven: true, findings: 0, files: 4, unproven: {} };
+    verify: async ({ repair, since }) => {
+      asked.steps.push(`${repair ? 'repair' : 'verify'} after ${since}`);
+      return { entry: 8, proven: true, findings: 0, files: 4, unproven: {} };
     },
     compact: async () => {
       asked.steps.push('compact');

@@ -28,12 +28,19 @@ async function runIn(cwd: string, text: string, range: string) {
 
 test('verify and compact come after the export and before marts', async () => {
   const folder = freshFolder();
-  const text = `network: mainnet\npipelines: [blocks]\nrange: yesterday\nverify: {range: run, repair: true}\ncompact: true\nmarts: [block_times]\n`;
+  const text = `network: mainnet\npipelines: [blocks]\nrange: yesterday\nverify: {repair: true}\ncompact: true\nmarts: [block_times]\n`;
   const { actions, asked } = fakeActions();
   const job = await jobOf(text, 'jobs/nightly.yaml', join(folder, 'w'));
   const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT });
   expect(record.state).toBe('done');
-  expect(asked.steps).toEqual(['run', 'repair 1221:1230', 'compact', 'marts']);
+  expect(asked.steps).toEqual(['run', 'repair after 0', 'compact', 'marts']);
+  const next = fakeActions();
+  await runJob({ job, actions: next.actions, effects: realEffects, due: NIGHT + 86_400_000 });
+  expect(next.asked.steps).toEqual(['run', 'repair after 8', 'compact', 'marts']);
+  const other = await jobOf(`${text}doc: Each night.\n`, 'jobs/nightly.yaml', join(folder, 'w'));
+  const changed = fakeActions();
+  await runJob({ job: other, actions: changed.actions, effects: realEffects, due: NIGHT + 2 * 86_400_000 });
+  expect(changed.asked.steps[1]).toBe('repair after 0');
 });
 
 test('the record tells what verify and compact did', async () => {
@@ -68,6 +75,40 @@ test('a DuckDB warehouse is verified, and has nothing to merge', async () => {
   expect(step('compact')?.message).toBe('nothing to merge: a DuckDB warehouse is a single file');
 });
 
+test('each run verifies what was committed since the last one; `all` reads everything', async () => {
+  const cwd = freshFolder();
+  const warehouse = join(cwd, 'w');
+  const job = 'network: sandbox\nwarehouse: w\nmarts: [block_times]\n';
+  const night = async (verify: string, range?: string) => {
+    if (range !== undefined) {
+      const { code } = await tonlake(['run', 'blocks', '--network', 'sandbox', '-w', 'w', '--range', range], { cwd });
+      expect(code).toBe(0);
+    }
+    const { code, step } = await runIn(cwd, `${job}verify: ${verify}\n`, '');
+    return { code, verify: step('verify') };
+  };
+  expect(await night('true', '1000:1009')).toMatchObject({
+    code: 0,
+    verify: { name: 'all', message: '1 files proven' },
+  });
+  const damage = async (seqno: number): Promise<void> =>
+    rewrite(warehouse, fileOf(warehouse, 'blocks', seqno), 'SELECT * REPLACE (tx_count + 1 AS tx_count) FROM old');
+  await damage(1005);
+  // The mart of the first night, and the new blocks.
+  expect(await night('true', '1010:1019')).toMatchObject({
+    code: 0,
+    verify: { name: expect.stringMatching(/^since entry \d+$/), message: '2 files proven' },
+  });
+  expect(await night('{all: true}')).toMatchObject({ code: 1, verify: { name: 'all', status: 'failed' } });
+  await damage(1015);
+  // What was verified is not read again, and a run that fails says nothing of what it read.
+  expect(await night('true', '1020:1029')).toMatchObject({ code: 0 });
+  await damage(1025);
+  expect(await night('{deep: true}')).toMatchObject({ code: 1, verify: { name: 'all' } });
+  expect(await night('{repair: true}')).toMatchObject({ code: 0, verify: { name: 'all' } });
+  expect(await night('{repair: true}', '1030:1039')).toMatchObject({ code: 0, verify: { message: '2 files proven' } });
+});
+
 test('damage fails the job before anything is published, and a job that repairs mends it', async () => {
   const cwd = freshFolder();
   await runIn(cwd, JOB.replace('out/count.json', 'out/first.json'), '1000:1009');
@@ -79,9 +120,6 @@ test('damage fails the job before anything is published, and a job that repairs 
   expect(failed.record).toMatchObject({ state: 'failed', error: { code: 'not-proven' } });
   expect(failed.step('verify')).toMatchObject({ status: 'failed', message: expect.stringContaining('1000:1009') });
   expect(existsSync(join(cwd, 'out/count.json'))).toBe(false);
-
-  const unaware = await runIn(cwd, `${JOB}verify: {range: run}\n`, '1010:1019');
-  expect(unaware.step('verify')?.status).toBe('done');
 
   const mended = await runIn(cwd, `${JOB}verify: {repair: true}\n`, '1010:1019');
   expect(mended.code).toBe(0);
