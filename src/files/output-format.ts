@@ -38,7 +38,7 @@ export function formatOf<Format extends string>(asked: Asked<Format>): Format | 
   const { output, format, formats } = asked;
   if (output !== undefined && !isLocalPath(output)) {
     if (asked.refuse === undefined) requireLocalPath(output, '--output');
-    throw refusal(asked, 'a local path, not a URL', 'write to a local folder, and copy it from there');
+    throw refusal(asked, 'a local path, or s3://bucket/path', 'write to a local folder, and copy it from there');
   }
   const ending = output === undefined ? '' : extname(output).toLowerCase();
   if (ending === '') return format;

@@ -1,16 +1,25 @@
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename } from 'node:path';
 import { UsageError } from '../core/errors.ts';
 import type { YamlPath as Path } from '../core/yaml.ts';
 import { statIfAny } from '../files/disk.ts';
 import { requireFormatOf } from '../files/output-format.ts';
+import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
 import { isReportPath } from '../reports/find-report.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
 import { parseTarget, WHOLE_FORMATS } from '../targets/target.ts';
-import { type DatabaseTarget, type Job, type OutputTarget, type RowsSource, unknownPlaceholders } from './job.ts';
+import {
+  type DatabaseTarget,
+  fillIn,
+  type Job,
+  type OutputTarget,
+  type RowsSource,
+  unknownPlaceholders,
+} from './job.ts';
 import { wrongName, wrongValue } from './job-fault.ts';
 import type { ExportTarget, ReportTarget } from './job-schema.ts';
 import type { JobNames } from './known-names.ts';
+import { outputPath } from './output-place.ts';
 import type { ParsedJob } from './parse-job.ts';
 
 /** The files that a job publishes, reports first, and the databases that it writes. @throws {UsageError} with line and column */
@@ -129,7 +138,14 @@ function outputFormat<Format extends string>(
   formats: readonly Format[],
 ): Format {
   const refuse = (expected: string, hint: string) => wrongValue(yaml, [...path, 'output'], expected, hint);
-  return requireFormatOf({ output, format, formats, refuse });
+  if (!isObjectUrl(output)) return requireFormatOf({ output, format, formats, refuse });
+  try {
+    parseLocation(fillIn(output, { job: 'j', date: 'd', first_date: 'd' }));
+  } catch (error) {
+    if (error instanceof UsageError) throw refuse('s3://bucket/path of a file', error.hint ?? '');
+    throw error;
+  }
+  return requireFormatOf({ output: basename(output), format, formats, refuse });
 }
 
 function requirePlaceholders({ yaml }: ParsedJob, path: Path, text: string): void {
@@ -142,10 +158,10 @@ function requireDistinct(
   parsed: ParsedJob,
   written: readonly { readonly path: Path; readonly output: OutputTarget }[],
 ): void {
-  const paths = written.map(({ output }) => resolve(output.output));
+  const paths = written.map(({ output }) => outputPath(output.output));
   written.forEach(({ path, output: { output } }, at) => {
     requirePlaceholders(parsed, [...path, 'output'], output);
-    if (paths.indexOf(resolve(output)) !== at) {
+    if (paths.indexOf(outputPath(output)) !== at) {
       throw wrongValue(
         parsed.yaml,
         [...path, 'output'],

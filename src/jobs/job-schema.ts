@@ -20,7 +20,7 @@ const names = (what: string) =>
     .describe(`Names of ${what}, or \`all\`.`);
 
 const output = text.describe(
-  'Path of the file, relative to the working folder. Placeholders: `{first_date}` and `{date}`, the first and last day of the range, and `{job}`, the name of the job.',
+  'Path of the file, relative to the working folder, or `s3://bucket/path`. Placeholders: `{first_date}` and `{date}`, the first and last day of the range, and `{job}`, the name of the job.',
 );
 
 const formatOf = <Format extends string>(formats: readonly Format[]) =>

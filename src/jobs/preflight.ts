@@ -1,12 +1,11 @@
-import { dirname } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { Trial } from '../core/trial.ts';
-import { folderTrial } from '../files/writable-folder.ts';
 import { parseTarget } from '../targets/target.ts';
 import { targetTrial } from '../targets/target-trial.ts';
 import { placeTrials, warehousePath } from '../warehouse/index.ts';
 import { fillIn, type Job } from './job.ts';
+import { placeOf } from './output-place.ts';
 
 /** What a run will need, and why it is not there. */
 interface Tried {
@@ -19,10 +18,9 @@ interface Tried {
 export async function tryNeeds(job: Job, effects: Effects): Promise<readonly Tried[]> {
   const today = dateAt(effects.now(), job.zone);
   const values = { job: job.name, date: today, first_date: today };
-  const folders = job.outputs.map(({ output }) => dirname(fillIn(output, values)));
   const trials: readonly Trial[] = [
     ...(await placeTrials(warehousePath(job.warehouse), effects)),
-    ...folders.map((folder) => folderTrial(folder, 'output')),
+    ...job.outputs.flatMap(({ output }) => placeOf(fillIn(output, values)).trials(effects)),
     ...job.databases.map(({ to }) => targetTrial(parseTarget(fillIn(to, values)))),
   ];
   const tried = new Map<string, Tried>();

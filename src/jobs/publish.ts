@@ -1,14 +1,13 @@
-import { rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { formatError, JobError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
-import { hashFile, listFolder, makeFolder, statIfAny, syncPath } from '../files/disk.ts';
+import { outputPath, placeOf } from './output-place.ts';
 import type { StagedOutput } from './run-record.ts';
 
 /** The end of the name of a staged file, or of the draft from which it is written. */
 const STAGED = /\.new(\.[0-9a-f]{8})?$/;
 
-/** The output files of one run: each is staged next to its final path, and all are moved together. */
+/** The output files of one run: each is staged next to its final path, on a disk or in an object store, and all are moved together. */
 export class Publication {
   readonly outputs: StagedOutput[] = [];
   readonly #staged: string[] = [];
@@ -26,37 +25,38 @@ export class Publication {
 
   /** Calls `write` to stage the file for `output`; its folder is created if necessary. */
   async stage(output: string, write: (path: string) => Promise<void>): Promise<void> {
-    const path = resolve(output);
+    const path = outputPath(output);
+    const place = placeOf(path);
     const found = await this.#prepare(path).catch((error: unknown) => {
       throw cannotPublish(path, formatError(error), error);
     });
-    if (found?.isDirectory() === true) throw cannotPublish(path, 'it is a folder');
-    const staged = join(dirname(path), `.${basename(path)}.${this.#mark}-${this.#id}.new`);
+    if (found === 'folder') throw cannotPublish(path, 'it is a folder');
+    const name = `.${basename(path)}.${this.#mark}-${this.#id}.new`;
+    const staged = `${dirname(path)}/${name}`;
     this.#staged.push(staged);
-    await write(staged);
-    await syncPath(staged);
-    const { size } = (await statIfAny(staged)) ?? { size: 0 };
-    this.outputs.push({ path, staged, bytes: size, sha256: await hashFile(staged) });
+    const sum = await place.write(name, write);
+    this.outputs.push({ path, staged, ...sum });
   }
 
   /** Creates the folder of a file and clears leftovers. @returns what exists at the path */
   async #prepare(path: string) {
-    await makeFolder(dirname(path));
-    await this.#clear(dirname(path));
-    return statIfAny(path);
+    await placeOf(path).make();
+    await this.#clear(path);
+    return placeOf(path).kindOf(basename(path));
   }
 
   /** Removes staged and partly written files. */
   async discard(): Promise<void> {
-    for (const staged of this.#staged) await rm(staged, { force: true });
+    for (const staged of this.#staged) await placeOf(staged).remove(basename(staged));
   }
 
-  /** Removes files of killed runs from a folder, but not those of this run. */
-  async #clear(folder: string): Promise<void> {
+  /** Removes files of killed runs from the folder of an output, but not those of this run. */
+  async #clear(path: string): Promise<void> {
     const own = new Set(this.#staged.map((staged) => basename(staged)));
-    for (const name of await listFolder(folder)) {
+    const place = placeOf(path);
+    for (const name of await place.names()) {
       const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && STAGED.test(name);
-      if (isLeft && !own.has(name)) await rm(join(folder, name), { force: true });
+      if (isLeft && !own.has(name)) await place.remove(name);
     }
   }
 }
@@ -74,23 +74,25 @@ export async function putInPlace(outputs: readonly StagedOutput[], resumed: bool
   try {
     const waiting: StagedOutput[] = [];
     for (const output of outputs) {
-      const isStaged = (await statIfAny(output.staged)) !== undefined;
+      const isStaged = (await placeOf(output.staged).kindOf(basename(output.staged))) !== undefined;
       if (!isStaged && !resumed) throw cannotPublish(output.path, 'its staged file is gone');
-      if (isStaged && (await statIfAny(output.path))?.isDirectory() === true)
+      if (isStaged && (await placeOf(output.path).kindOf(basename(output.path))) === 'folder')
         throw cannotPublish(output.path, 'it is a folder');
       (isStaged ? waiting : put).push(output);
     }
     const earlier = [...put];
     for (const output of waiting) {
-      await rename(output.staged, output.path).catch((error: unknown) => {
+      const move = placeOf(output.staged).move(basename(output.staged), output.path);
+      await move.catch((error: unknown) => {
         throw cannotPublish(output.path, formatError(error), error, put);
       });
       put.push(output);
     }
-    for (const folder of new Set(waiting.map(({ path }) => dirname(path)))) await syncPath(folder);
+    const folders = new Map(waiting.map(({ path }) => [dirname(path), path]));
+    for (const path of folders.values()) await placeOf(path).settle();
     return await changedSince(earlier);
   } catch (error) {
-    for (const { staged } of outputs) await rm(staged, { force: true });
+    for (const { staged } of outputs) await placeOf(staged).remove(basename(staged));
     throw error;
   }
 }
@@ -98,8 +100,8 @@ export async function putInPlace(outputs: readonly StagedOutput[], resumed: bool
 async function changedSince(outputs: readonly StagedOutput[]): Promise<readonly string[]> {
   const changed: string[] = [];
   for (const { path, sha256 } of outputs) {
-    const isThere = (await statIfAny(path))?.isFile() === true;
-    if (!isThere || (await hashFile(path)) !== sha256) changed.push(path);
+    const found = await placeOf(path).sum(basename(path));
+    if (found?.sha256 !== sha256) changed.push(path);
   }
   return changed;
 }

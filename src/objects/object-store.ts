@@ -74,6 +74,8 @@ export interface ObjectStore extends WarehouseObjects {
    * @throws {StoreError} `damaged` if its bytes are not those of `sum`
    */
   upload(key: string, path: string, sum: FileSum): Promise<void>;
+  /** Puts the bytes of an object, of at most 5 GB, under another key as well, with their checksum; atomically, within the store. */
+  copy(from: string, to: string): Promise<void>;
   /** Puts a local file that is still being written. Nothing is sent before a part of it is complete. */
   uploadGrowing(key: string, path: string): GrowingUpload;
   /** Ends uploads that began before a time of the store's clock and were never completed. @returns how many */

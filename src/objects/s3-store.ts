@@ -169,6 +169,13 @@ class S3Store implements ObjectStore {
     }
   }
 
+  async copy(from: string, to: string): Promise<void> {
+    const { CopyObjectCommand } = s3Sdk();
+    const CopySource = [this.#bucket, ...(this.#base + from).split('/')].map(encodeURIComponent).join('/');
+    const command = new CopyObjectCommand({ ...this.#at(to), CopySource });
+    await this.#send(`put ${to}`, () => this.#client.send(command));
+  }
+
   uploadGrowing(key: string, path: string): GrowingUpload {
     return new MultipartUpload(this.#partRequests(key), path, this.#parts);
   }

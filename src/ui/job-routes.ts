@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import type { Hono } from 'hono';
 import { UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
-import { hashFile, statIfAny } from '../files/disk.ts';
+import { placeOf } from '../jobs/output-place.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord, StagedOutput } from '../jobs/run-record.ts';
@@ -83,10 +82,8 @@ async function findRun(
 
 async function outputItem(output: StagedOutput): Promise<OutputItem> {
   const { path, bytes, sha256 } = output;
-  const found = await statIfAny(path);
-  // Bytes are compared only if there are as many of them.
-  const isSame = found?.size === bytes && (await hashFile(path).catch(() => '')) === sha256;
-  const state = found === undefined ? 'gone' : isSame ? 'published' : 'replaced';
+  const found = await placeOf(path).sum(basename(path));
+  const state = found === undefined ? 'gone' : found.sha256 === sha256 ? 'published' : 'replaced';
   return { path, bytes, state, isPage: isPage(output) };
 }
 
@@ -96,6 +93,8 @@ function isPage({ path }: StagedOutput): boolean {
 
 /** The bytes of a file that a run published; undefined if they are others now, because the file may be anybody's. */
 async function publishedBytes({ path, sha256 }: StagedOutput): Promise<Buffer | undefined> {
-  const bytes = await readFile(path).catch(() => undefined);
+  const bytes = await placeOf(path)
+    .read(basename(path))
+    .catch(() => undefined);
   return bytes !== undefined && sha256Of(bytes) === sha256 ? bytes : undefined;
 }

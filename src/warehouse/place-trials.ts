@@ -18,7 +18,7 @@ export async function placeTrials(path: string, effects: Effects): Promise<reado
     return [folderTrial(folder, '--warehouse'), disk];
   }
   const [{ bucketTrials }, { openS3Store }, { requireHttpfs }] = await Promise.all([
-    import('./bucket-store/bucket-trials.ts'),
+    import('../objects/object-trials.ts'),
     import('../objects/s3-store.ts'),
     import('../sql/httpfs.ts'),
   ]);

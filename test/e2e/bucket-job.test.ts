@@ -1,9 +1,12 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { connect, createServer as createGate } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
+import { Publication, putInPlace } from '../../src/jobs/publish.ts';
 import { lockJobs } from '../../src/jobs/run-history.ts';
+import { openS3Store } from '../../src/objects/s3-store.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freePort } from '../free-port.ts';
@@ -11,7 +14,7 @@ import { EXTENSIONS, environmentOf, S3_PROGRAM, type S3Server, startS3, useS3 } 
 import { afterFile, freshFolder } from '../scratch.ts';
 
 /** Midnight is before block 5000. */
-const jobOf = (network: string, warehouse: string): string => `network: ${network}
+const jobOf = (network: string, warehouse: string, out = 'out'): string => `network: ${network}
 warehouse: ${warehouse}
 pipelines: [transactions]
 range: "4998:5001"
@@ -20,9 +23,9 @@ marts: [transactions_daily]
 checks: [block_tx_counts]
 compact: true
 reports:
-  - {report: ./count.md, output: out/report.md}
+  - {report: ./count.md, output: ${out}/report.md}
 exports:
-  - {table: transactions_daily, output: out/daily.csv}
+  - {table: transactions_daily, output: "${out}/{date}/daily.csv"}
 `;
 
 const REPORT = `---
@@ -56,27 +59,28 @@ describe.skipIf(isMissing)(
       cwd = freshFolder();
       env = { ...server.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '', TONLAKE_STATE_DIR: join(cwd, 'state') };
       writeFileSync(join(cwd, 'count.md'), REPORT);
-      for (const [name, warehouse] of Object.entries({ bucket: 's3://lake/jobs', folder: 'w' })) {
-        writeFileSync(join(cwd, `${name}.yaml`), jobOf(sandbox.url, warehouse));
-      }
+      writeFileSync(join(cwd, 'bucket.yaml'), jobOf(sandbox.url, 's3://lake/jobs', 's3://lake/out'));
+      writeFileSync(join(cwd, 'folder.yaml'), jobOf(sandbox.url, 'w'));
     });
 
     afterAll(() => sandbox.close());
 
-    const outputs = (): readonly string[] =>
-      readdirSync(join(cwd, 'out'))
+    const outputs = (folder: string): readonly string[] =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((each) => each.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name))
         .sort()
-        .map((name) => `${name}: ${readFileSync(join(cwd, 'out', name), 'utf8')}`)
+        .map((path) => `${relative(folder, path)}: ${readFileSync(path, 'utf8')}`)
         .map((text) => text.replace(/warehouse [^ ]+,/, 'warehouse W,').replace(/Created [^ ]+ [^ ]+ UTC/, 'Created'));
 
     test('run each step, publish the same as those on a folder, and have records that every host sees', async () => {
       const inFolder = await tonlake(['job', 'run', 'folder.yaml', '--json'], { cwd, env });
       expect(inFolder).toMatchObject({ code: 0, stderr: '' });
-      const wanted = outputs();
+      const wanted = outputs(join(cwd, 'out'));
       expect(wanted).toHaveLength(2);
       const inBucket = await tonlake(['job', 'run', 'bucket.yaml', '--json'], { cwd, env });
       expect(inBucket).toMatchObject({ code: 0, stderr: '' });
-      expect(outputs()).toEqual(wanted);
+      expect(outputs(join(server.folder, 'lake/out'))).toEqual(wanted);
       const stepsOf = (stdout: string): readonly string[] =>
         JSON.parse(stdout.trim().split('\n').at(-1) ?? '').steps.map(({ kind, name, status }: Record<string, string>) =>
           `${kind} ${name} ${status}`.replace(/folder|bucket/, 'job'),
@@ -91,6 +95,27 @@ describe.skipIf(isMissing)(
         expect((await tonlake(['job', 'log', 'bucket.yaml', '--since', '1h'], { cwd, env: host })).code).toBe(0);
       }
       expect((await tonlake(['verify', '--warehouse', 's3://lake/jobs'], { cwd, env })).code).toBe(0);
+    });
+
+    test.each([0, 1, 2])('publish objects together: a kill after %i of two is completed by any host', async (count) => {
+      useS3(server);
+      const at = (name: string): string => join(server.folder, 'lake/kill', name);
+      mkdirSync(at(''), { recursive: true });
+      for (const name of ['a.csv', 'b.csv']) writeFileSync(at(name), 'old');
+      writeFileSync(at('.a.csv.nightly-0000.new'), 'of another job');
+      const leftover = new Publication('nightly', 's3://lake/w', '20260503T031500Z');
+      await leftover.stage('s3://lake/kill/a.csv', (path) => writeFile(path, 'left by a kill'));
+      const publication = new Publication('nightly', 's3://lake/w', '20260504T031500Z');
+      for (const name of ['a.csv', 'b.csv'])
+        await publication.stage(`s3://lake/kill/${name}`, (path) => writeFile(path, `new ${name}`));
+      const read = (): readonly string[] => ['a.csv', 'b.csv'].map((name) => readFileSync(at(name), 'utf8'));
+      expect(read()).toEqual(['old', 'old']);
+      expect(await putInPlace(publication.outputs.slice(0, count), false)).toEqual([]);
+      expect(await putInPlace(publication.outputs, true)).toEqual([]);
+      expect(read()).toEqual(['new a.csv', 'new b.csv']);
+      expect(readdirSync(at('')).sort()).toEqual(['.a.csv.nightly-0000.new', 'a.csv', 'b.csv']);
+      await openS3Store('s3://lake/kill').put('b.csv', Buffer.from('of a reader'));
+      expect(await putInPlace(publication.outputs, true)).toEqual(['s3://lake/kill/b.csv']);
     });
 
     test('run on one host at a time: another host says who runs it, and ends with 0', async () => {

@@ -218,6 +218,16 @@ describe('a job file that is wrong is refused in one line, with its place and wh
       says: 'expected a path that fits the format csv, got a.parquet (jobs/nightly.yaml:4:48); hint: leave the format out, or choose another path',
     },
     {
+      name: 'an object store without a bucket',
+      text: `${HEAD}exports: [{table: blocks, output: "s3://B/a-{date}.csv"}]`,
+      says: 'expected s3://bucket/path of a file, got s3://B/a-{date}.csv (jobs/nightly.yaml:4:35); hint: bucket names have 3 to 63',
+    },
+    {
+      name: 'an output of another kind of URL',
+      text: `${HEAD}exports: [{table: blocks, output: "https://x/a.csv"}]`,
+      says: 'expected a local path, or s3://bucket/path, got https://x/a.csv (jobs/nightly.yaml:4:35)',
+    },
+    {
       name: 'a placeholder',
       text: `${HEAD}reports: [{report: account, output: "a-{day}.html"}]`,
       says: 'expected {date}, {first_date} or {job} in braces, got a-{day}.html (jobs/nightly.yaml:4:37)',

@@ -5,6 +5,7 @@ import { damagedData, missingFile } from '../../files/damaged-data.ts';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import { downloadObject, sumObject } from '../../objects/object-files.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
+import { requireConditionalPut } from '../../objects/object-trials.ts';
 import { s3Access, takeS3Traffic } from '../../objects/s3-client.ts';
 import { objectFailure } from '../../objects/s3-failure.ts';
 import { parseLocation } from '../../objects/s3-location.ts';
@@ -19,7 +20,6 @@ import type { ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
 import { BucketScans } from './bucket-scans.ts';
-import { requireConditionalPut } from './bucket-trials.ts';
 import { BucketWrites } from './bucket-writes.ts';
 
 /** Threads wait for answers of the store most of the time: two of them take five times as long as eight, at 30 ms an answer. */

@@ -1,21 +1,28 @@
-import { StoreError } from '../../core/errors.ts';
-import type { Trial } from '../../core/trial.ts';
-import type { ObjectStore } from '../../objects/object-store.ts';
+import { StoreError } from '../core/errors.ts';
+import type { Trial } from '../core/trial.ts';
+import type { ObjectStore } from './object-store.ts';
 
 /** Objects that are put to see whether they can be. */
 const PROBES = '_probe/';
 
+/** Each right that files in an object store need. */
+export function objectTrials(objects: ObjectStore, id: string): readonly Trial[] {
+  const { url } = objects;
+  const key = `${PROBES}${id}`;
+  return [
+    { name: `list ${url}`, attempt: () => objects.list(PROBES).then(() => undefined) },
+    { name: `put objects in ${url}`, attempt: () => objects.put(key, Buffer.from(id)) },
+    { name: `read objects of ${url}`, attempt: () => objects.get(key).then(() => undefined) },
+    { name: `delete objects of ${url}`, attempt: () => objects.remove([key]) },
+  ];
+}
+
 /** Each right that commits, merges and garbage collection need of an object store. */
 export function bucketTrials(objects: ObjectStore, id: string): readonly Trial[] {
   const { url } = objects;
-  const [key, conditional] = [`${PROBES}${id}`, `${PROBES}${id}-absent`];
-  const bytes = Buffer.from(id);
   return [
-    { name: `list ${url}`, attempt: () => objects.list(PROBES).then(() => undefined) },
-    { name: `put objects in ${url}`, attempt: () => objects.put(key, bytes) },
-    { name: `put objects in ${url} only if absent`, attempt: () => putTwice(objects, conditional) },
-    { name: `read objects of ${url}`, attempt: () => objects.get(key).then(() => undefined) },
-    { name: `delete objects of ${url}`, attempt: () => objects.remove([key, conditional]) },
+    ...objectTrials(objects, id),
+    { name: `put objects in ${url} only if absent`, attempt: () => requireConditionalPut(objects, `${id}-absent`) },
     { name: `list unfinished uploads of ${url}`, attempt: () => objects.abortUploads(PROBES, 0).then(() => undefined) },
   ];
 }
