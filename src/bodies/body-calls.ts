@@ -1,14 +1,15 @@
 import { UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
+import type { ScalarFunction } from '../sql/database.ts';
 import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../sql/tokens.ts';
-import { type BodyFunction, bodyFunctions, fixedFunctions, layoutFunction } from './body-functions.ts';
+import { bodyFunctions, fixedFunctions, layoutFunction } from './body-functions.ts';
 import { type Fields, parseLayout } from './layout.ts';
 import { namedLayouts } from './layouts.ts';
 
 export interface BodyCalls {
   /** The query with a function of its own for each layout. */
   readonly sql: string;
-  readonly functions: readonly BodyFunction[];
+  readonly functions: readonly ScalarFunction[];
 }
 
 /**
@@ -19,7 +20,7 @@ export interface BodyCalls {
  * @throws {UsageError} `bad-layout`
  */
 export function bodyCallsIn(sql: string, own?: string): BodyCalls {
-  const functions = new Map<string, BodyFunction>();
+  const functions = new Map<string, ScalarFunction>();
   const fixed = new Set<string>();
   const layouts = namedLayouts(own);
   const fieldsOf = (text: string): Fields => {

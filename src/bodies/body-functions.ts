@@ -1,19 +1,13 @@
 import type * as duckdb from '@duckdb/node-api';
 import { type Bag, readBag } from '../proof/bag-of-cells.ts';
-import type { Database } from '../sql/database.ts';
+import type { ScalarFunction } from '../sql/database.ts';
 import { duckdbApi } from '../sql/duckdb-api.ts';
 import { Mismatch, Slice } from './cell-slice.ts';
 import { byOpcode, decodeBody } from './decode-body.ts';
 import type { Fields, FieldType } from './layout.ts';
 import type { NamedLayout } from './layouts.ts';
 import { readFields, type Value, type Values } from './read-fields.ts';
-
-/** A function of SQL over a bag of cells. */
-export interface BodyFunction {
-  readonly name: string;
-  /** Adds it to a database. */
-  readonly addTo: (database: Database) => void;
-}
+import { bagOfRest } from './write-bag.ts';
 
 /** Functions that every query can call. */
 export const bodyFunctions: Readonly<Record<string, string>> = {
@@ -29,7 +23,7 @@ export const bodyFunctions: Readonly<Record<string, string>> = {
 export function fixedFunctions(
   names: readonly string[],
   layouts: ReadonlyMap<string, NamedLayout>,
-): readonly BodyFunction[] {
+): readonly ScalarFunction[] {
   const { VARCHAR, INTEGER } = duckdbApi();
   const opcodes = byOpcode(layouts.values());
   const all: Readonly<Record<string, readonly [duckdb.DuckDBType, (body: Uint8Array) => duckdb.DuckDBValue]>> = {
@@ -47,9 +41,7 @@ export function fixedFunctions(
   };
   return names.flatMap((name) => {
     const [type, read] = all[name] ?? [];
-    return type === undefined || read === undefined
-      ? []
-      : [{ name, addTo: (database) => database.register(scalar(name, type, read)) }];
+    return type === undefined || read === undefined ? [] : [{ name, create: () => scalar(name, type, read) }];
   });
 }
 
@@ -60,14 +52,15 @@ function readText(bag: Bag): string | null {
 }
 
 /** `name(body)` with the fields of a layout; with `isTold`, a struct of them and of the reason why there are none. */
-export function layoutFunction(name: string, fields: Fields, isTold: boolean): BodyFunction {
+export function layoutFunction(name: string, fields: Fields, isTold: boolean): ScalarFunction {
   const { STRUCT, VARCHAR, DuckDBStructValue } = duckdbApi();
   const type = structOf(fields);
+  const structs = structsOf(fields);
   const read = (body: Uint8Array): duckdb.DuckDBValue | Mismatch => {
     const bag = readBag(body);
     if (typeof bag === 'string') return new Mismatch(`no bag of cells: ${bag}`);
     try {
-      return structValue(readFields(new Slice(bag), fields), fields);
+      return structs(readFields(new Slice(bag), fields));
     } catch (error) {
       if (error instanceof Mismatch) return error;
       throw error;
@@ -84,7 +77,7 @@ export function layoutFunction(name: string, fields: Fields, isTold: boolean): B
     return value instanceof Mismatch ? null : value;
   };
   const made = isTold ? STRUCT({ value: type, error: VARCHAR }) : type;
-  return { name, addTo: (database) => database.register(scalar(name, made, isTold ? told : plain)) };
+  return { name, create: () => scalar(name, made, isTold ? told : plain) };
 }
 
 /** A body that is none, or does not match, is null. */
@@ -155,22 +148,32 @@ function typeOf(type: FieldType): duckdb.DuckDBType {
   }
 }
 
-function structValue(values: Values, fields: Fields): duckdb.DuckDBValue {
+type Convert = (value: Value) => duckdb.DuckDBValue;
+
+/** Makes values of a struct. What depends on the layout alone is made once. */
+function structsOf(fields: Fields): Convert {
   const { DuckDBStructValue } = duckdbApi();
-  return new DuckDBStructValue(
-    Object.fromEntries(fields.map(({ name, type }) => [name, duckdbValue(values[name] ?? null, type)])),
-  );
+  const converts = fields.map(({ name, type }) => [name, convertOf(type)] as const);
+  return (values) => {
+    const entries: Record<string, duckdb.DuckDBValue> = {};
+    for (const [name, convert] of converts) entries[name] = convert((values as Values)[name] ?? null);
+    return new DuckDBStructValue(entries);
+  };
 }
 
-function duckdbValue(value: Value, type: FieldType): duckdb.DuckDBValue {
+/** Null is null. */
+function convertOf(type: FieldType): Convert {
   const { DuckDBBlobValue, DuckDBDecimalValue, DuckDBTypeId } = duckdbApi();
-  if (type.kind === 'maybe') return duckdbValue(value, type.of);
-  if (Buffer.isBuffer(value)) return new DuckDBBlobValue(value);
-  if (typeof value === 'bigint') {
-    const made = typeOf(type);
-    if (made.typeId === DuckDBTypeId.DECIMAL) return new DuckDBDecimalValue(value, made.width, 0);
-    return made.typeId === DuckDBTypeId.VARCHAR ? String(value) : value;
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  return 'fields' in type && type.fields !== undefined ? structValue(value as Values, type.fields) : null;
+  if (type.kind === 'maybe') return convertOf(type.of);
+  const made = typeOf(type);
+  const structs = 'fields' in type && type.fields !== undefined ? structsOf(type.fields) : undefined;
+  return (value) => {
+    if (value instanceof Slice) return new DuckDBBlobValue(bagOfRest(value));
+    if (typeof value === 'bigint') {
+      if (made.typeId === DuckDBTypeId.DECIMAL) return new DuckDBDecimalValue(value, made.width, 0);
+      return made.typeId === DuckDBTypeId.VARCHAR ? String(value) : value;
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    return structs?.(value) ?? null;
+  };
 }

@@ -1,12 +1,19 @@
 import type { Bag, Cell } from '../proof/bag-of-cells.ts';
 
-/** Why a body does not match a layout. */
-export class Mismatch extends Error {}
+/** Why a body does not match a layout. No `Error`: most bodies of a query may not match, and a stack costs more than reading one. */
+export class Mismatch {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
 
 /** Reads a cell from its beginning. */
 export class Slice {
   readonly bag: Bag;
   readonly cell: Cell;
+  readonly index: number;
   bit = 0;
   ref = 0;
 
@@ -15,6 +22,15 @@ export class Slice {
     if (cell === undefined) throw new Mismatch('no cell');
     this.bag = bag;
     this.cell = cell;
+    this.index = index;
+  }
+
+  /** The same place, to read on from there. */
+  copy(): Slice {
+    const slice = new Slice(this.bag, this.index);
+    slice.bit = this.bit;
+    slice.ref = this.ref;
+    return slice;
   }
 
   get bitsLeft(): number {
@@ -39,8 +55,9 @@ export class Slice {
 
   uint(bits: number): bigint {
     if (this.bitsLeft < bits) throw new Mismatch(`expected ${bits} bits, got ${this.bitsLeft}`);
-    let value = BigInt(this.number(bits % 32));
-    for (let left = bits - (bits % 32); left > 0; left -= 32) value = (value << 32n) | BigInt(this.number(32));
+    const first = bits % 32 || Math.min(bits, 32);
+    let value = BigInt(this.number(first));
+    for (let left = bits - first; left > 0; left -= 32) value = (value << 32n) | BigInt(this.number(32));
     return value;
   }
 

@@ -2,6 +2,7 @@ import { readBag } from '../proof/bag-of-cells.ts';
 import { Mismatch, Slice } from './cell-slice.ts';
 import type { NamedLayout } from './layouts.ts';
 import { readFields, type Value, type Values } from './read-fields.ts';
+import { bagOfRest } from './write-bag.ts';
 
 /** How deep payloads in payloads are decoded. */
 const MAX_NESTED = 4;
@@ -19,17 +20,22 @@ export function byOpcode(layouts: Iterable<NamedLayout>): ReadonlyMap<number, re
 export function decodeBody(
   bytes: Uint8Array,
   layouts: ReadonlyMap<number, readonly NamedLayout[]>,
-  nested = 0,
 ): object | undefined {
   const bag = readBag(bytes);
-  if (typeof bag === 'string') return undefined;
-  const start = new Slice(bag);
-  if (start.bitsLeft === 0 && start.refsLeft === 0) return { '@type': 'empty_cell' };
-  if (start.bitsLeft < 32) return undefined;
+  return typeof bag === 'string' ? undefined : decodeRest(new Slice(bag), layouts, 0);
+}
+
+function decodeRest(
+  rest: Slice,
+  layouts: ReadonlyMap<number, readonly NamedLayout[]>,
+  nested: number,
+): object | undefined {
+  if (rest.bitsLeft === 0 && rest.refsLeft === 0) return { '@type': 'empty_cell' };
+  if (rest.bitsLeft < 32) return undefined;
   let loose: object | undefined;
-  for (const { name, fields } of layouts.get(start.number(32)) ?? []) {
+  for (const { name, fields } of layouts.get(rest.copy().number(32)) ?? []) {
     try {
-      const slice = new Slice(bag);
+      const slice = rest.copy();
       const { op: _op, ...values } = readFields(slice, fields);
       const decoded = { '@type': name, ...shownValues(values, layouts, nested) };
       if (slice.bitsLeft === 0 && slice.refsLeft === 0) return decoded;
@@ -44,10 +50,13 @@ export function decodeBody(
 function shownValues(values: Values, layouts: ReadonlyMap<number, readonly NamedLayout[]>, nested: number): object {
   const shown = (value: Value): unknown => {
     if (typeof value === 'bigint') return String(value);
-    if (Buffer.isBuffer(value)) {
-      return (nested < MAX_NESTED ? decodeBody(value, layouts, nested + 1) : undefined) ?? value.toString('base64');
+    if (value instanceof Slice) {
+      const decoded = nested < MAX_NESTED ? decodeRest(value, layouts, nested + 1) : undefined;
+      return decoded ?? bagOfRest(value).toString('base64');
     }
     return typeof value === 'object' && value !== null ? shownValues(value, layouts, nested) : value;
   };
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shown(value)]));
+  const entries: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) entries[name] = shown(value);
+  return entries;
 }

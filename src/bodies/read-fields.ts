@@ -1,9 +1,8 @@
 import { Mismatch, Slice, textOf } from './cell-slice.ts';
 import type { Fields, FieldType } from './layout.ts';
-import { bagOfRest } from './write-bag.ts';
 
-/** A value of a field. A cell without a layout is a bag of cells. */
-export type Value = bigint | string | boolean | null | Buffer | Values;
+/** A value of a field. A cell without a layout is what is left of it. */
+export type Value = bigint | string | boolean | null | Slice | Values;
 
 export interface Values {
   readonly [name: string]: Value;
@@ -57,15 +56,15 @@ function readValue(slice: Slice, type: FieldType): Value {
 }
 
 function takeRest(slice: Slice): Value {
-  const bag = bagOfRest(slice);
+  const rest = slice.copy();
   slice.bit = slice.cell.bits;
   slice.ref = slice.cell.refs.length;
-  return bag;
+  return rest;
 }
 
 function readChild(slice: Slice, fields: Fields | undefined): Value {
   const child = new Slice(slice.bag, slice.child());
-  return fields === undefined ? bagOfRest(child) : readFields(child, fields);
+  return fields === undefined ? child : readFields(child, fields);
 }
 
 /** Upper-case hex digits; bits where those are no whole digits. */

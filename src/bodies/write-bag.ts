@@ -1,13 +1,12 @@
 import type { Cell } from '../proof/bag-of-cells.ts';
-import { Slice } from './cell-slice.ts';
+import type { Slice } from './cell-slice.ts';
 
 /** What is left of a slice, as a bag of cells. */
 export function bagOfRest(slice: Slice): Buffer {
   const { cell, bit, ref, bag } = slice;
   if (bit === 0 && ref === 0) return writeBag(bag.cells, cell);
   const bits = cell.bits - bit;
-  const left = new Slice(bag, bag.cells.indexOf(cell));
-  left.bit = bit;
+  const left = slice.copy();
   const whole = left.bytes(bits >> 3);
   const last = bits & 7;
   const data = last === 0 ? whole : Buffer.concat([whole, Buffer.from([left.number(last) << (8 - last)])]);

@@ -77,7 +77,9 @@ export function readBag(bytes: Uint8Array): Bag | BagFault {
   if (root < 0) return bagFaults[-root - 1] as BagFault;
   reader.hashPending();
   const memory = new Uint8Array(reader.memory.buffer);
-  return { root, cells: Array.from({ length: reader.count() }, (_, index) => cellAt(reader, memory, index)) };
+  const cells: Cell[] = [];
+  for (let index = 0; index < reader.count(); index++) cells.push(cellAt(reader, memory, index));
+  return { root, cells };
 }
 
 function cellAt(reader: BagReader, memory: Uint8Array, index: number): Cell {
@@ -87,6 +89,7 @@ function cellAt(reader: BagReader, memory: Uint8Array, index: number): Cell {
   const data = memory.slice(content, content + ((bits + 7) >> 3));
   // The last byte may end in the completion tag.
   if ((bits & 7) > 0) data[bits >> 3] = (data[bits >> 3] as number) & (0xff00 >> (bits & 7));
-  const refs = Array.from({ length: reader.refCountOf(at) }, (_, k) => reader.refOf(at, k));
+  const refs: number[] = [];
+  for (let k = 0; k < reader.refCountOf(at); k++) refs.push(reader.refOf(at, k));
   return { bits, data, refs, hash: memory.slice(at, at + 32), depth: reader.depthOf(at) };
 }

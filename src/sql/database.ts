@@ -40,6 +40,13 @@ export function pointedBytes({ buffer, byteOffset }: Uint8Array, row: number, by
   return vectorMemory().get_data_from_pointer(buffer, byteOffset + row * STRING_BYTES + POINTER, bytes);
 }
 
+/** A function for SQL that is written in JavaScript. */
+export interface ScalarFunction {
+  readonly name: string;
+  /** One for each instance of DuckDB. */
+  readonly create: () => duckdb.DuckDBScalarFunction;
+}
+
 /** A DuckDB instance with one connection. */
 export class Database {
   readonly #instance: DuckDBInstance;
@@ -50,6 +57,10 @@ export class Database {
   /** What was closed, as soon as nothing runs. */
   #closing: 'connection' | 'all' | undefined;
   #interrupting: NodeJS.Timeout | undefined;
+  /** Names of {@link define}. */
+  readonly #functions = new Set<string>();
+  /** How many threads there were before {@link define} left one. */
+  #threads: bigint | undefined;
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection, isAttached: boolean) {
     this.#instance = instance;
@@ -119,9 +130,22 @@ export class Database {
     }
   }
 
-  /** Adds a function, for all connections of the instance, until it is closed. */
-  register(scalar: duckdb.DuckDBScalarFunction): void {
-    this.#connection.registerScalarFunction(scalar);
+  /**
+   * Adds functions that statements to come may call; those that are known by name stay as they are. None, if they call none.
+   *
+   * DuckDB calls them in the thread of JavaScript, a chunk of rows each time. If a second thread waits with a chunk when the first is done,
+   * no timer, request or signal gets its turn in between, so that there is one thread until the next call without functions.
+   */
+  async define(functions: readonly ScalarFunction[]): Promise<void> {
+    for (const { name, create } of functions) {
+      if (!this.#functions.has(name)) this.#connection.registerScalarFunction(create());
+      this.#functions.add(name);
+    }
+    const hasAll = this.#threads === undefined;
+    if (hasAll === (functions.length === 0)) return;
+    const { rows } = await this.query("SELECT current_setting('threads')");
+    await this.run(`SET threads = ${hasAll ? 1 : this.#threads}`);
+    this.#threads = hasAll ? BigInt(String(rows[0]?.[0])) : undefined;
   }
 
   /** Cancels the statement that runs, which throws then. */

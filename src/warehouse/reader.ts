@@ -1,7 +1,7 @@
 import type { TableDef } from '../declare/table.ts';
 import type { LockHolder } from '../files/writer-lock.ts';
 import type { Confinement } from '../sql/confined-sql.ts';
-import type { Database } from '../sql/database.ts';
+import type { Database, ScalarFunction } from '../sql/database.ts';
 import type { Traffic } from '../sql/http-traffic.ts';
 import type { Query, Stream } from '../sql/query-result.ts';
 import type { SelectEach } from './select-each.ts';
@@ -42,8 +42,8 @@ export interface Reader {
   requireQuery(statement: string): Promise<void>;
   /** Requests to an object store since the last call, or the start of the process; absent if rows do not lie in one. */
   readonly traffic?: (() => Promise<ReaderTraffic>) | undefined;
-  /** Lets queries call functions; those that are known by name stay as they are. */
-  define(functions: readonly ReaderFunction[]): Promise<void>;
+  /** {@link Database.define} of the database that queries run in, also if it is confined, before its first query. */
+  define(functions: readonly ScalarFunction[]): Promise<void>;
   /** Lets a pinned reader see what is committed now. Others do so with each call. */
   refresh(): Promise<void>;
   /** Cancels the query that runs, which throws then. */
@@ -51,13 +51,6 @@ export interface Reader {
   /** Lets others write the warehouse. Afterwards only temporary objects can be queried, if the warehouse was opened confined. */
   release(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** A function for queries. */
-export interface ReaderFunction {
-  readonly name: string;
-  /** Adds it to a database. */
-  readonly addTo: (database: Database) => void;
 }
 
 /** Requests to an object store. */

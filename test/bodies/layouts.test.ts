@@ -8,7 +8,7 @@ import { byOpcode, decodeBody } from '../../src/bodies/decode-body.ts';
 import { parseLayout } from '../../src/bodies/layout.ts';
 import { namedLayouts } from '../../src/bodies/layouts.ts';
 import { readFields, type Values } from '../../src/bodies/read-fields.ts';
-import { writeBag } from '../../src/bodies/write-bag.ts';
+import { bagOfRest, writeBag } from '../../src/bodies/write-bag.ts';
 import { readBag } from '../../src/proof/bag-of-cells.ts';
 import { Database } from '../../src/sql/database.ts';
 import { tonlake } from '../cli.ts';
@@ -70,10 +70,12 @@ describe('a layout reads', () => {
     const body = bagOf('1', [bits(258, 16)]);
     expect(read('x maybe_ref(a uint8, b uint8)', body)).toEqual({ x: { a: 1n, b: 2n } });
     const { x } = read('x maybe_ref', body);
-    expect(read('n uint16', x as Buffer)).toEqual({ n: 258n });
+    expect(read('n uint16', bagOfRest(x as Slice))).toEqual({ n: 258n });
     expect(read('x either(a uint8)', bagOf(`0${bits(9, 8)}`))).toEqual({ x: { a: 9n } });
     expect(read('a uint3, x rest', bagOf(`101${bits(77, 11)}`))).toMatchObject({ a: 5n });
-    expect(read('n uint11', read('a uint3, x rest', bagOf(`101${bits(77, 11)}`))['x'] as Buffer)).toEqual({ n: 77n });
+    expect(read('n uint11', bagOfRest(read('a uint3, x rest', bagOf(`101${bits(77, 11)}`))['x'] as Slice))).toEqual({
+      n: 77n,
+    });
   });
 
   test('text over a chain of cells', () => {
@@ -153,7 +155,7 @@ describe('functions of SQL', () => {
     const database = await Database.open(':memory:');
     try {
       const calls = bodyCallsIn(sql);
-      for (const { addTo } of calls.functions) addTo(database);
+      await database.define(calls.functions);
       const { rows } = await database.query(calls.sql);
       return rows.flat().map((value) => (value === null ? null : String(value)));
     } finally {
@@ -210,6 +212,25 @@ describe('functions of SQL', () => {
         `SELECT boc_to_text(${hex(bagOf(`${bits(0, 32)}${bits(0x4869, 16)}`))}), opcode_of(${hex(bagOf('1'))})`,
       ),
     ).toEqual(['Hi', null]);
+  });
+
+  test('leave the thread of JavaScript time for others, and those after them all threads', async () => {
+    const database = await Database.open(':memory:', { threads: '3' });
+    const threads = async () => (await database.query("SELECT current_setting('threads')")).rows[0]?.[0];
+    const { functions } = bodyCallsIn('SELECT decode_body(b) FROM t');
+    for (const defined of [functions, [], [], functions, functions]) {
+      await database.define(defined);
+      expect(await threads()).toBe(defined.length > 0 ? 1n : 3n);
+    }
+    await database.run(`CREATE TABLE t AS SELECT ${hex(transfer)} AS b FROM range(250000)`);
+    const turns = [performance.now()];
+    const timer = setInterval(() => turns.push(performance.now()), 1);
+    await database.query('SELECT count(decode_body(b)) FROM t');
+    clearInterval(timer);
+    turns.push(performance.now());
+    const stops = turns.slice(1).map((at, before) => at - (turns[before] ?? 0));
+    expect(Math.max(...stops)).toBeLessThan(((turns.at(-1) ?? 0) - (turns[0] ?? 0)) / 3);
+    database.close();
   });
 
   test('take a layout as text alone', async () => {

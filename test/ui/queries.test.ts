@@ -298,6 +298,12 @@ test('a DuckDB warehouse can be written while results of it are looked at', asyn
   try {
     const guest = await Visitor.enter(other);
     const { id, count } = await guest.run('select seqno from blocks order by seqno');
+    // Functions in JavaScript run beside the requests of the page on one thread alone.
+    const threads = "select current_setting('threads') as threads from (select decode_body('x'::blob))";
+    for (const each of [guest, visitor]) {
+      const one = await each.run(threads);
+      expect(JSON.parse((await each.get(`/api/results/${one.id}/rows?count=1`)).text).rows).toEqual([['1']]);
+    }
     await run({ ...what, range: '1010:1019' });
     expect(JSON.parse((await guest.get(`/api/results/${id}/rows?count=1000`)).text).rows).toHaveLength(count);
     expect((await guest.run('select seqno from blocks')).count).toBeGreaterThan(count);

@@ -52,19 +52,23 @@ export async function openDuckdbReader(
       ...lakeFiles(),
       ...roleViews(tables),
     ]);
-    const defined = new Set<string>();
     const columns = await readColumns(database);
     const filled = tables.filter(({ name }) => hasRows(entries.effective, name));
     for (const table of filled) requireReadable(table, columns.get(table.name) ?? [], path);
-    if (confinement !== undefined) await database.confine([], confinement);
+    let confined: Promise<void> | undefined;
+    const answer = <T>(sql: string, ask: () => Promise<T>): Promise<T> =>
+      guarded('query', async () => {
+        if (confinement !== undefined) confined ??= database.confine([], confinement);
+        await confined;
+        return macros.answer(sql, ask);
+      });
     return {
       kind: 'duckdb',
       blocksWriters: true,
       path,
       network,
-      query: (sql, parameters) => guarded('query', () => macros.answer(sql, () => database.query(sql, parameters))),
-      stream: (sql, parameters, use) =>
-        guarded('query', () => macros.answer(sql, () => database.stream(sql, parameters, use))),
+      query: (sql, parameters) => answer(sql, () => database.query(sql, parameters)),
+      stream: (sql, parameters, use) => answer(sql, () => database.stream(sql, parameters, use)),
       ledger: async () => entries.effective,
       marts: async () => committedMarts(entries.effective, (name) => columns.get(name) ?? []),
       forgotten: async () => entries.forgotten,
@@ -81,14 +85,8 @@ export async function openDuckdbReader(
       }),
       // While one writes, nobody can read.
       writer: async () => undefined,
-      requireQuery: (statement) =>
-        guarded('query', () => macros.answer(statement, () => database.requireQuery(statement))),
-      define: async (functions) => {
-        for (const { name, addTo } of functions) {
-          if (!defined.has(name)) addTo(database);
-          defined.add(name);
-        }
-      },
+      requireQuery: (statement) => answer(statement, () => database.requireQuery(statement)),
+      define: (functions) => database.define(functions),
       refresh: async () => {},
       interrupt: () => database.interrupt(),
       release: async () => {

@@ -9,7 +9,10 @@ const NAMES = /\b(parse_boc|parse_boc_or_error|boc_hash|boc_depth|boc_to_text|op
  * @throws {UsageError} `bad-layout`
  */
 export async function defineBodies(reader: Pick<Reader, 'define'>, sql: string, layouts?: string): Promise<string> {
-  if (!NAMES.test(sql)) return sql;
+  if (!NAMES.test(sql)) {
+    await reader.define([]);
+    return sql;
+  }
   const { bodyCallsIn } = await import('../../bodies/body-calls.ts');
   const calls = bodyCallsIn(sql, layouts);
   await reader.define(calls.functions);

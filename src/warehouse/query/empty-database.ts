@@ -1,11 +1,10 @@
 import type { Registry } from '../../declare/registry.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
-import { Database } from '../../sql/database.ts';
+import { Database, type ScalarFunction } from '../../sql/database.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { declaredTon, TON, tonViews } from '../../sql/ton-views.ts';
-import type { ReaderFunction } from '../reader.ts';
 import { COMMITS, commitsView } from '../relations/commits-view.ts';
 import { declaredMacros, macrosOf, trinoFunctionMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
@@ -21,7 +20,6 @@ export class EmptyDatabase {
   readonly #database: Database;
   readonly #declared: OnDemand;
   readonly #tables: Map<string, TableDef>;
-  readonly #functions = new Set<string>();
   readonly #variables = new Set<string>();
   readonly #mirror: Mirror;
 
@@ -70,11 +68,8 @@ export class EmptyDatabase {
   }
 
   /** Lets selects call functions. */
-  define(functions: readonly ReaderFunction[]): void {
-    for (const { name, addTo } of functions) {
-      if (!this.#functions.has(name)) addTo(this.#database);
-      this.#functions.add(name);
-    }
+  define(functions: readonly ScalarFunction[]): Promise<void> {
+    return this.#database.define(functions);
   }
 
   /** Gives a variable the value that later selects will find: SQL of a constant. */

@@ -4,9 +4,10 @@ import { suggest } from '../../core/suggest.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { followPending } from '../../declare/walk.ts';
+import type { ScalarFunction } from '../../sql/database.ts';
 import { inputsOfUnbuilt, tonInputs } from '../../sql/ton-views.ts';
 import { stillForgotten } from '../ledger/forgotten-spans.ts';
-import type { Reader, ReaderFunction } from '../reader.ts';
+import type { Reader } from '../reader.ts';
 import { behindOf, coverage, describeParts, feeding, type Held, rangeOf } from './coverage.ts';
 import { requireBlocksOnce } from './double-entries.ts';
 import { EmptyDatabase } from './empty-database.ts';
@@ -42,9 +43,9 @@ export class QueryCoverage {
   }
 
   /** Lets statements call functions. */
-  async define(functions: readonly ReaderFunction[]): Promise<void> {
+  async define(functions: readonly ScalarFunction[]): Promise<void> {
     await this.#reader.define(functions);
-    (await this.empty()).define(functions);
+    if (functions.length > 0) await (await this.empty()).define(functions);
   }
 
   /** What a statement reads. */

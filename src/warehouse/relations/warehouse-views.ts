@@ -4,7 +4,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import type { Confinement } from '../../sql/confined-sql.ts';
-import type { Database } from '../../sql/database.ts';
+import type { Database, ScalarFunction } from '../../sql/database.ts';
 import type { Instance, Lent } from '../../sql/instance.ts';
 import { lakeFiles } from '../../sql/lake-files.ts';
 import { type Declared, OnDemand } from '../../sql/on-demand.ts';
@@ -12,7 +12,6 @@ import type { Query, Stream } from '../../sql/query-result.ts';
 import { declaredTon } from '../../sql/ton-views.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type EntryGroup, groupFiles, type PathOf } from '../parquet-store/entry-files.ts';
-import type { ReaderFunction } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
 import { COMMITS, commitsView } from './commits-view.ts';
 import { declaredMacros, trinoFunctionMacros } from './macros.ts';
@@ -53,8 +52,6 @@ export class WarehouseViews {
   readonly #turns = new PQueue({ concurrency: 1 });
   #lent: Lent | undefined;
   #declared: OnDemand | undefined;
-  /** Names of functions that were defined. */
-  readonly #functions = new Set<string>();
   #isClosed = false;
   /** Number of the last entry that the views include. */
   #seen = 0;
@@ -103,18 +100,15 @@ export class WarehouseViews {
   }
 
   /** Lets queries call functions. */
-  define(functions: readonly ReaderFunction[]): Promise<void> {
+  define(functions: readonly ScalarFunction[]): Promise<void> {
     return this.#turns.add(async () => {
-      const { database } = await this.#lend();
-      for (const { name, addTo } of functions) {
-        if (this.#functions.has(name)) continue;
-        addTo(database);
-        this.#functions.add(name);
-      }
+      if (this.#lent === undefined && functions.length === 0) return;
+      await (await this.#lend(functions)).database.define(functions);
     });
   }
 
-  async #lend(): Promise<Lent> {
+  /** @param functions defined first if the connection will be confined */
+  async #lend(functions: readonly ScalarFunction[] = []): Promise<Lent> {
     if (this.#lent !== undefined) return this.#lent;
     const { instance, confinement, prepare, scans, path } = this.#options;
     const lent = await instance.lend();
@@ -123,6 +117,7 @@ export class WarehouseViews {
     // Afterwards nothing can be loaded.
     await prepare?.(lent.database);
     const folders = await scans?.confine(lent.database);
+    await lent.database.define(functions);
     await lent.database.confine([path, ...(folders ?? [])], confinement);
     return lent;
   }
@@ -153,7 +148,6 @@ export class WarehouseViews {
     this.#lent?.release();
     this.#lent = undefined;
     this.#declared = undefined;
-    this.#functions.clear();
     this.#ton = new Map();
     this.#seen = 0;
   }
