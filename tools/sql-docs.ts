@@ -195,7 +195,7 @@ select parse_boc(body_boc, 'op uint32, query_id uint64, amount coins, to address
 
 \`field uint32 = 0x0f8a7ea5\` matches that value alone. What follows the last field is not looked at.
 
-Layouts have names in \`sql/layouts\`, and \`--layouts file.yaml\` adds your own: \`parse_boc(body_boc, 'jetton_transfer')\`. A file maps names to
+Layouts have names in \`sql/layouts\`, and \`layouts\` in \`tonlake.yaml\`, or \`--layouts file.yaml\`, adds your own: \`parse_boc(body_boc, 'jetton_transfer')\`. A file maps names to
 \`opcode\` and \`fields\`. Names: ${[...namedLayouts().keys()].map((name) => `\`${name}\``).join(', ')}.
 
 | function | value |
@@ -204,8 +204,8 @@ ${Object.entries(bodyFunctions)
   .map(([name, doc]) => `| \`${name}(body)\` | ${doc} |`)
   .join('\n')}
 
-These functions are written in JavaScript: they exist in \`tonlake sql\`, the prompt, the page and the library, not in other DuckDB clients. A
-body of more than 16 MB, or deeper than 1,024 cells, is read as none.
+These functions are written in JavaScript: they exist in \`tonlake sql\`, the prompt, the page and the library, not in other DuckDB clients. A query
+that calls one runs on one thread. A body of more than 16 MB, or deeper than 1,024 cells, is read as none.
 
 ## Trino's SQL
 

@@ -46,7 +46,9 @@ export const projectSchema = z.strictObject({
 type ProjectFields = z.infer<typeof projectSchema>;
 
 /** The settings of a project, as options of commands are called; paths are relative to the working folder. */
-export type ProjectOptions = Readonly<Record<string, string | number | undefined>>;
+export type ProjectOptions = Readonly<Record<string, string | number | undefined>> & {
+  readonly layouts?: string | undefined;
+};
 
 /**
  * Reads `tonlake.yaml` of a folder, or of the nearest folder above that has one; undefined if none has.

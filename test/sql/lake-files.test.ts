@@ -51,18 +51,22 @@ describe('prices and labels', () => {
     expect([report.code, report.stdout]).toEqual([0, expect.stringContaining('Nobody')]);
   });
 
-  test('are read by a confined query, as the page runs it', async () => {
+  test('are read by a confined query, as the page runs it, as layouts of the project are', async () => {
     write('labels.csv', `address,label\n${TON},Zero\n`);
     const before = process.cwd();
     process.chdir(folder);
     try {
-      project('labels: labels.csv\n');
+      write('layouts.yaml', 'mine:\n  fields: a uint8\n');
+      project('labels: labels.csv\nlayouts: layouts.yaml\n');
       const confinement = { memoryMb: 256, temporaryMb: 256, scratch: freshFolder() };
       const queries = await openQueries('w', { confinement });
       try {
-        const { columns, source } = await queries.keep('SELECT label FROM ton.labels', 10);
-        expect(columns.map(({ name }) => name)).toEqual(['label']);
-        expect((await source.query(`SELECT * FROM ${KEPT}`)).rows).toEqual([['Zero']]);
+        const { columns, source } = await queries.keep(
+          "SELECT label, typeof(parse_boc('x'::BLOB, 'mine')) AS mine FROM ton.labels",
+          10,
+        );
+        expect(columns.map(({ name }) => name)).toEqual(['label', 'mine']);
+        expect((await source.query(`SELECT * FROM ${KEPT}`)).rows).toEqual([['Zero', 'STRUCT(a BIGINT)']]);
       } finally {
         await queries.close();
       }

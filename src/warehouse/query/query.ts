@@ -33,7 +33,7 @@ export interface QueryOptions {
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** SQL of the queries. Default: DuckDB's. */
   readonly dialect?: Dialect | undefined;
-  /** File with layouts of bodies, by name. */
+  /** File with layouts of bodies, by name. Default: that of the project. */
   readonly layouts?: string | undefined;
   /** File that the query was read from, which errors name together with the line. */
   readonly file?: string | undefined;
