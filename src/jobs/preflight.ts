@@ -14,13 +14,14 @@ interface Tried {
   readonly error: unknown;
 }
 
-/** Tries all that a run will write to: the warehouse, with rights and disk, outputs and databases. Changes nothing. */
+/** Tries all that a run will write to: the warehouse, with rights and disk, outputs, an Iceberg catalog, and databases. Changes nothing. */
 export async function tryNeeds(job: Job, effects: Effects): Promise<readonly Tried[]> {
   const today = dateAt(effects.now(), job.zone);
   const values = { job: job.name, date: today, first_date: today };
   const trials: readonly Trial[] = [
     ...(await placeTrials(warehousePath(job.warehouse), effects)),
     ...job.outputs.flatMap(({ output }) => placeOf(fillIn(output, values)).trials(effects)),
+    ...(await catalogTrials(job, effects)),
     ...job.databases.map(({ to }) => targetTrial(parseTarget(fillIn(to, values)))),
   ];
   const tried = new Map<string, Tried>();
@@ -33,4 +34,13 @@ export async function tryNeeds(job: Job, effects: Effects): Promise<readonly Tri
     tried.set(name, { name, error });
   }
   return [...tried.values()];
+}
+
+async function catalogTrials({ iceberg }: Job, effects: Effects): Promise<readonly Trial[]> {
+  if (iceberg?.catalog === undefined) return [];
+  const [{ catalogTrial }, { catalogPlace }] = await Promise.all([
+    import('../iceberg/rest/catalog-requests.ts'),
+    import('../iceberg/rest/catalog-place.ts'),
+  ]);
+  return [catalogTrial(catalogPlace(iceberg.catalog), effects)];
 }

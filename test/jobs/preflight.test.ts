@@ -29,6 +29,7 @@ describe('a job whose outputs cannot be written', () => {
     const port = await freePort();
     const query = 'query: select 1 as n';
     const cwd = await jobFile(
+      ...[`iceberg: {catalog: "http://127.0.0.1:${port}", namespace: ton}`],
       ...['range: "1:9"', 'warehouse: data/w', 'exports:', `  - {${query}, output: out/n.csv}`],
       ...[`  - {${query}, output: fine/n.csv}`, `  - {${query}, as: n, to: "postgres://u@127.0.0.1:${port}/lake"}`],
     );
@@ -43,10 +44,15 @@ describe('a job whose outputs cannot be written', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/preflight write to out: failed, store: out: .*\n/);
     expect(stderr).toMatch(
+      new RegExp(
+        `preflight log in to the Iceberg catalog at http://127.0.0.1:${port}: failed, store: catalog .*ECONNREFUSED`,
+      ),
+    );
+    expect(stderr).toMatch(
       new RegExp(`preflight log in to PostgreSQL at 127.0.0.1:${port}: failed, store: cannot connect to .*\n`),
     );
     expect(stderr).toMatch(
-      /error: job nightly: cannot write to out; cannot log in to PostgreSQL at \S+; nothing was exported; hint: tonlake job run .*nightly.yaml --dry-run/,
+      /error: job nightly: cannot write to out; cannot log in to the Iceberg catalog at \S+; cannot log in to PostgreSQL at \S+; nothing was exported; hint: tonlake job run .*nightly.yaml --dry-run/,
     );
     expect(sandbox.requests.entries()).toEqual([]);
     expect(await readdir(cwd)).toEqual(expect.not.arrayContaining(['fine']));
@@ -57,7 +63,7 @@ describe('a job whose outputs cannot be written', () => {
     const { code, stdout } = await tonlake(['job', 'run', 'nightly.yaml', '--dry-run'], { cwd });
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^cannot write to out: store: .*\ncannot log in to PostgreSQL at .*: store: cannot connect .*\n/,
+      /^cannot write to out: store: .*\ncannot log in to the Iceberg catalog at .*\ncannot log in to PostgreSQL at .*: store: cannot connect .*\n/,
     );
     expect((await readdir(cwd)).sort()).toEqual(['nightly.yaml', 'out']);
     const fine = await jobFile('range: "1:9"', 'warehouse: data/w');

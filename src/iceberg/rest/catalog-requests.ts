@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import type { Effects } from '../../core/effects.ts';
 import { oneLine, StoreError } from '../../core/errors.ts';
+import type { Trial } from '../../core/trial.ts';
 import { retry } from '../../http/retry.ts';
 import { Secret, scrubError } from '../../http/secret.ts';
 import { quoteText } from '../../http/server-text.ts';
@@ -46,18 +47,35 @@ interface Session {
   readonly namespaces: string;
 }
 
+/** Tries whether a catalog lets us in. */
+export function catalogTrial(place: CatalogPlace, effects: Effects): Trial {
+  return {
+    name: `log in to the Iceberg catalog at ${place.uri}`,
+    attempt: async () => {
+      const requests = new CatalogRequests(place, effects, 1);
+      try {
+        await requests.send({ method: 'GET', expected: [404] });
+      } finally {
+        await requests.close();
+      }
+    },
+  };
+}
+
 /** Requests to a namespace of an Iceberg REST catalog. Each is tried again as its failure allows, and throws one line otherwise. */
 export class CatalogRequests {
   readonly #place: CatalogPlace;
   readonly #effects: Effects;
+  readonly #attempts: number;
   #session: Promise<Session> | undefined;
   #token: Secret | undefined;
   #dispatcher: Dispatcher | undefined;
   #clockAheadMs = 0;
 
-  constructor(place: CatalogPlace, effects: Effects) {
+  constructor(place: CatalogPlace, effects: Effects, attempts = ATTEMPTS) {
     this.#place = place;
     this.#effects = effects;
+    this.#attempts = attempts;
   }
 
   /** How far the clock of the catalog is ahead of ours, as its last answer told: 0 if the difference is small. */
@@ -99,7 +117,7 @@ export class CatalogRequests {
 
   #send(url: string, request: CatalogRequest): Promise<CatalogAnswer> {
     const { signal } = new AbortController();
-    const options = { attempts: ATTEMPTS, waitMs: 0, effects: this.#effects, signal };
+    const options = { attempts: this.#attempts, waitMs: 0, effects: this.#effects, signal };
     return retry(async (tried) => {
       const known = tried > 1 ? await request.recheck?.() : undefined;
       return known ?? this.#attempt(url, request);
