@@ -3,18 +3,36 @@ import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
 import type { Notice } from './job-schema.ts';
 import { type StepContext, secondsSince } from './job-step.ts';
-import { hasNothingNew, type JobRecord } from './run-record.ts';
+import { faultOf, hasNothingNew, type JobRecord } from './run-record.ts';
 import type { NoticeTarget } from './webhook.ts';
+
+type Teller = Pick<JobActions, 'notify'>;
 
 /** Tells those who want to know of failures that a run is not done at the time by which it was expected. A failed notification is dropped. */
 export async function notifyLate(
-  { name, notify, network, warehouse }: Job,
-  actions: Pick<JobActions, 'notify'>,
+  job: Job,
+  actions: Teller,
   late: { readonly due: number; readonly by: number },
 ): Promise<void> {
   const [due, by] = [late.due, late.by].map((ms) => new Date(ms).toISOString());
-  const text = `${name} late: the run of ${due} is not done at ${by}`;
-  const body = `${JSON.stringify({ text, job: name, state: 'late', due, expectedBy: by, network, warehouse })}\n`;
+  const text = `${job.name} late: the run of ${due} is not done at ${by}`;
+  await notifyFailure(job, actions, { text, state: 'late', due, expectedBy: by });
+}
+
+/** Tells those who want to know of failures that a run has no record of its failure, such as in a full bucket. */
+export async function notifyUnrecorded(job: Job, actions: Teller, dueMs: number, failure: unknown): Promise<void> {
+  const [due, error] = [new Date(dueMs).toISOString(), faultOf(failure)];
+  await notifyFailure(job, actions, {
+    text: `${job.name} failed: ${due}: ${error.message}`,
+    state: 'failed',
+    due,
+    error,
+  });
+}
+
+async function notifyFailure(job: Job, actions: Teller, what: Readonly<Record<string, unknown>>): Promise<void> {
+  const { name, notify, network, warehouse } = job;
+  const body = `${JSON.stringify({ ...what, job: name, network, warehouse })}\n`;
   await Promise.allSettled(wantedOf(notify, true).map(async (notice) => actions.notify(targetOf(notice), body)));
 }
 

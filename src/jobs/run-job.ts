@@ -10,7 +10,7 @@ import type { JobActions } from './job-actions.ts';
 import type { Fixed, StepContext } from './job-step.ts';
 import { buildMarts, exportRange, fixRun, requireReady, runChecks, skipExport } from './job-steps.ts';
 import { compactFiles, publishIceberg, verifyRows } from './maintenance.ts';
-import { notifyAll } from './notify.ts';
+import { notifyAll, notifyUnrecorded } from './notify.ts';
 import { publish, stageOutputs, writeDatabases } from './outputs.ts';
 import { Publication } from './publish.ts';
 import { forgetOldRows } from './retention-step.ts';
@@ -56,6 +56,18 @@ export interface JobOutcome {
  * @throws {JobError} `runs-already` if another process runs it {StoreError} `busy` if it runs another job on the same warehouse
  */
 export async function runJob(options: JobRunOptions): Promise<JobOutcome> {
+  const { job, actions, effects, trigger = 'manual', due = effects.now() } = options;
+  try {
+    return await runLocked(options);
+  } catch (error) {
+    // The run has no record, or none with its failure: the warehouse cannot be reached, or is full.
+    const isBusy = error instanceof TonlakeError && ['busy', 'runs-already'].includes(error.code);
+    if (!isBusy && (trigger === 'manual' || !mayPass(error))) await notifyUnrecorded(job, actions, due, error);
+    throw error;
+  }
+}
+
+async function runLocked(options: JobRunOptions): Promise<JobOutcome> {
   const { job, effects } = options;
   const lock = await lockRun(job, effects);
   const link = linkSignals([options.stop, 'lost' in lock ? lock.lost : undefined]);

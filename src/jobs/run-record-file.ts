@@ -1,9 +1,8 @@
 import type { Effects } from '../core/effects.ts';
-import { formatError, TonlakeError } from '../core/errors.ts';
 import type { ProcessMark } from '../files/process-liveness.ts';
 import { putInPlace } from './publish.ts';
 import type { JobHistory } from './run-history.ts';
-import type { JobRecord, StepResult } from './run-record.ts';
+import { faultOf, type JobRecord, type StepResult } from './run-record.ts';
 
 /** The record of a running job: every change is written to disk before the run continues. */
 export class RunRecordFile {
@@ -65,8 +64,4 @@ export async function settle(record: JobRecord): Promise<Partial<JobRecord>> {
   } catch (error) {
     return { state: 'failed', error: faultOf(error) };
   }
-}
-
-function faultOf(error: unknown): NonNullable<JobRecord['error']> {
-  return { code: error instanceof TonlakeError ? error.code : 'unexpected', message: formatError(error) };
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { formatError, TonlakeError } from '../core/errors.ts';
 import { markSchema } from '../files/process-liveness.ts';
 
 /** State of a run. `abandoned`: unfinished and not resumed. */
@@ -94,6 +95,11 @@ export type JobRecord = Readonly<z.output<typeof recordSchema>>;
 export type JobState = z.output<typeof stateSchema>;
 export type StepResult = Readonly<z.output<typeof stepSchema>>;
 export type StagedOutput = Readonly<z.output<typeof outputSchema>>;
+
+/** A failure, as a record has it. */
+export function faultOf(error: unknown): NonNullable<JobRecord['error']> {
+  return { code: error instanceof TonlakeError ? error.code : 'unexpected', message: formatError(error) };
+}
 
 /** True if a run in this state will not continue. */
 export function isOver(state: JobState): boolean {

@@ -46,6 +46,12 @@ const causes: readonly Cause[] = [
     hint: 'set the clock of this machine',
   },
   {
+    code: 'bucket-full',
+    says: /^(XMinioStorageFull|QuotaExceeded\w*|StorageQuotaExceeded|InsufficientStorage|507)$/,
+    text: 'the bucket is full',
+    hint: 'make room in it, or raise its quota, then run the same command again; committed data is safe',
+  },
+  {
     code: 'denied',
     says: /^(AccessDenied|AllAccessDisabled|AccountProblem|Forbidden|403)$/,
     text: 'the store refuses access',

@@ -10,7 +10,15 @@ import { openS3Store } from '../../src/objects/s3-store.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freePort } from '../free-port.ts';
-import { EXTENSIONS, environmentOf, S3_PROGRAM, type S3Server, startS3, useS3 } from '../objects/s3-server.ts';
+import {
+  EXTENSIONS,
+  environmentOf,
+  S3_PROGRAM,
+  type S3Server,
+  startS3,
+  startS3Relay,
+  useS3,
+} from '../objects/s3-server.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 
 /** Midnight is before block 5000. */
@@ -129,6 +137,36 @@ describe.skipIf(isMissing)(
       await lease.release();
       const third = await tonlake(['job', 'run', 'twin.yaml', '--json'], { cwd, env: elsewhere });
       expect(JSON.parse(third.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({ state: 'done' });
+    });
+
+    test.each([
+      ['is full before the first block', (): boolean => true],
+      ['fills up during the export', (_key: string, before: number): boolean => before > 0],
+    ])('tell those who want to know when the bucket %s', async (_, isFull) => {
+      const relay = await startS3Relay(server);
+      const port = new URL(relay.url).port;
+      let files = 0;
+      relay.fault = ({ method, path }) => {
+        if (method !== 'PUT') return 'pass';
+        if (path.includes('/tables/')) files++;
+        return isFull(path, files) ? { status: 507, code: 'XMinioStorageFull' } : 'pass';
+      };
+      const name = `full-${port}`;
+      const notify = `notify: [{command: [sh, -c, "cat > ${name}.json"], on: failure}]\n`;
+      writeFileSync(join(cwd, `${name}.yaml`), jobOf(sandbox.url, `s3://lake/${name}`) + notify);
+      const { code, stdout, stderr } = await tonlake(['job', 'run', `${name}.yaml`], {
+        cwd,
+        env: { ...env, ...relay.env },
+      });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr.trim().split('\n').at(-1)).toMatch(
+        /^error: .*the bucket is full .*; hint: .*make room in it, or raise its quota/,
+      );
+      const told = JSON.parse(readFileSync(join(cwd, `${name}.json`), 'utf8'));
+      expect(told).toMatchObject({ state: 'failed', text: expect.stringContaining('the bucket is full') });
+      relay.fault = undefined;
+      const again = await tonlake(['job', 'run', `${name}.yaml`], { cwd, env });
+      expect([again.code, again.stderr]).toEqual([0, expect.stringMatching(/publish 2 files: done/)]);
     });
 
     test('a schedule that starts while the store is down waits for it', async () => {

@@ -15,6 +15,7 @@ test.each([
   ['the page of a web server', named('Error', PAGE, 404), 'not-s3', false],
   ['the page of a proxy', named('Error', PAGE, 502), 'store-busy', true],
   ['a server that hangs up', named('TimeoutError', 'socket hang up'), 'connection-lost', true],
+  ['a quota', named('QuotaExceeded', 'full', 403), 'bucket-full', false],
   ['no server', coded('ECONNREFUSED'), 'unreachable', true],
   ['no server, given up', new NoAnswerError(coded('ECONNREFUSED')), 'unreachable', true],
 ])('%s is told in one line with a hint', (_, error, code, retryable) => {
