@@ -9,11 +9,14 @@ import { parseLayout } from '../../src/bodies/layout.ts';
 import { namedLayouts } from '../../src/bodies/layouts.ts';
 import { readFields, type Values } from '../../src/bodies/read-fields.ts';
 import { bagOfRest, writeBag } from '../../src/bodies/write-bag.ts';
-import { readBag } from '../../src/proof/bag-of-cells.ts';
+import { type Bag, readBag } from '../../src/proof/bag-of-cells.ts';
 import { Database } from '../../src/sql/database.ts';
 import { tonlake } from '../cli.ts';
 import { exportSandbox } from '../marts/support.ts';
 import { freshFolder } from '../scratch.ts';
+
+/** 100,000 and more: `npm run test:mutations`. */
+const MUTATIONS = Number(process.env['MUTATIONS'] ?? 2_000);
 
 /** A cell of these bits, as hex digits, and children. */
 function cellOf(hex: string, refs: readonly number[] = [], bits = hex.length * 4) {
@@ -149,7 +152,8 @@ describe('a layout with a mistake is refused with its place', () => {
 });
 
 describe('functions of SQL', () => {
-  const opcodes = byOpcode(namedLayouts().values());
+  const shipped = [...namedLayouts().values()];
+  const opcodes = byOpcode(shipped);
 
   async function answer(sql: string): Promise<readonly unknown[]> {
     const database = await Database.open(':memory:');
@@ -222,7 +226,7 @@ describe('functions of SQL', () => {
       await database.define(defined);
       expect(await threads()).toBe(defined.length > 0 ? 1n : 3n);
     }
-    await database.run(`CREATE TABLE t AS SELECT ${hex(transfer)} AS b FROM range(250000)`);
+    await database.run(`CREATE TABLE t AS SELECT ${hex(transfer)} AS b FROM range(140000)`);
     const turns = [performance.now()];
     const timer = setInterval(() => turns.push(performance.now()), 1);
     await database.query('SELECT count(decode_body(b)) FROM t');
@@ -242,18 +246,40 @@ describe('functions of SQL', () => {
   });
 
   test('end for any change of a body, in time', () => {
+    const comment = bagOf(`${bits(0, 32)}${bits(0x48, 8)}`, [bits(0x69, 8)]);
+    const payload = bagOf(`${bits(0x0f8a7ea5, 32)}${'1'.repeat(400)}`, [bits(0x595f07bc, 32), '101']);
+    const change = fc.tuple(fc.nat(transfer.length - 1), fc.integer({ min: 1, max: 255 }));
+    const changes = fc.array(change, { minLength: 1, maxLength: 4 });
     fc.assert(
-      fc.property(fc.nat(transfer.length * 8 - 1), fc.nat(transfer.length), fc.nat(255), (bit, cut, byte) => {
-        const changed = Buffer.from(transfer);
-        changed[bit >> 3] = (changed[bit >> 3] as number) ^ (1 << (bit & 7));
-        for (const body of [changed, changed.subarray(0, cut), Buffer.concat([changed, Buffer.from([byte])])])
-          decodeBody(body, opcodes);
+      fc.property(fc.constantFrom(transfer, comment, payload), changes, fc.nat(200), (body, changed, length) => {
+        const mutated = Buffer.from(body.subarray(0, Math.max(length, body.length >> 1)));
+        for (const [at, byte] of changed) mutated[at % mutated.length] = (mutated[at % mutated.length] ?? 0) ^ byte;
+        JSON.stringify(decodeBody(mutated, opcodes));
+        const bag = readBag(mutated);
+        for (const { fields } of typeof bag === 'string' ? [] : shipped) {
+          try {
+            readFields(new Slice(bag as Bag), fields);
+          } catch (error) {
+            expect(error).toBeInstanceOf(Mismatch);
+          }
+        }
       }),
-      { numRuns: 5_000 },
+      { seed: 20261126, numRuns: MUTATIONS },
     );
   });
 
-  test('read no body that is too deep', () => {
+  test('read a body of 10 MB, and none that is too deep', () => {
+    const tree = Array.from({ length: 80_000 }, (_, at) =>
+      cellOf(
+        '00'.repeat(at === 0 ? 4 : 127),
+        [1, 2, 3, 4].map((k) => 4 * at + k).filter((to) => to < 80_000),
+      ),
+    );
+    const body = writeBag(tree, tree[0] ?? cellOf(''));
+    expect(body.length).toBeGreaterThan(10 * 2 ** 20);
+    const { first } = read('op uint32, first ref, second ref, third ref, fourth ref', body);
+    expect(bagOfRest(first as Slice).length).toBeGreaterThan(body.length / 5);
+    expect(decodeBody(body, opcodes)).toMatchObject({ '@type': 'text_comment' });
     const cells = Array.from({ length: 10_000 }, (_, at) => cellOf('00', at < 9_999 ? [at + 1] : []));
     expect(readBag(writeBag(cells, cells[0] ?? cellOf('')))).toBe('too-deep');
     expect(decodeBody(Buffer.alloc(17 * 2 ** 20), opcodes)).toBeUndefined();
