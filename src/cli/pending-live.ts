@@ -1,3 +1,4 @@
+import { requireSoundAddress } from '../core/address.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
@@ -35,6 +36,7 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
       `note: the head of this sandbox stands still, and what is pending stays so; ${moving} starts one that makes blocks`,
     );
   }
+  for (const word of pending) requireSoundAddress(word, place.network);
   const report = await watch({
     accounts: pending.filter((word) => !HASH.test(word)),
     messages: pending.filter((word) => HASH.test(word)),

@@ -1,4 +1,8 @@
+import { UsageError } from './errors.ts';
+
 const BYTES = 36;
+/** In the first byte of a user-friendly address. */
+const FOR_TEST_NETWORKS = 0x80;
 
 /** True for a valid address: raw, or user-friendly with any flags and a valid checksum. */
 export function isAddress(text: string): boolean {
@@ -10,6 +14,25 @@ export function isAddress(text: string): boolean {
   if (!/^[A-Za-z0-9+/_-]{48}$/.test(text)) return false;
   const bytes = Buffer.from(text, 'base64url');
   return bytes.length === BYTES && crc16(bytes.subarray(0, BYTES - 2)) === bytes.readUInt16BE(BYTES - 2);
+}
+
+/**
+ * Requires of a text that looks like a user-friendly address that it is one. Other texts are not looked at.
+ *
+ * @param network where it is asked for; default: anywhere
+ * @throws {UsageError} `bad-address` for a wrong checksum, or on mainnet an address for test networks only
+ */
+export function requireSoundAddress(text: string, network?: string): void {
+  if (!/^[EUk0](?=.*[A-Z])[\w+/-]{47}$/.test(text)) return;
+  const raw = rawAddress(text);
+  if (raw === undefined)
+    throw new UsageError(`usage: expected an address with its checksum, got ${text}`, {
+      ...{ code: 'bad-address', hint: 'copy it again, or use its raw form' },
+    });
+  if (network === 'mainnet' && ((Buffer.from(text, 'base64url')[0] ?? 0) & FOR_TEST_NETWORKS) !== 0)
+    throw new UsageError(`usage: expected an address of mainnet, got one for test networks only: ${text}`, {
+      ...{ code: 'bad-address', hint: `check --network; the same account on mainnet is ${raw}` },
+    });
 }
 
 /** The raw form of an address in upper case, as in tables: `0:B113...`; undefined if invalid. */

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bodyCallsIn } from '../../src/bodies/body-calls.ts';
@@ -13,7 +11,6 @@ import { type Bag, readBag } from '../../src/proof/bag-of-cells.ts';
 import { Database } from '../../src/sql/database.ts';
 import { tonlake } from '../cli.ts';
 import { exportSandbox } from '../marts/support.ts';
-import { freshFolder } from '../scratch.ts';
 
 /** 100,000 and more: `npm run test:mutations`. */
 const MUTATIONS = Number(process.env['MUTATIONS'] ?? 2_000);
@@ -130,24 +127,6 @@ describe('a layout with a mistake is refused with its place', () => {
       expect.objectContaining({ code: 'bad-layout', message: expect.stringContaining(expected) }),
     );
     expect(() => parseLayout(layout)).toThrow(place);
-  });
-
-  test('in a file, by the command line, with exit code 2', async () => {
-    const file = join(freshFolder(), 'own.yaml');
-    writeFileSync(file, 'mine:\n  opcode: 1\n  fields: a uint8, b wrong\n');
-    const warehouse = await exportSandbox('1000:1001', ['transactions']);
-    const { code, stderr } = await tonlake([
-      'sql',
-      "select decode_body('x'::blob)",
-      '-w',
-      warehouse,
-      '--layouts',
-      file,
-    ]);
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringMatching(/^error: usage: expected uintN.*got wrong \(.*own\.yaml:3:\d+: line 1, column 12\)/),
-    ]);
   });
 });
 

@@ -252,3 +252,60 @@ describe('a warehouse that cannot be used', () => {
     expect(await tonlake(runArgs(sandbox.url, path))).toMatchObject({ code: 0 });
   });
 });
+
+describe('a query or an address that is wrong', () => {
+  const folder = freshFolder();
+  const forTests = 'kQBp0qczYYevm_wiHwIope4I9QFZgGQzxfAhFBM85VJoWgZO';
+  const mistyped = 'EQBp0qczYYevm_wiHwIope4I9QFZgGQzxfAhFBM85VJoWr3F';
+  const TON = `0:${'0'.repeat(64)}`;
+
+  beforeAll(async () => {
+    await exportRange(sandbox.url, '1000', join(folder, 'w'));
+    const prices = ['timestamp,token_address,price_usd', `2026-05-01,${TON},1`, `2026-05-01,${TON},2`];
+    writeFileSync(join(folder, 'prices.csv'), prices.join('\n'));
+    writeFileSync(join(folder, 'tonlake.yaml'), 'warehouse: w\nprices: prices.csv\n');
+    writeFileSync(join(folder, 'own.yaml'), 'mine:\n  opcode: 1\n  fields: a uint8, b wrong\n');
+  });
+
+  test.each<[string, readonly string[], RegExp]>([
+    [
+      'a mistake in a file of layouts',
+      ['sql', "select decode_body('x'::blob)", '--layouts', 'own.yaml'],
+      /expected uintN.*, got wrong \(own\.yaml:3:11: line 1, column 12\)/,
+    ],
+    ['a mistake in a layout', ['sql', "select parse_boc('x'::blob, 'a uint8 b')"], /\(layout: line 1, column 9\)/],
+    [
+      'two prices of a day',
+      ['sql', 'from ton.prices_daily'],
+      /each key once in prices\.csv, got 2 rows of 2026-05-01 0:0/,
+    ],
+    [
+      'a wrong checksum in SQL',
+      ['sql', `select raw_address('${mistyped}')`],
+      /an address with its checksum, got EQ\w+3F/,
+    ],
+    ['a wrong checksum', ['show', mistyped], /expected an address with its checksum, got EQ\w+3F/],
+    ...[
+      ['follow', '--network', 'mainnet', '-w', 'm', '--pending', forTests],
+      ['show', forTests, '--live', '--network', 'mainnet'],
+    ].map((words): [string, readonly string[], RegExp] => [
+      `an address of another network, by ${words[0]}`,
+      words,
+      /expected an address of mainnet, got one for test networks only: kQ.*same account on mainnet is 0:69D2/,
+    ]),
+  ])('%s is refused in one line', async (_name, words, says) => {
+    expectOneLine(await tonlake(words, { cwd: folder }), 2, says);
+    expect(readdirSync(folder).sort()).toEqual(['own.yaml', 'prices.csv', 'tonlake.yaml', 'w']);
+  });
+
+  test('a body that is none is null, and its reason is told', async () => {
+    const wrongSum = "from_hex('b5ee9c7241010101000c0000140000000048656c6c6f2100000000')";
+    const sql = `select parse_boc('x'::blob, 'a uint8') as fields, parse_boc_or_error('x'::blob, 'a uint8').error as why,
+      parse_boc_or_error(${wrongSum}, 'a uint8').error as sum, decode_body(${wrongSum}) as json`;
+    const { code, stdout } = await tonlake(['sql', sql, '--format', 'json'], { cwd: folder });
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      [{ fields: null, why: 'no bag of cells: header', sum: 'no bag of cells: checksum', json: null }],
+    ]);
+  });
+});

@@ -108,11 +108,6 @@ describe('prices and labels', () => {
   });
 
   test.each([
-    [
-      'two prices of a day',
-      `2026-05-01,${TON},1\n2026-05-01,${TON},2`,
-      `each key once in prices.csv, got 2 rows of 2026-05-01 ${TON}`,
-    ],
     ['a price that is no number', `2026-05-01,${TON},cheap`, 'DOUBLE in price_usd in prices.csv, got cheap'],
     ['an address of another form', '2026-05-01,EQabc,1', 'a raw address in token_address in prices.csv, got EQabc'],
     ['a day that is none', `2026-02-30,${TON},1`, 'DATE in timestamp in prices.csv, got 2026-02-30'],

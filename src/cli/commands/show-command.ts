@@ -55,9 +55,13 @@ export function addShow(program: Command): void {
 async function show(context: Context<ShowFlags>, name: string | undefined, key: readonly string[]): Promise<void> {
   const { flags, isJson } = context;
   await refuseOptions([...(name === undefined ? [] : [name]), ...key]);
-  const { parseThing } = await import('../../show/thing.ts');
+  const [{ parseThing }, { requireSoundAddress }] = await Promise.all([
+    import('../../show/thing.ts'),
+    import('../../core/address.ts'),
+  ]);
   const isThing = name !== undefined && key.length === 0 && (name.startsWith('@') || parseThing(name) !== undefined);
   requireTogether(isThing, name, key, flags);
+  requireSoundAddress(name ?? '', flags.live === true ? (await context.place()).network : undefined);
   if (name !== undefined && isThing) return flags.live === true ? showLive(context, name) : showOne(context, name);
   if (name !== undefined && key.length > 0) return showRow(context, name, key);
   if (name !== undefined && flags.files === true) return showFiles(context, name);

@@ -191,12 +191,19 @@ interface GivenQuery {
 export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown {
   if (!(error instanceof StoreError) || error.hint !== undefined) return error;
   const fault = sqlFault(error);
+  const [, address] = NO_ADDRESS.exec(fault.text) ?? [];
+  if (address !== undefined)
+    return new UsageError(`usage: expected an address with its checksum, got ${address}`, {
+      ...{ code: 'bad-address', hint: 'try_raw_address(text) is null for a text that is no address', cause: error },
+    });
   const line = fault.line !== undefined && sql.trim().includes('\n') ? `line ${fault.line}` : undefined;
   const place = file === undefined ? line : placeOf(file, fault);
   const message = `store: query: ${fault.text}${place === undefined ? '' : ` (${place})`}`;
   return new StoreError(message, { code: error.code, ...hintOf(fault.text), cause: error.cause });
 }
 
+/** What `raw_address` says of a text. */
+const NO_ADDRESS = /\bnot an address: (.*)$/;
 const NO_TABLE = /Table with name (\w+) does not exist/;
 
 /** @throws {StoreError} `bad-declaration` if an error is about a table that has rows, but whose declaration is gone */
