@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, truncateSync } from 'node:fs';
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
@@ -170,6 +170,22 @@ describe.skipIf(isMissing)(
       expect(await bucketBackend(warehouse).objects.list('_ledger/0')).toHaveLength(1);
       expect(await runInto(warehouse)).toMatchObject({ complete: true });
       expect(await hashTables(warehouse)).toEqual(inFolder);
+    });
+
+    test('a mart reads the days of a mart that the same build has made', async () => {
+      const folder = freshFolder();
+      const header =
+        '-- Mine.\n-- question: q\n-- grain: day\n-- key: block_date\n-- inputs: transactions_daily\n-- units: none\n';
+      writeFileSync(
+        join(folder, 'mine.sql'),
+        `${header}-- incremental: block_date\nSELECT block_date, tx_count AS n FROM transactions_daily`,
+      );
+      await runInto('s3://lake/marts');
+      await buildMarts('s3://lake/marts', { names: ['mine'], folder });
+      const sums = 'SELECT count(*), sum(n) FROM mine';
+      const [[days, n] = []] = await query('s3://lake/marts', sums);
+      const [[transactions] = []] = await query('s3://lake/marts', 'SELECT count(*) FROM transactions');
+      expect([days, n]).toEqual(['2', transactions]);
     });
 
     test('is seen by every command that reads', async () => {

@@ -1,5 +1,5 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { StagedSpan } from '../store.ts';
 
 /** Maximum size of the copies of a table, in bytes. */
@@ -51,12 +51,13 @@ export class LocalCopies {
 
   /** Takes over the files of a commit. The views of its tables are made again after it, so only theirs may change. */
   async take(staged: StagedSpan): Promise<void> {
-    await mkdir(this.#folder, { recursive: true });
     for (const [table, { files }] of Object.entries(staged.tables)) {
       const copies = this.#tables.get(table) ?? [];
       this.#tables.set(table, copies);
       for (const { path, bytes, stagedPath } of files) {
-        const local = join(this.#folder, path.replaceAll('/', '-'));
+        // Below the same folders: that of the day tells `block_date`.
+        const local = join(this.#folder, path);
+        await mkdir(dirname(local), { recursive: true });
         await rename(stagedPath, local);
         this.#local.set(path, local);
         copies.push({ path, bytes });
