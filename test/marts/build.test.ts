@@ -225,3 +225,18 @@ test('a damaged file of a mart is found by verify, and --repair makes it anew', 
   const again = await buildMarts(path);
   expect(again.filter(({ status }) => status === 'built')).toEqual([]);
 });
+
+test('a mart that was built without rows has the days of rows that come later', async () => {
+  const path = await exportSandbox('4990', ['nft_transfers']);
+  await buildMarts(path, { names: ['nft_transfers_daily'] });
+  await exportSandbox('4991:5040', ['nft_transfers'], path);
+  await buildMarts(path, { names: ['nft_transfers_daily'] });
+  const transfers = await texts(path, 'SELECT block_date, count(*) FROM nft_transfers GROUP BY ALL ORDER BY ALL');
+  expect(transfers.length).toBeGreaterThan(0);
+  expect(
+    await texts(
+      path,
+      'SELECT block_date, sum(transfer_count + aborted_count) FROM nft_transfers_daily GROUP BY ALL ORDER BY ALL',
+    ),
+  ).toEqual(transfers);
+});

@@ -18,7 +18,9 @@ export function committedMarts(
     if (mart === undefined) continue;
     for (const [name, { schema }] of Object.entries(tables)) {
       const columns = columnsOf(name, schema);
-      held.set(name, selectedTable({ name, grain: '', key: [], isDated: mart.day !== undefined, columns }));
+      // A mart without days yet is built as a whole, without rows.
+      const isDated = mart.day !== undefined || held.get(name)?.time !== undefined;
+      held.set(name, selectedTable({ name, grain: '', key: [], isDated, columns }));
     }
   }
   return [...held.values()];
