@@ -96,16 +96,13 @@ export async function openPublishing(
   { warehouse, store, registry }: Pick<ExportOptions, 'warehouse' | 'store' | 'registry'>,
   onFailure: (message: string) => void,
 ): Promise<PublishAlong> {
-  const [{ PublishAlong }, { martDocs }, { warehouseRegistry }] = await Promise.all([
+  const [{ PublishAlong }, { declaredTables }, { warehouseRegistry }] = await Promise.all([
     import('../iceberg/publish-along.ts'),
-    import('../iceberg/mart-docs.ts'),
+    import('../iceberg/declared-tables.ts'),
     import('../warehouse/query/warehouse-registry.ts'),
   ]);
   const known = await warehouseRegistry(warehouse, registry);
-  return PublishAlong.open({
-    ...{ ...place, warehouse, store, tables: known.tables, onFailure },
-    martDocs: () => martDocs(known, undefined),
-  });
+  return PublishAlong.open({ ...place, ...declaredTables(known, warehouse), warehouse, store, onFailure });
 }
 
 /** The result of a publication, in one line. */

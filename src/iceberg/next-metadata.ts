@@ -7,6 +7,7 @@ import {
   type IcebergSchema,
   type PartitionField,
   type Snapshot,
+  type SnapshotCoverage,
   type TableMetadata,
   tagOf,
 } from './table-metadata.ts';
@@ -17,6 +18,7 @@ interface SnapshotOptions {
   readonly now: number;
   readonly next: NextSnapshot;
   readonly changes: ManifestChanges;
+  readonly coverage: SnapshotCoverage;
   /** The snapshot before; undefined if the history begins here. */
   readonly parent: Snapshot | undefined;
   /** What readers call the manifest list. */
@@ -24,7 +26,7 @@ interface SnapshotOptions {
 }
 
 /** A snapshot of the files in force. */
-export function nextSnapshot({ table, entry, now, next, changes, parent, list }: SnapshotOptions): Snapshot {
+export function nextSnapshot({ table, entry, now, next, changes, parent, list, coverage }: SnapshotOptions): Snapshot {
   const { added, removed } = changes;
   const rows = table.files.reduce((sum, file) => sum + file.rows, 0);
   const bytes = table.files.reduce((sum, file) => sum + file.bytes, 0);
@@ -38,6 +40,7 @@ export function nextSnapshot({ table, entry, now, next, changes, parent, list }:
     summary: {
       operation: removed.files > 0 ? 'overwrite' : 'append',
       'tonlake.entry': String(entry),
+      ...coverage,
       'added-data-files': String(added.files),
       'added-records': String(added.rows),
       'deleted-data-files': String(removed.files),

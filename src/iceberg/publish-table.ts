@@ -18,6 +18,7 @@ import {
   newestEntry,
   type PartitionField,
   type PartitionSpec,
+  type SnapshotCoverage,
   type TableMetadata,
 } from './table-metadata.ts';
 import type { TableVersions } from './table-versions.ts';
@@ -39,6 +40,8 @@ export interface PublishTableOptions {
   readonly oldest: number;
   /** True if the ledger is not the one that was published before. */
   readonly isReplaced: boolean;
+  /** What is proven of the table. */
+  readonly coverage: SnapshotCoverage;
   /** What readers call a data file. */
   readonly uriOf: (file: DataFile) => string;
   /** Makes sure that files keep that name; called for files that the table does not have yet. */
@@ -154,7 +157,10 @@ async function publishVersion(
   };
   const changes = await damageIn(() => writeManifests({ ...options, objects, before, next }));
   const isSame =
-    changes.written === 0 && changes.manifests.length === before.length && held?.['schema-id'] === schema['schema-id'];
+    changes.written === 0 &&
+    changes.manifests.length === before.length &&
+    held?.['schema-id'] === schema['schema-id'] &&
+    isDeepStrictEqual({ ...held.summary, ...options.coverage }, held.summary);
   const counts = { added: changes.added.files, removed: changes.removed.files };
   const told = { manifests: changes.manifests.length, written: changes.written, restarted: restart, ...counts };
   // Readers and catalogs refuse times that go back by more than a minute; clocks can.

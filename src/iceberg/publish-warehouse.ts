@@ -20,13 +20,15 @@ import { publishTable, type Restart } from './publish-table.ts';
 import { folderTarget, type PublishTarget } from './publish-target.ts';
 import type { CatalogPlace } from './rest/catalog-place.ts';
 import { oldestKept } from './snapshot-retention.ts';
-import type { TableMetadata } from './table-metadata.ts';
+import type { SnapshotCoverage, TableMetadata } from './table-metadata.ts';
 
 export interface PublishOptions {
   /** Folder of a Parquet warehouse, or `s3://bucket/prefix`. */
   readonly warehouse: string;
   /** Every declared table that it may hold. Marts need no declaration. */
   readonly tables: readonly TableDef[];
+  /** What is proven of a table, for the summary of its snapshot. Default: nothing is told. */
+  readonly coverage?: ((held: FilesInForce) => Promise<(table: string) => SnapshotCoverage>) | undefined;
   /** Path of the warehouse as readers see it, if it differs, for example outside of a container. */
   readonly location?: string | undefined;
   /** How long a snapshot stays readable after it was replaced, in milliseconds, at least an hour. Default a day. */
@@ -183,10 +185,14 @@ async function publishState(
   if (!isMarked) await options.marks.mark(mark);
   if (effects.now() - readAt > MARK_WITHIN_MS) return 'late';
   const oldest = oldestKept(isMarked ? known : [...known, mark], effects.now(), options.keepMs ?? DAY_MS);
+  const coverageOf = (await options.coverage?.(held)) ?? (() => ({}));
   const tables = [...(await describedTables(options, held)), ...(await vanishedTables(target, held.tables))];
   const outcomes = await runLimited(
     isObjectUrl(source.path) ? TABLES_AT_ONCE : 1,
-    tables.map((table) => async () => publishOne(options, { table, entry, oldest, isReplaced })),
+    tables.map(
+      (table) => async () =>
+        publishOne(options, { table, entry, oldest, isReplaced, coverage: coverageOf(table.table.name) }),
+    ),
   );
   const told = outcomes.filter((outcome) => outcome !== undefined);
   if (told.length < outcomes.length) return undefined;
@@ -222,6 +228,7 @@ interface TableState {
   readonly entry: number;
   readonly oldest: number;
   readonly isReplaced: boolean;
+  readonly coverage: SnapshotCoverage;
 }
 
 /** @returns undefined if it shows a newer state already */

@@ -23,6 +23,17 @@ export const snapshotSchema = z.object({
   summary: z.looseObject({ operation: z.string(), 'tonlake.entry': z.string() }),
 });
 
+/** What is proven of a table, in the summary of a snapshot. Days are UTC, and lists of them `2026-05-01/2026-05-07 2026-05-09/2026-05-09`. */
+export interface SnapshotCoverage {
+  /** The least that is known of its blocks: `proven`, `unproven` or `missing`. */
+  readonly 'tonlake.coverage'?: string;
+  readonly 'tonlake.proven-days'?: string;
+  /** Days that are there from midnight to midnight, and that nothing proves. */
+  readonly 'tonlake.unproven-days'?: string;
+  /** Full days of which exports left out a column, as JSON by column; `*` for all of them. */
+  readonly 'tonlake.left-out'?: string;
+}
+
 const partitionField = z.object({
   'source-id': z.int(),
   'field-id': z.int(),

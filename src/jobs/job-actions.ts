@@ -64,17 +64,16 @@ export const jobActions = {
     catalog,
     ...options
   }: OfNetwork<JobIceberg & Pick<PublishOptions, 'warehouse' | 'effects'>>) => {
-    const [{ publishWarehouse }, { martDocs }, { catalogPlace }, registry] = await Promise.all([
+    const [{ publishWarehouse }, { declaredTables }, { catalogPlace }, registry] = await Promise.all([
       import('../iceberg/publish-warehouse.ts'),
-      import('../iceberg/mart-docs.ts'),
+      import('../iceberg/declared-tables.ts'),
       import('../iceberg/rest/catalog-place.ts'),
       warehouseRegistry(options.warehouse),
     ]);
     return publishWarehouse({
       ...options,
       catalog: catalog === undefined ? undefined : catalogPlace(catalog),
-      tables: registry.tables,
-      martDocs: () => martDocs(registry),
+      ...declaredTables(registry, options.warehouse),
       accept: ({ path, network: held }) => requireSameNetwork(path, held, network),
     });
   },

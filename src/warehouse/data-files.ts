@@ -42,6 +42,9 @@ export interface FilesInForce {
   readonly entry: number;
   /** Ids of ledger entries by number, without those that a checkpoint left out. */
   readonly ids: ReadonlyMap<number, string>;
+  /** Entries in force, and those that record removals. */
+  readonly ledger: readonly LedgerEntry[];
+  readonly removals: readonly LedgerEntry[];
   /** Tables and marts that were committed. */
   readonly tables: readonly TableInForce[];
 }
@@ -103,6 +106,8 @@ function readInForce(backend: Backend, network: string, declared: readonly Table
     return {
       entry: [...effective, ...forgotten].reduce((most, { number }) => Math.max(most, number), 0),
       ids: new Map(all.map(({ number, id }) => [number, id])),
+      ledger: effective,
+      removals: forgotten,
       tables: tables.flatMap(({ table, isMart }) => {
         const held = effective.filter((entry) => entry.tables[table.name] !== undefined);
         if (held.length === 0) return [];

@@ -38,6 +38,7 @@ function publishFiles(folder: SmallObjects, files: readonly DataFile[], more: Pa
       entry: files.at(-1)?.entry ?? 0,
       oldest: 0,
       isReplaced: false,
+      coverage: {},
     },
     ...{ uriOf: ({ lastingPath }) => `/w/${lastingPath}`, keep: async () => {} },
     ...{ now: () => 1_800_000_000_000, freshId: realEffects.freshId },

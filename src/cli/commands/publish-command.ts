@@ -77,9 +77,9 @@ function parseKeep(text: string): number {
 }
 
 async function publishIceberg(context: Context<PublishFlags>): Promise<void> {
-  const [{ publishWarehouse }, { martDocs }, { openDataFiles }] = await Promise.all([
+  const [{ publishWarehouse }, { declaredTables }, { openDataFiles }] = await Promise.all([
     import('../../iceberg/publish-warehouse.ts'),
-    import('../../iceberg/mart-docs.ts'),
+    import('../../iceberg/declared-tables.ts'),
     import('../../warehouse/index.ts'),
   ]);
   const { location, keep: keepMs, marts } = context.flags;
@@ -90,8 +90,7 @@ async function publishIceberg(context: Context<PublishFlags>): Promise<void> {
   ];
   const catalog = await catalogOf(context.flags, async () => (await openDataFiles(warehouse)).network);
   const options = {
-    ...{ warehouse, tables: registry.tables, location, keepMs, catalog, accept },
-    martDocs: () => martDocs(registry, marts),
+    ...{ warehouse, ...declaredTables(registry, warehouse, marts), location, keepMs, catalog, accept },
     onEvent: (event: PublishEvent) => context.print(event, describe),
   };
   const report = await context.line.during('publishing', () => publishWarehouse(options));
