@@ -51,6 +51,7 @@ with DAG(
         "pipelines": ["transactions"],
         "lists": Param(["account_latest", "jetton_masters"], description="what belongs to no slice"),
         "spark_submit": Param("", description="options of spark-submit and build_marts.py: Spark builds the marts"),
+        "catalog": Param("", description="address of an Iceberg REST catalog that keeps the tables"),
         "slices": 16,
         "rps": Param(10.0, description="requests a second of the API key; the slices divide them"),
     },
@@ -84,7 +85,8 @@ with DAG(
         tonlake("compact", *place)
         if not params["spark_submit"]:
             tonlake("build", *place)
-        tonlake("publish", "iceberg", *place)
+        catalog = ["--catalog", params["catalog"]] if params["catalog"] else []
+        tonlake("publish", "iceberg", *place, *catalog)
         if params["spark_submit"]:
             subprocess.run(["spark-submit", *shlex.split(params["spark_submit"])], cwd=HOME, check=True)
 

@@ -7,7 +7,7 @@ In cluster mode, add --py-files duckdb_to_spark.py.
 
 The files of sql/marts are written for DuckDB, and translated when this runs. A mart whose header says `incremental: block_date` is built
 for the days whose input files changed since it was built; any other mart is built anew if any of its inputs changed. A mart changes in one
-commit. Exit code: 0 if all marts are current, 1 if some could not be built or a test found rows, 2 for wrong arguments.
+commit. Exit code: 0 if all marts are current, 1 if some could not be built or were refused, or a test found rows, 2 for wrong arguments.
 """
 
 import argparse
@@ -18,13 +18,14 @@ import logging
 import pathlib
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 
 from duckdb_to_spark import Macro, Untranslatable, parse, read_macros, translate
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-from pyspark.sql.functions import col
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import col, lit
 from sqlglot import exp
 
 
@@ -90,11 +91,41 @@ class Input:
     snapshot: int
     # Fingerprint of the data files by UTC day; of all of them under None where the table has no days.
     days: dict[str | None, str]
+    # What tonlake says of the snapshot.
+    summary: dict[str, str] = field(default_factory=dict)
+
+    def coverage(self, day: str | None, columns: set[str]) -> str:
+        """What is proven of a day, or of all rows: `proven`, `unproven` or `missing`, as also where an export left out one of some columns."""
+        for column, runs in json.loads(self.summary.get("tonlake.left-out", "{}")).items():
+            if column in {*columns, "*"} and (day is None or within(day, runs)):
+                return "missing"
+        if day is None:
+            return self.summary.get("tonlake.coverage", "missing")
+        states = (state for state in ("proven", "unproven") if within(day, self.summary.get(f"tonlake.{state}-days", "")))
+        return next(states, "missing")
+
+
+def within(day: str, runs: str) -> bool:
+    """True if a day is in one of some runs: `2026-05-01/2026-05-07 2026-05-09/2026-05-09`."""
+    return any(first <= day <= last for first, last in (run.split("/") for run in runs.split()))
+
+
+def describe(states: dict[str, str]) -> str:
+    """`2026-05-03 (missing), 2026-05-04/2026-05-09 (unproven)`."""
+    runs: list[list[str]] = []
+    for day, state in sorted(states.items()):
+        follows = runs and day != "all" and datetime.date.fromisoformat(day) - datetime.date.fromisoformat(runs[-1][1]) == datetime.timedelta(days=1)
+        if follows and runs[-1][2] == state:
+            runs[-1][1] = day
+        else:
+            runs.append([day, day, state])
+    return ", ".join(f"{first if first == last else f'{first}/{last}'} ({state})" for first, last, state in runs)
 
 
 class Build:
-    def __init__(self, spark: SparkSession, source: str, target: str, macros: dict[str, Macro]):
-        self.spark, self.source, self.target, self.macros = spark, source, target, macros
+    def __init__(self, spark: SparkSession, options: argparse.Namespace, marts: dict[str, Select], macros: dict[str, Macro]):
+        self.spark, self.marts, self.macros = spark, marts, macros
+        self.source, self.target, self.is_strict = options.source, options.target, options.strict
         self.inputs: dict[str, Input] = {}
         # Marts that were planned and not built, in a dry run.
         self.planned: set[str] = set()
@@ -102,29 +133,64 @@ class Build:
     def exists(self, table: str) -> bool:
         return self.spark.catalog.tableExists(table)
 
-    def refs(self, table: str) -> dict[str, int]:
-        """Snapshots of a table by the names of its branches and tags; `main` is the newest one."""
-        return {row.name: row.snapshot_id for row in self.spark.table(f"{table}.refs").collect()}
+    def refs(self, tables: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Snapshots of tables by the names of their branches and tags; `main` is the newest one."""
+        found: dict[str, dict[str, int]] = {table: {} for table in tables}
+        for row in self.union(self.spark.table(f"{table}.refs").select(lit(table).alias("table"), "name", "snapshot_id") for table in found):
+            found[row.table][row.name] = row.snapshot_id
+        return found
+
+    def newest(self, table: str) -> int:
+        return self.refs([table])[table]["main"]
+
+    @staticmethod
+    def union(frames: Iterable[DataFrame]) -> list:
+        """Rows of frames, in one job."""
+        frames = list(frames)
+        return reduce(DataFrame.union, frames).collect() if frames else []
 
     def pin(self, selects: list[Select]) -> str:
         """Chooses one snapshot of each table: those of the newest ledger entry that all of them show."""
         made = {select.name for select in selects}
         tables = {name for select in selects for name in select.inputs if name not in made and self.exists(f"{self.source}.{name}")}
-        tags = {name: self.refs(f"{self.source}.{name}") for name in tables}
+        refs = self.refs(f"{self.source}.{name}" for name in tables)
+        tags = {name: refs[f"{self.source}.{name}"] for name in tables}
         common = set.intersection(*(set(each) for each in tags.values())) if tags else set()
         entries = [tag for tag in common if re.fullmatch(r"entry-\d+", tag)]
         if not entries:
             raise SystemExit(f"error: expected a ledger entry that all of {', '.join(sorted(tables))} show; hint: publish again")
         tag = max(entries, key=lambda each: int(each[6:]))
-        for name in tables:
-            self.inputs[name] = self.read_input(f"{self.source}.{name}", tags[name][tag])
+        self.read_inputs({name: (f"{self.source}.{name}", tags[name][tag]) for name in tables})
         return tag
 
-    def read_input(self, table: str, snapshot: int) -> Input:
+    def read_inputs(self, tables: dict[str, tuple[str, int]]) -> None:
+        """Reads what tables are at some snapshots, by the names under which marts read them."""
+        paths: dict[str, dict[str | None, list[str]]] = {name: {} for name in tables}
+        for name, day, path in self.union(self.files(name, *at) for name, at in tables.items()):
+            paths[name].setdefault(day, []).append(path)
+        frames = (self.spark.table(f"{table}.snapshots").where(col("snapshot_id") == at).select(lit(name), "summary") for name, (table, at) in tables.items())
+        summaries = dict(self.union(frames))
+        for name, (table, snapshot) in tables.items():
+            days = {day: fingerprint(sorted(files)) for day, files in paths[name].items()}
+            self.inputs[name] = Input(table, snapshot, days, summaries.get(name, {}))
+
+    def files(self, name: str, table: str, snapshot: int) -> DataFrame:
+        """Data files of a table with their days."""
         files = self.spark.sql(f"SELECT * FROM {table}.files VERSION AS OF {snapshot}")
         day = "CAST(partition.block_date AS STRING)" if "partition" in files.columns else "CAST(NULL AS STRING)"
-        rows = files.selectExpr(f"{day} AS day", "file_path").groupBy("day").agg({"file_path": "collect_list"}).collect()
-        return Input(table, snapshot, {row[0]: fingerprint(sorted(row[1])) for row in rows})
+        return files.selectExpr(f"'{name}' AS name", f"{day} AS day", "file_path")
+
+    def coverage(self, mart: Select, day: str) -> str:
+        """The least that is proven of what a day of a mart is made of, or the whole mart for `all`."""
+        columns = {column.name for column in mart.tree.find_all(exp.Column)}
+        states = ["proven"]
+        for name in mart.inputs:
+            if name in self.marts:
+                states.append(self.coverage(self.marts[name], day))
+            else:
+                known = self.inputs.get(name) or Input(name, 0, {})
+                states += [known.coverage(each, columns) for each in ([None] if day == "all" else mart.read_days([day]))]
+        return min(states, key=["missing", "unproven", "proven"].index)
 
     def stamps(self, mart: Select) -> dict[str, str]:
         """What each day of a mart is made of, or the whole mart under `all`."""
@@ -172,20 +238,33 @@ class Build:
             return {}
         return {row.key: row.value for row in self.spark.sql(f"SHOW TBLPROPERTIES {table}").collect()}
 
-    def build(self, mart: Select) -> str:
-        """Brings a mart up to date. Returns what was done."""
+    def build(self, mart: Select) -> tuple[str, bool]:
+        """Brings a mart up to date. Returns what was done, and whether days were refused."""
+        stamps = self.stamps(mart)
+        states = {day: self.coverage(mart, day) for day in stamps}
+        lacking = {day: state for day, state in states.items() if state != "proven"}
+        refused = lacking if self.is_strict else {}
+        done = self.build_days(mart, {day: stamp for day, stamp in stamps.items() if day not in refused}, bool(refused))
+        return done + (f"; {'refused' if refused else 'not proven'}: {describe(lacking)}" if lacking else ""), bool(refused)
+
+    def build_days(self, mart: Select, stamps: dict[str, str], is_part: bool) -> str:
+        """Builds what changed of some days, or of the whole mart. `is_part`: other days stay as they are."""
         table = f"{self.target}.{mart.name}"
-        state, stamps = self.properties(table), self.stamps(mart)
+        state = self.properties(table)
         before = json.loads(state.get("tonlake.inputs", "{}"))
-        is_daily = "all" not in stamps
+        is_daily = mart.header.get("incremental") == "block_date"
         sql = translate(mart.sql, self.macros)
         text = fingerprint([sql])
         anew = state.get("tonlake.select") != text
         changed = sorted(day for day in stamps if stamps[day] != before.get(day))
-        if not anew and not changed:
+        if is_part and not stamps:
+            if not state:
+                return "not built"
+            done = "as before"
+        elif not anew and not changed:
             done = "current"
         elif anew or not is_daily:
-            writer = self.select(mart, sql).writeTo(table).using("iceberg").tableProperty("comment", mart.header.get("question", ""))
+            writer = self.select(mart, sql, sorted(stamps) if is_part else None).writeTo(table).using("iceberg").tableProperty("comment", mart.header.get("question", ""))
             for key, value in self.state_of(text, stamps).items():
                 writer = writer.tableProperty(key, value)
             if is_daily:
@@ -200,7 +279,7 @@ class Build:
             # If this is not reached, the same days are built again.
             self.spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({pairs})")
             done = f"{len(changed)} of {len(stamps)} days built"
-        self.inputs[mart.name] = self.read_input(table, self.refs(table)["main"])
+        self.read_inputs({mart.name: (table, self.newest(table))})
         return done
 
     def plan(self, mart: Select) -> str:
@@ -216,7 +295,7 @@ class Build:
     def replace_days(self, table: str, days: list[str], rows) -> None:
         # Another build that replaced one of these days meanwhile makes this one fail.
         writer = rows.writeTo(table).option("isolation-level", "serializable")
-        writer = writer.option("validate-from-snapshot-id", self.refs(table)["main"])
+        writer = writer.option("validate-from-snapshot-id", self.newest(table))
         writer.overwrite(in_days(days))
 
     @staticmethod
@@ -243,6 +322,7 @@ def read_options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--sql", type=pathlib.Path, action="append", default=[], metavar="DIR", help="a folder with marts/ of your own")
     parser.add_argument("--shipped", type=pathlib.Path, default=shipped, metavar="DIR", help="the folder sql of tonlake")
     parser.add_argument("--marts", nargs="+", metavar="NAME", help="these marts, and those that they read (default: all)")
+    parser.add_argument("--strict", action="store_true", help="build no day of which tonlake has not proven all input rows, and exit with 1")
     parser.add_argument("--dry-run", action="store_true", help="translate the selects and let Spark plan them; build nothing")
     parser.add_argument("--test", action="store_true", help="then run the tests of sql/checks: each row that one returns is an offender")
     return parser.parse_args(arguments)
@@ -266,7 +346,9 @@ def main(arguments: list[str]) -> int:
     # What the translation relies on: an overflow is an error, times have no zone.
     for key, value in {"ansi.enabled": "true", "session.timeZone": "UTC", "timestampType": "TIMESTAMP_NTZ"}.items():
         spark.conf.set(f"spark.sql.{key}", value)
-    build = Build(spark, options.source, options.target, macros)
+    build = Build(spark, options, marts, macros)
+    if not options.dry_run:
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {options.target}")
     print(f"tables at {build.pin([*order, *tests])}", flush=True)
     failed = False
     for select in [*order, *tests]:
@@ -278,8 +360,12 @@ def main(arguments: list[str]) -> int:
                 rows = build.test(select)
                 failed |= bool(rows)
                 print(f"{select.name}: {f'failed, as by {rows[0].asDict()}' if rows else 'passed'}", flush=True)
+            elif options.dry_run:
+                print(f"{select.name}: {build.plan(select)}", flush=True)
             else:
-                print(f"{select.name}: {build.plan(select) if options.dry_run else build.build(select)}", flush=True)
+                done, is_refused = build.build(select)
+                failed |= is_refused
+                print(f"{select.name}: {done}", flush=True)
         except (Untranslatable, PySparkException) as error:
             failed = True
             print(f"{select.name}: error: {str(error).splitlines()[0]}", file=sys.stderr, flush=True)

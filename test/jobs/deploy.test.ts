@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
@@ -16,6 +16,21 @@ import { jobOf } from './support.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const isThere = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+
+/** As much of Airflow's package as the DAG uses, with the parameters of one run. */
+const AIRFLOW_SDK = `
+TASKS = {}
+class Task:
+    def __init__(self, function): self.function = TASKS[function.__name__] = function
+    def __call__(self): return self
+    def expand(self, **given): return self
+    def __rshift__(self, other): return other
+def task(function=None, **given): return Task(function) if function else Task
+def Param(default, **given): return default
+def get_current_context():
+    params = dict(network="mainnet", range="2026-05", warehouse="s3://lake/w", pipelines=["transactions"], lists=[], catalog="", slices=4, rps=1.0)
+    return {"params": {**params, "spark_submit": "build_marts.py --from ton.iceberg --into ton.marts"}}
+`;
 
 /** Arguments of tonlake in a text: what follows `dist/src/cli.js`, or `tonlake` at the start of a line. */
 function commandsIn(text: string): readonly (readonly string[])[] {
@@ -196,7 +211,7 @@ describe('several machines', () => {
       .map((lines) => lines.split('\n').slice(1));
   }
 
-  test.each(['kubernetes-slices.yaml', 'kubernetes-tail.yaml'])(
+  test.each(['kubernetes-slices.yaml', 'kubernetes-tail.yaml', 'kubernetes-spark.yaml'])(
     '%s tries again what may pass: not invalid usage, and evictions do not count',
     (file) => {
       const { podFailurePolicy, template } = manifest(file).spec;
@@ -239,6 +254,60 @@ describe('several machines', () => {
       ...{ status: 1, stdout: 'status\n' },
     });
   });
+
+  test('Spark takes the place of the build in the tail: with options that the script has', () => {
+    const [line = ''] = manifest('kubernetes-spark.yaml').spec.template.spec.containers.flatMap(({ args }) => args);
+    const shown = `submit() { printf '%s\\n' "$@"; }; ${line.replace('spark-submit ', 'submit ')}`;
+    const { stdout } = spawnSync('sh', ['-ec', shown], { encoding: 'utf8', env: { POD_IP: '10.0.0.7' } });
+    const words = stdout.trim().split('\n');
+    expect(words).toContain('spark.driver.host=10.0.0.7');
+    const script = words.findIndex((word) => word.endsWith('.py'));
+    const path = words[script]?.replace('/opt/tonlake/', '') ?? '';
+    const known = [...read(path).matchAll(/add_argument\("(--[\w-]+)"/g)].map(([, option]) => option);
+    const options = words.slice(script + 1).filter((word) => word.startsWith('--'));
+    expect(known).toEqual(expect.arrayContaining(['--from', '--into', ...options]));
+  });
+
+  test.runIf(isThere('python3'))(
+    'the DAG of a backfill submits to Spark after the gate, and then builds nothing itself',
+    () => {
+      const folder = freshFolder();
+      mkdirSync(join(folder, 'airflow'));
+      writeFileSync(
+        join(folder, 'airflow/__init__.py'),
+        'class DAG:\n  def __init__(self, **given): pass\n  def __enter__(self): return self\n  def __exit__(self, *error): pass\n',
+      );
+      writeFileSync(
+        join(folder, 'airflow/exceptions.py'),
+        'class AirflowException(Exception): pass\nclass AirflowFailException(Exception): pass\n',
+      );
+      writeFileSync(join(folder, 'airflow/sdk.py'), AIRFLOW_SDK);
+      for (const name of ['node', 'spark-submit'])
+        writeFileSync(
+          join(folder, name),
+          `#!/bin/sh\necho "${name} $*" >> ${folder}/log\ncase "$*" in *"$FAIL"*) exit 1;; esac\n`,
+          {
+            mode: 0o755,
+          },
+        );
+      const runTail = (fail: string) => {
+        rmSync(join(folder, 'log'), { force: true });
+        const env = {
+          PATH: `${folder}:${process.env['PATH']}`,
+          PYTHONPATH: `${folder}:${join(root, 'deploy')}`,
+          FAIL: fail,
+        };
+        const code =
+          'import airflow.sdk as sdk, tonlake_backfill_dag; [sdk.TASKS[name]() for name in ("gate", "tail")]';
+        const { status } = spawnSync('python3', ['-B', '-c', code], { env: { ...env, TONLAKE_HOME: folder } });
+        const words = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+        return { status, ran: words.map((line) => line.replace(/^node \S+ /, '').split(' ')[0]) };
+      };
+      expect(runTail('nothing fails')).toEqual({ status: 0, ran: ['status', 'compact', 'publish', 'spark-submit'] });
+      expect(runTail('status')).toEqual({ status: 1, ran: ['status'] });
+      expect(runTail('--into')).toMatchObject({ status: 1 });
+    },
+  );
 
   test('the DAG of a backfill runs commands that there are', () => {
     const lines = [...read('deploy/tonlake_backfill_dag.py').matchAll(/^ *tonlake\((.*)\)$/gm)].map(([, line = '']) =>

@@ -1,7 +1,8 @@
-"""Runs the selects of marts, as they are, in another engine.
+"""Runs the selects of marts in ClickHouse, as they are and translated by sqlglot, and asks sqlglot for those of Trino.
 
-python mart-engines.py ENGINE FOLDER SELECTS: FOLDER has a Parquet file for each table and mart, SELECTS is a JSON file of selects by mart. Prints
-one line of JSON: `same rows`, `other rows`, `refused` or `no rows` by mart. Rows are compared as sets with repetitions, columns by name, values as text.
+python mart-engines.py FOLDER SELECTS: FOLDER has a Parquet file for each table and mart, SELECTS is a JSON file of selects by mart. Prints
+one line of JSON: a list of outcomes by mart. Of ClickHouse `same rows`, `other rows`, `refused` or `no rows`; of Trino `translated` or `refused`.
+Rows are compared as sets with repetitions, columns by name, values as text.
 """
 
 import collections
@@ -9,12 +10,19 @@ import datetime
 import decimal
 import json
 import os
+import pathlib
 import sys
 
 import pyarrow.parquet as parquet
 
-engine, folder, selects = sys.argv[1:4]
+root = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(root / "deploy/spark"))
+import sqlglot
+from duckdb_to_spark import expand, parse, read_macros
+
+folder, selects = sys.argv[1:3]
 os.chdir(folder)
+macros = read_macros((root / "sql/macros.sql").read_text())
 names = [name[: -len(".parquet")] for name in sorted(os.listdir(".")) if name.endswith(".parquet")]
 
 
@@ -40,32 +48,6 @@ def expected(name):
     return sorted(columns), counted(columns, zip(*lists))
 
 
-def open_spark():
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.timestampType": "TIMESTAMP_NTZ",
-        "spark.sql.shuffle.partitions": "2",
-    }
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    for name in names:
-        session.read.parquet(f"{name}.parquet").createOrReplaceTempView(name)
-
-    def run(sql):
-        frame = session.sql(sql)
-        return frame.columns, [tuple(row) for row in frame.collect()]
-
-    return run
-
-
 def open_clickhouse():
     from chdb import session as sessions
 
@@ -83,23 +65,42 @@ def open_clickhouse():
     return run
 
 
-run = {"spark": open_spark, "clickhouse": open_clickhouse}[engine]()
-outcomes = {}
-with open(selects) as file:
-    asked = json.load(file)
-for name, sql in asked.items():
+run = open_clickhouse()
+
+
+def in_clickhouse(name, sql):
     columns, rows = expected(name)
     try:
         got, values = run(sql)
     except Exception as error:
-        outcomes[name] = "refused"
         print(f"{name}: {str(error).splitlines()[0][:300]}", file=sys.stderr)
-        continue
+        return "refused"
     if sorted(got) == columns and counted(got, values) == rows:
-        outcomes[name] = "same rows" if rows else "no rows"
-    else:
-        outcomes[name] = "other rows"
-        print(f"{name}: {sorted(got)} {len(values)} rows, expected {columns} {sum(rows.values())} rows", file=sys.stderr)
-        for row in list((rows - counted(got, values)).items())[:1] + list((counted(got, values) - rows).items())[:1]:
-            print(f"  {row}", file=sys.stderr)
+        return "same rows" if rows else "no rows"
+    print(f"{name}: {sorted(got)} {len(values)} rows, expected {columns} {sum(rows.values())} rows", file=sys.stderr)
+    for row in list((rows - counted(got, values)).items())[:1] + list((counted(got, values) - rows).items())[:1]:
+        print(f"  {row}", file=sys.stderr)
+    return "other rows"
+
+
+def translated(sql, dialect):
+    return expand(parse(sql), macros).sql(dialect=dialect, comments=False, unsupported_level=sqlglot.ErrorLevel.RAISE)
+
+
+outcomes = {}
+with open(selects) as file:
+    asked = json.load(file)
+for name, sql in asked.items():
+    outcomes[name] = [in_clickhouse(name, sql)]
+    try:
+        outcomes[name].append(in_clickhouse(name, translated(sql, "clickhouse")))
+    except sqlglot.errors.SqlglotError as error:
+        print(f"{name}: {str(error).splitlines()[0][:300]}", file=sys.stderr)
+        outcomes[name].append("refused")
+    try:
+        translated(sql, "trino")
+        outcomes[name].append("translated")
+    except sqlglot.errors.SqlglotError as error:
+        print(f"{name}: {str(error).splitlines()[0][:300]}", file=sys.stderr)
+        outcomes[name].append("refused")
 print("RESULT", json.dumps(outcomes))

@@ -1,13 +1,13 @@
 """Runs build_marts.py in one Spark session, as often as it is asked.
 
-python driver.py WAREHOUSE: the folder of a warehouse whose tables are published. Each line of the input is a JSON list: ["build", ARGUMENT...]
-answers with {"code", "out"}; ["built", MART...] with the columns of each mart and its data files; ["summary", MART] with the summary of its newest snapshot.
+python driver.py WAREHOUSE [KEY=VALUE...]: the folder of a warehouse whose tables are published, or its address; settings of the session.
+Each line of the input is a JSON list: ["build", ARGUMENT...] answers with {"code", "out"}; ["built", NAMESPACE, MART...] with the columns of each mart and its data
+files; ["summary", NAMESPACE, MART] with the summary of its newest snapshot.
 """
 
 import contextlib
 import io
 import json
-import os
 import pathlib
 import sys
 
@@ -16,6 +16,7 @@ import build_marts
 from pyspark.sql import SparkSession
 
 settings = {
+    "spark.master": "local[1]",
     "spark.jars.packages": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
     "spark.sql.catalog.ton": "org.apache.iceberg.spark.SparkCatalog",
     "spark.sql.catalog.ton.type": "hadoop",
@@ -33,16 +34,17 @@ settings = {
     # To optimize what runs once takes longer than to run it.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-builder = SparkSession.builder.master(os.environ.get("TONLAKE_SPARK_MASTER", "local[1]"))
+settings.update(argument.split("=", 1) for argument in sys.argv[2:])
+builder = SparkSession.builder
 for key, value in settings.items():
     builder = builder.config(key, value)
 spark = builder.getOrCreate()
 
 
-def built(marts):
-    tables = {mart: {"columns": spark.table(f"ton.marts.{mart}").columns, "files": []} for mart in marts}
-    rows = " UNION ALL ".join(f"SELECT '{mart}' AS mart, content, file_path FROM ton.marts.{mart}.files" for mart in marts)
-    for mart, content, path in spark.sql(rows).collect():
+def built(namespace, *marts):
+    tables = {mart: {"columns": spark.table(f"ton.{namespace}.{mart}").columns, "files": []} for mart in marts}
+    rows = " UNION ALL ".join(f"SELECT '{mart}' AS mart, content, file_path FROM ton.{namespace}.{mart}.files" for mart in marts)
+    for mart, content, path in spark.sql(rows).collect() if marts else []:
         # A file of deletes would take rows away from those of the data files.
         assert content == 0, path
         tables[mart]["files"].append(path.removeprefix("file:"))
@@ -57,7 +59,7 @@ for line in sys.stdin:
             code = build_marts.main(arguments)
         answer = {"code": code, "out": out.getvalue()}
     elif order == "built":
-        answer = built(arguments)
+        answer = built(*arguments)
     else:
-        answer = spark.table(f"ton.marts.{arguments[0]}.snapshots").orderBy("committed_at").tail(1)[0].summary
+        answer = spark.table(f"ton.{'.'.join(arguments)}.snapshots").orderBy("committed_at").tail(1)[0].summary
     print("ANSWER", json.dumps(answer), flush=True)
