@@ -3,6 +3,7 @@
 -- grain: one action of type jetton_swap that succeeded
 -- key: block_date, trace_id, action_id
 -- inputs: actions
+-- optional: messages
 -- incremental: block_date
 -- units: amounts in the smallest unit of the asset
 -- columns:
@@ -14,7 +15,7 @@
 --   project: exchange: stonfi, dedust, tonco, coffee; null if the source does not say
 --   version: version of the exchange's contracts; null if the source does not say
 --   trader_address: account that made the swap
---   pool_address: pool; null if the source does not say
+--   pool_address: pool that paid, by the opcode of its message; null for several pools, for another exchange, and without messages
 --   token_sold_address: jetton that the trader sold; the all-zero address is TON
 --   token_bought_address: jetton that the trader bought; the all-zero address is TON
 --   amount_sold_raw: amount sold
@@ -23,6 +24,15 @@
 --   lt (lt): greatest logical time of the swap's transactions
 --   block_time: UTC time at which the trace ended
 --   block_date: UTC day on which the trace ended
+WITH payouts AS (
+  -- The messages by which pools of ston.fi (both versions) and DeDust tell what is to be paid.
+  SELECT tx_hash, source FROM messages WHERE direction = 'in' AND opcode IN (-113527745, 1702581493, -1387350283)
+), swaps AS (
+  SELECT trace_id, action_id, unnest(from_json(transactions, '["VARCHAR"]')) AS tx_hash FROM actions WHERE type = 'jetton_swap' AND success
+), pools AS (
+  SELECT trace_id, action_id, any_value(source) AS pool FROM swaps JOIN payouts USING (tx_hash)
+  GROUP BY trace_id, action_id HAVING count(DISTINCT source) = 1
+)
 SELECT
   transactions->>'$[0]' AS tx_hash,
   trace_id,
@@ -32,7 +42,7 @@ SELECT
   regexp_replace(dex, '_v[0-9]+$', '') AS project,
   nullif(regexp_extract(dex, '_v([0-9]+)$', 1), '') AS version,
   coalesce(sender, source) AS trader_address,
-  pool AS pool_address,
+  coalesce(actions.pool, pools.pool) AS pool_address,
   coalesce(asset_in, '0:' || repeat('0', 64)) AS token_sold_address,
   coalesce(asset_out, '0:' || repeat('0', 64)) AS token_bought_address,
   swap_amount_in AS amount_sold_raw,
@@ -42,4 +52,5 @@ SELECT
   block_time,
   block_date
 FROM actions
+LEFT JOIN pools USING (trace_id, action_id)
 WHERE type = 'jetton_swap' AND success

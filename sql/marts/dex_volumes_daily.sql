@@ -10,7 +10,7 @@
 --   block_date: UTC day on which the traces of the swaps ended
 --   project: exchange
 --   version: version of the exchange's contracts; null if the source does not say
---   pool_address: pool; null if the source does not say
+--   pool_address: pool; null if it is not known (dex_swaps)
 --   token_0: token with the smaller address; the all-zero address is TON
 --   token_1: the other token
 --   swap_count: number of swaps

@@ -13,7 +13,7 @@
 --   event_time BIGINT (seconds): Unix time of the last transaction of the swap
 --   event_type VARCHAR: always trade
 --   trader_address VARCHAR: account that made the swap
---   pool_address VARCHAR: pool; null if the source does not say
+--   pool_address VARCHAR: pool; null if it is not known (dex_swaps)
 --   router_address VARCHAR: null
 --   token_sold_address VARCHAR: token that the trader sold; TON is the wrapped token of the exchange, or the all-zero address
 --   token_bought_address VARCHAR: token that the trader bought

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import transactions from '../../pipelines/transactions.ts';
 import { loadChecks } from '../../src/marts/load-checks.ts';
+import { loadMarts } from '../../src/marts/load-marts.ts';
 import { Database } from '../../src/sql/database.ts';
 import { hasShared, recordedAnswers } from '../client/shared.ts';
 import { read } from '../decode/reading.ts';
@@ -49,6 +50,71 @@ test.runIf(hasShared)('balances add up in every recorded transaction whose balan
     expect(Number(known.rows[0]?.[0])).toBeGreaterThan(10);
     const check = checks.find(({ name }) => name === 'transaction_balances');
     expect((await database.query(check?.parts[0]?.sql ?? '')).rows).toEqual([]);
+  } finally {
+    database.close();
+  }
+});
+
+interface Traced {
+  readonly in_msg: { readonly opcode: string | null; readonly source: string | null } | null;
+}
+
+interface Swap {
+  readonly type: string;
+  readonly success: boolean;
+  readonly action_id: string;
+  readonly transactions: readonly string[];
+  readonly details: { readonly dex: string };
+}
+
+test.runIf(hasShared)('recorded swaps have the pool that sent the payout', async () => {
+  const traces = recordedAnswers('/traces').flatMap(
+    ({ body }) =>
+      (JSON.parse(body.toString()) as { traces: { transactions: Record<string, Traced>; actions: Swap[] | null }[] })
+        .traces ?? [],
+  );
+  const messages = traces.flatMap(({ transactions: all }) =>
+    Object.entries(all ?? {}).map(([tx_hash, { in_msg: message }]) => ({
+      ...{ tx_hash, direction: 'in', source: message?.source ?? null },
+      opcode: message?.opcode === null || message === null ? null : Number(message.opcode) | 0,
+    })),
+  );
+  const actions = traces
+    .flatMap((trace) => trace.actions ?? [])
+    .map((action) => ({ ...action, dex: action.details.dex }));
+  const database = await Database.open();
+  try {
+    await database.run(
+      `CREATE TABLE messages AS SELECT unnest(from_json($messages, '[{"tx_hash":"VARCHAR","direction":"VARCHAR","source":"VARCHAR","opcode":"INTEGER"}]'), recursive := true)`,
+      { messages: JSON.stringify(messages) },
+    );
+    const empty = [
+      'trace_id',
+      'sender',
+      'source',
+      'pool',
+      'asset_in',
+      'asset_out',
+      'query_id',
+      'block_time',
+      'block_date',
+    ];
+    const zero = ['end_utime', 'end_lt', 'swap_amount_in', 'swap_amount_out'];
+    await database.run(
+      `CREATE TABLE actions AS SELECT unnest(from_json($actions, '[{"type":"VARCHAR","success":"BOOLEAN","action_id":"VARCHAR","transactions":"JSON","dex":"VARCHAR"}]'), recursive := true),
+      ${[...empty.map((name) => `'' AS ${name}`), ...zero.map((name) => `0 AS ${name}`)].join(', ').replace("'' AS pool", 'NULL::VARCHAR AS pool')}`,
+      { actions: JSON.stringify(actions) },
+    );
+    const mart = (await loadMarts(registry)).find(({ name }) => name === 'dex_swaps');
+    const { rows } = await database.query(
+      `SELECT project, version, count(*) > 0, bool_and(pool_address IS NOT NULL), bool_and(pool_address IN (SELECT source FROM messages WHERE opcode IS NOT NULL))
+       FROM (${mart?.file.sql}) WHERE project IN ('dedust', 'stonfi') GROUP BY ALL ORDER BY ALL`,
+    );
+    expect(rows).toEqual([
+      ['dedust', null, true, true, true],
+      ['stonfi', '2', true, true, true],
+      ['stonfi', null, true, true, true],
+    ]);
   } finally {
     database.close();
   }
