@@ -15,17 +15,17 @@ const OUTPUTS = ['network.html', 'fees.csv', 'blocks.json'] as const;
 const YESTERDAY = 'of yesterday';
 
 /** A job with every kind of step, some seconds long. */
-const job = (network: string): string => `network: ${network}
-warehouse: w
+export const killedJob = (network: string, warehouse = 'w', out = 'out'): string => `network: ${network}
+warehouse: ${warehouse}
 pipelines: [transactions]
 range: "1000:1009,1020:1029"
 marts: [transactions_daily, gas_fees_daily, failed_transactions_daily]
 checks: all
 reports:
-  - {report: network-daily, output: out/network.html}
+  - {report: network-daily, output: ${out}/network.html}
 exports:
-  - {table: gas_fees_daily, output: out/fees.csv}
-  - {query: 'select * from blocks order by all', output: out/blocks.json}
+  - {table: gas_fees_daily, output: ${out}/fees.csv}
+  - {query: 'select * from blocks order by all', output: ${out}/blocks.json}
 `;
 
 /** What is the same after every run that ended, however often it was killed before. */
@@ -56,7 +56,7 @@ export async function killJobAndRerun(network: string, kills: readonly JobKill[]
   const folder = freshJob(network);
   for (const name of OUTPUTS) writeFileSync(join(folder, 'out', name), YESTERDAY);
   for (const { after, ms = 0 } of kills) {
-    const run = startTonlake(ARGS, { cwd: folder });
+    const run = startTonlake(KILLED_ARGS, { cwd: folder });
     await run.until('stdout', new RegExp(`"kind":"${after}"`));
     if (ms > 0) await delay(ms);
     run.kill('SIGKILL');
@@ -64,7 +64,7 @@ export async function killJobAndRerun(network: string, kills: readonly JobKill[]
     expect(signal === 'SIGKILL' || (ms > 0 && code === 0), `the kill after ${after} landed`).toBe(true);
     // Outputs come last, by renames: a kill in their middle may leave some of both, each of them whole.
     const isEarly = ms === 0 && after !== 'rows';
-    for (const [name, text] of Object.entries(readOutputs(folder)))
+    for (const [name, text] of Object.entries(readOutputs(join(folder, 'out'))))
       expect(isEarly ? [YESTERDAY] : [YESTERDAY, wanted.outputs[name]]).toContain(text);
   }
   await runToEnd(folder);
@@ -75,23 +75,27 @@ export async function killJobAndRerun(network: string, kills: readonly JobKill[]
 }
 
 /** Always due at the same time, so that a rerun is the same run, also across midnight. */
-const ARGS = ['job', 'run', 'nightly.yaml', '--at', '2026-05-04T03:15:00Z', '--json'];
+export const KILLED_ARGS = ['job', 'run', 'nightly.yaml', '--at', '2026-05-04T03:15:00Z', '--json'];
 
 function freshJob(network: string): string {
   const folder = freshFolder();
   mkdirSync(join(folder, 'out'));
-  writeFileSync(join(folder, 'nightly.yaml'), job(network));
+  writeFileSync(join(folder, 'nightly.yaml'), killedJob(network));
   return folder;
 }
 
 async function runToEnd(folder: string): Promise<void> {
-  const { code, stderr } = await startTonlake(ARGS, { cwd: folder }).finished;
+  const { code, stderr } = await startTonlake(KILLED_ARGS, { cwd: folder }).finished;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 }
 
 async function readResult(folder: string): Promise<JobResult> {
-  const path = join(folder, 'w');
-  return { tables: { ...(await hashTables(path)), ...(await hashMarts(path)) }, outputs: readOutputs(folder) };
+  return readJobResult(join(folder, 'w'), join(folder, 'out'));
+}
+
+export async function readJobResult(warehouse: string, out: string): Promise<JobResult> {
+  const tables = { ...(await hashTables(warehouse)), ...(await hashMarts(warehouse)) };
+  return { tables, outputs: readOutputs(out) };
 }
 
 async function hashMarts(path: string): Promise<Hashes> {
@@ -111,7 +115,7 @@ async function hashMarts(path: string): Promise<Hashes> {
   }
 }
 
-function readOutputs(folder: string): Readonly<Record<string, string>> {
-  const there = OUTPUTS.filter((name) => existsSync(join(folder, 'out', name)));
-  return Object.fromEntries(there.map((name) => [name, readFileSync(join(folder, 'out', name), 'utf8')]));
+function readOutputs(out: string): Readonly<Record<string, string>> {
+  const there = OUTPUTS.filter((name) => existsSync(join(out, name)));
+  return Object.fromEntries(there.map((name) => [name, readFileSync(join(out, name), 'utf8')]));
 }
