@@ -155,7 +155,12 @@ describe('a job with iceberg: {catalog: ...}', () => {
     write('namespace: c, location: /srv/w');
     server.tokens = new Set(['none']);
     const denied = await tonlake(['job', 'run', 'lake.yaml'], { cwd });
-    expect([denied.code, denied.stderr]).toEqual([1, expect.stringMatching(/error: store: catalog [^\n]*401/)]);
+    expect([denied.code, denied.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^preflight log in to the Iceberg catalog [^\n]*401[^\n]*\nerror: [^\n]*; nothing was exported;/,
+      ),
+    ]);
     server.tokens = undefined;
     expect((await tonlake(['job', 'run', 'lake.yaml'], { cwd })).code).toBe(0);
     expect(server.tables.get('c.blocks')?.['location']).toMatch(/^\/srv\/w\//);
