@@ -28,7 +28,7 @@ WITH payouts AS (
   -- The messages by which pools of ston.fi (both versions) and DeDust tell what is to be paid.
   SELECT tx_hash, source FROM messages WHERE direction = 'in' AND opcode IN (-113527745, 1702581493, -1387350283)
 ), swaps AS (
-  SELECT trace_id, action_id, unnest(from_json(transactions, '["VARCHAR"]')) AS tx_hash FROM actions WHERE type = 'jetton_swap' AND success
+  SELECT trace_id, action_id, unnest(string_split(translate(transactions, '[]" ', ''), ',')) AS tx_hash FROM actions WHERE type = 'jetton_swap' AND success
 ), pools AS (
   SELECT trace_id, action_id, any_value(source) AS pool FROM swaps JOIN payouts USING (tx_hash)
   GROUP BY trace_id, action_id HAVING count(DISTINCT source) = 1
