@@ -19,7 +19,7 @@ import {
 import { wrongName, wrongValue } from './job-fault.ts';
 import type { ExportTarget, ReportTarget } from './job-schema.ts';
 import type { JobNames } from './known-names.ts';
-import { outputPath } from './output-place.ts';
+import { outputPath } from './output-files.ts';
 import type { ParsedJob } from './parse-job.ts';
 
 /** The files that a job publishes, reports first, and the databases that it writes. @throws {UsageError} with line and column */

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { Trial } from '../core/trial.ts';
@@ -5,7 +6,7 @@ import { parseTarget } from '../targets/target.ts';
 import { targetTrial } from '../targets/target-trial.ts';
 import { placeTrials, warehousePath } from '../warehouse/index.ts';
 import { fillIn, type Job } from './job.ts';
-import { placeOf } from './output-place.ts';
+import { filesOf } from './output-files.ts';
 
 /** What a run will need, and why it is not there. */
 interface Tried {
@@ -18,9 +19,10 @@ interface Tried {
 export async function tryNeeds(job: Job, effects: Effects): Promise<readonly Tried[]> {
   const today = dateAt(effects.now(), job.zone);
   const values = { job: job.name, date: today, first_date: today };
+  const folders = job.outputs.map(({ output }) => dirname(fillIn(output, values)));
   const trials: readonly Trial[] = [
     ...(await placeTrials(warehousePath(job.warehouse), effects)),
-    ...job.outputs.flatMap(({ output }) => placeOf(fillIn(output, values)).trials(effects)),
+    ...folders.flatMap((folder) => filesOf(folder).trials(folder, effects)),
     ...(await catalogTrials(job, effects)),
     ...job.databases.map(({ to }) => targetTrial(parseTarget(fillIn(to, values)))),
   ];

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { formatError, JobError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
-import { outputPath, placeOf } from './output-place.ts';
+import { filesOf, outputPath } from './output-files.ts';
 import type { StagedOutput } from './run-record.ts';
 
 /** The end of the name of a staged file, or of the draft from which it is written. */
@@ -26,37 +26,36 @@ export class Publication {
   /** Calls `write` to stage the file for `output`; its folder is created if necessary. */
   async stage(output: string, write: (path: string) => Promise<void>): Promise<void> {
     const path = outputPath(output);
-    const place = placeOf(path);
     const found = await this.#prepare(path).catch((error: unknown) => {
       throw cannotPublish(path, formatError(error), error);
     });
     if (found === 'folder') throw cannotPublish(path, 'it is a folder');
-    const name = `.${basename(path)}.${this.#mark}-${this.#id}.new`;
-    const staged = `${dirname(path)}/${name}`;
+    const staged = `${dirname(path)}/.${basename(path)}.${this.#mark}-${this.#id}.new`;
     this.#staged.push(staged);
-    const sum = await place.write(name, write);
+    const sum = await filesOf(staged).write(staged, write);
     this.outputs.push({ path, staged, ...sum });
   }
 
   /** Creates the folder of a file and clears leftovers. @returns what exists at the path */
   async #prepare(path: string) {
-    await placeOf(path).make();
-    await this.#clear(path);
-    return placeOf(path).kindOf(basename(path));
+    const files = filesOf(path);
+    await files.make(dirname(path));
+    await this.#clear(dirname(path));
+    return files.kindOf(path);
   }
 
   /** Removes staged and partly written files. */
   async discard(): Promise<void> {
-    for (const staged of this.#staged) await placeOf(staged).remove(basename(staged));
+    for (const staged of this.#staged) await filesOf(staged).remove(staged);
   }
 
-  /** Removes files of killed runs from the folder of an output, but not those of this run. */
-  async #clear(path: string): Promise<void> {
+  /** Removes files of killed runs from a folder, but not those of this run. */
+  async #clear(folder: string): Promise<void> {
+    const files = filesOf(folder);
     const own = new Set(this.#staged.map((staged) => basename(staged)));
-    const place = placeOf(path);
-    for (const name of await place.names()) {
+    for (const name of await files.names(folder)) {
       const isLeft = name.startsWith('.') && name.includes(`.${this.#mark}-`) && STAGED.test(name);
-      if (isLeft && !own.has(name)) await place.remove(name);
+      if (isLeft && !own.has(name)) await files.remove(`${folder}/${name}`);
     }
   }
 }
@@ -74,25 +73,24 @@ export async function putInPlace(outputs: readonly StagedOutput[], resumed: bool
   try {
     const waiting: StagedOutput[] = [];
     for (const output of outputs) {
-      const isStaged = (await placeOf(output.staged).kindOf(basename(output.staged))) !== undefined;
+      const isStaged = (await filesOf(output.staged).kindOf(output.staged)) !== undefined;
       if (!isStaged && !resumed) throw cannotPublish(output.path, 'its staged file is gone');
-      if (isStaged && (await placeOf(output.path).kindOf(basename(output.path))) === 'folder')
+      if (isStaged && (await filesOf(output.path).kindOf(output.path)) === 'folder')
         throw cannotPublish(output.path, 'it is a folder');
       (isStaged ? waiting : put).push(output);
     }
     const earlier = [...put];
     for (const output of waiting) {
-      const move = placeOf(output.staged).move(basename(output.staged), output.path);
+      const move = filesOf(output.path).move(output.staged, output.path);
       await move.catch((error: unknown) => {
         throw cannotPublish(output.path, formatError(error), error, put);
       });
       put.push(output);
     }
-    const folders = new Map(waiting.map(({ path }) => [dirname(path), path]));
-    for (const path of folders.values()) await placeOf(path).settle();
+    for (const folder of new Set(waiting.map(({ path }) => dirname(path)))) await filesOf(folder).settle(folder);
     return await changedSince(earlier);
   } catch (error) {
-    for (const { staged } of outputs) await placeOf(staged).remove(basename(staged));
+    for (const { staged } of outputs) await filesOf(staged).remove(staged);
     throw error;
   }
 }
@@ -100,7 +98,7 @@ export async function putInPlace(outputs: readonly StagedOutput[], resumed: bool
 async function changedSince(outputs: readonly StagedOutput[]): Promise<readonly string[]> {
   const changed: string[] = [];
   for (const { path, sha256 } of outputs) {
-    const found = await placeOf(path).sum(basename(path));
+    const found = await filesOf(path).sum(path);
     if (found?.sha256 !== sha256) changed.push(path);
   }
   return changed;

@@ -2,7 +2,7 @@ import { basename, extname } from 'node:path';
 import type { Hono } from 'hono';
 import { UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
-import { placeOf } from '../jobs/output-place.ts';
+import { filesOf } from '../jobs/output-files.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord, StagedOutput } from '../jobs/run-record.ts';
@@ -82,7 +82,7 @@ async function findRun(
 
 async function outputItem(output: StagedOutput): Promise<OutputItem> {
   const { path, bytes, sha256 } = output;
-  const found = await placeOf(path).sum(basename(path));
+  const found = await filesOf(path).sum(path);
   const state = found === undefined ? 'gone' : found.sha256 === sha256 ? 'published' : 'replaced';
   return { path, bytes, state, isPage: isPage(output) };
 }
@@ -93,8 +93,8 @@ function isPage({ path }: StagedOutput): boolean {
 
 /** The bytes of a file that a run published; undefined if they are others now, because the file may be anybody's. */
 async function publishedBytes({ path, sha256 }: StagedOutput): Promise<Buffer | undefined> {
-  const bytes = await placeOf(path)
-    .read(basename(path))
+  const bytes = await filesOf(path)
+    .read(path)
     .catch(() => undefined);
   return bytes !== undefined && sha256Of(bytes) === sha256 ? bytes : undefined;
 }
