@@ -2,7 +2,7 @@
 WITH names AS (
   SELECT address, domain FROM address_book WHERE domain IS NOT NULL
 )
-SELECT coalesce(sender.domain, 'others') AS sender, coalesce(receiver.domain, 'others') AS receiver, count(*) AS messages, ton(sum(value)::BIGINT) AS value
+SELECT coalesce(sender.domain, 'others') AS sender, coalesce(receiver.domain, 'others') AS receiver, count(*) AS messages, ton(sum(value)) AS value
 FROM messages
 LEFT JOIN names AS sender ON sender.address = source
 LEFT JOIN names AS receiver ON receiver.address = destination

@@ -1,24 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { renderReport } from '../../src/reports/render-report.ts';
 import { Database } from '../../src/sql/database.ts';
+import { shippedFolder, shippedNames } from '../../src/sql/shipped-queries.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
+import { tonlake } from '../cli.ts';
 import { openWarehouse } from '../open-warehouse.ts';
-import { everything, exportSandbox } from './support.ts';
+import { freshFolder } from '../scratch.ts';
+import { copyOf, damage, everything, exportSandbox } from './support.ts';
 
 const NEW = [
   ...['gas_by_opcode_daily', 'gas_by_code_daily', 'nft_sales_daily', 'dex_volumes_daily'],
   ...['jetton_changes_daily', 'jetton_holders_daily', 'active_accounts_daily', 'messages_by_opcode_daily'],
 ];
+const questions = await shippedNames('questions');
 let warehouse: string;
+let huge: string;
 
 beforeAll(async () => {
-  warehouse = await exportSandbox('4600:5010', [...everything, 'token_metadata']);
+  const path = join(freshFolder(), 'w.duckdb');
+  warehouse = await exportSandbox('4600:5010', [...everything, 'token_metadata'], path);
+  huge = await copyOf(warehouse);
   await buildMarts(warehouse, { names: NEW });
 });
 
-async function rowsOf(sql: string): Promise<readonly unknown[]> {
-  const reader = await openWarehouse(warehouse);
+async function rowsOf(sql: string, path = warehouse): Promise<readonly (readonly unknown[])[]> {
+  const reader = await openWarehouse(path);
   try {
     const { rows } = await reader.query(sql);
     return rows.map((row) =>
@@ -100,6 +109,115 @@ describe('a day of a mart is that of the tables', () => {
       JOIN jetton_holders_daily b ON a.jetton_master = b.jetton_master AND b.block_date = a.block_date + 1`);
     expect(moved.length).toBeGreaterThan(0);
     for (const [, change, told] of moved as readonly string[][]) expect(change).toBe(told);
+  });
+});
+
+/** Sums of a mart, and the rows whose amounts they add: the mart's key, then one amount for each sum. */
+const sums: readonly (readonly [mart: string, key: string, amounts: string, rows: string])[] = [
+  [
+    ...(['gas_fees_daily', 'block_date', 'total_fees, storage_fees, compute_fees, gas_used'] as const),
+    'SELECT block_date, total_fees, storage_fees_collected, compute_gas_fees, compute_gas_used FROM transactions',
+  ],
+  ['gas_fees_daily', 'block_date', 'fwd_fees', "SELECT block_date, fwd_fee FROM messages WHERE direction = 'out'"],
+  [
+    ...(['gas_by_opcode_daily', 'block_date, opcode', 'gas_used, compute_fees, total_fees'] as const),
+    `SELECT t.block_date, opcode, compute_gas_used, compute_gas_fees, total_fees
+     FROM transactions t LEFT JOIN messages m ON m.tx_hash = t.hash AND m.direction = 'in'`,
+  ],
+  [
+    ...(['gas_by_code_daily', 'block_date, code_hash', 'gas_used, total_fees'] as const),
+    'SELECT block_date, coalesce(account_state_code_hash_before, account_state_code_hash_after), compute_gas_used, total_fees FROM transactions',
+  ],
+  [
+    ...([
+      'failed_transactions_daily',
+      'block_date, phase, skipped_reason, compute_exit_code, action_result_code',
+    ] as const),
+    'total_fees',
+    `SELECT block_date, CASE WHEN compute_skipped THEN 'skipped' WHEN compute_success THEN 'action' ELSE 'compute' END, skipped_reason,
+     compute_exit_code, action_result_code, total_fees FROM transactions WHERE descr = 'ord' AND (aborted OR NOT compute_success OR NOT action_success)`,
+  ],
+  [
+    ...(['top_contracts_daily', 'block_date, account', 'gas_used, total_fees'] as const),
+    `SELECT block_date, account, compute_gas_used, total_fees FROM transactions
+     WHERE (block_date, account) IN (SELECT (block_date, account) FROM top_contracts_daily)`,
+  ],
+  [
+    ...(['messages_by_opcode_daily', 'block_date, direction, opcode', 'value'] as const),
+    'SELECT block_date, direction, opcode, value FROM messages',
+  ],
+  [
+    ...(['nft_sales_daily', 'block_date, collection_address', 'volume'] as const),
+    'SELECT block_date, nft_collection, price FROM actions WHERE is_purchase AND success AND price IS NOT NULL',
+  ],
+  [
+    ...(['jetton_volumes_daily', 'block_date, jetton_master', 'amount'] as const),
+    'SELECT block_date, jetton_master, amount FROM jetton_transfers WHERE NOT tx_aborted',
+  ],
+  [
+    ...(['jetton_changes_daily', 'block_date, jetton_master, owner', 'received, sent'] as const),
+    `FROM (SELECT block_date, jetton_master, source AS owner, 0, amount FROM jetton_transfers WHERE NOT tx_aborted
+     UNION ALL SELECT block_date, jetton_master, destination, amount, 0 FROM jetton_transfers WHERE NOT tx_aborted
+     UNION ALL SELECT block_date, jetton_master, owner, 0, amount FROM jetton_burns WHERE NOT tx_aborted
+     UNION ALL SELECT block_date, asset, receiver, amount, 0 FROM actions WHERE type = 'jetton_mint' AND success)
+     WHERE owner IS NOT NULL AND jetton_master IS NOT NULL`,
+  ],
+  [
+    ...(['dex_volumes_daily', 'block_date, token_0, token_1', 'raw_volume_0, raw_volume_1'] as const),
+    `SELECT block_date, least(a, b), greatest(a, b), if(a <= b, swap_amount_in, swap_amount_out), if(a <= b, swap_amount_out, swap_amount_in)
+     FROM (SELECT *, coalesce(asset_in, '0:' || repeat('0', 64)) AS a, coalesce(asset_out, '0:' || repeat('0', 64)) AS b FROM actions
+       WHERE type = 'jetton_swap' AND success)`,
+  ],
+];
+
+/** The greatest number of a column of nanotons, and one of which ten have more than 38 digits. */
+const NANOTONS = 2n ** 63n - 1n;
+const TOKENS = 10n ** 37n;
+
+describe('where single amounts are the greatest that a column takes', () => {
+  beforeAll(async () => {
+    await damage(
+      huge,
+      `UPDATE _rows.transactions SET total_fees = ${NANOTONS}, storage_fees_collected = ${NANOTONS}, compute_gas_fees = ${NANOTONS}, compute_gas_used = ${NANOTONS}`,
+      `UPDATE _rows.messages SET value = ${NANOTONS}, fwd_fee = ${NANOTONS}`,
+      `UPDATE _rows.actions SET amount = ${TOKENS}, swap_amount_in = ${TOKENS}, swap_amount_out = ${TOKENS} - 1, price = ${NANOTONS} + 0 * price`,
+      ...['jetton_transfers', 'jetton_burns'].map((table) => `UPDATE _rows.${table} SET amount = ${TOKENS}`),
+    );
+    await buildMarts(huge, {});
+  });
+
+  test.each(sums)('%s, by %s: %s', async (mart, key, amounts, raw) => {
+    const keys = key.split(',').length;
+    const totals = new Map<string, bigint[]>();
+    for (const row of await rowsOf(raw, huge)) {
+      const group = totals.get(String(row.slice(0, keys))) ?? amounts.split(',').map(() => 0n);
+      totals.set(
+        String(row.slice(0, keys)),
+        group.map((sum, i) => sum + BigInt(String(row[keys + i] ?? 0))),
+      );
+    }
+    const rows = await rowsOf(`SELECT ${key}, ${amounts} FROM ${mart}`, huge);
+    const told = rows.map((row) => [String(row.slice(0, keys)), row.slice(keys)] as const);
+    const fits = (sum: bigint) => (sum < 10n ** 38n ? String(sum) : null);
+    expect(new Map(told)).toEqual(new Map([...totals].map(([group, added]) => [group, added.map(fits)])));
+    expect(told).toHaveLength(totals.size);
+    expect([...totals.values()].flat().some((sum) => sum > 2n ** 64n)).toBe(true);
+  });
+
+  test.each(questions)('the question %s does not overflow', async (name) => {
+    const sql = await readFile(join(shippedFolder('questions'), `${name}.sql`), 'utf8');
+    const { code, stderr } = await tonlake(['sql', '--warehouse', huge, ' ' + sql]);
+    expect(code, stderr).toBe(0);
+  });
+
+  test('a block shows the sum of its fees', async () => {
+    const { stdout, stderr } = await tonlake(['show', '5005', '--warehouse', huge]);
+    expect(stderr).toBe('');
+    const [[fees]] = (await rowsOf('SELECT sum(total_fees) FROM transactions WHERE mc_block_seqno = 5005', huge)) as [
+      [string],
+    ];
+    expect(BigInt(fees)).toBeGreaterThan(2n ** 64n);
+    expect(stdout).toContain(`${fees.slice(0, -9)}.${fees.slice(-9)}`);
   });
 });
 
