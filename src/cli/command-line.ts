@@ -21,6 +21,11 @@ function showsAll(argv: readonly string[]): boolean {
   return !isHelp || argv.includes('--all');
 }
 
+/** A query that begins with a comment is no option. */
+function asArgument(word: string): string {
+  return /^--\s/.test(word) ? ` ${word}` : word;
+}
+
 /**
  * Runs one command. Output goes to the standard streams, the exit code to `process.exitCode`. Never rejects.
  *
@@ -31,7 +36,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   guardStreams(argv[2] ?? '');
   showWarnings();
   try {
-    await createProgram(showsAll(argv)).parseAsync(argv);
+    await createProgram(showsAll(argv)).parseAsync(argv.map(asArgument));
   } catch (error) {
     if (!(error instanceof CommanderError)) {
       process.stderr.write(`error: ${[formatError(error), excerptOf(error) ?? []].flat().join('\n')}\n`);

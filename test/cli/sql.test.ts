@@ -81,6 +81,10 @@ test('a pipe gets CSV, as exact as it is, and a file of texts a box', async () =
   expect(await sql("select '=1+1' as formula, 1.50 as price")).toMatchObject({ stdout: 'formula,price\n=1+1,1.50\n' });
 });
 
+test('a query may begin with a comment', async () => {
+  expect((await sql('-- How many?\nselect count(*) as n from blocks', '--format', 'csv')).stdout).toMatch(/^n\n\d/);
+});
+
 test('a wrong query of a file is told with file and line', async () => {
   const file = queryFile('select\n  seqno,\n  seqmo\nfrom blocks');
   const { code, stderr } = await sql('-f', file);
@@ -111,7 +115,7 @@ test.each(['-- nothing yet', '/* a;\n b */ ;\n-- c\n', ' ;; '])(
       stderr: expect.stringMatching(/^error: usage: expected a query, got [^\n]*\n$/),
     };
     expect(await sql('-f', queryFile(text))).toMatchObject(refused);
-    expect(await sql('--', text)).toMatchObject(refused);
+    expect(await sql(text)).toMatchObject(refused);
   },
 );
 
