@@ -25,8 +25,8 @@
 --   block_time: UTC time at which the trace ended
 --   block_date: UTC day on which the trace ended
 WITH payouts AS (
-  -- The messages by which pools of ston.fi (both versions) and DeDust tell what is to be paid.
-  SELECT tx_hash, source FROM messages WHERE direction = 'in' AND opcode IN (-113527745, 1702581493, -1387350283)
+  -- The messages by which pools of ston.fi (both versions), DeDust and TONCO tell what is to be paid.
+  SELECT tx_hash, source FROM messages WHERE direction = 'in' AND opcode IN (-113527745, 1702581493, -1387350283, -1579505299)
 ), swaps AS (
   SELECT trace_id, action_id, unnest(string_split(translate(transactions, '[]" ', ''), ',')) AS tx_hash FROM actions WHERE type = 'jetton_swap' AND success
 ), pools AS (

@@ -38,6 +38,10 @@ async function rowsOf(sql: string, path = warehouse): Promise<readonly (readonly
   }
 }
 
+/** The pool of a swap, by the one message of its trace with which pools pay. */
+const POOL = `(SELECT CASE WHEN count(*) = 1 THEN min(source) END FROM messages WHERE messages.trace_id = swap.trace_id
+  AND direction = 'in' AND opcode_hex(opcode) IN ('0xf93bb43f', '0x657b54f5', '0xad4eb6f5', '0xa1daa96d'))`;
+
 /** Rows of a mart on a day, and the same recomputed from tables, by other SQL. */
 const recomputed: readonly (readonly [mart: string, columns: string, day: string, raw: string])[] = [
   [
@@ -68,9 +72,9 @@ const recomputed: readonly (readonly [mart: string, columns: string, day: string
     'dex_volumes_daily',
     'project, pool_address, token_0, token_1, swap_count, raw_volume_0',
     '2026-05-01',
-    `SELECT regexp_replace(dex, '_v[0-9]+$', ''), pool, least(a, b), greatest(a, b), count(*),
+    `SELECT regexp_replace(dex, '_v[0-9]+$', ''), ${POOL}, least(a, b), greatest(a, b), count(*),
        sum(CASE WHEN a <= b THEN swap_amount_in ELSE swap_amount_out END)
-     FROM (SELECT *, coalesce(asset_in, '0:' || repeat('0', 64)) AS a, coalesce(asset_out, '0:' || repeat('0', 64)) AS b FROM actions)
+     FROM (SELECT *, coalesce(asset_in, '0:' || repeat('0', 64)) AS a, coalesce(asset_out, '0:' || repeat('0', 64)) AS b FROM actions) swap
      WHERE type = 'jetton_swap' AND success AND block_date = DATE '2026-05-01' GROUP BY ALL`,
   ],
   [
@@ -163,10 +167,10 @@ const sums: readonly (readonly [mart: string, key: string, amounts: string, rows
      WHERE owner IS NOT NULL AND jetton_master IS NOT NULL`,
   ],
   [
-    ...(['dex_volumes_daily', 'block_date, token_0, token_1', 'raw_volume_0, raw_volume_1'] as const),
-    `SELECT block_date, least(a, b), greatest(a, b), if(a <= b, swap_amount_in, swap_amount_out), if(a <= b, swap_amount_out, swap_amount_in)
+    ...(['dex_volumes_daily', 'block_date, pool_address, token_0, token_1', 'raw_volume_0, raw_volume_1'] as const),
+    `SELECT block_date, ${POOL}, least(a, b), greatest(a, b), if(a <= b, swap_amount_in, swap_amount_out), if(a <= b, swap_amount_out, swap_amount_in)
      FROM (SELECT *, coalesce(asset_in, '0:' || repeat('0', 64)) AS a, coalesce(asset_out, '0:' || repeat('0', 64)) AS b FROM actions
-       WHERE type = 'jetton_swap' AND success)`,
+       WHERE type = 'jetton_swap' AND success) swap`,
   ],
 ];
 

@@ -22,6 +22,14 @@ async function all(path: string): Promise<Answer[]> {
   return rows;
 }
 
+/** Opcode of the message by which a pool of an exchange tells what to pay. */
+const PAYOUTS: Readonly<Record<string, string>> = {
+  stonfi: '0xf93bb43f',
+  stonfi_v2: '0x657b54f5',
+  dedust: '0xad4eb6f5',
+  tonco: '0xa1daa96d',
+};
+
 const encoded = (hash: string): string => encodeURIComponent(hash);
 
 describe('actions', () => {
@@ -39,11 +47,21 @@ describe('actions', () => {
     expect(known.filter((type) => !actions.some((row) => row.type === type))).toEqual([]);
   });
 
-  it('trade on four markets and sell items, at other prices in each epoch', () => {
+  it('trade in pools, each of one of four markets, and sell items, at other prices in each epoch', async () => {
     const done = actions.filter((row) => row.success);
     const swaps = done.filter((row) => row.type === 'jetton_swap').map((row) => row.details);
     const markets = swaps.map((swap) => [swap.dex, ...[swap.asset_in ?? 'TON', swap.asset_out ?? 'TON'].sort()].join());
     expect(new Set(markets).size).toBe(4);
+    const pools = new Map<string, string>();
+    for (const { trace_id: id } of done.filter((row) => row.type === 'jetton_swap').slice(0, 40)) {
+      const [trace] = (await askJson(sandbox, `/traces?trace_id=${encoded(id)}&include_actions=true`)).traces;
+      const { dex } = trace.actions.find((row: Answer) => row.type === 'jetton_swap').details;
+      const paid = Object.values<Answer>(trace.transactions).filter((row) => row.in_msg?.opcode === PAYOUTS[dex]);
+      expect(paid).toHaveLength(1);
+      expect(pools.get(paid[0]?.in_msg.source) ?? dex).toBe(dex);
+      pools.set(paid[0]?.in_msg.source, dex);
+    }
+    expect(pools.size).toBe(8);
     expect(new Set(swaps.map((swap) => swap.dex_incoming_transfer.amount)).size).toBe(swaps.length);
     const sales = done.filter((row) => row.type === 'nft_purchase').map((row) => row.details);
     expect(new Set(sales.map((sale) => sale.nft_collection)).size).toBe(2);

@@ -258,7 +258,8 @@ export const lakeQueries: readonly LakeQuery[] = [
   {
     name: 'pools and when they were found',
     trino: `SELECT count(*) AS pools, count_if(jetton_left < jetton_right) AS ordered, count_if(last_updated < discovered_at) FROM ton.dex_pools`,
-    duckdb: `SELECT count(DISTINCT pool), count(DISTINCT pool), 0 FROM actions WHERE type = 'jetton_swap' AND success AND pool IS NOT NULL`,
+    duckdb: `SELECT count(DISTINCT m.source), count(DISTINCT m.source), 0 FROM messages m JOIN actions a USING (trace_id)
+      WHERE a.type = 'jetton_swap' AND a.success AND m.direction = 'in' AND opcode_hex(m.opcode) IN ('0xf93bb43f', '0x657b54f5', '0xad4eb6f5', '0xa1daa96d')`,
   },
   {
     name: 'values in dollars, without prices',

@@ -1,4 +1,5 @@
 import type { Account, Cast } from '../chain/accounts.ts';
+import { isPayout } from '../chain/markets.ts';
 import { Rng } from '../chain/mix.ts';
 import { type Message, type Transaction, valueIn } from '../chain/model.ts';
 import type { TracePlan } from '../chain/trace-index.ts';
@@ -24,11 +25,11 @@ export interface ActionPlan {
 /** Adds an account to the address book; returns its raw address. */
 export type Tell = (account: Account | undefined) => string | null;
 
-/** Types that no trace of the sandbox has otherwise. They are assigned to traces in turn: trades often, the others once a round. */
-const MADE_UP = Object.keys(DETAILS).flatMap((type, at) => [
-  ...(at % 4 === 0 ? ['jetton_swap'] : at % 8 === 2 ? ['nft_purchase'] : []),
-  type,
-]);
+/** Types that no trace of the sandbox has otherwise. They are assigned to traces in turn: sales often, the others once a round. */
+const MADE_UP = Object.keys(DETAILS).flatMap((type, at) => (at % 3 === 0 ? ['nft_purchase', type] : [type]));
+
+/** Exit code of pools that refuse a swap. */
+const REFUSED = 65535;
 
 const TRADES: Readonly<Record<string, typeof swapDetails>> = {
   jetton_swap: swapDetails,
@@ -43,15 +44,18 @@ export function planActions(
 ): ReadonlyMap<TracePlan, readonly ActionPlan[]> {
   let turn = 0;
   let id = 0;
+  const nextMadeUp = (): string | undefined => {
+    turn += 1;
+    return turn % 4 === 0 ? undefined : MADE_UP[(turn - 1 - Math.floor(turn / 4)) % MADE_UP.length];
+  };
   const found = new Map<TracePlan, readonly ActionPlan[]>();
   for (const plan of plans) {
     if (plan.root.tickTock !== undefined && plan.members.length === 1) continue;
     const actions = naturalActions(plan, () => id++);
     const called = actions.length === 1 && actions[0]?.type === 'call_contract' ? actions[0] : undefined;
     if (called !== undefined && plan.root.account.role === 'wallet') {
-      turn += 1;
-      if (turn % 4 !== 0) {
-        const type = MADE_UP[(turn - 1 - Math.floor(turn / 4)) % MADE_UP.length] ?? '';
+      const type = isSwap(plan) ? 'jetton_swap' : nextMadeUp();
+      if (type !== undefined) {
         const compound = madeUp(plan, type, id++, cast, seed);
         found.set(plan, [compound, { ...called, ancestors: [type] }]);
         continue;
@@ -60,6 +64,14 @@ export function planActions(
     found.set(plan, actions);
   }
   return found;
+}
+
+/** A pool paid, or refused. */
+function isSwap({ members }: TracePlan): boolean {
+  return members.some(
+    ({ incoming, outcome }) =>
+      isPayout(incoming?.body.opcode) || (outcome.kind === 'failed' && outcome.exitCode === REFUSED),
+  );
 }
 
 function madeUp(plan: TracePlan, type: string, id: number, cast: Cast, seed: number): ActionPlan {

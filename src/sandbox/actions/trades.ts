@@ -1,29 +1,14 @@
 import type { Account } from '../chain/accounts.ts';
+import { marketOf } from '../chain/markets.ts';
 import { must, type Rng } from '../chain/mix.ts';
 import type { JsonRecord } from '../page/json.ts';
 import type { DetailsContext } from './details.ts';
 
 const TON = 1_000_000_000;
 
-/** An exchange's market of two tokens; 0 to 2 is a jetton that acts, undefined is TON. */
-interface Market {
-  readonly dex: string;
-  readonly first: number | undefined;
-  readonly second: number | undefined;
-  /** Units of the second token for 1,000 units of the first. */
-  readonly price: number;
-}
-
-const MARKETS: readonly Market[] = [
-  { dex: 'stonfi', first: 0, second: undefined, price: 420 },
-  { dex: 'stonfi_v2', first: 1, second: undefined, price: 1900 },
-  { dex: 'dedust', first: 2, second: undefined, price: 75 },
-  { dex: 'tonco', first: 1, second: 2, price: 25_000 },
-];
-
-/** Details of a swap on one of four markets: another one, direction, amount and price each time, and in each epoch. */
+/** Details of a swap in the pool that the trader called: another direction, amount and price each time, and in each epoch. */
 export function swapDetails({ cast, caller, called, meet }: DetailsContext, rng: Rng, epoch: number): JsonRecord {
-  const market = rng.pick(MARKETS);
+  const market = marketOf(cast, called);
   const assets = [market.first, market.second].map((at) => (at === undefined ? undefined : cast.masters[at]));
   const isSale = rng.chance(0.5);
   const [given, taken] = isSale ? assets : [...assets].reverse();

@@ -16,6 +16,7 @@ import {
 } from './bodies.ts';
 import { COMMENTS } from './comments.ts';
 import type { Draft } from './draft.ts';
+import { marketOf } from './markets.ts';
 import { must } from './mix.ts';
 import type { Bounce, Outcome, Transaction } from './model.ts';
 
@@ -179,16 +180,21 @@ const actionFails: Scene = (draft, cast, slot) => {
   fail(draft, at, { kind: 'action-failed', resultCode: 37 }, undefined);
 };
 
-const swapWithLog: Scene = (draft, cast, slot) => {
+const swap: Scene = (draft, cast, slot) => callWithLog(draft, cast, slot, (pool) => marketOf(cast, pool).payout);
+
+const otherCall: Scene = (draft, cast, slot) => callWithLog(draft, cast, slot, () => 0xffff0001);
+
+/** A wallet calls a contract, which logs that and calls another one with an opcode of its own. */
+function callWithLog(draft: Draft, cast: Cast, slot: number, opcodeOf: (called: Account) => number): void {
   const { rng } = draft;
   const wallet = rng.pick(cast.wallets);
   const root = open(draft, wallet, slot);
   const at = draft.call(root, rng.pick(cast.contracts), amount(draft), unknownBody(rng));
   draft.log(at, rng.chance(0.2) ? emptyBody() : unknownBody(rng, rng.chance(0.5) ? 0x9c610de3 : 0x80000001));
-  const next = draft.call(at, rng.pick(cast.contracts), 90_000_000, unknownBody(rng, 0xffff0001));
+  const next = draft.call(at, rng.pick(cast.contracts), 90_000_000, unknownBody(rng, opcodeOf(at.account)));
   if (rng.chance(0.5)) draft.log(next, shortBody(rng));
   refund(draft, next, wallet, 40_000_000, queryId(draft));
-};
+}
 
 const extraCurrencies: Scene = (draft, cast, slot) => {
   const { rng } = draft;
@@ -212,7 +218,8 @@ const stake: Scene = (draft, cast, slot) => {
 export const SCENES: readonly (readonly [Scene, number])[] = [
   [transfer, 30],
   [jettonTransfer, 26],
-  [swapWithLog, 10],
+  [swap, 4],
+  [otherCall, 6],
   [nftTransfer, 8],
   [jettonBurn, 6],
   [noAccount, 5],
