@@ -204,8 +204,9 @@ ${Object.entries(bodyFunctions)
   .map(([name, doc]) => `| \`${name}(body)\` | ${doc} |`)
   .join('\n')}
 
-These functions are written in JavaScript: they exist in \`tonlake sql\`, the prompt, the page and the library, not in other DuckDB clients. A query
-that calls one runs on one thread. A body of more than 16 MB, or deeper than 1,024 cells, is read as none.
+These functions are written in JavaScript: they exist in \`tonlake sql\`, the prompt, the page, reports, the library and the marts of a project,
+not in other DuckDB clients, nor on Spark, which refuses such a mart in one line. A mart is built anew when a layout that it reads by changes.
+A query that calls one runs on one thread. A body of more than 16 MB, or deeper than 1,024 cells, is read as none.
 
 ## Trino's SQL
 

@@ -2,7 +2,7 @@ import { UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import type { ScalarFunction } from '../sql/database.ts';
 import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../sql/tokens.ts';
-import { bodyFunctions, fixedFunctions, layoutFunction } from './body-functions.ts';
+import { type BodyFunction, bodyFunctions, fixedFunction, layoutFunction } from './body-functions.ts';
 import { type Fields, parseLayout } from './layout.ts';
 import { namedLayouts } from './layouts.ts';
 
@@ -14,14 +14,13 @@ export interface BodyCalls {
 
 /**
  * The functions over bodies that a query calls. `parse_boc(body, 'layout')` becomes a function for that layout, because DuckDB must know
- * the type of a function before it runs.
+ * the type of a function before it runs; `decode_body` becomes one for all layouts.
  *
  * @param own file with layouts of the user's
  * @throws {UsageError} `bad-layout`
  */
 export function bodyCallsIn(sql: string, own?: string): BodyCalls {
   const functions = new Map<string, ScalarFunction>();
-  const fixed = new Set<string>();
   const layouts = namedLayouts(own);
   const fieldsOf = (text: string): Fields => {
     const named = layouts.get(text.trim());
@@ -36,7 +35,12 @@ export function bodyCallsIn(sql: string, own?: string): BodyCalls {
       const name = text.toLowerCase();
       const open = skipSpace(tokens, at + 1);
       const end = kind === 'word' && tokens[open]?.text === '(' ? closingOf(tokens, open) : undefined;
-      if (end !== undefined && Object.hasOwn(bodyFunctions, name)) fixed.add(name);
+      if (end !== undefined && isBodyFunction(name)) {
+        const made = name === 'decode_body' ? `_${name}_${stampOf([...layouts.values()])}` : name;
+        functions.set(made, fixedFunction(name, made, layouts));
+        out.push(made);
+        continue;
+      }
       if (end === undefined || !/^parse_boc(_or_error)?$/.test(name)) {
         out.push(text);
         continue;
@@ -45,15 +49,25 @@ export function bodyCallsIn(sql: string, own?: string): BodyCalls {
       const literal = /^\s*'((?:[^']|'')*)'\s*$/.exec(textOf(layout ?? []))?.[1];
       if (literal === undefined) throw notLiteral(name);
       const told = name === 'parse_boc_or_error';
-      const made = `_boc_${sha256Of(`${told} ${literal}`, 16)}`;
-      functions.set(made, layoutFunction(made, fieldsOf(literal.replaceAll("''", "'")), told));
+      const fields = fieldsOf(literal.replaceAll("''", "'"));
+      const made = `_boc_${stampOf([told, fields])}`;
+      functions.set(made, layoutFunction(made, fields, told));
       out.push(`${made}(${rewrite(body)})`);
       at = end;
     }
     return out.join('');
   };
-  const rewritten = rewrite(tokensOf(sql));
-  return { sql: rewritten, functions: [...fixedFunctions([...fixed], layouts), ...functions.values()] };
+  return { sql: rewrite(tokensOf(sql)), functions: [...functions.values()] };
+}
+
+function isBodyFunction(name: string): name is BodyFunction {
+  return Object.hasOwn(bodyFunctions, name);
+}
+
+/** Functions of other layouts have other names: a function stays as it is while a database is open, and marts are built anew for another. */
+function stampOf(layouts: unknown): string {
+  const plain = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+  return sha256Of(JSON.stringify(layouts, plain), 16);
 }
 
 function notLiteral(name: string): UsageError {

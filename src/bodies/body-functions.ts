@@ -10,23 +10,26 @@ import { readFields, type Value, type Values } from './read-fields.ts';
 import { bagOfRest } from './write-bag.ts';
 
 /** Functions that every query can call. */
-export const bodyFunctions: Readonly<Record<string, string>> = {
+export const bodyFunctions = {
   boc_hash: 'hash of the root of a bag of cells, as the API gives it; null for anything else',
   boc_depth: 'depth of a bag of cells; null for anything else',
   boc_to_text:
     'text of a body, with or without the opcode of a comment, over as many cells as it takes; null if it is no UTF-8',
   opcode_of: 'first 32 bits of a body as a signed number; null for shorter ones',
   decode_body: 'a body as JSON, by the layout for its opcode: @type and its fields; null if none matches',
-};
+} as const;
 
-/** The functions of {@link bodyFunctions} that are named. */
-export function fixedFunctions(
-  names: readonly string[],
+export type BodyFunction = keyof typeof bodyFunctions;
+
+/** One of {@link bodyFunctions}, under a name in DuckDB. */
+export function fixedFunction(
+  name: BodyFunction,
+  made: string,
   layouts: ReadonlyMap<string, NamedLayout>,
-): readonly ScalarFunction[] {
+): ScalarFunction {
   const { VARCHAR, INTEGER } = duckdbApi();
   const opcodes = byOpcode(layouts.values());
-  const all: Readonly<Record<string, readonly [duckdb.DuckDBType, (body: Uint8Array) => duckdb.DuckDBValue]>> = {
+  const all: Readonly<Record<BodyFunction, readonly [duckdb.DuckDBType, (body: Uint8Array) => duckdb.DuckDBValue]>> = {
     boc_hash: [VARCHAR, ofBag(({ cells, root }) => Buffer.from(cells[root]?.hash ?? []).toString('base64'))],
     boc_depth: [INTEGER, ofBag(({ cells, root }) => cells[root]?.depth ?? null)],
     boc_to_text: [VARCHAR, ofBag(readText)],
@@ -39,10 +42,8 @@ export function fixedFunctions(
       },
     ],
   };
-  return names.flatMap((name) => {
-    const [type, read] = all[name] ?? [];
-    return type === undefined || read === undefined ? [] : [{ name, create: () => scalar(name, type, read) }];
-  });
+  const [type, read] = all[name];
+  return { name: made, create: () => scalar(made, type, read) };
 }
 
 function readText(bag: Bag): string | null {

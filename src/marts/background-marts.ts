@@ -170,7 +170,7 @@ export class BackgroundMarts implements CommitStep {
   async #openContext(store: Store): Promise<MartContext> {
     const { marts, registry, network, effects } = this.#options;
     this.#connection ??= await store.connect();
-    return readMartContext({ store, query: this.#connection.query, network, effects, marts, registry });
+    return readMartContext({ store, connection: this.#connection, network, effects, marts, registry });
   }
 
   async #update(context: MartContext, mart: MartDef, progress: Progress): Promise<void> {

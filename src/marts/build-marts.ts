@@ -89,7 +89,8 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
     setAside: new Set(options.damaged?.map(({ id }) => id)),
   });
   try {
-    const context = await readMartContext({ store, query: store.query, network, effects, marts, registry });
+    const connection = await store.connect();
+    const context = await readMartContext({ store, connection, network, effects, marts, registry });
     const builds: MartBuild[] = [];
     for (const mart of chosen) {
       options.signal?.throwIfAborted();

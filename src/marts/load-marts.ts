@@ -3,17 +3,24 @@ import { MartError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
+import type { ScalarFunction } from '../sql/database.ts';
 import { lakeFileHashes } from '../sql/lake-files.ts';
 import { headerList, headerText, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
+import { bodyCalls } from '../warehouse/query/define-bodies.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Reads, readsIn } from '../warehouse/query/left-out-gaps.ts';
 import { type MergeRule, mergeRulesOf } from './merge-rules.ts';
 import { type Reference, readReferences, requireKnown, sqlError } from './sql-references.ts';
 
+interface MartFile extends SqlFile {
+  /** Functions over bodies that its select calls. */
+  readonly functions: readonly ScalarFunction[];
+}
+
 /** A table built by a select over others. */
 export interface MartDef {
   readonly name: string;
-  readonly file: SqlFile;
+  readonly file: MartFile;
   readonly question: string;
   readonly grain: string;
   /** Units of its numbers, as text. */
@@ -67,11 +74,13 @@ export function loadMarts(registry: Registry, folder?: string): Promise<readonly
 }
 
 async function readMarts(registry: Registry, folder?: string): Promise<readonly MartDef[]> {
-  const files = await readSqlFiles('marts', folder, keys);
   const scratch = await EmptyDatabase.open(registry);
   try {
     const references = new Map<string, readonly Reference[]>();
-    for (const file of files) {
+    const files: MartFile[] = [];
+    for (const given of await readSqlFiles('marts', folder, keys)) {
+      const file = { ...given, ...(await bodyCalls(given.sql, { path: given.path })) };
+      files.push(file);
       requireFreeName(registry, file);
       references.set(file.name, await readReferences(scratch.query, file));
     }
@@ -110,9 +119,12 @@ function requireFreeName(registry: Registry, { name, path }: SqlFile): void {
   throw new MartError(`mart: expected an unused table name, got ${name} (${path})`, { code: 'bad-name' });
 }
 
-function inOrder(files: readonly SqlFile[], references: ReadonlyMap<string, readonly Reference[]>): readonly SqlFile[] {
-  const ordered: SqlFile[] = [];
-  const visit = (file: SqlFile, open: readonly SqlFile[]): void => {
+function inOrder(
+  files: readonly MartFile[],
+  references: ReadonlyMap<string, readonly Reference[]>,
+): readonly MartFile[] {
+  const ordered: MartFile[] = [];
+  const visit = (file: MartFile, open: readonly MartFile[]): void => {
     if (ordered.includes(file)) return;
     for (const { name, line } of references.get(file.name) ?? []) {
       const next = files.find((each) => each.name === name);
@@ -135,7 +147,7 @@ function inOrder(files: readonly SqlFile[], references: ReadonlyMap<string, read
 async function declareMart(
   scratch: EmptyDatabase,
   registry: Registry,
-  file: SqlFile,
+  file: MartFile,
   references: readonly Reference[],
   earlier: readonly MartDef[],
 ): Promise<MartDef> {
@@ -145,6 +157,7 @@ async function declareMart(
   const optional = headerList(file, 'optional');
   const inputs = references.map((reference) => reference.name);
   requireSame(file, [...headerList(file, 'inputs'), ...optional], inputs);
+  await scratch.define(file.functions);
   const columns = [...(await describe(scratch, file)), COVERAGE];
   const key = headerList(file, 'key');
   const isDated = columns.some((each) => each.name === 'block_date' && each.type === 'DATE');

@@ -4,12 +4,12 @@ import { isCommittedMeanwhile, StoreError } from '../core/errors.ts';
 import { haveCommon } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import type { Query } from '../sql/query-result.ts';
 import {
   type Covered,
   type ForgottenSpans,
   type LedgerEntry,
   type MartStamp,
+  type SideConnection,
   type Store,
   spansOf,
   stillForgotten,
@@ -39,8 +39,8 @@ import { sqlErrorWithin } from './sql-references.ts';
 /** What building marts needs of a warehouse, as it is now. */
 export interface MartContext {
   readonly store: Store;
-  /** Of the store, or of a connection beside it. */
-  readonly query: Query;
+  /** Where the selects run, beside the store. */
+  readonly connection: SideConnection;
   readonly network: string;
   readonly effects: Effects;
   readonly marts: readonly MartDef[];
@@ -53,13 +53,13 @@ export interface MartContext {
 
 /** Reads what builds of a warehouse have in common. */
 export async function readMartContext(given: Omit<MartContext, 'dated' | 'days' | 'forgotten'>): Promise<MartContext> {
-  const { store, query, marts, registry } = given;
+  const { store, connection, marts, registry } = given;
   const tables = [...registry.tables, ...marts.map(({ table }) => table)];
   return {
     ...given,
     forgotten: stillForgotten(store.forgotten(), store.ledger()),
     dated: new Set(tables.filter(({ time }) => time !== undefined).map(({ name }) => name)),
-    days: await readHeaderDays(query, store.ledger(), registry),
+    days: await readHeaderDays(connection.query, store.ledger(), registry),
   };
 }
 
@@ -174,7 +174,7 @@ export interface SliceWork {
  * @throws {MartError} if the select is wrong
  */
 export async function buildSlice(context: MartContext, mart: MartDef, work: SliceWork): Promise<boolean> {
-  const { store, query, network, days } = context;
+  const { store, connection, network, days } = context;
   const { slice, day, covered, before, through } = work;
   const { table, file } = mart;
   const { date } = slice;
@@ -201,7 +201,8 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
     return mart.merge === undefined ? stamp : { ...stamp, select: selectStamp(context.marts, mart) };
   };
   const rows = { table, select, span, network, stamp, before: before === undefined ? [] : [before] };
-  await commitSelect(store, query, rows).catch((error: unknown) => {
+  await connection.define(file.functions);
+  await commitSelect(store, connection.query, rows).catch((error: unknown) => {
     // Another process has built it from what was committed then; the next build compares its inputs.
     if (isCommittedMeanwhile(error)) return;
     throw isOfQuery(error) ? sqlErrorWithin(file, error) : error;

@@ -2,6 +2,7 @@ import { ReportError, UsageError } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
+import { bodyCalls } from '../warehouse/query/define-bodies.ts';
 import type { QueryCoverage } from '../warehouse/query/query-coverage.ts';
 import type { Scan } from '../warehouse/query/scans.ts';
 import { analyseBlock, blockFault } from './analyse-block.ts';
@@ -49,9 +50,12 @@ export async function evaluateBlocks(
     const analysis = await analyseBlock(query, report, block, Object.keys(values));
     for (const name of analysis.relations) if (!ids.includes(name)) relations.add(name);
     const bound = Object.fromEntries(analysis.params.map((name) => [name, values[name]]));
-    // A view costs nothing, and filters are pushed down through it to the files; but it cannot have parameters.
-    const isView = !shown.has(block.id) && !block.isVariables && analysis.params.length === 0;
-    const create = `CREATE TEMP ${isView ? 'VIEW' : 'TABLE'} ${quoteName(block.id)} AS\n${withoutEnd(block.sql)}`;
+    // A view costs nothing, and filters are pushed down through it to the files; but it cannot have parameters, nor call functions over bodies.
+    const { sql, functions } = await bodyCalls(block.sql, { path: `${report.path}:${block.line}` });
+    await coverage.define(functions);
+    const isPlain = analysis.params.length === 0 && functions.length === 0;
+    const isView = !shown.has(block.id) && !block.isVariables && isPlain;
+    const create = `CREATE TEMP ${isView ? 'VIEW' : 'TABLE'} ${quoteName(block.id)} AS\n${withoutEnd(sql)}`;
     await query(create, bound).catch((error: unknown) => {
       throw blockFault(error, report.path, block);
     });

@@ -113,6 +113,7 @@ class FilesWriter implements Writer {
     const views = new WarehouseViews({ ...reads, path, ledger: this.#ledger, tables, pathOf });
     return {
       query: (sql, parameters) => this.#writes.readBy(() => views.query(sql, parameters)),
+      define: (functions) => views.define(functions),
       interrupt: () => views.interrupt(),
       closeIdle: () => views.closeIdle(),
       close: () => takeAll([() => views.close(), close]),

@@ -1,6 +1,7 @@
 import type { Span } from '../core/span.ts';
 import type { LeftOut, TableDef } from '../declare/table.ts';
 import type { Batch } from '../decode/batch.ts';
+import type { ScalarFunction } from '../sql/database.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { FileForm, FolderState, GrowingFile, RowFile } from './staging/row-folder.ts';
 
@@ -273,6 +274,8 @@ export interface EntryDay {
 /** A connection of its own: the store's other queries do not wait for one that takes long. */
 export interface SideConnection {
   readonly query: Query;
+  /** {@link Database.define} of its database. */
+  define(functions: readonly ScalarFunction[]): Promise<void>;
   /** Cancels the query that runs, which throws then. */
   interrupt(): void;
   /** Waits for running queries. */

@@ -138,6 +138,7 @@ test('rows that were selected while something was committed are built again', as
     const connection = await connect();
     return {
       ...{ interrupt: () => connection.interrupt(), close: () => connection.close() },
+      define: (functions) => connection.define(functions),
       query: async (sql, parameters) => {
         const result = await connection.query(sql, parameters);
         if (sql.startsWith('COPY') && isFirst) {

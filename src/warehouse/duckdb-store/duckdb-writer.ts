@@ -114,6 +114,7 @@ class DuckdbWriter implements Writer {
     const queries = new PQueue({ concurrency: 1 });
     return {
       query: (sql, parameters) => queries.add(() => guarded('query', () => database.query(sql, parameters))),
+      define: (functions) => queries.add(() => database.define(functions)),
       interrupt: () => database.interrupt(),
       close: async () => {
         await queries.onIdle();

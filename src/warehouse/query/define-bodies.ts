@@ -1,21 +1,37 @@
+import type { BodyCalls } from '../../bodies/body-calls.ts';
+import { UsageError } from '../../core/errors.ts';
 import { readProject } from '../../project/project-file.ts';
 import type { Reader } from '../reader.ts';
 
 const NAMES = /\b(parse_boc|parse_boc_or_error|boc_hash|boc_depth|boc_to_text|opcode_of|decode_body)\s*\(/i;
 
+/** Where a select that may call functions over bodies is from. */
+interface Origin {
+  /** File with layouts of the user's. Default: that of the project. */
+  readonly layouts?: string | undefined;
+  /** File of the select, for messages. */
+  readonly path?: string | undefined;
+}
+
 /**
- * Lets a query call functions over bodies, which are loaded for such queries alone.
- * @param layouts file with layouts of the user's; default: that of the project
- * @returns the query with a function of its own for each layout
+ * A select with a function of its own for each layout, and the functions over bodies that it calls, which are loaded for such selects alone.
  * @throws {UsageError} `bad-layout`
  */
-export async function defineBodies(reader: Pick<Reader, 'define'>, sql: string, layouts?: string): Promise<string> {
-  if (!NAMES.test(sql)) {
-    await reader.define([]);
-    return sql;
-  }
+export async function bodyCalls(sql: string, { layouts, path }: Origin = {}): Promise<BodyCalls> {
+  if (!NAMES.test(sql)) return { sql, functions: [] };
   const { bodyCallsIn } = await import('../../bodies/body-calls.ts');
-  const calls = bodyCallsIn(sql, layouts ?? readProject()?.layouts);
+  try {
+    return bodyCallsIn(sql, layouts ?? readProject()?.layouts);
+  } catch (error) {
+    if (path === undefined || !(error instanceof UsageError)) throw error;
+    const { code, hint, message } = error;
+    throw new UsageError(`${message} (${path})`, { code, ...(hint === undefined ? {} : { hint }), cause: error });
+  }
+}
+
+/** Lets a reader run a select with its {@link bodyCalls}. @returns the select to run */
+export async function defineBodies(reader: Pick<Reader, 'define'>, sql: string, origin?: Origin): Promise<string> {
+  const calls = await bodyCalls(sql, origin);
   await reader.define(calls.functions);
   return calls.sql;
 }

@@ -107,7 +107,7 @@ async function open(
     requireStatement(given);
     await requireCopiesOutside(reader.path, given);
     await begin(reader);
-    const called = await defineBodies(coverage, given, options.layouts);
+    const called = await defineBodies(coverage, given, { layouts: options.layouts });
     const sql = options.dialect === 'trino' ? await translateTrino(reader.query, called) : called;
     if (READS_STATES.test(sql)) {
       const held = await coverage.held();
