@@ -13,6 +13,8 @@ const DAY_MS = 86_400_000;
 export interface BoundParams {
   readonly values: Readonly<Record<string, unknown>>;
   readonly texts: Readonly<Record<string, string>>;
+  /** As they were given. */
+  readonly addresses: readonly string[];
 }
 
 /**
@@ -42,7 +44,8 @@ export function bindParams({ name: report, front }: ReportDef, given: Readonly<R
     values[name] = text === undefined ? null : parseParam(name, param, text);
     if (text !== undefined) texts[name] = param.type === 'address' ? String(values[name]) : text;
   }
-  return { values, texts };
+  const addresses = declared.flatMap(([name, { type }]) => (type === 'address' ? (given[name] ?? []) : []));
+  return { values, texts, addresses };
 }
 
 function parseParam(name: string, { type, choices = [], doc }: ParamDef, text: string): unknown {

@@ -1,4 +1,5 @@
 import { DuckDBTimestampValue } from '@duckdb/node-api';
+import { requireSoundAddress } from '../core/address.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { isZone, zoneNames } from '../core/time-zone.ts';
@@ -70,6 +71,7 @@ export async function renderReport(
   const coverage = new QueryCoverage(reader, registry);
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
+    for (const text of params.addresses) requireSoundAddress(text, reader.network);
     if (options.memoryMb !== undefined) await reader.query(`SET memory_limit = '${options.memoryMb}MB'`);
     return await interruptible(reader, signal, () =>
       renderIn({ reader, coverage, registry, warehouse }, def, params, options),

@@ -261,6 +261,9 @@ describe('a query or an address that is wrong', () => {
 
   beforeAll(async () => {
     await exportRange(sandbox.url, '1000', join(folder, 'w'));
+    mkdirSync(join(folder, 'of-mainnet'));
+    const about = JSON.parse(readFileSync(join(folder, 'w/tonlake.json'), 'utf8'));
+    writeFileSync(join(folder, 'of-mainnet/tonlake.json'), JSON.stringify({ ...about, network: 'mainnet' }));
     const prices = ['timestamp,token_address,price_usd', `2026-05-01,${TON},1`, `2026-05-01,${TON},2`];
     writeFileSync(join(folder, 'prices.csv'), prices.join('\n'));
     writeFileSync(join(folder, 'tonlake.yaml'), 'warehouse: w\nprices: prices.csv\n');
@@ -288,6 +291,8 @@ describe('a query or an address that is wrong', () => {
     ...[
       ['follow', '--network', 'mainnet', '-w', 'm', '--pending', forTests],
       ['show', forTests, '--live', '--network', 'mainnet'],
+      ['api', 'accountStates', `address=${forTests}`, '--network', 'mainnet'],
+      ['report', 'account', '--param', `account=${forTests}`, '-w', 'of-mainnet'],
     ].map((words): [string, readonly string[], RegExp] => [
       `an address of another network, by ${words[0]}`,
       words,
@@ -295,7 +300,7 @@ describe('a query or an address that is wrong', () => {
     ]),
   ])('%s is refused in one line', async (_name, words, says) => {
     expectOneLine(await tonlake(words, { cwd: folder }), 2, says);
-    expect(readdirSync(folder).sort()).toEqual(['own.yaml', 'prices.csv', 'tonlake.yaml', 'w']);
+    expect(readdirSync(folder).sort()).toEqual(['of-mainnet', 'own.yaml', 'prices.csv', 'tonlake.yaml', 'w']);
   });
 
   test('a body that is none is null, and its reason is told', async () => {

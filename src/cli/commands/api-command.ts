@@ -69,6 +69,8 @@ async function callApi(context: Context<ApiFlags>, path: string | undefined, wor
   if (flags.parameters === true) return write(describeEndpoint(endpoint));
   const { planRequest } = await import('../../api/client/build-request.ts');
   const ask = planRequest(endpoint, parseWords(endpoint, words));
+  const { requireSoundAddress } = await import('../../core/address.ts');
+  for (const word of words) requireSoundAddress(word.slice(word.indexOf('=') + 1), networkOf(flags));
   const format = formatOf({ output: flags.output, format: flags.format, formats: FORMATS }) ?? 'json';
   checkFlags(endpoint, flags, format);
   const body = await fetchOnce(context, endpoint, ask);
