@@ -218,6 +218,9 @@ win in \`greatest\`, \`least\` and \`concat\`. The option holds for that query a
 What differs: \`approx_distinct\` and \`approx_percentile\` are exact; regular expressions have no backreferences and no look-around; functions of
 Trino that are not translated are unknown functions; a time with an offset that is not UTC is refused; one statement at a time.
 
+Of 13 public queries over \`ton\` that need no uploaded data set, all run as they are. What does not run in others: \`{{parameters}}\` (\`$name\` and
+\`--param\`), tables such as \`dune.*\` (their owners' uploads), and \`varbinary_to_uint256\` (no type has 256 bits).
+
 ## Functions
 
 These functions are available in every connection that tonlake opens, and in the catalog \`warehouse.duckdb\`.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
 import { trinoMacros } from '../../src/sql/trino/functions.ts';
 import { translateTrino } from '../../src/sql/trino/translate.ts';
+import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
 import { tonlake } from '../cli.ts';
 import { exportSandbox } from '../marts/support.ts';
 
@@ -10,6 +11,7 @@ let database: Database;
 beforeAll(async () => {
   database = await Database.open(':memory:');
   await database.run("SET TimeZone = 'UTC'");
+  for (const { statement } of declaredMacros()) await database.run(statement());
   for (const [name, definition] of trinoMacros) await database.run(`CREATE TEMP MACRO ${name}${definition}`);
 });
 
@@ -31,6 +33,16 @@ describe('Trino means', () => {
       ['3', '-3', '2'],
     ],
     ['a float stays one', '1e9 * 3, typeof(1e9)', ['3000000000', 'DOUBLE']],
+    [
+      'what comes after a call on nulls',
+      'last_value(x) ignore nulls over (order by n rows unbounded preceding) from (values (1, 5), (2, null)) t(n, x) order by n desc limit 1',
+      ['5'],
+    ],
+    [
+      'a link as Dune has it',
+      "get_href('https://x.org/' || 'a', 'a')",
+      ['<a href="https://x.org/a" target="_blank">a</a>'],
+    ],
     ['nulls win', "greatest(1, null), least(null, 2), concat('a', null), greatest(1, 3)", [null, null, null, '3']],
     ['no match is null', "regexp_extract('abc', 'x(.)', 1), regexp_replace('ab', '(a)(b)', '$2$1')", [null, 'ba']],
     [

@@ -54,6 +54,9 @@ const bodies: Readonly<Record<string, string>> = {
   from_utf8: '(b) AS decode(b)',
   sha256: '(b) AS unhex(sha256(b))',
   md5: '(b) AS unhex(md5(b))',
+  ton_address_raw_to_user_friendly: '(a, b) AS friendly_address(a, bounceable := b)',
+  ton_address_user_friendly_to_raw: '(a) AS raw_address(a)',
+  get_href: `(link, shown) AS '<a href="' || link || '" target="_blank">' || shown || '</a>'`,
   bytearray_length: '(b) AS octet_length(b)',
   bytearray_substring:
     '(b, s) AS unhex(substr(hex(b), (s - 1) * 2 + 1)), (b, s, n) AS unhex(substr(hex(b), (s - 1) * 2 + 1, n * 2))',

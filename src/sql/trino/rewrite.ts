@@ -105,6 +105,8 @@ function rewriteAt(tokens: readonly Token[], at: number, before: readonly string
       return [`${/\bjoin\s*$/i.test(before.join('').slice(-20)) ? 'LATERAL ' : ''}(VALUES ${rows})`, end + 1];
   }
   const args = inner.some(({ kind }) => kind !== 'space') ? splitAtCommas(inner) : [];
+  const nulls = nullsAfter(tokens, end);
+  if (nulls !== undefined) return [`${text}(${rewrite(inner)} ${nulls.words})`, nulls.end];
   const rewritten = calls[low]?.(
     args.map((arg) => rewrite(arg).trim()),
     { name: low, args },
@@ -112,6 +114,17 @@ function rewriteAt(tokens: readonly Token[], at: number, before: readonly string
   if (rewritten !== undefined) return [rewritten, end + 1];
   // What is between its brackets is rewritten as it comes.
   return [calls[low] === undefined && trinoFunctions.has(low) ? macroName(low) : text, at + 1];
+}
+
+/** `IGNORE NULLS` after a call, which DuckDB has within its brackets. */
+function nullsAfter(
+  tokens: readonly Token[],
+  end: number,
+): { readonly words: string; readonly end: number } | undefined {
+  const first = skipSpace(tokens, end + 1);
+  const second = skipSpace(tokens, first + 1);
+  const words = `${tokens[first]?.text} ${tokens[second]?.text}`;
+  return /^(ignore|respect) nulls$/i.test(words) ? { words, end: second + 1 } : undefined;
 }
 
 /** `VALUES 1, 2` as `VALUES (1), (2)`. */
