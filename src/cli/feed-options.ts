@@ -33,20 +33,20 @@ export async function feedsOf({ onCommit = [], alerts }: FeedFlags, exported: Ex
 }
 
 async function commitFeeds(targets: readonly string[], warehouse: string): Promise<readonly Feed[]> {
-  const [{ CommitFeed }, { parseTarget }] = await Promise.all([
+  const [{ commitFeed }, { parseTarget }] = await Promise.all([
     import('../feed/commit-feed.ts'),
     import('../feed/delivery-target.ts'),
   ]);
-  return targets.map((text) => new CommitFeed(warehouse, parseTarget(text, process.env)));
+  return targets.map((text) => commitFeed(warehouse, parseTarget(text, process.env)));
 }
 
 async function alertFeeds(path: string, options: ExportOptions): Promise<readonly Feed[]> {
-  const [{ AlertFeed }, { loadAlerts }, { choosePipelines }] = await Promise.all([
+  const [{ alertFeed }, { loadAlerts }, { choosePipelines }] = await Promise.all([
     import('../feed/alert-feed.ts'),
     import('../feed/load-alerts.ts'),
     import('../export/open-export.ts'),
   ]);
   const { registry, pipelines } = await choosePipelines(options);
   const alerts = await loadAlerts(path, { registry, exported: pipelines, env: process.env });
-  return alerts.flatMap((alert) => alert.targets.map((target) => new AlertFeed(options.warehouse, alert, target)));
+  return alerts.flatMap((alert) => alert.targets.map((target) => alertFeed(options.warehouse, alert, target)));
 }

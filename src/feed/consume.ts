@@ -144,7 +144,12 @@ export async function nextStep<T>(
   mostRows: number,
   read: (rows: NextRows) => Promise<T | undefined>,
 ): Promise<ReadStep<T>> {
-  const state: LedgerState = { ...(await readLedger(view, cursor)), followed, mostRows };
+  const state: LedgerState = {
+    log: await readLog(view, cursor),
+    ledger: await view.ledger(),
+    followed,
+    mostRows,
+  };
   for (const isWhole of [false, true]) {
     let step = planNext(state, cursor, isWhole);
     if (!isWhole && step.rows?.isMixed === true) step = planNext({ ...state, log: await view.log(0) }, cursor);
@@ -156,15 +161,12 @@ export async function nextStep<T>(
   throw new Error('expected the rows of an entry, got others');
 }
 
-/** @throws {UsageError} `foreign-cursor` */
-export async function readLedger(
-  view: FeedView,
-  cursor: Cursor,
-): Promise<{ readonly log: readonly LedgerEntry[]; readonly ledger: readonly LedgerEntry[] }> {
-  const log = await view.log(Math.max(0, cursor.since - 1));
+/** The log from the start of a cursor on: the entry there, and those after it. @throws {UsageError} `foreign-cursor` */
+export async function readLog(view: FeedView, cursor: Cursor, most?: number): Promise<readonly LedgerEntry[]> {
+  const log = await view.log(Math.max(0, cursor.since - 1), most);
   if (view.network !== cursor.network) throw foreignCursor(` of ${cursor.network}`);
   requireSameLedger(log, { number: cursor.since, id: cursor.id });
-  return { log, ledger: await view.ledger() };
+  return log;
 }
 
 function requireSameTables(cursor: Cursor, tables: readonly string[]): void {

@@ -42,14 +42,14 @@ export class FeedFile<Position> {
     return `to begin with the next commit: rm ${await this.#path('.json')}`;
   }
 
-  async write(position: object): Promise<void> {
+  async write(position: string): Promise<void> {
     const path = await this.#path('.json');
     await this.#guarded(async () => {
       const folder = await this.#folder();
       // One process writes it: what is there was left by a kill.
       if (!this.#isClean) await makeFolder(folder);
       await rm(join(folder, `draft-${this.#name}`), { force: true });
-      await replaceText(path, `${JSON.stringify(position)}\n`, this.#name);
+      await replaceText(path, `${position}\n`, this.#name);
     });
   }
 

@@ -12,12 +12,11 @@ const HINT = 'a warehouse that was restored, or made again, needs a new cursor: 
 export function requireSameLedger(
   log: readonly LedgerEntry[],
   { number, id }: { readonly number: number; readonly id: string | null },
-  hint = HINT,
 ): void {
   if (number === 0) return;
   const found = log.find((entry) => entry.number === number);
   if (found !== undefined && (found.id === id || isFilled(found))) return;
-  throw foreignCursor('', hint);
+  throw foreignCursor();
 }
 
 /** True for the entry by which a repair fills the number of a lost one: it supersedes itself. */
@@ -25,9 +24,9 @@ function isFilled({ id, supersedes, scope }: LedgerEntry): boolean {
   return supersedes.includes(id) && scope !== FORGOTTEN;
 }
 
-export function foreignCursor(which: string, hint = HINT): UsageError {
+export function foreignCursor(which = ''): UsageError {
   return new UsageError(`usage: expected a cursor of this warehouse, got one of another warehouse${which}`, {
     code: 'foreign-cursor',
-    hint,
+    hint: HINT,
   });
 }

@@ -5,7 +5,7 @@ import { DeliveryError, formatError } from '../../src/core/errors.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import type { Alert } from '../../src/feed/alert.ts';
-import { AlertFeed } from '../../src/feed/alert-feed.ts';
+import { alertFeed } from '../../src/feed/alert-feed.ts';
 import { messageOf } from '../../src/feed/alert-message.ts';
 import type { Sender } from '../../src/feed/delivery-target.ts';
 import { loadAlerts } from '../../src/feed/load-alerts.ts';
@@ -173,7 +173,7 @@ class Telling {
       if (this.told.length === dieAt) throw new Error('killed');
     };
     const view = await openReader(this.#warehouse, registry.tables);
-    const feed = new AlertFeed(this.#warehouse, alert, target);
+    const feed = alertFeed(this.#warehouse, alert, target);
     try {
       await feed.begin(view);
       await feed.deliver(view, sender);
@@ -286,5 +286,5 @@ async function logOf(path: string, text: string): Promise<string> {
   const [alert] = await load(text);
   const [target] = alert?.targets ?? [];
   if (alert === undefined || target === undefined) throw new Error('expected an alert');
-  return (await new AlertFeed(path, alert, target).lockPath()).replace(/lock$/, 'log');
+  return (await alertFeed(path, alert, target).lockPath()).replace(/lock$/, 'log');
 }

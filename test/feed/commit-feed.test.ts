@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { DeliveryError } from '../../src/core/errors.ts';
-import { CommitFeed } from '../../src/feed/commit-feed.ts';
+import { commitFeed } from '../../src/feed/commit-feed.ts';
 import { commitLine } from '../../src/feed/commit-line.ts';
 import { Deliveries, type DeliveryEvent } from '../../src/feed/deliveries.ts';
 import { parseTarget, type Send } from '../../src/feed/delivery-target.ts';
@@ -58,7 +58,7 @@ interface Sending {
 
 /** Sends what a store has for the targets, until they have all of it. */
 async function openSending(store: Store, send: Send, { targets = ['cat'], env = {}, ...more }: Sending = {}) {
-  const feeds = targets.map((text) => new CommitFeed(store.path, parseTarget(text, env)));
+  const feeds = targets.map((text) => commitFeed(store.path, parseTarget(text, env)));
   const options = { effects: quickClock(), command: 'test', onEvent: () => undefined, ...more };
   const deliveries = new Deliveries(feeds, { ...options, send });
   await deliveries.begin(store, 'sandbox').catch(async (error: unknown) => {
@@ -201,7 +201,7 @@ describe('a target', () => {
       code: 'busy',
       message: expect.stringContaining('on-commit cat is sent already'),
     });
-    const feed = new CommitFeed(store.path, parseTarget('cat', {}));
+    const feed = commitFeed(store.path, parseTarget('cat', {}));
     await killOwner(await feed.lockPath());
     const next = await openSending(store, send);
     await next.end();
@@ -252,7 +252,7 @@ describe('a position', () => {
   test('that was changed is refused', async () => {
     const store = await openTestStore(freshPath('parquet'));
     await (await openSending(store, receiver().send)).end();
-    const path = (await new CommitFeed(store.path, parseTarget('cat', {})).lockPath()).replace('.lock', '.json');
+    const path = (await commitFeed(store.path, parseTarget('cat', {})).lockPath()).replace('.lock', '.json');
     writeFileSync(path, '{"number":"x"}');
     await expect(openSending(store, receiver().send)).rejects.toMatchObject({ code: 'bad-position' });
     rmSync(path);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DeliveryError } from '../../src/core/errors.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { AlertFeed } from '../../src/feed/alert-feed.ts';
-import { CommitFeed } from '../../src/feed/commit-feed.ts';
+import { alertFeed } from '../../src/feed/alert-feed.ts';
+import { commitFeed } from '../../src/feed/commit-feed.ts';
 import { Deliveries, type DeliveryEvent } from '../../src/feed/deliveries.ts';
 import { parseTarget, type Send, sendTo } from '../../src/feed/delivery-target.ts';
 import { loadAlerts } from '../../src/feed/load-alerts.ts';
@@ -67,7 +67,7 @@ test.each(['w', 'w.duckdb'])(
       [taking, 1030],
     ] as const) {
       const events: DeliveryEvent[] = [];
-      const feeds = [new CommitFeed(warehouse, parseTarget('cat', {})), new AlertFeed(warehouse, alert, told)];
+      const feeds = [commitFeed(warehouse, parseTarget('cat', {})), alertFeed(warehouse, alert, told)];
       const patient = { ...effects, sleep: untilAborted };
       const onEvent = (event: DeliveryEvent): void => void events.push(event);
       const deliveries = new Deliveries(feeds, { effects: patient, send, command: 'test', onEvent });
