@@ -107,15 +107,11 @@ export class LiveOutput {
 
   /** Says what was published at the end. @returns why that failed; the rows are committed all the same */
   finish(): unknown {
-    try {
-      const report = this.#along?.report;
-      if (report === undefined) return undefined;
-      if (!this.#context.isJson) this.#context.write(describePublished(report));
-      if (report.skipped.length > 0) process.exitCode = 1;
-      return undefined;
-    } catch (error) {
-      return error;
-    }
+    const { report, error } = this.#along?.last ?? {};
+    if (report === undefined) return error;
+    if (!this.#context.isJson) this.#context.write(describePublished(report));
+    if (report.skipped.length > 0) process.exitCode = 1;
+    return undefined;
   }
 
   /** @throws {DeliveryError} `not-taken` if a target did not take all */

@@ -10,6 +10,11 @@ export interface PublishAlongOptions extends Omit<PublishOptions, 'accept'> {
   readonly onFailure?: ((message: string) => void) | undefined;
 }
 
+interface Published {
+  readonly report?: PublishReport;
+  readonly error?: unknown;
+}
+
 /** Pause between two publications, as a multiple of the time that the last one took. */
 const PAUSE = 20;
 
@@ -20,8 +25,7 @@ export class PublishAlong implements CommitStep {
   #nextAt: number;
   /** What failed last, until a publication succeeds. */
   #failure: string | undefined;
-  /** The last publication, or why it failed; undefined for an empty warehouse. */
-  #last: { readonly report: PublishReport } | { readonly error: unknown } | undefined;
+  #last: Published | undefined;
 
   private constructor(options: PublishAlongOptions) {
     this.#options = options;
@@ -56,15 +60,14 @@ export class PublishAlong implements CommitStep {
   async end(): Promise<void> {
     await this.#running;
     this.#last = await this.#publish().then(
-      (report) => ({ report }),
+      (report): Published => ({ report }),
       (error: unknown) => (hasNoRows(error) ? undefined : { error }),
     );
   }
 
-  /** What the end has published; undefined for an empty warehouse, or before. @throws {StoreError} as `publishWarehouse` */
-  get report(): PublishReport | undefined {
-    if (this.#last !== undefined && 'error' in this.#last) throw this.#last.error;
-    return this.#last?.report;
+  /** What the end has published, or why it failed; undefined for an empty warehouse, or before. */
+  get last(): Published | undefined {
+    return this.#last;
   }
 
   async #publish(): Promise<PublishReport> {
