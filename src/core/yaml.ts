@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { choicesFor, didYouMean } from './did-you-mean.ts';
-import { UsageError } from './errors.ts';
+import { TonlakeError, UsageError } from './errors.ts';
 
 /** Keys and indices that lead to a value of a YAML text. */
 export type YamlPath = readonly (string | number)[];
@@ -17,6 +17,14 @@ export interface PlacedYaml {
   textAt(path: YamlPath): string;
   /** The lines of the text at `path`. */
   linesAt(path: YamlPath): TextLines;
+  /** A wrong value: `usage: expected X, got Y (jobs/a.yaml:7:3); hint: Z`. @param got default: the text at `path` */
+  wrongValue(path: YamlPath, expected: string, hint: string, got?: string): UsageError;
+  /** An unknown name, with the closest valid one as hint. */
+  wrongName(path: YamlPath, what: string, choices: readonly string[]): UsageError;
+  /** Requires exactly one of some keys of the mapping at `path`. @throws {UsageError} */
+  requireOne(path: YamlPath, keys: readonly string[]): void;
+  /** Runs `check`, and adds the place of the value to its error. @param place default: that of `path` */
+  placed<T>(path: YamlPath, check: () => T, place?: string): T;
 }
 
 /** The lines of a text in a file. */
@@ -59,7 +67,7 @@ export function readYaml<T>(
 }
 
 /** @throws {UsageError} if the text is not YAML */
-function parseYaml(text: string, { file, line: first, code }: YamlOrigin): PlacedYaml {
+function parseYaml(text: string, { file, line: first, code, docs }: YamlOrigin): PlacedYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number): string => {
@@ -74,11 +82,33 @@ function parseYaml(text: string, { file, line: first, code }: YamlOrigin): Place
       cause: fault,
     });
   }
+  const placeOf = (path: YamlPath): string => at(offsetOf(document, path));
+  const textAt = (path: YamlPath): string => shorten(nodeAt(document, path)?.toString() ?? 'nothing');
+  const wrongValue: PlacedYaml['wrongValue'] = (path, expected, hint, got = textAt(path)) =>
+    new UsageError(`usage: expected ${expected}, got ${got} (${placeOf(path)})`, { code, hint });
   return {
     value: document.toJS({ maxAliasCount: 100 }),
-    placeOf: (path) => at(offsetOf(document, path)),
+    placeOf,
     placeOfKey: (path, key) => at(offsetOfKey(document, path, key) ?? offsetOf(document, path)),
-    textAt: (path) => shorten(nodeAt(document, path)?.toString() ?? 'nothing'),
+    textAt,
+    wrongValue,
+    wrongName: (path, what, choices) =>
+      wrongValue(path, `a ${what}`, choices.length === 0 ? `there is no ${what}` : choicesFor(textAt(path), choices)),
+    requireOne: (path, keys) => {
+      const given = keys.filter((key) => document.hasIn([...path, key]));
+      const got = given.length === 0 ? 'none' : given.join(' and ');
+      if (given.length !== 1)
+        throw wrongValue(path, `one of ${keys.join(', ')}`, `${path.join('.')} is one thing`, got);
+    },
+    placed: (path, check, place = placeOf(path)) => {
+      try {
+        return check();
+      } catch (error) {
+        if (!(error instanceof TonlakeError)) throw error;
+        const { message, hint = `see ${docs} for valid values of ${path.join('.')}` } = error;
+        throw new UsageError(`${message} (${place})`, { code: error.code, hint, cause: error });
+      }
+    },
     linesAt: (path) => {
       const node = nodeAt(document, path);
       const isFolded = !isScalar(node) || node.type !== 'BLOCK_LITERAL';

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { noticeTarget, oneOfKeys } from '../jobs/job-schema.ts';
+import { noticeFields, noticeKeys, oneOfKeys } from '../jobs/job-schema.ts';
 
 /** The schema of alert files; docs/alert.schema.json is generated from it. `loadAlerts` checks names and the select. */
 
 const text = z.string().min(1);
 
 const target = z
-  .strictObject(noticeTarget('alert'))
-  .meta({ description: 'Where alerts are sent.', oneOf: oneOfKeys('webhook', 'webhook_env', 'command') });
+  .strictObject(noticeFields('alert'))
+  .meta({ description: 'Where alerts are sent.', oneOf: oneOfKeys(...noticeKeys) });
 
 export const alertSchema = z
   .strictObject({

@@ -1,8 +1,11 @@
 import { DeliveryError, UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
+import type { NoticeFields } from '../jobs/job-schema.ts';
 import { type NoticeTarget, sendNotice } from '../jobs/webhook.ts';
 
-/** Who receives lines or alerts. */
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Who receives lines, alerts, or results of jobs. */
 export interface DeliveryTarget {
   readonly notice: NoticeTarget;
   /** For messages: the host of a URL, which may contain a secret, or the program. */
@@ -32,15 +35,21 @@ export type Sender = (target: DeliveryTarget, body: string) => Promise<void>;
  *
  * @throws {UsageError} `bad-target`
  */
-export function parseTarget(text: string, env: Readonly<Record<string, string | undefined>>): DeliveryTarget {
+export function parseTarget(text: string, env: Env): DeliveryTarget {
   const [, variable] = /^env:(\w+)$/.exec(text) ?? [];
-  if (variable !== undefined) return variableTarget(variable, env);
+  if (variable !== undefined) return noticeTarget({ webhook_env: variable }, env);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return urlTarget(text);
   return commandTarget(['sh', '-c', text], text.trim().split(/\s/)[0] ?? '');
 }
 
+/** The target of an item of `notify`. @throws {UsageError} `bad-target` */
+export function noticeTarget({ webhook, webhook_env: variable = '', command }: NoticeFields, env: Env): DeliveryTarget {
+  if (command !== undefined) return commandTarget(command);
+  return webhook === undefined ? variableTarget(variable, env) : urlTarget(webhook);
+}
+
 /** A URL in an environment variable: it can change, and the target stays the same. @throws {UsageError} `bad-target` */
-export function variableTarget(variable: string, env: Readonly<Record<string, string | undefined>>): DeliveryTarget {
+function variableTarget(variable: string, env: Env): DeliveryTarget {
   const url = env[variable];
   if (url === undefined || !isWebAddress(url)) {
     const got = url === undefined ? 'none' : 'something else';
@@ -49,8 +58,7 @@ export function variableTarget(variable: string, env: Readonly<Record<string, st
   return { notice: { kind: 'webhook', url }, name: variable, key: sha256Of(`env:${variable}`, 12) };
 }
 
-/** @throws {UsageError} `bad-target` */
-export function urlTarget(url: string): DeliveryTarget {
+function urlTarget(url: string): DeliveryTarget {
   // The rest may be secret.
   const scheme = url.slice(0, url.indexOf('://') + 3);
   if (!isWebAddress(url))
@@ -69,6 +77,6 @@ function badTarget(expected: string, hint: string): UsageError {
   return new UsageError(`usage: expected ${expected}`, { code: 'bad-target', hint });
 }
 
-export function commandTarget(command: readonly string[], name = command[0] ?? ''): DeliveryTarget {
+function commandTarget(command: readonly string[], name = command[0] ?? ''): DeliveryTarget {
   return { notice: { kind: 'command', command }, name, key: sha256Of(JSON.stringify(command), 12) };
 }

@@ -7,6 +7,7 @@ import { type PlacedYaml, readYaml, type YamlPath } from '../core/yaml.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { PlacedQuery } from '../jobs/job.ts';
+import { noticeKeys } from '../jobs/job-schema.ts';
 import { faultIn } from '../jobs/query-fault.ts';
 import { readReferences } from '../marts/sql-references.ts';
 import { quoteName } from '../sql/canonical-text.ts';
@@ -14,7 +15,7 @@ import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Alert, withNewRows } from './alert.ts';
 import { columnsIn } from './alert-message.ts';
 import { type AlertFields, alertSchema } from './alert-schema.ts';
-import { commandTarget, type DeliveryTarget, urlTarget, variableTarget } from './delivery-target.ts';
+import { noticeTarget } from './delivery-target.ts';
 import { type FollowedTables, followedTables } from './followed-tables.ts';
 
 /** What alerts can be about. */
@@ -87,22 +88,11 @@ async function checkAlert(checked: Checked, place: AlertPlace, scratch: EmptyDat
     if (!columns.includes(column)) throw unknownColumn(yaml, ['key', at], column, columns);
   }
   const key = fields.key ?? keyOf(yaml, followed, columns);
-  const targets = fields.notify.map((_, at) => targetOf(checked, at, place.env));
-  return { name, select, message: fields.message, escape: fields.escape, key, followed, targets };
-}
-
-function targetOf({ fields, yaml }: Checked, at: number, env: AlertPlace['env']): DeliveryTarget {
-  const notice = fields.notify[at] ?? {};
-  const given = Object.keys(notice);
-  const where = yaml.placeOf(['notify', at]);
-  if (given.length !== 1) {
-    const got = given.length === 0 ? 'none' : given.join(' and ');
-    throw bad(`one of webhook, webhook_env, command, got ${got} (${where})`, 'one target for each item of notify');
-  }
-  return check(where, () => {
-    if (notice.command !== undefined) return commandTarget(notice.command);
-    return notice.webhook === undefined ? variableTarget(notice.webhook_env ?? '', env) : urlTarget(notice.webhook);
+  const targets = fields.notify.map((notice, at) => {
+    yaml.requireOne(['notify', at], noticeKeys);
+    return yaml.placed(['notify', at], () => noticeTarget(notice, place.env));
   });
+  return { name, select, message: fields.message, escape: fields.escape, key, followed, targets };
 }
 
 /** The tables that a select names as `new_<table>`, as the command exports them. */
@@ -115,12 +105,16 @@ async function followedIn(
   const named = (await referencesIn(checked, query, scratch)).filter(({ name }) => /^new_/i.test(name));
   const [first] = named;
   if (first === undefined) {
-    const where = checked.yaml.placeOf(['select']);
-    throw bad(`a select over new rows, got none (${where})`, 'read new_<table>, the rows of a commit');
+    throw checked.yaml.wrongValue(
+      ['select'],
+      'a select over new rows',
+      'read new_<table>, the rows of a commit',
+      'none',
+    );
   }
   const names = [...new Set(named.map(({ name }) => name.toLowerCase().slice('new_'.length)))];
   const where = lineOf(query, first.line);
-  const found = check(where, () => followedTables(registry, names));
+  const found = checked.yaml.placed(['select'], () => followedTables(registry, names), where);
   if (found.length > 1) {
     const got = found.map(({ pipeline }) => pipeline.name).join(' and ');
     throw bad(`new rows of one pipeline, got those of ${got} (${where})`, 'join the table itself, without new_');
@@ -143,7 +137,7 @@ async function referencesIn(checked: Checked, query: PlacedQuery, scratch: Empty
     await scratch.query(`DESCRIBE ${sql}`).catch((error: unknown) => {
       throw badSelect(error, query);
     });
-    throw bad(`one select, got something else (${checked.yaml.placeOf(['select'])})`, 'an alert is one select');
+    throw checked.yaml.wrongValue(['select'], 'one select', 'an alert is one select', 'something else');
   }
 }
 
@@ -163,10 +157,11 @@ async function columnsOf(query: PlacedQuery, { tables }: FollowedTables, scratch
 function keyOf(yaml: PlacedYaml, { tables }: FollowedTables, columns: readonly string[]): readonly string[] {
   const key = tables[0]?.key ?? [];
   if (key.every((column) => columns.includes(column))) return key;
-  const where = yaml.placeOf(['select']);
-  throw bad(
-    `a select with ${key.join(', ')}, which tell one row from another, got ${columns.join(', ')} (${where})`,
+  throw yaml.wrongValue(
+    ['select'],
+    `a select with ${key.join(', ')}, which tell one row from another`,
     'select them as well, or name other columns by key',
+    columns.join(', '),
   );
 }
 
@@ -180,18 +175,7 @@ function badSelect(error: unknown, query: PlacedQuery): UsageError {
 }
 
 function unknownColumn(yaml: PlacedYaml, path: YamlPath, got: string, columns: readonly string[]): UsageError {
-  return bad(`a column of the select, got ${got} (${yaml.placeOf(path)})`, choicesFor(got, columns));
-}
-
-/** Adds the place to an error about a value. */
-function check<T>(where: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    const { message, hint = 'see docs/consumers.md' } = error;
-    throw new UsageError(`${message} (${where})`, { code: 'bad-alert', hint, cause: error });
-  }
+  return yaml.wrongValue(path, 'a column of the select', choicesFor(got, columns), got);
 }
 
 function bad(message: string, hint: string): UsageError {

@@ -13,12 +13,11 @@ import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
 import { isReportPath, reportFile } from '../reports/find-report.ts';
 import { requireKind } from '../warehouse/index.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
-import { checkTargets, requireOne } from './check-targets.ts';
+import { checkTargets } from './check-targets.ts';
 import { type CronTimes, openCron, outOfStep } from './cron.ts';
 import type { Job, JobIceberg, JobSchedule } from './job.ts';
-import { placed, wrongName, wrongValue } from './job-fault.ts';
 import { type JobRange, parseJobRange } from './job-range.ts';
-import type { JobFields } from './job-schema.ts';
+import { type JobFields, noticeKeys } from './job-schema.ts';
 import { type JobNames, loadNames } from './known-names.ts';
 import { type ParsedJob, readJob } from './parse-job.ts';
 
@@ -44,7 +43,7 @@ export async function openJob(file: string, options: OpenJobOptions): Promise<Jo
 export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promise<Job> {
   const { fields } = parsed;
   const { names } = options;
-  const network = placed(parsed.yaml, ['network'], () => resolveNetwork(fields.network));
+  const network = parsed.yaml.placed(['network'], () => resolveNetwork(fields.network));
   requireNames(parsed, ['pipelines'], fields.pipelines, 'pipeline', names.pipelines);
   const selection = await checkSelection(parsed);
   requireNames(parsed, ['marts'], fields.marts ?? [], 'mart', names.marts);
@@ -53,8 +52,8 @@ export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promis
   const range = checkRange(parsed);
   const { outputs, databases } = await checkTargets(parsed, names);
   checkWarehouse(parsed);
-  for (const [at, notice] of fields.notify.entries()) {
-    requireOne(parsed, ['notify', at], notice, ['webhook', 'webhook_env', 'command']);
+  for (const at of fields.notify.keys()) {
+    parsed.yaml.requireOne(['notify', at], noticeKeys);
   }
   const clock = fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall');
   const retention = await checkRetention(parsed, names);
@@ -108,14 +107,13 @@ function requireNames(
   known: readonly string[],
 ): void {
   list.forEach((name, at) => {
-    if (!known.includes(name)) throw wrongName(parsed.yaml, [...path, at], what, known);
+    if (!known.includes(name)) throw parsed.yaml.wrongName([...path, at], what, known);
   });
 }
 
 function checkZone({ yaml }: ParsedJob, path: Path, zone: string): string {
   if (isZone(zone)) return zone;
-  throw wrongValue(
-    yaml,
+  throw yaml.wrongValue(
     path,
     'a time zone',
     didYouMean(zone, zoneNames()).trimEnd() || 'names are those of the IANA database',
@@ -131,9 +129,9 @@ function checkRange(parsed: ParsedJob): JobRange {
       hint: 'a job that exports needs both, other jobs need neither',
     });
   }
-  const range = placed(parsed.yaml, ['range'], () => parseJobRange(fields.range, fields.start));
+  const range = parsed.yaml.placed(['range'], () => parseJobRange(fields.range, fields.start));
   if (fields.start !== undefined && range.kind !== 'since') {
-    throw wrongValue(yaml, ['start'], 'start only with the range since last run', 'remove start');
+    throw yaml.wrongValue(['start'], 'start only with the range since last run', 'remove start');
   }
   return range;
 }
@@ -142,11 +140,11 @@ function checkSchedule(parsed: ParsedJob, range: JobRange, zone: string, now: nu
   const { schedule } = parsed.fields;
   if (schedule === undefined) return undefined;
   const own = schedule.zone === undefined ? zone : checkZone(parsed, ['schedule', 'zone'], schedule.zone);
-  const times = placed(parsed.yaml, ['schedule', 'cron'], () => openCron(schedule.cron, own));
+  const times = parsed.yaml.placed(['schedule', 'cron'], () => openCron(schedule.cron, own));
   const date = range.kind === 'days' ? outOfStep(times, { cron: own, days: zone }, now) : undefined;
   if (date !== undefined) {
     const hint = `zone: ${own} counts days in the time zone of the schedule; or choose another hour: on ${date} a day would be repeated or skipped`;
-    throw wrongValue(parsed.yaml, ['schedule', 'cron'], `a time of day that fits the days of ${zone}`, hint);
+    throw parsed.yaml.wrongValue(['schedule', 'cron'], `a time of day that fits the days of ${zone}`, hint);
   }
   const expected = schedule.expected_by === undefined ? times : expectedTimes(parsed, schedule.expected_by, own);
   return { cron: schedule.cron, zone: own, catchUp: schedule.catch_up, times, expected };
@@ -162,10 +160,10 @@ function expectedTimes(parsed: ParsedJob, text: string, zone: string): CronTimes
 function checkWarehouse(parsed: ParsedJob): void {
   const { warehouse = '' } = parsed.fields;
   if (isObjectUrl(warehouse)) {
-    placed(parsed.yaml, ['warehouse'], () => parseLocation(warehouse));
+    parsed.yaml.placed(['warehouse'], () => parseLocation(warehouse));
   } else if (!isLocalPath(warehouse)) {
     const hint = 'use a local folder, the path of a .duckdb file, or an object store that speaks S3';
-    throw wrongValue(parsed.yaml, ['warehouse'], 'a local path or s3://bucket/prefix', hint);
+    throw parsed.yaml.wrongValue(['warehouse'], 'a local path or s3://bucket/prefix', hint);
   }
 }
 
@@ -182,20 +180,20 @@ async function checkIceberg(
   if (iceberg === false) return undefined;
   if ((await requireKind(warehouse, undefined)).kind === 'duckdb') {
     const hint = 'remove it, or export to a folder of Parquet files';
-    throw wrongValue(yaml, ['iceberg'], `false for the DuckDB warehouse ${warehouse}`, hint);
+    throw yaml.wrongValue(['iceberg'], `false for the DuckDB warehouse ${warehouse}`, hint);
   }
   if (iceberg === true) return { catalog: undefined, location: undefined };
   const { catalog: uri, namespace, warehouse: catalogWarehouse, location } = iceberg;
   if (uri === undefined) {
     for (const key of ['namespace', 'warehouse'] as const)
       if (iceberg[key] !== undefined)
-        throw wrongValue(yaml, ['iceberg', key], `${key} only with catalog`, 'name the catalog, or remove it');
+        throw yaml.wrongValue(['iceberg', key], `${key} only with catalog`, 'name the catalog, or remove it');
     return { catalog: undefined, location };
   }
-  placed(yaml, ['iceberg', 'catalog'], () => parseUri(uri, 'catalog'));
-  const named = namespace ?? placed(yaml, ['iceberg', 'catalog'], () => namespaceOf(network));
+  yaml.placed(['iceberg', 'catalog'], () => parseUri(uri, 'catalog'));
+  const named = namespace ?? yaml.placed(['iceberg', 'catalog'], () => namespaceOf(network));
   const catalog = { uri, namespace: named, warehouse: catalogWarehouse };
   // Without the environment, which is that of the machine that runs the job.
-  placed(yaml, ['iceberg', 'namespace'], () => catalogPlace(catalog, {}));
+  yaml.placed(['iceberg', 'namespace'], () => catalogPlace(catalog, {}));
   return { catalog, location };
 }

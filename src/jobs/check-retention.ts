@@ -7,7 +7,6 @@ import { bindsRows } from '../verify/plan-forget.ts';
 import { firstKeptDay } from '../verify/retention.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { Job, JobRetention } from './job.ts';
-import { wrongName, wrongValue } from './job-fault.ts';
 import type { JobRange } from './job-range.ts';
 import type { JobNames } from './known-names.ts';
 import type { ParsedJob } from './parse-job.ts';
@@ -22,10 +21,9 @@ export async function checkRetention(parsed: ParsedJob, names: JobNames): Promis
   const registry = await loadRegistry();
   retention.pipelines?.forEach((name, at) => {
     const path = ['retention', 'pipelines', at];
-    if (!names.pipelines.includes(name)) throw wrongName(yaml, path, 'pipeline', names.pipelines);
+    if (!names.pipelines.includes(name)) throw yaml.wrongName(path, 'pipeline', names.pipelines);
     if (bindsRows(registry.pipeline(name))) return;
-    throw wrongValue(
-      yaml,
+    throw yaml.wrongValue(
       path,
       'a pipeline that is exported by blocks',
       `${suggest('show', name)} shows how it is exported`,
@@ -34,8 +32,7 @@ export async function checkRetention(parsed: ParsedJob, names: JobNames): Promis
   const exported = fields.pipelines.length === 0 ? [] : registry.toRun(fields.pipelines);
   const chosen = retention.pipelines ?? exported.map(({ name }) => name);
   if (!chosen.some((name) => bindsRows(registry.pipeline(name)))) {
-    throw wrongValue(
-      yaml,
+    throw yaml.wrongValue(
       ['retention'],
       'pipelines that are exported by blocks',
       'retention: {keep: 90d, pipelines: [...]}',
@@ -47,7 +44,7 @@ export async function checkRetention(parsed: ParsedJob, names: JobNames): Promis
     );
     if (needing === undefined) continue;
     const hint = `${needing.name}, which the job exports, needs the rows of ${name}: add it, or take ${name} out`;
-    throw wrongValue(yaml, ['retention', 'pipelines'], `${needing.name} beside ${name}`, hint);
+    throw yaml.wrongValue(['retention', 'pipelines'], `${needing.name} beside ${name}`, hint);
   }
   return { keepDays: retention.keep, pipelines: inOrderOfNeeds(registry, chosen) };
 }
@@ -72,7 +69,7 @@ export function requireKeptRange(
   if (job.retention === undefined || !reachesBehind(job, job.retention, now)) return;
   const { keepDays } = job.retention;
   const hint = `keep more days, or export fewer: rows older than ${keepDays} days would be exported and then forgotten`;
-  throw wrongValue(parsed.yaml, ['range'], `a range within the ${keepDays} days that are kept`, hint);
+  throw parsed.yaml.wrongValue(['range'], `a range within the ${keepDays} days that are kept`, hint);
 }
 
 /**

@@ -16,7 +16,6 @@ import {
   type RowsSource,
   unknownPlaceholders,
 } from './job.ts';
-import { wrongName, wrongValue } from './job-fault.ts';
 import type { ExportTarget, ReportTarget } from './job-schema.ts';
 import type { JobNames } from './known-names.ts';
 import { outputPath } from './output-files.ts';
@@ -32,7 +31,7 @@ export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<
   }
   for (const [at, target] of exports.entries()) {
     const path = ['exports', at];
-    requireOne(parsed, path, target, ['output', 'to']);
+    parsed.yaml.requireOne(path, ['output', 'to']);
     const { output, to } = target;
     if (output === undefined) {
       databases.push(await databaseTarget(parsed, { ...target, to: to ?? '' }, path, names));
@@ -55,15 +54,10 @@ async function reportTarget(
   const path = ['reports', at];
   const isPath = isReportPath(target.report);
   if (isPath && (await statIfAny(target.report)) === undefined) {
-    throw wrongValue(
-      parsed.yaml,
-      [...path, 'report'],
-      'an existing report',
-      'paths are relative to the working folder',
-    );
+    throw parsed.yaml.wrongValue([...path, 'report'], 'an existing report', 'paths are relative to the working folder');
   }
   if (!isPath && !names.reports.includes(target.report)) {
-    throw wrongName(parsed.yaml, [...path, 'report'], 'report', names.reports);
+    throw parsed.yaml.wrongName([...path, 'report'], 'report', names.reports);
   }
   const format = outputFormat(parsed, path, target, REPORT_FORMATS);
   for (const key of Object.keys(target.params))
@@ -79,7 +73,7 @@ async function databaseTarget(
 ): Promise<DatabaseTarget> {
   const { to, format } = target;
   const refuse = (key: string, expected: string, hint: string) =>
-    wrongValue(parsed.yaml, [...path, key], expected, hint);
+    parsed.yaml.wrongValue([...path, key], expected, hint);
   if (format !== undefined) throw refuse('format', 'no format of rows in a database', 'leave it out');
   requirePlaceholders(parsed, [...path, 'to'], to);
   const where = parseTarget(to);
@@ -97,10 +91,10 @@ async function databaseTarget(
 
 /** The table or select of an export. */
 async function sourceOf(parsed: ParsedJob, target: ExportTarget, path: Path, names: JobNames): Promise<RowsSource> {
-  requireOne(parsed, path, target, ['table', 'query', 'file']);
+  parsed.yaml.requireOne(path, ['table', 'query', 'file']);
   if (target.table !== undefined) {
     const known = [...names.tables, ...names.marts];
-    if (!known.includes(target.table)) throw wrongName(parsed.yaml, [...path, 'table'], 'table or mart', known);
+    if (!known.includes(target.table)) throw parsed.yaml.wrongName([...path, 'table'], 'table or mart', known);
     return { table: target.table };
   }
   const { query, file = '' } = target;
@@ -111,23 +105,7 @@ async function sourceOf(parsed: ParsedJob, target: ExportTarget, path: Path, nam
 
 async function readQuery({ yaml }: ParsedJob, path: Path, file: string): Promise<string> {
   return readFile(file, 'utf8').catch(() => {
-    throw wrongValue(yaml, [...path, 'file'], 'a file with a query', 'paths are relative to the working folder');
-  });
-}
-
-/** @throws {UsageError} unless exactly one of some keys is given. */
-export function requireOne(
-  { yaml }: ParsedJob,
-  path: Path,
-  target: Readonly<Record<string, unknown>>,
-  keys: readonly string[],
-): void {
-  const given = keys.filter((key) => target[key] !== undefined);
-  if (given.length === 1) return;
-  const got = given.length === 0 ? 'none' : given.join(' and ');
-  throw new UsageError(`usage: expected one of ${keys.join(', ')}, got ${got} (${yaml.placeOf(path)})`, {
-    code: 'bad-job',
-    hint: `${path.join('.')} is one thing`,
+    throw yaml.wrongValue([...path, 'file'], 'a file with a query', 'paths are relative to the working folder');
   });
 }
 
@@ -137,7 +115,7 @@ function outputFormat<Format extends string>(
   { output, format }: { readonly output: string; readonly format?: Format | undefined },
   formats: readonly Format[],
 ): Format {
-  const refuse = (expected: string, hint: string) => wrongValue(yaml, [...path, 'output'], expected, hint);
+  const refuse = (expected: string, hint: string) => yaml.wrongValue([...path, 'output'], expected, hint);
   if (!isObjectUrl(output)) return requireFormatOf({ output, format, formats, refuse });
   try {
     parseLocation(fillIn(output, { job: 'j', date: 'd', first_date: 'd' }));
@@ -151,7 +129,7 @@ function outputFormat<Format extends string>(
 function requirePlaceholders({ yaml }: ParsedJob, path: Path, text: string): void {
   const [unknown] = unknownPlaceholders(text);
   if (unknown !== undefined)
-    throw wrongValue(yaml, path, '{date}, {first_date} or {job} in braces', 'there are no other placeholders');
+    throw yaml.wrongValue(path, '{date}, {first_date} or {job} in braces', 'there are no other placeholders');
 }
 
 function requireDistinct(
@@ -162,8 +140,7 @@ function requireDistinct(
   written.forEach(({ path, output: { output } }, at) => {
     requirePlaceholders(parsed, [...path, 'output'], output);
     if (paths.indexOf(outputPath(output)) !== at) {
-      throw wrongValue(
-        parsed.yaml,
+      throw parsed.yaml.wrongValue(
         [...path, 'output'],
         'a different path for every output',
         'two outputs cannot share a file',

@@ -65,8 +65,10 @@ const exported = z
     oneOf: oneOfKeys('table', 'query', 'file'),
   });
 
-/** Who is told of something: one of these keys. */
-export const noticeTarget = (what: string) => ({
+export const noticeKeys = ['webhook', 'webhook_env', 'command'] as const;
+
+/** Who is told of something: one of {@link noticeKeys}. */
+export const noticeFields = (what: string) => ({
   webhook: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -81,12 +83,12 @@ export const noticeTarget = (what: string) => ({
 
 const notice = z
   .strictObject({
-    ...noticeTarget('result'),
+    ...noticeFields('result'),
     on: z.enum(['failure', 'success', 'always']).default('failure').describe('When to notify. Default: failure.'),
   })
   .meta({
     description: 'Whom to notify of the result.',
-    oneOf: oneOfKeys('webhook', 'webhook_env', 'command'),
+    oneOf: oneOfKeys(...noticeKeys),
   });
 
 const schedule = z
@@ -239,3 +241,4 @@ export type JobFields = Readonly<z.output<typeof jobSchema>>;
 export type ReportTarget = Readonly<z.output<typeof report>>;
 export type ExportTarget = Readonly<z.output<typeof exported>>;
 export type Notice = Readonly<z.output<typeof notice>>;
+export type NoticeFields = Pick<Notice, (typeof noticeKeys)[number]>;

@@ -1,10 +1,10 @@
-import { formatError, JobError } from '../core/errors.ts';
+import { formatError } from '../core/errors.ts';
+import { noticeTarget } from '../feed/delivery-target.ts';
 import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
 import type { Notice } from './job-schema.ts';
 import { type StepContext, secondsSince } from './job-step.ts';
 import { faultOf, hasNothingNew, type JobRecord } from './run-record.ts';
-import type { NoticeTarget } from './webhook.ts';
 
 type Teller = Pick<JobActions, 'notify'>;
 
@@ -33,7 +33,9 @@ export async function notifyUnrecorded(job: Job, actions: Teller, dueMs: number,
 async function notifyFailure(job: Job, actions: Teller, what: Readonly<Record<string, unknown>>): Promise<void> {
   const { name, notify, network, warehouse } = job;
   const body = `${JSON.stringify({ ...what, job: name, network, warehouse })}\n`;
-  await Promise.allSettled(wantedOf(notify, true).map(async (notice) => actions.notify(targetOf(notice), body)));
+  await Promise.allSettled(
+    wantedOf(notify, true).map(async (notice) => actions.notify(noticeTarget(notice, process.env).notice, body)),
+  );
 }
 
 /** Sends the notifications of a run. A failed notification does not change the result of the run. */
@@ -44,7 +46,8 @@ export async function notifyAll(context: StepContext, record: JobRecord): Promis
   for (const notice of wantedOf(job.notify, isFailure)) {
     const startedAt = effects.monotonic();
     const name = nameOf(notice);
-    const send = async (): Promise<undefined> => void (await actions.notify(targetOf(notice), body));
+    const send = async (): Promise<undefined> =>
+      void (await actions.notify(noticeTarget(notice, process.env).notice, body));
     const failure = await send().catch(formatError);
     const seconds = secondsSince(effects, startedAt);
     const status = failure === undefined ? 'done' : 'failed';
@@ -55,19 +58,6 @@ export async function notifyAll(context: StepContext, record: JobRecord): Promis
 /** Those who want to know of failures, or of what went well. */
 function wantedOf(notices: readonly Notice[], isFailure: boolean): readonly Notice[] {
   return notices.filter(({ on }) => on === 'always' || (on === 'failure') === isFailure);
-}
-
-/** @throws {JobError} `no-webhook` */
-function targetOf(notice: Notice): NoticeTarget {
-  if (notice.command !== undefined) return { kind: 'command', command: notice.command };
-  const url = notice.webhook ?? process.env[notice.webhook_env ?? ''];
-  if (url === undefined || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new JobError(`job: expected a URL in ${notice.webhook_env}, got none`, {
-      code: 'no-webhook',
-      hint: 'set the variable in the environment of the job',
-    });
-  }
-  return { kind: 'webhook', url };
 }
 
 /** A URL may contain a secret: only its host is shown. */

@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.ts';
-import { type PlacedYaml, readYaml } from '../core/yaml.ts';
+import { readYaml } from '../core/yaml.ts';
 import { reservedParams } from './bind-params.ts';
 import { type FrontMatter, frontSchema } from './report-definition.ts';
 
@@ -23,21 +23,16 @@ export function readFront(text: string, file: string): ReadFront {
   const { value, yaml } = readYaml(yamlText, origin, frontSchema);
   for (const [name, param] of Object.entries(value.params ?? {})) {
     const path = ['params', name];
-    if (!/^[a-z][a-z0-9_]*$/.test(name)) throw badParam(yaml, path, 'a name of lower-case letters, digits and _', name);
-    if (reservedParams.includes(name)) throw badParam(yaml, path, 'a name that is not reserved', name);
+    const hint = 'see docs/reports.md for parameters';
+    if (!/^[a-z][a-z0-9_]*$/.test(name))
+      throw yaml.wrongValue(path, 'a name of lower-case letters, digits and _', hint, name);
+    if (reservedParams.includes(name)) throw yaml.wrongValue(path, 'a name that is not reserved', hint, name);
     if ((param.choices === undefined) === (param.type === 'choice')) {
-      throw badParam(yaml, path, 'choices for the type choice, and only for it', param.type);
+      throw yaml.wrongValue(path, 'choices for the type choice, and only for it', hint, param.type);
     }
     if (param.required === true && param.default !== undefined) {
-      throw badParam(yaml, path, 'required or a default, not both', 'both');
+      throw yaml.wrongValue(path, 'required or a default, not both', hint, 'both');
     }
   }
   return { front: value, body: text.slice(whole.length), line: whole.split('\n').length };
-}
-
-function badParam(yaml: PlacedYaml, path: readonly string[], expected: string, got: string): UsageError {
-  return new UsageError(`usage: expected ${expected}, got ${got} (${yaml.placeOf(path)})`, {
-    code: 'bad-report',
-    hint: 'see docs/reports.md for parameters',
-  });
 }
