@@ -35,7 +35,7 @@ export async function feedsOf({ onCommit = [], alerts }: FeedFlags, exported: Ex
 async function commitFeeds(targets: readonly string[], warehouse: string): Promise<readonly Feed[]> {
   const [{ commitFeed }, { parseTarget }] = await Promise.all([
     import('../feed/commit-feed.ts'),
-    import('../feed/delivery-target.ts'),
+    import('../jobs/delivery-target.ts'),
   ]);
   return targets.map((text) => commitFeed(warehouse, parseTarget(text, process.env)));
 }

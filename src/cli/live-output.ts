@@ -71,7 +71,7 @@ export class LiveOutput {
   async #openDeliveries({ feeds, command }: LiveOptions, isPatient: boolean): Promise<void> {
     const [{ Deliveries }, { sendTo }] = await Promise.all([
       import('../feed/deliveries.ts'),
-      import('../feed/delivery-target.ts'),
+      import('../jobs/delivery-target.ts'),
     ]);
     const { effects, signal } = this.#context;
     this.#deliveries = new Deliveries(feeds, {

@@ -1,11 +1,11 @@
 import { sha256Of } from '../core/sha256.ts';
+import type { DeliveryTarget } from '../jobs/delivery-target.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { jsonRows, textOf } from '../sql/row-text.ts';
 import type { Alert } from './alert.ts';
 import { messageOf } from './alert-message.ts';
 import { alertRows } from './alert-rows.ts';
 import { nextStep } from './consume.ts';
-import type { DeliveryTarget } from './delivery-target.ts';
 import { Feed, type FeedBody } from './feed.ts';
 
 /** Rows that are read at once. */

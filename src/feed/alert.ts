@@ -1,5 +1,5 @@
+import type { DeliveryTarget } from '../jobs/delivery-target.ts';
 import { quoteName } from '../sql/canonical-text.ts';
-import type { DeliveryTarget } from './delivery-target.ts';
 import type { FollowedTables } from './followed-tables.ts';
 
 /** An alert whose select, message and targets are valid. */

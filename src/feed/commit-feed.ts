@@ -1,6 +1,6 @@
+import type { DeliveryTarget } from '../jobs/delivery-target.ts';
 import { commitLine } from './commit-line.ts';
 import { readLog } from './consume.ts';
-import type { DeliveryTarget } from './delivery-target.ts';
 import { Feed } from './feed.ts';
 
 /** Entries that are read at once: a target may have been away for months. */

@@ -3,8 +3,8 @@ import { DeliveryError, formatError } from '../core/errors.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
 import { retry } from '../http/retry.ts';
+import type { Send, Sender } from '../jobs/delivery-target.ts';
 import type { CommitStep, Store } from '../warehouse/index.ts';
-import type { Send, Sender } from './delivery-target.ts';
 import type { Feed } from './feed.ts';
 import type { FeedView } from './read-rows.ts';
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { UsageError } from '../core/errors.ts';
 import { formatSpans, unionSpans } from '../core/span.ts';
+import type { DeliveryTarget, Sender } from '../jobs/delivery-target.ts';
 import { type Before, newestTimes } from './alert-rows.ts';
 import { readLog } from './consume.ts';
 import { type Cursor, formatCursor, parseCursor, spansText } from './cursor.ts';
 import { startAt } from './cursor-start.ts';
-import type { DeliveryTarget, Sender } from './delivery-target.ts';
 import { FeedFile } from './feed-file.ts';
 import type { FollowedTables } from './followed-tables.ts';
 import type { FeedView } from './read-rows.ts';

@@ -6,6 +6,7 @@ import { suggest } from '../core/suggest.ts';
 import { type PlacedYaml, readYaml, type YamlPath } from '../core/yaml.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import { noticeTarget } from '../jobs/delivery-target.ts';
 import type { PlacedQuery } from '../jobs/job.ts';
 import { noticeKeys } from '../jobs/job-schema.ts';
 import { faultIn } from '../jobs/query-fault.ts';
@@ -15,7 +16,6 @@ import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Alert, withNewRows } from './alert.ts';
 import { columnsIn } from './alert-message.ts';
 import { type AlertFields, alertSchema } from './alert-schema.ts';
-import { noticeTarget } from './delivery-target.ts';
 import { type FollowedTables, followedTables } from './followed-tables.ts';
 
 /** What alerts can be about. */

@@ -1,5 +1,5 @@
 import { formatError } from '../core/errors.ts';
-import { noticeTarget } from '../feed/delivery-target.ts';
+import { noticeTarget } from './delivery-target.ts';
 import type { Job } from './job.ts';
 import type { JobActions } from './job-actions.ts';
 import type { Notice } from './job-schema.ts';

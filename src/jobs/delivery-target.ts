@@ -1,7 +1,7 @@
 import { DeliveryError, UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
-import type { NoticeFields } from '../jobs/job-schema.ts';
-import { type NoticeTarget, sendNotice } from '../jobs/webhook.ts';
+import type { NoticeFields } from './job-schema.ts';
+import { type NoticeTarget, sendNotice } from './webhook.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
