@@ -1,36 +1,38 @@
 import { JobError, UsageError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
-import { type OpenJobOptions, openJob } from '../jobs/check-job.ts';
-import { checkQueries } from '../jobs/check-queries.ts';
-import { requireKeptRanges } from '../jobs/check-retention.ts';
+import { openJob } from '../jobs/check-job.ts';
 import type { Job } from '../jobs/job.ts';
-import { jobFiles, shownState } from '../jobs/list-jobs.ts';
+import { shownState } from '../jobs/list-jobs.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
 import { describeHistory, describeJob, describeRecord } from '../jobs/show-job.ts';
 import { drawTable } from '../sql/text-table.ts';
 import type { Context } from './context.ts';
+import { openJobs, openOptions } from './job-files.ts';
+
+interface ListFlags {
+  readonly warehouse?: string;
+  /** Maximum number of runs that are shown. */
+  readonly limit?: number;
+}
 
 /** `tonlake job list`: checks job files, and shows a job with its runs, or a line for each job of a folder. @throws {UsageError} */
-export async function listJobs(context: Context, path: string, options: OpenJobOptions, limit: number): Promise<void> {
-  const files = await jobFiles(path);
-  const opened: OpenedJob[] = [];
-  for (const file of files) {
-    const one = await openRuns(file, options);
-    await checkQueries(one.job);
-    opened.push(one);
-  }
-  const jobs = opened.map(({ job }) => job);
-  requireKeptRanges(jobs, options.now);
+export async function listJobs(
+  context: Context,
+  paths: readonly string[],
+  { warehouse, limit = 20 }: ListFlags,
+): Promise<void> {
+  const now = Date.now();
+  const opened = await Promise.all((await openJobs(paths, warehouse)).map(runsOf));
   const [only] = opened;
-  if (only !== undefined && files[0] === path) return showJob(context, only, options, limit);
+  if (only !== undefined && only.job.file === paths[0]) return showJob(context, only, now, limit);
   const rows: (readonly string[])[] = [];
   for (const { job, history, records } of opened) {
     const last = records.at(-1);
     const state = last === undefined ? 'never ran' : await shownState(last, history.folder);
-    const next = job.schedule?.times.after(options.now);
+    const next = job.schedule?.times.after(now);
     const lastRun = last === undefined ? undefined : { due: last.due, state };
     context.print({ ...summaryOf(job, next), lastRun }, () => '');
     const schedule = job.schedule === undefined ? '' : `${job.schedule.cron} (${job.schedule.zone})`;
@@ -40,9 +42,9 @@ export async function listJobs(context: Context, path: string, options: OpenJobO
   context.write(await drawTable(['job', 'network', 'schedule', 'next run', 'last run', 'state'], rows));
 }
 
-async function showJob(context: Context, one: OpenedJob, options: OpenJobOptions, limit: number): Promise<void> {
+async function showJob(context: Context, one: OpenedJob, now: number, limit: number): Promise<void> {
   const { job, history } = one;
-  const next = job.schedule?.times.after(options.now);
+  const next = job.schedule?.times.after(now);
   const records = one.records.slice(-limit);
   const stateOf = (record: JobRecord): Promise<string> => shownState(record, history.folder);
   const runs = await Promise.all(records.map(async (record) => ({ ...record, state: await stateOf(record) })));
@@ -54,10 +56,10 @@ async function showJob(context: Context, one: OpenedJob, options: OpenJobOptions
 export async function showLog(
   { write }: Context,
   file: string,
-  options: OpenJobOptions,
+  warehouse: string | undefined,
   id: string | undefined,
 ): Promise<void> {
-  const { job, history, records } = await openRuns(file, options);
+  const { job, history, records } = await openRuns(file, warehouse);
   const record = id === undefined ? records.at(-1) : records.find((each) => each.id === id);
   if (record === undefined) {
     throw new UsageError(`usage: expected a run of ${job.name}, got ${id ?? 'none'}`, {
@@ -75,14 +77,14 @@ export async function showLog(
 export async function requireRecent(
   context: Context,
   file: string,
-  options: OpenJobOptions,
+  warehouse: string | undefined,
   sinceMs: number,
 ): Promise<void> {
-  const { job, records } = await openRuns(file, options);
+  const { job, records } = await openRuns(file, warehouse);
   const endOf = ({ attempts }: JobRecord): number => Date.parse(attempts.at(-1)?.endedAt ?? '');
   const done = records.filter(({ state }) => state === 'done').sort((a, b) => endOf(a) - endOf(b));
   const last = done.at(-1);
-  const from = options.now - sinceMs;
+  const from = Date.now() - sinceMs;
   if (last !== undefined && endOf(last) >= from) return context.print(last, describeRecord);
   const got = last === undefined ? 'none at all' : `the last one at ${isoOf(endOf(last))}`;
   throw new JobError(`job ${job.name}: expected a run that ended well since ${isoOf(from)}, got ${got}`, {
@@ -97,8 +99,11 @@ interface OpenedJob {
   readonly records: readonly JobRecord[];
 }
 
-async function openRuns(file: string, options: OpenJobOptions): Promise<OpenedJob> {
-  const job = await openJob(file, options);
+async function openRuns(file: string, warehouse: string | undefined): Promise<OpenedJob> {
+  return runsOf(await openJob(file, openOptions(warehouse)));
+}
+
+async function runsOf(job: Job): Promise<OpenedJob> {
   const history = await JobHistory.open(job.warehouse, job.name);
   return { job, history, records: await history.read() };
 }

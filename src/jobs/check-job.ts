@@ -18,7 +18,7 @@ import { type CronTimes, openCron, outOfStep } from './cron.ts';
 import type { Job, JobIceberg, JobSchedule } from './job.ts';
 import { type JobRange, parseJobRange } from './job-range.ts';
 import { type JobFields, noticeKeys } from './job-schema.ts';
-import { type JobNames, loadNames } from './known-names.ts';
+import { loadNames } from './known-names.ts';
 import { type ParsedJob, readJob } from './parse-job.ts';
 
 export interface OpenJobOptions {
@@ -30,19 +30,15 @@ export interface OpenJobOptions {
   readonly fallbackWarehouse?: string | undefined;
 }
 
-export interface CheckOptions extends OpenJobOptions {
-  readonly names: JobNames;
-}
-
 /** Reads a job file and checks every name, range, zone and path in it. @throws {UsageError} with line and column */
 export async function openJob(file: string, options: OpenJobOptions): Promise<Job> {
-  return checkJob(await readJob(file), { ...options, names: await loadNames() });
+  return checkJob(await readJob(file), options);
 }
 
 /** @throws {UsageError} with line and column */
-export async function checkJob(parsed: ParsedJob, options: CheckOptions): Promise<Job> {
+export async function checkJob(parsed: ParsedJob, options: OpenJobOptions): Promise<Job> {
   const { fields } = parsed;
-  const { names } = options;
+  const names = await loadNames();
   const network = parsed.yaml.placed(['network'], () => resolveNetwork(fields.network));
   requireNames(parsed, ['pipelines'], fields.pipelines, 'pipeline', names.pipelines);
   const selection = await checkSelection(parsed);

@@ -74,7 +74,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'an unknown check',
       text: `${HEAD}checks: [unique]`,
-      says: 'expected a check, got unique (jobs/nightly.yaml:4:10); hint: did you mean unique_transactions?',
+      says: 'expected a check, got unique (jobs/nightly.yaml:4:10); hint: did you mean unique_keys?',
     },
     {
       name: 'an unknown report',

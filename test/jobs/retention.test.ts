@@ -7,7 +7,6 @@ import { checkJob } from '../../src/jobs/check-job.ts';
 import { requireKeptRanges } from '../../src/jobs/check-retention.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { jobActions } from '../../src/jobs/job-actions.ts';
-import { loadNames } from '../../src/jobs/known-names.ts';
 import { parseJob } from '../../src/jobs/parse-job.ts';
 import { runJob } from '../../src/jobs/run-job.ts';
 import { describeJob } from '../../src/jobs/show-job.ts';
@@ -20,10 +19,9 @@ import { freshFolder } from '../scratch.ts';
 import { type FakeActions, fakeActions } from './fakes.ts';
 import { NIGHT } from './support.ts';
 
-const names = await loadNames();
 const HEAD = 'network: mainnet\npipelines: [transactions, message_links]\n';
 const jobOf = async (text: string, file = 'jobs/nightly.yaml', warehouse?: string): Promise<Job> =>
-  checkJob(parseJob(text, file), { names, now: NIGHT, warehouse });
+  checkJob(parseJob(text, file), { now: NIGHT, warehouse });
 const retain = (range: string, more = 'keep: 90d') => `${HEAD}range: ${range}\nretention: {${more}}\n`;
 
 describe('what a job keeps', () => {

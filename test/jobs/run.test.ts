@@ -63,7 +63,7 @@ function freshPlace(): Place {
 
 const FULL = `${HEAD}range: yesterday
 marts: [gas_fees_daily, block_times]
-checks: [unique_transactions]
+checks: [unique_keys]
 reports:
   - {report: network-daily, output: 'OUT/network-{date}.html', params: {day: '{date}'}}
 exports:
@@ -91,7 +91,7 @@ describe('a run of a job', () => {
       'export blocks done',
       'mart gas_fees_daily done',
       'mart block_times done',
-      'check unique_transactions done',
+      'check unique_keys done',
       'report network-daily done',
       'rows blocks done',
       'publish 2 done',
@@ -129,9 +129,9 @@ describe('a run of a job', () => {
   });
 
   test('publishes when a check of all of them is skipped', async () => {
-    const text = FULL.replace('[unique_transactions]', 'all');
+    const text = FULL.replace('[unique_keys]', 'all');
     const { record } = await freshPlace().run(text, {
-      runChecks: async () => [{ name: 'unique_transactions', status: 'skipped', offenders: 0, reason: 'no table' }],
+      runChecks: async () => [{ name: 'unique_keys', status: 'skipped', offenders: 0, reason: 'no table' }],
     });
     expect(record.state).toBe('done');
     expect(record.steps).toContainEqual(
@@ -152,17 +152,17 @@ describe('a run of a job', () => {
   test.each<{ name: string; over: FakeActions; code: string; says: RegExp }>([
     {
       name: 'a check fails',
-      over: { runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }] },
+      over: { runChecks: async () => [{ name: 'unique_keys', status: 'failed', offenders: 3 }] },
       code: 'checks-failed',
-      says: /^job nightly: 1 of 1 checks failed: unique_transactions; nothing was published; hint: tonlake test/,
+      says: /^job nightly: 1 of 1 checks failed: unique_keys; nothing was published; hint: tonlake test/,
     },
     {
       name: 'a check that the job names is skipped',
       over: {
-        runChecks: async () => [{ name: 'unique_transactions', status: 'skipped', offenders: 0, reason: 'no table' }],
+        runChecks: async () => [{ name: 'unique_keys', status: 'skipped', offenders: 0, reason: 'no table' }],
       },
       code: 'checks-failed',
-      says: /1 of 1 checks failed: unique_transactions \(skipped\); nothing was published/,
+      says: /1 of 1 checks failed: unique_keys \(skipped\); nothing was published/,
     },
     {
       name: 'the export is not whole',
@@ -418,9 +418,9 @@ describe('a range', () => {
 
   test('days that an earlier run has exported need no source', async () => {
     const place = freshPlace();
-    const text = `${HEAD}range: yesterday\nchecks: [unique_transactions]\n`;
+    const text = `${HEAD}range: yesterday\nchecks: [unique_keys]\n`;
     const outage = { withChain: () => Promise.reject(new Error('no answer')) };
-    const failed = async () => [{ name: 'unique_transactions', status: 'failed', offenders: 1 } as const];
+    const failed = async () => [{ name: 'unique_keys', status: 'failed', offenders: 1 } as const];
     const first = await place.run(text, { runChecks: failed });
     expect(first.record).toMatchObject({ state: 'failed', range: { blocks: '1221:1230' } });
     const again = await place.run(text, outage);
@@ -457,7 +457,7 @@ describe('a range', () => {
     for (const [at, over] of [{ withChain }, failing, { withChain }, { withChain }].entries()) {
       const isFailing = over === failing;
       const { record } = await place.run(
-        isFailing ? `${text}checks: [unique_transactions]\n` : text,
+        isFailing ? `${text}checks: [unique_keys]\n` : text,
         over,
         NIGHT + at * 3_600_000,
       );
@@ -514,14 +514,14 @@ notify: [{command: [told], on: success}]
 
 describe('notices', () => {
   const text = `${HEAD}range: yesterday
-checks: [unique_transactions]
+checks: [unique_keys]
 notify:
   - {command: [on-failure]}
   - {command: [on-success], on: success}
   - {command: [always], on: always}
 `;
   const failed: FakeActions = {
-    runChecks: async () => [{ name: 'unique_transactions', status: 'failed', offenders: 3 }],
+    runChecks: async () => [{ name: 'unique_keys', status: 'failed', offenders: 3 }],
   };
 
   test('are sent for the chosen results, with the record as JSON', async () => {

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../core/errors.ts';
-import { fallbackWarehouse } from '../../project/project-file.ts';
 import { parseCount, parseDuration } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { addSchedule } from './schedule-command.ts';
@@ -51,9 +50,7 @@ export function addJob(program: Command): void {
     .action(
       inContext(async (context: Context<JobFlags>, path: string | undefined) => {
         const { listJobs } = await import('../job-show.ts');
-        const { jobsPlace } = await import('../../jobs/list-jobs.ts');
-        const { flags } = context;
-        await listJobs(context, path ?? (await jobsPlace()), openOptions(flags), flags.limit ?? 20);
+        await listJobs(context, path === undefined ? [] : [path], context.flags);
       }),
     );
   withWarehouse(job.command('log'))
@@ -68,9 +65,9 @@ export function addJob(program: Command): void {
     .action(
       inContext(async (context: Context<JobFlags>, file: string, id: string | undefined) => {
         const { requireRecent, showLog } = await import('../job-show.ts');
-        const { since } = context.flags;
-        if (since === undefined) await showLog(context, file, openOptions(context.flags), id);
-        else await requireRecent(context, file, openOptions(context.flags), since);
+        const { since, warehouse } = context.flags;
+        if (since === undefined) await showLog(context, file, warehouse, id);
+        else await requireRecent(context, file, warehouse, since);
       }),
     );
   addSchedule(job);
@@ -81,20 +78,16 @@ function withWarehouse(command: Command): Command {
 }
 
 async function run(context: Context<JobFlags>, file: string): Promise<void> {
-  const [{ openJob }, { checkQueries }, { dryRunJob, runOnce }] = await Promise.all([
+  const [{ openJob }, { checkQueries }, { openOptions }, { dryRunJob, runOnce }] = await Promise.all([
     import('../../jobs/check-job.ts'),
     import('../../jobs/check-queries.ts'),
+    import('../job-files.ts'),
     import('../job-live.ts'),
   ]);
-  const { at, dryRun } = context.flags;
-  const job = await openJob(file, openOptions(context.flags));
+  const { at, dryRun, warehouse } = context.flags;
+  const job = await openJob(file, openOptions(warehouse));
   await checkQueries(job);
   await (dryRun === true ? dryRunJob : runOnce)(context, job, parseTime(at));
-}
-
-/** The option has priority over the warehouse of the job file; the environment and the project have not. */
-function openOptions({ warehouse }: JobFlags) {
-  return { warehouse, fallbackWarehouse: fallbackWarehouse(), now: Date.now() };
 }
 
 function parseTime(text: string | undefined): number | undefined {
