@@ -3,6 +3,7 @@ import { formatError, UsageError } from '../core/errors.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import type { ExportOptions } from '../export/open-export.ts';
+import { placeFlags } from '../iceberg/place-flags.ts';
 import type { PublishAlong } from '../iceberg/publish-along.ts';
 import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
 import type { CatalogPlace } from '../iceberg/rest/catalog-place.ts';
@@ -46,14 +47,6 @@ export function withPublishing(command: Command): Command {
   return withPublishPlace(command.addOption(format));
 }
 
-/** Flags of a place, as the user writes them. */
-const PLACE_FLAGS = {
-  location: '--location',
-  catalog: '--catalog',
-  namespace: '--namespace',
-  catalogWarehouse: '--catalog-warehouse',
-} as const satisfies Readonly<Record<keyof PlaceFlags, string>>;
-
 /**
  * Where the tables of a command are published along with its commits; undefined if they are not.
  * @throws {UsageError} `bad-option`, `bad-catalog`, `no-namespace`
@@ -61,11 +54,13 @@ const PLACE_FLAGS = {
 export async function publishPlaceOf(flags: PublishFlags, network: string): Promise<PublishPlace | undefined> {
   if (flags.publish !== undefined)
     return { location: flags.location, catalog: await catalogOf(flags, async () => network) };
-  const [, given] = Object.entries(PLACE_FLAGS).find(([name]) => flags[name as keyof PlaceFlags] !== undefined) ?? [];
+  const { location, catalog: uri, namespace, catalogWarehouse } = flags;
+  const place = placeFlags(location, { uri, namespace, warehouse: catalogWarehouse });
+  const [given] = Object.entries(place).find(([, value]) => value !== undefined) ?? [];
   if (given === undefined) return undefined;
-  throw new UsageError(`usage: expected --publish with ${given}`, {
+  throw new UsageError(`usage: expected --publish with --${given}`, {
     code: 'bad-option',
-    hint: `add --publish iceberg, or remove ${given}`,
+    hint: `add --publish iceberg, or remove --${given}`,
   });
 }
 
@@ -118,10 +113,7 @@ export const describeUnpublished = (message: string): string =>
   `warning: the tables were not published, and will be tried again after later commits: ${message}`;
 
 /** The last publication of a command that was interrupted failed; the command that publishes to the same place. */
-export function describeLastUnpublished(error: unknown, { location, catalog }: PublishPlace = {}): string {
-  const again = suggest('publish iceberg', '', {
-    ...{ location, catalog: catalog?.uri, namespace: catalog?.namespace.join('.') },
-    'catalog-warehouse': catalog?.warehouse,
-  });
+export function describeLastUnpublished(error: unknown, place: PublishPlace = {}): string {
+  const again = suggest('publish iceberg', '', placeFlags(place.location, place.catalog));
   return `warning: the last rows were not published; ${again} does it: ${formatError(error)}`;
 }

@@ -2,6 +2,7 @@ import { JobError } from '../core/errors.ts';
 import { counted, formatCount } from '../core/format.ts';
 import { formatSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
+import { placeFlags } from '../iceberg/place-flags.ts';
 import { type Finding, formatFinding } from '../verify/finding.ts';
 import type { VerifyReport } from '../verify/verify.ts';
 import { warehousePath } from '../warehouse/index.ts';
@@ -102,15 +103,8 @@ export async function publishIceberg(context: StepContext): Promise<void> {
 }
 
 function notPublished({ name, warehouse, iceberg }: Job, skipped: readonly string[]): JobError {
-  const { catalog } = iceberg ?? {};
-  const flags = {
-    warehouse,
-    catalog: catalog?.uri,
-    namespace: catalog?.namespace,
-    'catalog-warehouse': catalog?.warehouse,
-  };
   return new JobError(`job ${name}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
     code: 'not-published',
-    hint: `${suggest('publish iceberg', '', flags)} tells why`,
+    hint: `${suggest('publish iceberg', '', { warehouse, ...placeFlags(iceberg?.location, iceberg?.catalog) })} tells why`,
   });
 }

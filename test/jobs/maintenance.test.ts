@@ -74,6 +74,22 @@ test('iceberg comes last, and is refused before a run into a DuckDB warehouse', 
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('file.yaml:7:')]);
 });
 
+test('tables that were not published are named, with the command that publishes to the same place', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const place = '{catalog: "http://127.0.0.1:1", namespace: a.b, warehouse: c, location: /data/w}';
+  const text = `network: mainnet\npipelines: [blocks]\nrange: yesterday\niceberg: ${place}\n`;
+  const { actions } = fakeActions({
+    publishIceberg: async () => ({ entry: 7, tables: 4, published: 3, skipped: ['blocks'] }),
+  });
+  const job = await jobOf(text, 'jobs/nightly.yaml', warehouse);
+  const { error } = await runJob({ job, actions, effects: realEffects, due: NIGHT });
+  const flags = `--warehouse ${warehouse} --location /data/w --catalog http://127.0.0.1:1 --namespace a.b --catalog-warehouse c`;
+  expect(error).toMatchObject({
+    ...{ code: 'not-published', hint: `tonlake publish iceberg ${flags} tells why` },
+    message: expect.stringContaining('skipped blocks'),
+  });
+});
+
 test('a DuckDB warehouse is verified, and has nothing to merge', async () => {
   const cwd = freshFolder();
   const text = JOB.replace('warehouse: w', 'warehouse: w.duckdb');
