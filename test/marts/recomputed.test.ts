@@ -225,6 +225,16 @@ describe('where single amounts are the greatest that a column takes', () => {
   });
 });
 
+test('a swap has the pool that paid on the day before its trace ended', async () => {
+  const path = await copyOf(warehouse);
+  const dayLater = "UPDATE _rows.actions SET block_date = block_date + 1 WHERE type = 'jetton_swap'";
+  await damage(path, `${dayLater} AND block_date = DATE '2026-05-01'`);
+  await buildMarts(path, { names: ['dex_swaps'], full: true });
+  const swaps =
+    "SELECT count(*) > 10, count(*) - count(pool_address) FROM dex_swaps WHERE block_date = DATE '2026-05-02'";
+  expect(await rowsOf(swaps, path)).toEqual([[true, '0']]);
+});
+
 test('amounts in tokens keep all digits, and those that do not fit are null', async () => {
   const database = await Database.open(':memory:');
   for (const { statement } of declaredMacros()) await database.run(statement());
