@@ -50,10 +50,18 @@ function isMissingParent(error: unknown, path: string): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT' && dirname(path) !== path;
 }
 
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}
+
+/** @throws what says nothing about the path, as a fault of the disk */
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isDirectory(),
-    () => false,
+    (error) => {
+      if (isAbsent(error)) return false;
+      throw error;
+    },
   );
 }
 

@@ -93,7 +93,7 @@ class FilesWriter implements Writer {
     this.staging = { form: 'final', stagingPath };
     this.entries = ledger.entries;
     this.instance = instance;
-    this.rows = entryRows(backend, ledger, { pathOf });
+    this.rows = entryRows(backend, ledger, { pathOf, refresh: () => this.refresh() });
     if (backend.isShared) this.rivals = new Set();
     this.stage = (files, span) => this.#writes.stage?.(files, span) ?? files;
     this.#declarations = new DeclarationFolder(backend.objects);

@@ -34,9 +34,8 @@ export interface BucketBackend extends Backend {
   readonly objects: ObjectStore;
 }
 
-/** A place in an object store. @param path `s3://bucket/prefix` */
-export function bucketBackend(path: string): BucketBackend {
-  const objects = openS3Store(path);
+/** A place in an object store. @param path `s3://bucket/prefix` @param objects what is there */
+export function bucketBackend(path: string, objects: ObjectStore = openS3Store(path)): BucketBackend {
   const access = () => remoteAccess(path);
   return {
     ...{ path, isShared: true, objects },

@@ -83,7 +83,8 @@ async function sortFiles(
   );
   const needed = new Set<string>();
   const superseded = new Set<string>();
-  for (const entry of entries.all) {
+  // A commit that is incomplete will stay so: its files are collected by their age, as those that no entry names.
+  for (const entry of entries.after(0)) {
     for (const path of filesOf(entry)) (gone.has(entry.id) ? superseded : needed).add(path);
   }
   return { needed, superseded };

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { missingFile } from '../../files/damaged-data.ts';
@@ -37,7 +38,7 @@ export async function clearFiles(
     if (entries.isAside(entry.id)) for (const path of filesOf(entry)) aside.add(path);
   }
   for (const each of entries.superseded) {
-    if (isNeeded(each, grace, published, entries.all)) for (const path of each.files) superseded.add(path);
+    if (isNeeded(ledger, each, grace, published)) for (const path of each.files) superseded.add(path);
   }
   const { tables, pinned } = layoutOf(warehouse);
   const [shown, steady] = [new Set(await listFiles(tables)), new Set(await listFiles(pinned))];
@@ -62,12 +63,19 @@ export async function clearFiles(
 
 /** True if superseded files of an entry stay: for readers that may still be open, or because they are published. */
 function isNeeded(
+  ledger: LedgerFolder,
   { number, by }: Superseded,
-  grace: { readonly now: number; readonly ms: number },
+  { now, ms }: { readonly now: number; readonly ms: number },
   published: readonly number[],
-  all: readonly LedgerEntry[],
 ): boolean {
-  return grace.now - timeOf(by, grace.now, all) < grace.ms || isPublished(published, number, by.number);
+  const isOver = now - timeOf(by, now, ledger.entries.all) >= ms && now - putAt(ledger, by, now) >= ms;
+  return !isOver || isPublished(published, number, by.number);
+}
+
+/** When an entry became visible: later than it says if the machine slept meanwhile. Unknown if a clock was wrong. */
+function putAt(ledger: LedgerFolder, { number }: Successor, now: number): number {
+  const time = statSync(ledger.entryPath(number), { throwIfNoEntry: false })?.ctimeMs ?? now;
+  return time < now ? time : Number.NEGATIVE_INFINITY;
 }
 
 /** When something was committed. If that is in the future, the clock was ahead: it was not after any later commit. */
@@ -88,19 +96,20 @@ async function publishedFiles(
   // With a listener, every entry is read. The opened ledger has already reported what is damaged.
   await ledger.refresh(() => {});
   return ledger.entries.superseded
-    .filter((each) => isNeeded(each, { now: 0, ms: Number.NEGATIVE_INFINITY }, published, []))
+    .filter(({ number, by }) => isPublished(published, number, by.number))
     .flatMap(({ files }) => files);
 }
 
 /** True if {@link clearFiles} has nothing to remove later: the files of all entries that were superseded, or set aside, are gone. */
 export async function isCleared(
   warehouse: string,
-  { entries }: LedgerFolder,
+  ledger: LedgerFolder,
   grace: { readonly now: number; readonly ms: number },
 ): Promise<boolean> {
+  const { entries } = ledger;
   // Files of entries that a checkpoint left out may be published, too.
   if ((await publishedNumbers(diskObjects(warehouse))).length > 0) return false;
-  const isWaiting = entries.superseded.some((each) => each.files.length > 0 && isNeeded(each, grace, [], entries.all));
+  const isWaiting = entries.superseded.some((each) => each.files.length > 0 && isNeeded(ledger, each, grace, []));
   return !isWaiting && entries.all.every((entry) => !entries.isAside(entry.id) || filesOf(entry).length === 0);
 }
 

@@ -38,7 +38,7 @@ export function requireUnrivalled({ draft, id, rivals, isReplaced, pipelines = [
 }
 
 /** The error of a commit whose rows another writer has committed, or whose replaced rows another one has replaced. */
-function committedMeanwhile(pipeline: string, spans: readonly Span[], rival?: LedgerEntry): StoreError {
+export function committedMeanwhile(pipeline: string, spans: readonly Span[], rival?: LedgerEntry): StoreError {
   const by = rival === undefined ? '' : ` as entry ${rival.number}`;
   return new StoreError(
     `store: ${pipeline} ${shortSpans(spans)}: another writer has committed these rows meanwhile${by}`,

@@ -3,22 +3,47 @@ import { dirname, join } from 'node:path';
 import { statIfAny } from '../../files/disk.ts';
 import type { Backend } from '../backend.ts';
 import { dateIn } from '../file-layout.ts';
+import { spansOf } from '../ledger/done-spans.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
+import { filesOf } from '../ledger/pruned-entries.ts';
+import { committedMeanwhile } from '../ledger/rival-entries.ts';
 import type { EntryDay, EntryRows, LedgerEntry, TableFile } from '../store.ts';
 import { requireCommitted, selectEntries } from './entry-files.ts';
 
-/** {@link EntryRows} of Parquet files. @param pathOf where they are read: files may have been kept on this machine */
+/**
+ * {@link EntryRows} of Parquet files.
+ *
+ * @param pathOf where they are read: files may have been kept on this machine
+ * @param refresh reads what other writers have committed
+ */
 export function entryRows(
   backend: Backend,
   ledger: LedgerFolder,
-  { pathOf }: Pick<Backend, 'pathOf'> = backend,
+  { pathOf, refresh }: Pick<Backend, 'pathOf'> & { readonly refresh: () => Promise<void> },
 ): EntryRows {
+  /** Another writer may have taken a file out of force so long ago that it was collected since. */
+  const unlessReplaced = async (file: TableFile, work: Promise<unknown>): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      if (!backend.isShared) throw error;
+      const holds = (entry: LedgerEntry): boolean => filesOf(entry).includes(file.path);
+      const before = ledger.entries.effective.find(holds);
+      await refresh();
+      if (before === undefined || ledger.entries.effective.some(holds)) throw error;
+      throw committedMeanwhile(before.pipeline, spansOf(before));
+    }
+  };
   return {
     select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
     days: async (table) => ledger.entries.effective.flatMap((entry) => daysOf(entry, table)),
     requireSound: async ({ tables }) => {
       for (const file of Object.values(tables).flatMap(({ files }) => files)) {
-        requireCommitted(backend.path, file, await backend.sumOf(file.path));
+        const sum = backend.sumOf(file.path);
+        await unlessReplaced(
+          file,
+          sum.then((found) => requireCommitted(backend.path, file, found)),
+        );
       }
     },
     localFolder: async (files, scratch) => {
@@ -28,7 +53,7 @@ export function entryRows(
         const path = join(folder, file.path);
         if ((await statIfAny(path)) !== undefined) continue;
         await mkdir(dirname(path), { recursive: true });
-        await fetchFile(backend, file, path);
+        await unlessReplaced(file, fetchFile(backend, file, path));
       }
       return folder;
     },

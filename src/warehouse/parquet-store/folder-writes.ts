@@ -21,6 +21,9 @@ const PRUNE_EVERY = 100;
 /** How long superseded entries stay in memory: longer than the time between two catalogs, so that these see which tables have changed. */
 const KEPT_MS = 600_000;
 
+/** What follows commits, beside later ones. */
+export type CatalogWork = Pick<CatalogWriter, 'open' | 'schedule' | 'close'>;
+
 /** The writer of a folder, which holds its lock. */
 export class FolderWrites implements Writes {
   readonly stagingPath: string;
@@ -29,14 +32,14 @@ export class FolderWrites implements Writes {
   readonly #path: string;
   readonly #options: StoreOptions;
   readonly #ledger: LedgerFolder;
-  readonly #catalog: CatalogWriter;
+  readonly #catalog: CatalogWork;
   readonly #folders: SettledFolders;
   /** True if the next writer will have nothing to clear; and whether it was so before the commit that runs. */
   #isSettled = false;
   #wasSettled = false;
 
-  /** @param path absolute */
-  constructor(path: string, ledger: LedgerFolder, options: StoreOptions) {
+  /** @param path absolute @param catalog default: the catalog for other programs */
+  constructor(path: string, ledger: LedgerFolder, options: StoreOptions, catalog?: CatalogWork) {
     this.stagingPath = layoutOf(path).stage;
     // Stages, queries and the catalog share it.
     this.instance = new Instance(writerSettings(this.stagingPath, 'writer', { threads: 2, memoryMb: 384 }));
@@ -44,7 +47,7 @@ export class FolderWrites implements Writes {
     this.#path = path;
     this.#options = options;
     this.#ledger = ledger;
-    this.#catalog = new CatalogWriter(path, ledger, this.instance, options);
+    this.#catalog = catalog ?? new CatalogWriter(path, ledger, this.instance, options);
     this.#folders = new SettledFolders(path);
   }
 
@@ -60,6 +63,8 @@ export class FolderWrites implements Writes {
 
   async open(): Promise<void> {
     await clearFolder(this.stagingPath);
+    // A writer that was killed may have put an entry that a loss of power would take back, while what it superseded is collected.
+    await syncPath(layoutOf(this.#path).ledger);
     if (await this.#folders.take()) this.#isSettled = true;
     else await this.clear();
     await this.#catalog.open();

@@ -1,0 +1,122 @@
+import { isCommittedMeanwhile, StoreError } from '../../src/core/errors.ts';
+import { PublishedEntries } from '../../src/warehouse/garbage/published-entries.ts';
+import { GRACE_MS, type SimulatedWarehouse, type SimulatedWriter } from './warehouse.ts';
+
+/** How long after it was read a state may still be marked as published: as `publish iceberg` does it. */
+const MARK_WITHIN_MS = 20 * 60_000;
+
+/** Writes for a while, as a run, a merge and a removal do. */
+export async function write(place: SimulatedWarehouse): Promise<void> {
+  await expectingFaults(place, async () => {
+    const { random, effects } = place.world;
+    const writer = await place.open();
+    const works: readonly (() => Promise<unknown>)[] = [
+      ...Array.from({ length: 5 }, () => () => writer.add()),
+      ...[() => writer.replace(), () => writer.forget(), () => writer.merge(), () => writer.merge(), () => writer.clear()],
+      () => effects.sleep(random.below(GRACE_MS)),
+    ];
+    try {
+      for (let left = random.within(1, 12); left > 0; left--) await attempt(random.pick(works));
+    } finally {
+      await writer.close();
+    }
+  });
+}
+
+/** One piece of work: another writer may have been faster. */
+async function attempt(work: (() => Promise<unknown>) | undefined): Promise<void> {
+  try {
+    await work?.();
+  } catch (error) {
+    if (!isCommittedMeanwhile(error)) throw error;
+  }
+}
+
+/** Reads a state, and its files again before the grace period ends: they stay as they were. */
+export async function read(place: SimulatedWarehouse): Promise<void> {
+  await expectingFaults(place, async () => {
+    const { world, truth } = place;
+    const ledger = place.backend().ledger();
+    for (let left = world.random.within(1, 4); left > 0; left--) {
+      const startedAt = world.now;
+      await ledger.refresh();
+      const files = truth.check(ledger).map((path) => [path, place.file(path)] as const);
+      await world.sleep(world.random.below(GRACE_MS));
+      if (world.now - startedAt >= GRACE_MS) continue;
+      const changed = files.find(([path, before]) => before === undefined || place.file(path)?.equals(before) !== true);
+      if (changed !== undefined) throw new Error(`${changed[0]} changed or went within the grace period of a reader`);
+    }
+  });
+}
+
+/** Takes each commit once, in order, as `consume` does. */
+export async function consume(place: SimulatedWarehouse): Promise<void> {
+  await expectingFaults(place, async () => {
+    const { world, truth } = place;
+    const ledger = place.backend().ledger();
+    let cursor = world.random.happens(0.5) ? 0 : world.random.below(truth.last + 1);
+    for (let left = world.random.within(1, 4); left > 0; left--) {
+      await ledger.refresh();
+      const to = ledger.entries.lastNumber;
+      const given = (await ledger.log(cursor)).map(({ number }) => number);
+      const expected = truth.complete(cursor, to);
+      if (given.join() !== expected.join())
+        throw new Error(`after ${cursor}, the log up to ${to} gave ${given.join()} instead of ${expected.join()}`);
+      cursor = to;
+      await world.sleep(world.random.below(60_000));
+    }
+  });
+}
+
+/** Publishes a state, whose files then stay until it is taken back. */
+export async function publish(place: SimulatedWarehouse, published: Map<string, readonly string[]>): Promise<void> {
+  await expectingFaults(place, async () => {
+    const { world, truth } = place;
+    const backend = place.backend();
+    // A place of its own: publications to one place exclude each other.
+    const target = String(world.process?.pid);
+    const marks = new PublishedEntries(backend.objects, target);
+    const ledger = backend.ledger();
+    await ledger.refresh();
+    const readAt = world.effects.now();
+    const { effective, lastNumber: number } = ledger.entries;
+    const last = ledger.entries.all.at(-1);
+    if (last?.number !== number) return;
+    truth.check(ledger);
+    const files = effective.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
+    await marks.mark({ number, id: last.id, publishedAt: readAt });
+    if (world.effects.now() - readAt <= MARK_WITHIN_MS) {
+      await backend.keep(files);
+      published.set(`${number} in ${target}`, files.map(({ path }) => path));
+      await world.sleep(world.random.below(40 * GRACE_MS));
+    }
+    published.delete(`${number} in ${target}`);
+    await marks.unmark([number]);
+  });
+}
+
+/** Throws what only a defect can have thrown: without a fault of its own, a process can lose to others, and no more. */
+async function expectingFaults(place: SimulatedWarehouse, work: () => Promise<void>): Promise<void> {
+  const { process } = place.world;
+  try {
+    await work();
+  } catch (error) {
+    const code = error instanceof StoreError ? error.code : undefined;
+    if (code === 'busy' || code === 'too-late' || code === 'committed-meanwhile') return;
+    const isOwnFault = (process?.faults ?? 0) > 0 && isFault(error);
+    if (!isOwnFault) throw error;
+    place.world.note(`ended: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** True if an error was made by a call that failed. */
+function isFault(error: unknown): boolean {
+  return error instanceof Error && (/\bEIO\b/.test(error.message) || isFault(error.cause));
+}
+
+/** The last writer: what is left is collected. */
+export async function settle(place: SimulatedWarehouse): Promise<void> {
+  const writer: SimulatedWriter = await place.open();
+  await writer.clear();
+  await writer.close();
+}

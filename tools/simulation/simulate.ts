@@ -1,0 +1,121 @@
+import { tmpdir } from 'node:os';
+import { consume, publish, read, settle, write } from './actors.ts';
+import { takeCalls, useMachine } from './node-calls.ts';
+import { ROOT, SimulatedWarehouse } from './warehouse.ts';
+import { type Troubles, World } from './world.ts';
+
+export interface Outcome {
+  readonly seed: number;
+  readonly calls: number;
+  /** Entries of the ledger at the end. */
+  readonly entries: number;
+  /** Hash of the history: the same for the same seed and number of calls. */
+  readonly trace: string;
+  /** What broke; undefined if nothing did. */
+  readonly broken: string | undefined;
+}
+
+const DAY_MS = 86_400_000;
+/** Processes at the same time. */
+const MOST = { folder: 4, bucket: 6 };
+
+/** Lets a seed choose what happens to a warehouse for a number of calls, and compares what is there with the truth all the while. */
+export async function simulate(seed: number, calls: number, tell?: (line: string) => void): Promise<Outcome> {
+  const world = new World(seed, tell);
+  const isBucket = seed % 2 === 1;
+  const place = new SimulatedWarehouse(world, isBucket);
+  process.env['TMPDIR'] = `${ROOT}/tmp`;
+  useMachine({ world, disk: place.disk });
+  try {
+    await live(place, calls);
+    if (world.broken === undefined) await end(place);
+  } catch (error) {
+    world.break(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    for (const process of [...world.processes]) world.kill(process);
+    useMachine(undefined);
+  }
+  const { trace, broken } = world;
+  return { seed, calls: world.calls, entries: count(place), trace, broken: broken?.message };
+}
+
+function count(place: SimulatedWarehouse): number {
+  try {
+    return place.truth.last;
+  } catch {
+    return 0;
+  }
+}
+
+/** The troubles of a seed: some have none of a kind. */
+function troublesOf({ random }: World): Troubles {
+  const some = (share: number): number => (random.happens(0.4) ? 0 : share * random.next());
+  return { fails: some(0.01), loses: some(0.01), kills: some(0.02), powerLosses: some(0.004), sleeps: some(0.004) };
+}
+
+async function live(place: SimulatedWarehouse, calls: number): Promise<void> {
+  const { world, truth, isBucket } = place;
+  const published = new Map<string, readonly string[]>();
+  world.troubles = troublesOf(world);
+  world.onPowerLoss = () => {
+    place.disk.losePower(world.random);
+    truth.lookAgain();
+    // A process that was killed while it published leaves its marks.
+  };
+  const actors = [
+    ...Array.from({ length: 4 }, () => ({ name: 'writer', main: () => write(place) })),
+    ...[{ name: 'reader', main: () => read(place) }, { name: 'reader', main: () => read(place) }],
+    { name: 'consumer', main: () => consume(place) },
+    { name: 'publisher', main: () => publish(place, published) },
+  ];
+  await world.run(calls, () => {
+    requirePublished(place, published);
+    const most = isBucket ? MOST.bucket : MOST.folder;
+    if (world.processes.length >= most) return;
+    const actor = world.random.pick(actors);
+    // Machines that share a bucket do not share a clock.
+    const skewMs = isBucket ? world.random.within(-DAY_MS, DAY_MS) / (world.random.happens(0.5) ? 1 : 1000) : 0;
+    if (actor !== undefined) world.start(actor.name, actor.main, skewMs);
+  });
+}
+
+/** Files of published states stay. */
+function requirePublished(place: SimulatedWarehouse, published: ReadonlyMap<string, readonly string[]>): void {
+  // Every call would be too often.
+  if (place.world.calls % 16 !== 0) return;
+  for (const [state, files] of published) {
+    const lost = files.find((path) => place.file(path) === undefined);
+    if (lost !== undefined) throw new Error(`${lost} is gone, and published as entry ${state}`);
+  }
+}
+
+/** Lets all end without further troubles. Then what was committed is there, and nothing else. */
+async function end(place: SimulatedWarehouse): Promise<void> {
+  const { world, truth } = place;
+  world.troubles = { fails: 0, loses: 0, kills: 0, powerLosses: 0, sleeps: 0 };
+  for (const process of [...world.processes]) world.kill(process);
+  truth.lookAgain();
+  world.now += 2 * DAY_MS;
+  world.start('last writer', () => settle(place));
+  await world.run(Number.POSITIVE_INFINITY);
+  if (world.broken !== undefined) return;
+  let files: readonly string[] = [];
+  world.start('last reader', async () => {
+    const ledger = place.backend().ledger();
+    await ledger.refresh();
+    if (ledger.entries.lastNumber !== truth.last) throw new Error('the last reader does not see the last entry');
+    files = truth.check(ledger);
+    const marked = (await place.backend().objects.list('iceberg/_entries/')).length > 0;
+    const left = [...place.dataFiles()].filter((path) => !files.includes(path));
+    if (!marked && left.length > 0) throw new Error(`${left[0]} is left, and no entry in force names it`);
+    const hidden = files.find((path) => !place.shown().has(path));
+    if (hidden !== undefined) throw new Error(`${hidden} is in force, and not in its folder`);
+  });
+  await world.run(Number.POSITIVE_INFINITY);
+}
+
+/** Once, before the first simulation. */
+export function prepare(): void {
+  tmpdir();
+  takeCalls();
+}
