@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 /**
  * Creates a folder with its parents.
  *
- * @returns the first created folder, undefined if all existed
+ * @returns the first created folder, or one that may be; undefined if all existed
  * @throws an error of the file system
  */
 export async function makeFolders(path: string): Promise<string | undefined> {
@@ -20,8 +20,9 @@ export async function makeFolders(path: string): Promise<string | undefined> {
       await mkdir(path).catch(unless(() => isFolder(path)));
       return first ?? path;
     }
-    if (await isFolder(path)) return undefined;
-    throw error;
+    if (!(await isFolder(path))) throw error;
+    // A call that failed may have made it all the same.
+    return isThere(error) ? undefined : path;
   }
 }
 
@@ -48,6 +49,10 @@ function makeOneSync(path: string, mode: number | undefined): void {
 
 function isMissingParent(error: unknown, path: string): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT' && dirname(path) !== path;
+}
+
+function isThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
 }
 
 function isAbsent(error: unknown): boolean {

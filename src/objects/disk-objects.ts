@@ -27,6 +27,13 @@ const PLACE_TRIES = 5;
  */
 export function diskObjects(root: string, drafts?: string): WarehouseObjects {
   const small = new SmallFiles();
+  /** Folders whose names, and those of their parents below the root, are synced: who made them may have been killed before that. */
+  const synced = new Set<string>();
+  const settle = async (folder: string): Promise<void> => {
+    await makeFolder(folder);
+    for (let at = folder; !synced.has(at) && at.startsWith(`${root}/`); at = dirname(at)) await syncPath(dirname(at));
+    synced.add(folder);
+  };
   // Called for many thousand entries, and `join` takes longer than the rest.
   const get = (key: string) => small.read(`${root}/${key}`);
   /** Writes a draft, and gives it its name. A writer of the warehouse may clear the folder of drafts meanwhile: then once more. */
@@ -35,7 +42,8 @@ export function diskObjects(root: string, drafts?: string): WarehouseObjects {
     for (let tries = 1; ; tries++) {
       const draft = join(folder, `${DRAFT}${realEffects.freshId()}-${basename(path)}`);
       try {
-        for (const each of new Set([folder, dirname(path)])) await makeFolder(each);
+        await makeFolder(folder);
+        await settle(dirname(path));
         await writeSynced(draft, bytes);
         return await name(draft);
       } catch (error) {

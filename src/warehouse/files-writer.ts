@@ -205,6 +205,10 @@ class FilesWriter implements Writer {
   async refresh(): Promise<void> {
     const fresh = await this.#ledger.refresh();
     requireOwnEntries(this.path, this.#opened.options.network, fresh);
-    for (const { id } of fresh) this.rivals?.add(id);
+    if (this.rivals === undefined) return;
+    const ids = new Set(fresh.map(({ id }) => id));
+    // Also parts of a commit that were there before its last one came: they are in force only now.
+    const isRival = ({ id, commitWith }: LedgerEntry): boolean => ids.has(id) || ids.has(commitWith ?? '');
+    for (const { id } of this.entries.all.filter(isRival)) this.rivals.add(id);
   }
 }

@@ -139,7 +139,7 @@ export function takeCalls(): void {
       const own = machineOf(given);
       if (own === undefined) return real?.(...given);
       const call = work as (own: Machine, ...given: unknown[]) => unknown;
-      return own.world.call(`${name} ${given.filter((each) => typeof each === 'string').slice(0, 2).join(' ')}`, () =>
+      return own.world.call(`${name} ${given.filter((each) => String(each).startsWith('/')).join(' ')}`, () =>
         String(given[0]).startsWith('/proc/') ? procFile(own, String(given[0])) : call(own, ...given),
       );
     };

@@ -44,7 +44,7 @@ export interface Troubles {
   readonly sleeps: number;
 }
 
-const NONE: Troubles = { fails: 0, loses: 0, kills: 0, powerLosses: 0, sleeps: 0 };
+export const NONE: Troubles = { fails: 0, loses: 0, kills: 0, powerLosses: 0, sleeps: 0 };
 
 /** A promise of the simulation was broken. */
 export class Broken extends Error {}

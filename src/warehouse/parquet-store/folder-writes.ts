@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { clearFolder, makeFolder, syncPath } from '../../files/disk.ts';
+import { clearFolder, failedWith, ifAny, listFolder, makeFolder, syncPath } from '../../files/disk.ts';
 import { takeAll } from '../../files/file-failure.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { Instance } from '../../sql/instance.ts';
@@ -63,11 +63,28 @@ export class FolderWrites implements Writes {
 
   async open(): Promise<void> {
     await clearFolder(this.stagingPath);
-    // A writer that was killed may have put an entry that a loss of power would take back, while what it superseded is collected.
-    await syncPath(layoutOf(this.#path).ledger);
-    if (await this.#folders.take()) this.#isSettled = true;
-    else await this.clear();
+    if (await this.#folders.take()) {
+      this.#isSettled = true;
+    } else {
+      await this.#syncNames();
+      await this.clear();
+    }
     await this.#catalog.open();
+  }
+
+  /**
+   * A writer that was killed may have made names that a loss of power would take back: an entry, while what it superseded is collected, or a
+   * folder, while the commits of others are in it.
+   */
+  async #syncNames(): Promise<void> {
+    const { ledger, tables, pinned } = layoutOf(this.#path);
+    const below = [tables, pinned].map(async (folder) => (await listFolder(folder)).map((name) => join(folder, name)));
+    const folders = [this.#path, ledger, tables, pinned, ...(await Promise.all(below)).flat()];
+    await Promise.all(folders.map((folder) => ifAny(syncPath(folder))));
+    // Which may be of another user.
+    await syncPath(dirname(this.#path)).catch((error) => {
+      if (!failedWith(error, 'EACCES')) throw error;
+    });
   }
 
   async place(files: readonly StagedFile[]): Promise<void> {
