@@ -26,12 +26,14 @@
 --   block_date: UTC day on which the trace ended
 WITH payouts AS (
   -- The messages by which pools of ston.fi (both versions), DeDust and TONCO tell what is to be paid.
-  SELECT tx_hash, source FROM messages WHERE direction = 'in' AND opcode IN (-113527745, 1702581493, -1387350283, -1579505299)
+  SELECT tx_hash, source, block_date FROM messages WHERE direction = 'in' AND opcode IN (-113527745, 1702581493, -1387350283, -1579505299)
 ), swaps AS (
-  SELECT trace_id, action_id, unnest(string_split(translate(transactions, '[]" ', ''), ',')) AS tx_hash FROM actions WHERE type = 'jetton_swap' AND success
+  SELECT trace_id, action_id, block_date, unnest(string_split(translate(transactions, '[]" ', ''), ',')) AS tx_hash FROM actions WHERE type = 'jetton_swap' AND success
 ), pools AS (
-  SELECT trace_id, action_id, any_value(source) AS pool FROM swaps JOIN payouts USING (tx_hash)
-  GROUP BY trace_id, action_id HAVING count(DISTINCT source) = 1
+  -- The trace may have ended on the day after. The dates keep a build of one day to the messages of two.
+  SELECT trace_id, action_id, swaps.block_date, any_value(source) AS pool FROM swaps
+  JOIN payouts ON payouts.tx_hash = swaps.tx_hash AND payouts.block_date BETWEEN swaps.block_date - 1 AND swaps.block_date
+  GROUP BY trace_id, action_id, swaps.block_date HAVING count(DISTINCT source) = 1
 )
 SELECT
   transactions->>'$[0]' AS tx_hash,
@@ -52,5 +54,5 @@ SELECT
   block_time,
   block_date
 FROM actions
-LEFT JOIN pools USING (trace_id, action_id)
+LEFT JOIN pools USING (trace_id, action_id, block_date)
 WHERE type = 'jetton_swap' AND success

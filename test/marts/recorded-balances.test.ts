@@ -75,7 +75,7 @@ test.runIf(hasShared)('recorded swaps have the pool that sent the payout', async
   );
   const messages = traces.flatMap(({ transactions: all }) =>
     Object.entries(all ?? {}).map(([tx_hash, { in_msg: message }]) => ({
-      ...{ tx_hash, direction: 'in', source: message?.source ?? null },
+      ...{ tx_hash, direction: 'in', source: message?.source ?? null, block_date: '2026-05-01' },
       opcode: message?.opcode === null || message === null ? null : Number(message.opcode) | 0,
     })),
   );
@@ -85,24 +85,14 @@ test.runIf(hasShared)('recorded swaps have the pool that sent the payout', async
   const database = await Database.open();
   try {
     await database.run(
-      `CREATE TABLE messages AS SELECT unnest(from_json($messages, '[{"tx_hash":"VARCHAR","direction":"VARCHAR","source":"VARCHAR","opcode":"INTEGER"}]'), recursive := true)`,
+      `CREATE TABLE messages AS SELECT unnest(from_json($messages, '[{"tx_hash":"VARCHAR","direction":"VARCHAR","source":"VARCHAR","opcode":"INTEGER","block_date":"DATE"}]'), recursive := true)`,
       { messages: JSON.stringify(messages) },
     );
-    const empty = [
-      'trace_id',
-      'sender',
-      'source',
-      'pool',
-      'asset_in',
-      'asset_out',
-      'query_id',
-      'block_time',
-      'block_date',
-    ];
+    const empty = ['trace_id', 'sender', 'source', 'pool', 'asset_in', 'asset_out', 'query_id', 'block_time'];
     const zero = ['end_utime', 'end_lt', 'swap_amount_in', 'swap_amount_out'];
     await database.run(
       `CREATE TABLE actions AS SELECT unnest(from_json($actions, '[{"type":"VARCHAR","success":"BOOLEAN","action_id":"VARCHAR","transactions":"JSON","dex":"VARCHAR"}]'), recursive := true),
-      ${[...empty.map((name) => `'' AS ${name}`), ...zero.map((name) => `0 AS ${name}`)].join(', ').replace("'' AS pool", 'NULL::VARCHAR AS pool')}`,
+      ${[...empty.map((name) => `'' AS ${name}`), ...zero.map((name) => `0 AS ${name}`), "DATE '2026-05-01' AS block_date"].join(', ').replace("'' AS pool", 'NULL::VARCHAR AS pool')}`,
       { actions: JSON.stringify(actions) },
     );
     const mart = (await loadMarts(registry)).find(({ name }) => name === 'dex_swaps');
