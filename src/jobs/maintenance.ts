@@ -103,8 +103,9 @@ export async function publishIceberg(context: StepContext): Promise<void> {
 }
 
 function notPublished({ name, warehouse, iceberg }: Job, skipped: readonly string[]): JobError {
+  const flags = { warehouse, ...placeFlags(iceberg?.location, iceberg?.catalog) };
   return new JobError(`job ${name}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
     code: 'not-published',
-    hint: `${suggest('publish iceberg', '', { warehouse, ...placeFlags(iceberg?.location, iceberg?.catalog) })} tells why`,
+    hint: `${suggest('publish iceberg', '', flags)} tells why`,
   });
 }
