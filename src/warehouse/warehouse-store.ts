@@ -144,7 +144,8 @@ export class WarehouseStore implements Store {
     requireUnrivalled({
       ...{ draft, id, pipelines: this.#options.pipelines },
       rivals: entries.effective.filter((entry) => rivals.has(entry.id)),
-      isReplaced: (each) => rivals.has(entries.successorOf(each)?.id ?? ''),
+      // The ledger forgets entries that were replaced long ago.
+      isReplaced: (each) => rivals.has(entries.successorOf(each)?.id ?? '') || !entries.has(each),
     });
   }
 

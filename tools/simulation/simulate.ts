@@ -84,7 +84,7 @@ async function live(place: SimulatedWarehouse, { calls, without = [], most }: Si
     if (world.processes.length >= (most ?? (isBucket ? MOST.bucket : MOST.folder))) return;
     const actor = world.random.pick(actors);
     // Machines that share a bucket do not share a clock.
-    const skewMs = isBucket ? world.random.within(-DAY_MS, DAY_MS) / (world.random.happens(0.5) ? 1 : 1000) : 0;
+    const skewMs = isBucket ? world.random.within(-DAY_MS / 4, DAY_MS / 4) / (world.random.happens(0.5) ? 1 : 1000) : 0;
     if (actor !== undefined) world.start(actor.name, actor.main, skewMs);
   });
 }

@@ -193,7 +193,7 @@ export class World {
     if (call === undefined) return;
     this.calls++;
     this.now += random.happens(0.02) ? random.within(1000, 60_000) : random.within(1, 40);
-    if (random.happens(troubles.sleeps)) this.now += random.within(1, 30) * 3_600_000;
+    if (random.happens(troubles.sleeps)) this.now += random.within(1, 20) * 3_600_000;
     if (random.happens(troubles.powerLosses)) return this.#losePower();
     const { process, name } = call;
     this.#running = process;

@@ -60,6 +60,8 @@ export function folderBackend(path: string): Backend {
     lastingOf: pinnedPath,
     keep: (files) =>
       guarded(`warehouse ${path}`, async () => {
+        // The writer of the last entry may have been killed before it synced it.
+        await syncPath(layoutOf(path).ledger);
         for (const file of files) await keepFile(path, file);
       }),
   };
