@@ -141,11 +141,12 @@ export class WarehouseStore implements Store {
     const { rivals } = this;
     if (rivals === undefined || rivals.size === 0) return;
     const { entries } = this.#writer;
+    const held = new Set(entries.all.map((entry) => entry.id));
     requireUnrivalled({
       ...{ draft, id, pipelines: this.#options.pipelines },
       rivals: entries.effective.filter((entry) => rivals.has(entry.id)),
       // The ledger forgets entries that were replaced long ago.
-      isReplaced: (each) => rivals.has(entries.successorOf(each)?.id ?? '') || !entries.has(each),
+      isReplaced: (each) => rivals.has(entries.successorOf(each)?.id ?? '') || !held.has(each),
     });
   }
 

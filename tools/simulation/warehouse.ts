@@ -132,7 +132,7 @@ export class SimulatedWriter {
     if (chosen === undefined) return;
     const from = random.within(chosen.from, chosen.to);
     const spans = cut({ from, to: Math.min(chosen.to, from + random.below(6)) }, random.within(1, 3));
-    await this.#commit(spans.map((span) => ({ pipeline, span, supersedes: [] })), []);
+    await this.#commit(spans.map((span) => ({ pipeline, span, supersedes: [] })));
   }
 
   /** The blocks of an entry, read anew. */
@@ -141,7 +141,7 @@ export class SimulatedWriter {
     if (entry === undefined) return;
     const { pipeline, supersedes } = ofEntry(entry);
     const spans = spansOf(entry);
-    await this.#commit(spans.map((span) => ({ pipeline, span, supersedes })), []);
+    await this.#commit(spans.map((span) => ({ pipeline, span, supersedes })));
   }
 
   /** Some blocks of an entry leave; the others are copied. */
@@ -206,14 +206,13 @@ export class SimulatedWriter {
 
   async #commit(
     parts: readonly { readonly pipeline: PipelineDef; readonly span: Span; readonly supersedes: readonly string[] }[],
-    forgotten: readonly (readonly [string, number])[],
   ): Promise<void> {
     const { truth, world } = this.#place;
     const version = world.effects.now() + world.random.next();
     const rowsOf = (pipeline: PipelineDef, span: Span): readonly Row[] =>
       range(span).map((block) => [pipeline.name, block, version] as const);
     const rows = parts.flatMap(({ pipeline, span }) => rowsOf(pipeline, span));
-    const change = truth.intend({ parts: parts.length, rows, forgotten });
+    const change = truth.intend({ parts: parts.length, rows, forgotten: [] });
     const ready: CommitPart[] = [];
     for (const { pipeline, span, supersedes } of parts) {
       const staged = await this.#stage(pipeline, world.effects.freshId(), span, rowsOf(pipeline, span));

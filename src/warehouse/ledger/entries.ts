@@ -286,11 +286,6 @@ export class Entries {
     return [...this.#pruned.superseded, ...kept];
   }
 
-  /** False for an entry that a checkpoint left out, or that was pruned. */
-  has(id: string): boolean {
-    return this.#all.some((entry) => entry.id === id);
-  }
-
   /** The entry that superseded another; undefined if the other was pruned. */
   successorOf(id: string): LedgerEntry | undefined {
     return this.#successors.get(id);
