@@ -1,6 +1,7 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type LedgerEntry, openStore } from '../warehouse/index.ts';
+import { takeAll } from '../files/file-failure.ts';
+import { type LedgerEntry, openStore, type SideConnection } from '../warehouse/index.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
@@ -88,8 +89,9 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
     onStep,
     setAside: new Set(options.damaged?.map(({ id }) => id)),
   });
+  let connection: SideConnection | undefined;
   try {
-    const connection = await store.connect();
+    connection = await store.connect();
     const context = await readMartContext({ store, connection, network, effects, marts, registry });
     const builds: MartBuild[] = [];
     for (const mart of chosen) {
@@ -100,7 +102,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
     }
     return builds;
   } finally {
-    await store.close();
+    await takeAll([() => connection?.close(), () => store.close()]);
   }
 }
 
