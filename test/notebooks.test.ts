@@ -66,6 +66,16 @@ describe('the Python of docs/notebooks.md', () => {
   }
 });
 
+test.skipIf(!hasModules(['duckdb']))('the line of docs/notebooks.md that refuses gaps names them', () => {
+  const refusing = blocksOf('python').find(({ code }) => code.includes('assert not (gaps'));
+  // All of the range is there and proven.
+  const { status, stderr } = run(PYTHON, 'block.py', (refusing?.code ?? '').replace("'missing'", "'proven'"));
+  expect([status, stderr.trim().split('\n').at(-1)]).toEqual([
+    1,
+    "AssertionError: [('transactions', 'transactions', 'proven', None, 4990, 5009, 20)]",
+  ]);
+});
+
 describe('the JavaScript of docs/notebooks.md', () => {
   test.each(blocksOf('js'))('$place runs in Node', ({ code }) => {
     const { status, stdout, stderr } = run(process.execPath, 'block.mjs', code);

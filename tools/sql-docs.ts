@@ -170,7 +170,9 @@ refuses the query (exit code 1). Jobs, reports and the library report the same g
 - If the query filters by \`block_date\` or \`block_time\`, only the days and times that it asks for are checked. Each must be in the
   warehouse from beginning to end. tonlake derives them from the whole condition, including parameters, \`WITH\` and views; an open
   condition (\`block_date >= ...\`) extends to the newest block. Lists and lookups describe the present, so they are checked by blocks only.
-- A mart has rows with \`_coverage\` false, or days for which it was not built.
+- A mart has rows whose \`_coverage\` is \`missing\`, was not built for some days, or lacks commits of its inputs.
+
+\`_coverage\` and \`_freshness\` have the same as rows ([reports.md](reports.md#queries)), also for [other programs](notebooks.md#duckdb).
 
 ## Bodies of messages
 

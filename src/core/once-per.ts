@@ -2,8 +2,10 @@
 export function oncePer<Key extends object, Result>(make: (key: Key) => Result): (key: Key) => Result {
   const made = new WeakMap<Key, { readonly result: Result }>();
   return (key) => {
-    const known = made.get(key) ?? { result: make(key) };
-    made.set(key, known);
-    return known.result;
+    const known = made.get(key);
+    if (known !== undefined) return known.result;
+    const result = make(key);
+    made.set(key, { result });
+    return result;
   };
 }

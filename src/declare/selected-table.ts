@@ -19,6 +19,13 @@ export interface SelectedTableOptions {
   readonly columns: readonly SelectedColumn[];
 }
 
+/** Added to every mart. */
+export const COVERAGE: SelectedColumn = {
+  name: '_coverage',
+  type: 'VARCHAR',
+  doc: 'proven, unproven or missing: the least that the warehouse has of the source rows; missing if a part of the day is',
+};
+
 /** The kind for each DuckDB type of a query result; other kinds of that type are written the same way. */
 const chosen: readonly KindName[] = [
   'text',

@@ -84,7 +84,8 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
   requireSameNetwork(reader.path, reader.network, options.network);
   const { path, network, kind } = reader;
   const store = await openStore({
-    ...{ path, network, kind, effects, tables: registry.tables, marts: marts.map(({ table }) => table) },
+    ...{ path, network, kind, effects, tables: registry.tables, pipelines: registry.pipelines },
+    ...{ marts: marts.map(({ table }) => table) },
     command: 'tonlake build',
     onStep,
     setAside: new Set(options.damaged?.map(({ id }) => id)),

@@ -1,11 +1,11 @@
 import { unknownName } from '../core/did-you-mean.ts';
 import { MartError } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
-import { kindOfType, type SelectedColumn, selectedTable } from '../declare/selected-table.ts';
+import { COVERAGE, kindOfType, type SelectedColumn, selectedTable } from '../declare/selected-table.ts';
 import type { TableDef } from '../declare/table.ts';
 import type { ScalarFunction } from '../sql/database.ts';
 import { lakeFileHashes } from '../sql/lake-files.ts';
-import { headerList, headerText, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
+import { columnDocs, headerList, headerText, martKeys, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
 import { bodyCalls } from '../warehouse/query/define-bodies.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Reads, readsIn } from '../warehouse/query/left-out-gaps.ts';
@@ -43,18 +43,6 @@ export interface MartDef {
   readonly table: TableDef;
 }
 
-const keys = {
-  required: ['question', 'grain', 'key', 'inputs', 'units'],
-  optional: ['optional', 'incremental', 'before', 'merge', 'columns'],
-} as const;
-
-/** Added to every mart. */
-export const COVERAGE: SelectedColumn = {
-  name: '_coverage',
-  type: 'VARCHAR',
-  doc: 'proven, unproven or missing: the least that the warehouse has of the source rows; missing if a part of the day is',
-};
-
 /** Loads under way and finished, by registry: the shipped files do not change. */
 const shipped = new WeakMap<Registry, Promise<readonly MartDef[]>>();
 
@@ -78,7 +66,7 @@ async function readMarts(registry: Registry, folder?: string): Promise<readonly 
   try {
     const references = new Map<string, readonly Reference[]>();
     const files: MartFile[] = [];
-    for (const given of await readSqlFiles('marts', folder, keys)) {
+    for (const given of await readSqlFiles('marts', folder, martKeys)) {
       const file = { ...given, ...(await bodyCalls(given.sql, { path: given.path })) };
       files.push(file);
       requireFreeName(registry, file);
@@ -220,14 +208,4 @@ async function describe(scratch: EmptyDatabase, file: SqlFile): Promise<readonly
       hint: 'cast it, for example to BIGINT, DECIMAL(38,0) or VARCHAR; numbers must not become floats',
     });
   });
-}
-
-/** `name (unit): meaning` of the header. */
-export function columnDocs(file: SqlFile): ReadonlyMap<string, Pick<SelectedColumn, 'unit' | 'doc'>> {
-  return new Map(
-    (file.header.get('columns') ?? []).map((line) => {
-      const [, name = line, unit, doc = ''] = /^(\w+)(?: \((\w+)\))?: (.*)$/.exec(line) ?? [];
-      return [name, { unit, doc }];
-    }),
-  );
 }

@@ -3,6 +3,7 @@ import type { Effects } from '../core/effects.ts';
 import { isCommittedMeanwhile, StoreError } from '../core/errors.ts';
 import { haveCommon } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
+import { COVERAGE } from '../declare/selected-table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import {
   type Covered,
@@ -19,7 +20,7 @@ import { describeLeftOut, type LeftOutGap } from '../warehouse/query/left-out-ga
 import { suggestRun } from '../warehouse/query/suggest-run.ts';
 import { commitSelect, martEntries } from './commit-mart.ts';
 import { describeLost, isForgotten } from './forgotten-inputs.ts';
-import { COVERAGE, type MartDef } from './load-marts.ts';
+import type { MartDef } from './load-marts.ts';
 import {
   coveredIn,
   entriesOf,

@@ -72,7 +72,8 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
   requireSameNetwork(reader.path, reader.network, options.network);
   const { path, network, kind } = reader;
   const store = await openStore({
-    ...{ path, network, kind, effects, tables: registry.tables, marts: [failuresTable], command: 'tonlake test' },
+    ...{ path, network, kind, effects, tables: registry.tables, pipelines: registry.pipelines },
+    ...{ marts: [failuresTable], command: 'tonlake test' },
   });
   try {
     const chosen = choose(withDeclared(loaded, registry, store.ledger()), options.names);

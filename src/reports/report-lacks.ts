@@ -1,4 +1,5 @@
 import { formatCount } from '../core/format.ts';
+import type { Registry } from '../declare/registry.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
 import { feeding, type Held } from '../warehouse/query/coverage.ts';
 import type { QueryCoverage } from '../warehouse/query/query-coverage.ts';
@@ -34,7 +35,7 @@ export async function lacksOfReport({
 }
 
 /** Of optional tables, only those with a history count, not those of readings; and not where they are missing altogether. */
-function mayLack({ registry, ledger }: Held, relation: string, optional: readonly string[]): boolean {
+function mayLack({ registry, ledger }: Held<Registry>, relation: string, optional: readonly string[]): boolean {
   const pipeline = feeding(registry, relation);
   if (!optional.includes(registry.tableOf(relation)?.name ?? relation)) return false;
   if (pipeline === undefined || ['snapshot', 'lookup'].includes(pipeline.walk.kind)) return true;

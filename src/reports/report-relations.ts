@@ -3,9 +3,10 @@ import { proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
+import { selectValues } from '../sql/select-values.ts';
 import { doneSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import type { Held } from '../warehouse/query/coverage.ts';
-import { addRelation, addStates, exportedEntries, walkedPipelines } from '../warehouse/query/state-relations.ts';
+import { addStates, exportedEntries, walkedPipelines } from '../warehouse/query/state-relations.ts';
 
 const entryColumns = {
   number: 'BIGINT',
@@ -35,7 +36,12 @@ export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_fr
  *
  * @param isPlanned true for a database in which selects are planned: the headers that `_held` reads are not asked for then
  */
-export async function addRelations(query: Query, held: Held, timezone: string, isPlanned = false): Promise<void> {
+export async function addRelations(
+  query: Query,
+  held: Held<Registry>,
+  timezone: string,
+  isPlanned = false,
+): Promise<void> {
   const ledger = exportedEntries(held.ledger, held.registry);
   await query(
     `CREATE OR REPLACE TEMP MACRO local_time(t) AS timezone(${quoteText(timezone)}, timezone('UTC', t::TIMESTAMP))`,
@@ -43,14 +49,10 @@ export async function addRelations(query: Query, held: Held, timezone: string, i
   await query(
     `CREATE OR REPLACE TEMP MACRO utc_time(t) AS timezone('UTC', timezone(${quoteText(timezone)}, t::TIMESTAMP))`,
   );
-  await addRelation(
-    query,
-    '_entries',
-    entryColumns,
-    ledger.map((entry) => entryRow(entry, held.registry)),
-  );
+  const entries = ledger.map((entry) => entryRow(entry, held.registry));
+  await query(`CREATE OR REPLACE TEMP TABLE _entries AS ${selectValues(entryColumns, entries)}`);
   await addStates(query, held);
-  await addRelation(query, '_done', doneColumns, doneRows(ledger));
+  await query(`CREATE OR REPLACE TEMP TABLE _done AS ${selectValues(doneColumns, doneRows(ledger))}`);
   await addHeldTimes(query, isPlanned);
 }
 
@@ -88,7 +90,7 @@ function entryRow(entry: LedgerEntry, { pipelines }: Registry) {
     requests: entry.requests,
     planned: entry.planned ?? null,
     retries: entry.retries,
-    committed_at: entry.committedAt.replace(/Z$/, ''),
+    committed_at: entry.committedAt,
   };
 }
 

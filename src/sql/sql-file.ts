@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { MartError } from '../core/errors.ts';
+import type { SelectedColumn } from '../declare/selected-table.ts';
 import { failedWith } from '../files/disk.ts';
 import { shippedFolder, shownPath } from './shipped-queries.ts';
 
@@ -22,6 +23,12 @@ interface HeaderKeys {
   readonly required: readonly string[];
   readonly optional: readonly string[];
 }
+
+/** Keys of the header of a mart. */
+export const martKeys: HeaderKeys = {
+  required: ['question', 'grain', 'key', 'inputs', 'units'],
+  optional: ['optional', 'incremental', 'before', 'merge', 'columns'],
+};
 
 /**
  * Reads the shipped marts or checks and those of a user's folder, each folder sorted by name. A user's file replaces the shipped one
@@ -46,7 +53,7 @@ export async function readSqlFiles(
 }
 
 /** Reads the shipped files of a kind, sorted by name. @throws {MartError} as {@link readSqlFiles} */
-export function readShippedSql(kind: 'ton', keys: HeaderKeys): readonly SqlFile[] {
+export function readShippedSql(kind: 'ton' | 'marts', keys: HeaderKeys): readonly SqlFile[] {
   const folder = shippedFolder(kind);
   const names = readdirSync(folder).filter((file) => file.endsWith('.sql'));
   return names
@@ -112,4 +119,14 @@ export function headerList(file: SqlFile, key: string): readonly string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+/** `name (unit): meaning` of the header. */
+export function columnDocs(file: SqlFile): Map<string, Pick<SelectedColumn, 'unit' | 'doc'>> {
+  return new Map(
+    (file.header.get('columns') ?? []).map((line) => {
+      const [, name = line, unit, doc = ''] = /^(\w+)(?: \((\w+)\))?: (.*)$/.exec(line) ?? [];
+      return [name, { unit, doc }];
+    }),
+  );
 }

@@ -39,12 +39,12 @@ export function joinStore(path: string, { network, marts = [], setAside }: Store
 class SharedStore {
   readonly network: string;
   readonly store: Store;
-  readonly #pipelines: NonNullable<StoreOptions['pipelines']>;
+  readonly #pipelines: StoreOptions['pipelines'];
   readonly #marts: TableDef[];
   readonly #users = new Set<SharingStore>();
   readonly #commits = new PQueue({ concurrency: 1 });
 
-  constructor(store: Store, { network, pipelines = [] }: StoreOptions, marts: TableDef[]) {
+  constructor(store: Store, { network, pipelines }: StoreOptions, marts: TableDef[]) {
     this.store = store;
     this.network = network;
     this.#pipelines = pipelines;

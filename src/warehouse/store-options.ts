@@ -15,8 +15,8 @@ export interface StoreOptions {
   readonly network: string;
   /** Every table that the warehouse may hold. */
   readonly tables: readonly TableDef[];
-  /** Pipelines whose declarations are stored with their commits. Default none. */
-  readonly pipelines?: readonly PipelineDef[];
+  /** Every pipeline that the warehouse may have rows of. Their declarations are stored with their commits. */
+  readonly pipelines: readonly PipelineDef[];
   /** Marts that may be committed. Rows that are there may come from older versions of their selects. */
   readonly marts?: readonly TableDef[];
   readonly effects: Effects;

@@ -95,7 +95,7 @@ export class WarehouseStore implements Store {
   /** Rows first, then the entries that name them: rows without an entry do not count. */
   async #commit(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
     if (parts.some(({ draft }) => draft.supersedes.length > 0)) this.requireKnown();
-    const { pipelines = [] } = this.#options;
+    const { pipelines } = this.#options;
     const staged = parts.map((part) => part.staged);
     let due: readonly DeclaredPart[] = parts.map((part) => {
       const pipeline = pipelines.find(({ name }) => name === part.draft.pipeline);

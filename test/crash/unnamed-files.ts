@@ -12,7 +12,7 @@ export async function unnamedFiles(warehouse: string, network: string, relay: S3
   const { objects } = bucketBackend(warehouse);
   relay.change = ({ path }, text) => (path.includes('list-type=2') ? aged(text) : text);
   const { tables } = await loadRegistry();
-  const store = await openStore({ path: warehouse, network, tables, effects: realEffects, graceMs: 0 });
+  const store = await openStore({ path: warehouse, network, tables, pipelines: [], effects: realEffects, graceMs: 0 });
   const removed = await store.clearSuperseded();
   const named = new Set(
     store

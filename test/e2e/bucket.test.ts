@@ -58,7 +58,7 @@ describe.skipIf(isMissing)(
       expect(await runInto(warehouse)).toMatchObject({ complete: true });
       expect(await hashTables(warehouse)).toEqual(inFolder);
       const { tables } = await loadRegistry();
-      const report = await compactWarehouse({ warehouse, tables, effects: realEffects });
+      const report = await compactWarehouse({ warehouse, tables, pipelines: [], effects: realEffects });
       expect(report).toMatchObject({ complete: true });
       expect(report.merged).toBeGreaterThan(0);
       expect(await hashTables(warehouse)).toEqual(inFolder);

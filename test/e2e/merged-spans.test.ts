@@ -58,7 +58,7 @@ function compact(warehouse: string, effects: Effects = realEffects) {
 }
 
 function storeOptions(path: string): StoreOptions {
-  return { path, network: sandbox.url, tables: registry.tables, effects: realEffects };
+  return { path, network: sandbox.url, tables: registry.tables, pipelines: registry.pipelines, effects: realEffects };
 }
 
 /** The entries in force of each pipeline, by what they cover. */

@@ -53,7 +53,7 @@ async function outdated(): Promise<string> {
   sandbox.setFaults({ lies: [{ seqno: LIAR, kind: 'mc-count-up' as LieKind }] });
   expect((await bring(path, 'blocks', BLOCKS)).complete).toBe(true);
   const { tables } = await loadRegistry();
-  await compactWarehouse({ warehouse: path, tables, effects: realEffects });
+  await compactWarehouse({ warehouse: path, tables, pipelines: [], effects: realEffects });
   expect((await headersOf(path))[0]).toBe("['1:100']");
   return path;
 }

@@ -28,7 +28,13 @@ test.each(['w', 'w.duckdb'])(
       await run({ pipelines: ['transactions'], network: sandbox.url, range: String(block), warehouse });
     }
     const { tables } = registry;
-    const store = await openStore({ path: warehouse, network: sandbox.url, tables, effects: realEffects });
+    const store = await openStore({
+      path: warehouse,
+      network: sandbox.url,
+      tables,
+      pipelines: [],
+      effects: realEffects,
+    });
     const statements: string[] = [];
     const query: Query = (sql, parameters) => {
       statements.push(sql);

@@ -193,7 +193,13 @@ describe('follow', () => {
     const consumer = new Consumer();
     await take(consumer, path, { batchRows: 30 }, 2);
     const { tables } = registry;
-    const store = await openStore({ path, network: (await lastSpan(path)).network, tables, effects: realEffects });
+    const store = await openStore({
+      path,
+      network: (await lastSpan(path)).network,
+      tables,
+      pipelines: [],
+      effects: realEffects,
+    });
     await expect(take(consumer, path)).rejects.toMatchObject({ code: 'busy' });
     const end = new AbortController();
     // A consumer that waits tries again.

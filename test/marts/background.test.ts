@@ -37,7 +37,7 @@ async function open(chosen: readonly MartDef[], commitMs = 0, all: readonly Mart
   };
   const store = await openStore({
     ...{ path: await copyOf(source), network: 'sandbox', effects: { ...effects, monotonic: realEffects.monotonic } },
-    ...{ tables: registry.tables, marts: all.map(({ table }) => table), onStep },
+    ...{ tables: registry.tables, pipelines: registry.pipelines, marts: all.map(({ table }) => table), onStep },
   });
   const [builds, failures]: [MartBuiltEvent[], string[]] = [[], []];
   const background = new BackgroundMarts({

@@ -10,7 +10,7 @@ import { countItems, freshPath, killOwner } from './warehouses.ts';
 export const tables = [items, parts];
 
 export function compact(warehouse: string, more: Partial<CompactOptions> = {}) {
-  return compactWarehouse({ warehouse, tables, effects: realEffects, ...more });
+  return compactWarehouse({ warehouse, tables, pipelines: [], effects: realEffects, ...more });
 }
 
 /** Compacts a warehouse. @returns a copy from each step, as a kill would leave it */

@@ -332,6 +332,7 @@ test('the path chooses the store, unless something lies there', async () => {
       path: join(folder, name),
       network: 'sandbox',
       tables: [items],
+      pipelines: [],
       effects: realEffects,
       ...(kind === undefined ? {} : { kind }),
     });

@@ -5,12 +5,15 @@ import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { open } from '../../src/library/open.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
+import { loadMarts, martOf } from '../../src/marts/load-marts.ts';
 import { Database } from '../../src/sql/database.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
-import { openStore } from '../../src/warehouse/index.ts';
+import { compactWarehouse, openStore } from '../../src/warehouse/index.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();
+const declarations = { tables: registry.tables, pipelines: registry.pipelines };
 const COLUMNS =
   "select column_name, comment from duckdb_columns() where table_name = 'transactions' and schema_name = 'main'";
 const VIEWS =
@@ -42,6 +45,23 @@ describe.each(['w', 'w.duckdb'])('other programs find our docs in %s', (name) =>
     }
   });
 
+  test('of marts and of what is there, too, also after a merge', { timeout: 60_000 }, async () => {
+    await buildMarts(path, { names: ['transactions_daily'] });
+    if (name === 'w') await compactWarehouse({ warehouse: path, ...declarations, effects: realEffects });
+    const mart = martOf(await loadMarts(registry), 'transactions_daily');
+    const database = await Database.open(file, { access_mode: 'READ_ONLY' });
+    try {
+      const grain =
+        "select comment from duckdb_views() where schema_name = 'main' and view_name = 'transactions_daily'";
+      expect((await database.query(grain)).rows).toEqual([[mart.grain]]);
+      const lacking = `select table_name, column_name from duckdb_columns() where schema_name = 'main' and comment is null
+        and table_name in ('transactions_daily', '_coverage', '_freshness')`;
+      expect((await database.query(lacking)).rows).toEqual([]);
+    } finally {
+      database.close();
+    }
+  });
+
   test('and in SQL of tonlake', async () => {
     const lake = await open({ warehouse: path });
     try {
@@ -61,9 +81,7 @@ test('a new catalog of tables whose rows all left is written', { timeout: 60_000
   await run({ pipelines: ['transactions'], network: 'sandbox', range: '1:5', warehouse });
   await forgetRange({ warehouse, pipelines: ['transactions'], range: '1:5' });
   rmSync(file);
-  await (
-    await openStore({ path: warehouse, network: 'sandbox', tables: registry.tables, effects: realEffects })
-  ).close();
+  await (await openStore({ path: warehouse, network: 'sandbox', ...declarations, effects: realEffects })).close();
   const database = await Database.open(file, { access_mode: 'READ_ONLY' });
   try {
     expect((await database.query(VIEWS)).rows).toContainEqual(['transactions', registry.table('transactions').grain]);

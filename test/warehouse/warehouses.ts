@@ -21,6 +21,7 @@ export async function openTestStore(path: string, more: Partial<OpenStoreOptions
     path,
     network: 'sandbox',
     tables: [items, parts],
+    pipelines: [],
     effects: realEffects,
     command: 'tonlake run x',
     ...more,

@@ -194,7 +194,7 @@ test('it saves now and then, what is new since the last save; small files are me
 test('a warehouse that is being written by another is waited for at the end', async () => {
   const warehouse = join(freshFolder(), 'w');
   const { tables } = await loadRegistry();
-  const other = await openStore({ path: warehouse, network: sandbox.url, tables, effects: realEffects });
+  const other = await openStore({ path: warehouse, network: sandbox.url, tables, pipelines: [], effects: realEffects });
   let naps = 0;
   const patient = {
     ...effects,
@@ -252,7 +252,14 @@ test('a save that is killed has committed all of its rows, or none', async () =>
       await cp(join(folder, 'w'), moments.at(-1) ?? '', { recursive: true, filter });
     };
     const store = await openStore({
-      ...{ path: join(folder, 'w'), network: sandbox.url, tables: registry.tables, effects: realEffects, onStep },
+      ...{
+        path: join(folder, 'w'),
+        network: sandbox.url,
+        tables: registry.tables,
+        pipelines: [],
+        effects: realEffects,
+        onStep,
+      },
     });
     const rows = [1, 2, 3].map((n): Sighting => {
       const external_hash = Buffer.alloc(32, 3 * round + n).toString('base64');

@@ -60,7 +60,7 @@ async function renewCatalog(warehouse: string): Promise<void> {
     import('../../warehouse/index.ts'),
     import('../../warehouse/query/warehouse-registry.ts'),
   ]);
-  await rebuildCatalog(warehouse, (await warehouseRegistry(warehouse)).tables);
+  await rebuildCatalog(warehouse, await warehouseRegistry(warehouse));
 }
 
 async function requireFolders(paths: readonly string[]): Promise<void> {

@@ -64,8 +64,8 @@ export function addPublish(program: Command): void {
 
 async function publishDuckdb(context: Context): Promise<void> {
   const { rebuildCatalog } = await import('../../warehouse/index.ts');
-  const { tables } = await context.registry();
-  const path = await rebuildCatalog(await context.warehouse(), tables, await context.networkCheck());
+  const registry = await context.registry();
+  const path = await rebuildCatalog(await context.warehouse(), registry, await context.networkCheck());
   context.write(`${path}\n`);
 }
 

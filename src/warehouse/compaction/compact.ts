@@ -18,8 +18,8 @@ export interface CompactOptions {
   /** Path of the warehouse. */
   readonly warehouse: string;
   readonly tables: readonly TableDef[];
-  /** Pipelines whose entries are merged once their rows are final. Default none. */
-  readonly pipelines?: readonly PipelineDef[] | undefined;
+  /** Pipelines whose entries are merged once their rows are final. */
+  readonly pipelines: readonly PipelineDef[];
   /** Returns the spans in which to merge. It may refuse the warehouse by throwing. Default: everywhere. */
   readonly limit?: ((held: Reader) => Promise<readonly Span[] | undefined>) | undefined;
   /** Maximum size of a merged file, in bytes. Default 128 MB. */
@@ -86,13 +86,13 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
   if (kind === 'duckdb') return report(before, 0, true);
   const { onStep } = options;
   const store = await openStore({
-    ...{ path, network, tables, effects, kind, command: 'tonlake compact', pipelines: options.pipelines ?? [] },
+    ...{ path, network, tables, effects, kind, command: 'tonlake compact', pipelines: options.pipelines },
     onStep,
   });
   try {
     const groups = planMerges(store.ledger(), {
       ...{ tables, targetBytes, range },
-      pipelines: options.pipelines ?? [],
+      pipelines: options.pipelines,
     });
     let merged = 0;
     // Groups that another process has merged, or otherwise replaced, meanwhile.

@@ -10,6 +10,7 @@ import { Database } from '../../sql/database.ts';
 import { putEmptyFile } from '../empty-files.ts';
 import type { Declarations } from '../ledger/declarations.ts';
 import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger/entries.ts';
+import { stateViews } from '../query/state-relations.ts';
 import { declaredRelations, ROWS_SCHEMA, rowsOf, tableView, tonStatements } from '../relations/declared-relations.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import { requireWritable, type SchemaColumn, schemaOf } from '../relations/table-schema.ts';
@@ -20,7 +21,7 @@ const DECLARATIONS = '_declarations';
 
 /**
  * Contents of the file of a DuckDB warehouse: the rows of each table with the number of their ledger entry (`_rows.<table>`),
- * views without that number (`<table>`), the ledger (`_ledger`, and the view `_commits`) and the network (`_meta`).
+ * views without that number (`<table>`), the ledger (`_ledger`, and the views `_commits`, `_coverage` and `_freshness`) and the network (`_meta`).
  */
 const layout = [
   'CREATE TABLE _meta (name VARCHAR, value VARCHAR)',
@@ -29,6 +30,7 @@ const layout = [
     rows JSON, requests BIGINT, committed_at TIMESTAMP, superseded_by BIGINT, entry VARCHAR)`,
   `CREATE VIEW _commits AS SELECT number, id, pipeline, span_from, span_to, verdict, rows, requests, committed_at
     FROM _ledger WHERE superseded_by IS NULL`,
+  ...stateViews({ registry: { pipelines: [] }, ledger: [], removals: [] }),
   ROWS_SCHEMA,
 ];
 

@@ -9,8 +9,11 @@ import { quoteName } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
 import { Instance } from '../../sql/instance.ts';
 import type { Query } from '../../sql/query-result.ts';
+import { FORGOTTEN } from '../ledger/done-spans.ts';
 import type { Entries } from '../ledger/entries.ts';
 import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
+import type { Held } from '../query/coverage.ts';
+import { stateViews } from '../query/state-relations.ts';
 import { writerSettings } from '../reader-settings.ts';
 import { rowsOf } from '../relations/declared-relations.ts';
 import { roleViews } from '../relations/role-views.ts';
@@ -156,11 +159,22 @@ class DuckdbWriter implements Writer {
         await step('insert entry');
         await insertEntry(this.#database, entry);
       }
+      await this.#database.run(stateViews(this.#heldWith(drafted.map(({ entry }) => entry))).join(';\n'));
       await step('commit');
     };
     await this.#database.withMemory(() => this.#database.transaction(write));
     for (const { entry } of drafted) this.entries.add(entry);
     return drafted.length;
+  }
+
+  /** What the ledger will be after a commit. */
+  #heldWith(added: readonly LedgerEntry[]): Held {
+    const superseded = new Set(added.flatMap(({ supersedes }) => supersedes));
+    return {
+      registry: this.#options,
+      ledger: [...this.entries.effective, ...added].filter(({ id }) => !superseded.has(id)),
+      removals: [...this.entries.forgotten, ...added.filter(({ scope }) => scope === FORGOTTEN)],
+    };
   }
 
   async settle(): Promise<void> {}

@@ -26,7 +26,7 @@ export class CatalogWriter {
   constructor(path: string, ledger: LedgerFolder, instance: Instance, options: StoreOptions) {
     this.#path = path;
     this.#options = options;
-    this.#catalog = new Catalog(path, ledger, instance, options.tables);
+    this.#catalog = new Catalog(path, ledger, instance, options);
   }
 
   /** Finds out if the catalog shows what is committed. If not, the next commit or `close` replaces it. */

@@ -2,6 +2,7 @@ import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { oncePer } from '../../core/once-per.ts';
 import { sha256Of } from '../../core/sha256.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { stateOf, statIfAny, syncPath } from '../../files/disk.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
@@ -9,12 +10,15 @@ import type { Instance } from '../../sql/instance.ts';
 import { declaredTon, tonViews } from '../../sql/ton-views.ts';
 import { putEmptyFile } from '../empty-files.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { stateViews } from '../query/state-relations.ts';
 import { commitsView } from '../relations/commits-view.ts';
 import { emptyCatalog, rowsOf } from '../relations/declared-relations.ts';
 import { martsIn } from '../relations/mart-views.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import { readBeside, selectFiles, viewOf } from '../relations/table-relation.ts';
 import { schemaOf } from '../relations/table-schema.ts';
+import type { LedgerEntry } from '../store.ts';
+import type { StoreOptions } from '../store-options.ts';
 import { groupFiles, pathsIn } from './entry-files.ts';
 
 /**
@@ -26,16 +30,23 @@ export class Catalog {
   readonly #ledger: LedgerFolder;
   readonly #instance: Instance;
   readonly #tables: readonly TableDef[];
+  readonly #pipelines: readonly PipelineDef[];
   /** State of the catalog that the next one may be a copy of. */
   #current: string | undefined;
   /** Number of the last entry that it includes. */
   #seen = 0;
 
-  constructor(warehouse: string, ledger: LedgerFolder, instance: Instance, tables: readonly TableDef[]) {
+  constructor(
+    warehouse: string,
+    ledger: LedgerFolder,
+    instance: Instance,
+    { tables, pipelines }: Pick<StoreOptions, 'tables' | 'pipelines'>,
+  ) {
     this.#warehouse = warehouse;
     this.#ledger = ledger;
     this.#instance = instance;
     this.#tables = tables;
+    this.#pipelines = pipelines;
   }
 
   /** True if the catalog shows what is committed, so that opening need not write it again. Later ones start from it. */
@@ -96,9 +107,14 @@ export class Catalog {
   async #stamp(): Promise<string> {
     const file = await statIfAny(layoutOf(this.#warehouse).catalog);
     const rows = this.#tables.map(rowsOfOneFile);
-    const sql = [...emptyCatalog(this.#tables), ...rows, readBeside(this.#warehouse)([]), commitsView([])];
+    const sql = [...emptyCatalog(this.#tables), ...rows, readBeside(this.#warehouse)([]), ...this.#states([], [])];
     const ids = this.#ledger.entries.effective.map(({ id }) => id);
     return sha256Of([...sql, ...ids, file?.size, file?.mtimeMs].join('\n'));
+  }
+
+  /** SQL of the commits, of what is there, and of how current marts are. */
+  #states(ledger: readonly LedgerEntry[], removals: readonly LedgerEntry[]): readonly string[] {
+    return [commitsView(ledger), ...stateViews({ registry: { pipelines: this.#pipelines }, ledger, removals })];
   }
 
   async #writeStamp(): Promise<void> {
@@ -120,7 +136,7 @@ export class Catalog {
       ...this.#tables.filter(({ name }) => changed.has(name)).map((table) => viewOf(rowsOf(table.name), select(table))),
       // A mart that is built again may have other columns.
       ...changedMarts.flatMap((mart) => [viewOf(quoteName(mart.name), select(mart)), ...commentsOn(mart)]),
-      commitsView(entries.effective),
+      ...this.#states(entries.effective, entries.forgotten),
       ...tonOver(changedMarts, [...this.#tables, ...marts]),
     ];
   }

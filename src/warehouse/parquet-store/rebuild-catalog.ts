@@ -4,12 +4,12 @@ import { realEffects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { suggest } from '../../core/suggest.ts';
-import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
 import { layoutOf } from '../ledger/ledger-folder.ts';
 import { openReader, openStore } from '../open-store.ts';
 import type { Reader } from '../reader.ts';
+import type { StoreOptions } from '../store-options.ts';
 
 /**
  * Writes the catalog of a Parquet warehouse again, for example after a move. A DuckDB warehouse is its own catalog.
@@ -20,7 +20,7 @@ import type { Reader } from '../reader.ts';
  */
 export async function rebuildCatalog(
   warehouse: string,
-  tables: readonly TableDef[],
+  { tables, pipelines }: Pick<StoreOptions, 'tables' | 'pipelines'>,
   accept: (reader: Pick<Reader, 'path' | 'network'>) => void = () => undefined,
 ): Promise<string> {
   if (isObjectUrl(warehouse)) throw noCatalog(warehouse);
@@ -35,6 +35,7 @@ export async function rebuildCatalog(
     path,
     network,
     tables,
+    pipelines,
     effects: realEffects,
     kind,
     command: 'tonlake publish duckdb',

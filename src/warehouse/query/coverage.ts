@@ -1,3 +1,4 @@
+import { oncePer } from '../../core/once-per.ts';
 import {
   greatest,
   intersectSpans,
@@ -8,15 +9,19 @@ import {
   wholeRange,
 } from '../../core/span.ts';
 import { isEphemeral, isFinal, type PipelineDef, proofOf } from '../../declare/pipeline.ts';
-import type { Registry } from '../../declare/registry.ts';
 import { dateIn } from '../file-layout.ts';
 import { doneSpans, PARTIAL, quarantinedSpans, spansOf, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 
+/** Pipelines that are known: a registry, or those that a store was opened with. */
+export interface KnownPipelines {
+  readonly pipelines: readonly PipelineDef[];
+}
+
 /** A ledger, and the declarations of what it holds. */
-export interface Held {
-  readonly registry: Registry;
+export interface Held<Known extends KnownPipelines = KnownPipelines> {
+  readonly registry: Known;
   /** Entries in force. */
   readonly ledger: readonly LedgerEntry[];
   /** Entries that record removals. */
@@ -44,7 +49,7 @@ export interface Coverage {
 
 /** The blocks that a warehouse is about: from the first to the last one of which it has anything. */
 export function rangeOf({ ledger, registry }: Pick<Held, 'ledger' | 'registry'>): readonly Span[] {
-  const lasting = new Set(registry.lasting);
+  const lasting = new Set(registry.pipelines.filter((pipeline) => !isEphemeral(pipeline)).map(({ name }) => name));
   return wholeRange(ledger.filter(({ pipeline }) => lasting.has(pipeline)).map(({ span }) => span));
 }
 
@@ -110,10 +115,11 @@ export function describeParts(parts: readonly Part<string>[], format = shortSpan
 }
 
 /** The pipeline that feeds a table, or the table of a view; undefined for any other relation, and for pending data. */
-export function feeding(registry: Registry, relation: string): PipelineDef | undefined {
-  const table = registry.tableOf(relation)?.name;
-  return registry.pipelines.find(
-    (pipeline) => !isEphemeral(pipeline) && pipeline.tables.some(({ name }) => name === table),
+export function feeding({ pipelines }: KnownPipelines, relation: string): PipelineDef | undefined {
+  return pipelines.find(
+    (pipeline) =>
+      !isEphemeral(pipeline) &&
+      pipeline.tables.some(({ name, views }) => name === relation || views.some((view) => view.name === relation)),
   );
 }
 
@@ -151,19 +157,25 @@ function laterThan(
   const newest = greatest(through.values());
   const isDaily = built.some(({ mart: stamp }) => stamp?.day !== undefined);
   const reads = new Set(built.flatMap(({ mart: stamp }) => stamp?.reads ?? []));
-  const later = held.ledger.filter((entry) =>
-    daysOf(entry, reads).some((day) => {
-      const seen = through.get(day) ?? (isDaily && day !== undefined ? 0 : newest);
-      return isAsked(day) && (entry.copies ?? entry.number) > seen;
-    }),
-  );
+  const later = held.ledger.filter((entry) => {
+    const number = entry.copies ?? entry.number;
+    const isLater = (day: string | undefined): boolean =>
+      isAsked(day) && number > (through.get(day) ?? (isDaily && day !== undefined ? 0 : newest));
+    const days = daysByTable(entry);
+    return [...reads].some((name) => days.get(name)?.some(isLater) === true);
+  });
   const feeds = new Set([...reads].map((name) => feeding(held.registry, name)?.name));
   const removed = isDaily ? [] : held.removals.filter(({ pipeline, number }) => feeds.has(pipeline) && number > newest);
   return [...later, ...removed, ...[...reads].flatMap((name) => laterThan(held, name, isAsked, [...open, mart]))];
 }
 
-/** UTC days of the rows that an entry has of some tables; undefined for rows of any day. */
-function daysOf({ tables }: LedgerEntry, names: ReadonlySet<string>): readonly (string | undefined)[] {
-  const own = Object.entries(tables).filter(([name, { rows }]) => names.has(name) && rows > 0);
-  return own.flatMap(([, { files }]) => (files.length === 0 ? [undefined] : files.map(({ path }) => dateIn(path))));
-}
+/** UTC days of the rows that an entry has of each table; undefined for rows of any day. Each mart asks for those of its inputs. */
+const daysByTable = oncePer(({ tables }: LedgerEntry): ReadonlyMap<string, readonly (string | undefined)[]> => {
+  const filled = Object.entries(tables).filter(([, { rows }]) => rows > 0);
+  return new Map(
+    filled.map(([name, { files }]) => [
+      name,
+      files.length === 0 ? [undefined] : [...new Set(files.map(({ path }) => dateIn(path)))],
+    ]),
+  );
+});

@@ -72,7 +72,7 @@ export class QueryCoverage {
     return lacksIn(held, isLimited ? await this.#heldTimes(held.ledger) : [], scans);
   }
 
-  async held(): Promise<Held> {
+  async held(): Promise<Held<Registry>> {
     const { ledger, forgotten } = this.#reader;
     return { registry: this.#registry, ledger: await ledger(), removals: await forgotten() };
   }
@@ -114,7 +114,7 @@ export async function lacksOfTable(reader: Reader, registry: Registry, relation:
 }
 
 /** What some relations of a warehouse lack, one line each. */
-export function lacksIn(held: Held, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
+export function lacksIn(held: Held<Registry>, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
   const names = [...new Set(scans.map(({ relation }) => relation))];
   return [
     ...neverExported(held, names),
@@ -126,7 +126,7 @@ export function lacksIn(held: Held, times: readonly HeldTime[], scans: readonly 
 }
 
 /** `actions was never exported here: tonlake run actions --range 1000:1999`, one line for each table of which nothing is held. */
-function neverExported(held: Held, relations: readonly string[]): readonly string[] {
+function neverExported(held: Held<Registry>, relations: readonly string[]): readonly string[] {
   const { ledger, registry } = held;
   return registry.pipelines
     .filter(({ name }) => ledger.every(({ pipeline }) => pipeline !== name))
@@ -142,7 +142,7 @@ function neverExported(held: Held, relations: readonly string[]): readonly strin
 }
 
 /** Marts that are named, or that the views of `ton` read: those views are empty. */
-function neverBuilt({ ledger, registry }: Held, relations: readonly string[]): readonly string[] {
+function neverBuilt({ ledger, registry }: Held<Registry>, relations: readonly string[]): readonly string[] {
   const isBuilt = (name: string): boolean => ledger.some(({ tables }) => tables[name] !== undefined);
   const known = tonInputs();
   const named = relations.flatMap((name) => inputsOfUnbuilt(name) ?? (known.includes(name) ? [name] : []));
@@ -152,7 +152,7 @@ function neverBuilt({ ledger, registry }: Held, relations: readonly string[]): r
 }
 
 /** `transactions: missing 1010:1019 (not exported)`, one line for each pipeline. */
-function missingOf(held: Held, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
+function missingOf(held: Held<Registry>, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
   const pipelines = new Set(scans.flatMap(({ relation }) => feeding(held.registry, relation) ?? []));
   return [...pipelines].flatMap((pipeline) => {
     if (held.ledger.every((entry) => entry.pipeline !== pipeline.name)) return [];
@@ -191,7 +191,7 @@ interface AskedBlocks {
 }
 
 /** The blocks of a period by the headers of the warehouse; all that it is about without one. */
-function blocksOf(held: Held, times: readonly HeldTime[], period: Period | undefined): AskedBlocks {
+function blocksOf(held: Held<Registry>, times: readonly HeldTime[], period: Period | undefined): AskedBlocks {
   const [range] = rangeOf(held);
   if (period === undefined) return { spans: range === undefined ? [] : [range] };
   const [from, to] = [period.from ?? Number.NEGATIVE_INFINITY, period.to ?? Number.POSITIVE_INFINITY];
@@ -215,7 +215,7 @@ function overlaps({ from, to }: Period, days: { readonly from: string; readonly 
 }
 
 /** Columns that are read, and that exports left out of the blocks that are asked for. */
-function leftOutOf(held: Held, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
+function leftOutOf(held: Held<Registry>, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
   return scans
     .flatMap(({ relation, columns, periods }) => {
       const table = held.registry.tableOf(relation)?.name;
@@ -231,7 +231,7 @@ function leftOutOf(held: Held, times: readonly HeldTime[], scans: readonly Scan[
 }
 
 /** Days that are asked for and that a mart lacks, or has of tables which lack rows of it; and commits that are not in it. */
-function lacksOfMart(held: Held, name: string, scans: readonly Scan[]): readonly string[] {
+function lacksOfMart(held: Held<Registry>, name: string, scans: readonly Scan[]): readonly string[] {
   const built = held.ledger.filter(({ mart, tables }) => mart !== undefined && tables[name] !== undefined);
   if (built.length === 0) return [];
   const asked = scans.filter(({ relation }) => relation === name).map(({ periods }) => periods);

@@ -1,10 +1,10 @@
 import { spanSize } from '../../core/span.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
-import type { Registry } from '../../declare/registry.ts';
-import { quoteText } from '../../sql/canonical-text.ts';
 import type { Query } from '../../sql/query-result.ts';
+import { selectValues } from '../../sql/select-values.ts';
+import { commentsOn } from '../relations/table-comments.ts';
 import type { LedgerEntry } from '../store.ts';
-import { behindOf, coverage, type Held } from './coverage.ts';
+import { behindOf, coverage, type Held, type KnownPipelines } from './coverage.ts';
 
 /** Statements that may read one of the relations. */
 export const READS_STATES = /\b_(coverage|freshness)\b/i;
@@ -19,35 +19,69 @@ const coverageColumns = {
   blocks: 'BIGINT',
 } as const;
 
+const coverageDocs: Readonly<Record<keyof typeof coverageColumns, string>> = {
+  relation: 'name of the table',
+  pipeline: 'the pipeline that exports it',
+  state: 'proven, unproven or missing',
+  reason: 'why it is unproven or missing; null if it is proven',
+  span_from: 'first masterchain block of the span',
+  span_to: 'last masterchain block of the span',
+  blocks: 'masterchain blocks of the span',
+};
+
 const freshnessColumns = { mart: 'VARCHAR', built_at: 'TIMESTAMP', commits_behind: 'BIGINT' } as const;
 
-/**
- * Creates the temporary relations `_coverage` (one row per table and proven, unproven or missing span, and why) and `_freshness` (one row per
- * mart that is built, with the commits of its inputs that it lacks).
- */
-export async function addStates(query: Query, held: Held): Promise<void> {
-  await addRelation(query, '_coverage', coverageColumns, coverageRows(held));
-  await addRelation(query, '_freshness', freshnessColumns, freshnessRows(held));
+const freshnessDocs: Readonly<Record<keyof typeof freshnessColumns, string>> = {
+  mart: 'name of the mart',
+  built_at: 'UTC time of its last build',
+  commits_behind: 'commits of its inputs that it lacks; 0: current, more: stale',
+};
+
+interface StateRelation {
+  readonly name: string;
+  readonly grain: string;
+  readonly docs: Readonly<Record<string, string>>;
+  readonly select: (held: Held) => string;
 }
 
-/** Values are passed as one bound JSON text. */
-export async function addRelation(
-  query: Query,
-  name: string,
-  columns: Readonly<Record<string, string>>,
-  rows: readonly Readonly<Record<string, string | number | null>>[],
-): Promise<void> {
-  const names = Object.keys(columns).join(', ');
-  await query(
-    `CREATE OR REPLACE TEMP TABLE ${name} AS SELECT ${names} FROM
-      (SELECT unnest(from_json($rows::JSON, ${quoteText(JSON.stringify([columns]))}), recursive := true))`,
-    { rows: JSON.stringify(rows) },
-  );
+/** What is there of each table, and how current each mart is. */
+const states: readonly StateRelation[] = [
+  {
+    name: '_coverage',
+    grain: 'one table and one range of blocks that is proven, unproven or missing for one reason',
+    docs: coverageDocs,
+    select: (held) => selectValues(coverageColumns, coverageRows(held)),
+  },
+  {
+    name: '_freshness',
+    grain: 'one mart that is built',
+    docs: freshnessDocs,
+    select: (held) => selectValues(freshnessColumns, freshnessRows(held)),
+  },
+];
+
+/** Creates the relations for one session, as temporary tables. */
+export async function addStates(query: Query, held: Held): Promise<void> {
+  for (const { name, select } of states) await query(`CREATE OR REPLACE TEMP TABLE ${name} AS ${select(held)}`);
+}
+
+/** SQL of the relations, and of their comments, for a file that other programs open. */
+export function stateViews(held: Held): readonly string[] {
+  return states.flatMap(({ name, grain, docs, select }) => [
+    `CREATE OR REPLACE VIEW ${name} AS ${select(held)}`,
+    ...commentsOn({
+      name,
+      grain,
+      views: [],
+      columns: Object.entries(docs).map(([column, doc]) => ({ name: column, doc })),
+    }),
+  ]);
 }
 
 function coverageRows(held: Held) {
-  return walkedPipelines(exportedEntries(held.ledger, held.registry)).flatMap((name) => {
-    const pipeline = held.registry.pipeline(name);
+  const exported = new Set(exportedEntries(held.ledger, held.registry).map(({ pipeline }) => pipeline));
+  const pipelines = held.registry.pipelines.filter(({ name }) => exported.has(name));
+  return pipelines.flatMap((pipeline) => {
     const { proven, unproven, missing } = coverage(held, pipeline);
     const parts = [
       { state: 'proven', why: null, spans: proven },
@@ -57,7 +91,7 @@ function coverageRows(held: Held) {
     return pipeline.tables.flatMap((table) =>
       parts.flatMap(({ state, why, spans }) =>
         spans.map((span) => ({
-          ...{ relation: table.name, pipeline: name, state, reason: why },
+          ...{ relation: table.name, pipeline: pipeline.name, state, reason: why },
           ...{ span_from: span.from, span_to: span.to, blocks: spanSize(span) },
         })),
       ),
@@ -71,14 +105,14 @@ function freshnessRows(held: Held) {
     if (mart !== undefined) for (const name of Object.keys(tables)) built.set(name, committedAt);
   }
   return [...built].sort().map(([mart, at]) => ({
-    ...{ mart, built_at: at.replace(/Z$/, '') },
+    ...{ mart, built_at: at },
     commits_behind: behindOf(held, mart)?.commits ?? 0,
   }));
 }
 
 /** Entries of exported pipelines, without marts and pending data. */
-export function exportedEntries(ledger: readonly LedgerEntry[], registry: Registry): readonly LedgerEntry[] {
-  const passing = registry.pipelines.filter(isEphemeral).map(({ name }) => name);
+export function exportedEntries(ledger: readonly LedgerEntry[], known: KnownPipelines): readonly LedgerEntry[] {
+  const passing = known.pipelines.filter(isEphemeral).map(({ name }) => name);
   return ledger.filter(({ mart, pipeline }) => mart === undefined && !passing.includes(pipeline));
 }
 

@@ -102,7 +102,7 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
 /** As {@link readStatus}, of a warehouse that is open. */
 export async function statusIn(reader: Reader, registry: Registry): Promise<WarehouseStatus> {
   const ledger = await reader.ledger();
-  const held: Held = { registry, ledger, removals: await reader.forgotten() };
+  const held: Held<Registry> = { registry, ledger, removals: await reader.forgotten() };
   const days = [...(await readHeaderDays(reader.query, ledger, registry))].map(([date, span]) => ({ date, ...span }));
   const walked = ledger.filter(({ mart }) => mart === undefined);
   return {
@@ -155,7 +155,11 @@ export function requireSameNetwork(path: string, held: string, asked: string | u
   });
 }
 
-function statusOf(held: Held, name: string, days: readonly (DaySpan & { readonly date: string })[]): PipelineStatus {
+function statusOf(
+  held: Held<Registry>,
+  name: string,
+  days: readonly (DaySpan & { readonly date: string })[],
+): PipelineStatus {
   const { ledger, registry } = held;
   const pipeline = registry.pipelines.find((each) => each.name === name);
   const entries = ledger.filter((entry) => entry.pipeline === name);

@@ -1,4 +1,4 @@
-import { quoteText } from '../../sql/canonical-text.ts';
+import { selectValues } from '../../sql/select-values.ts';
 import { spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 
@@ -18,29 +18,24 @@ export const commitColumns = [
   { name: 'committed_at', type: 'TIMESTAMP', doc: 'UTC time of the commit' },
 ] as const;
 
-type CommitColumn = (typeof commitColumns)[number]['name'];
+type CommitColumn = (typeof commitColumns)[number];
 
-/** SQL of the view `_commits`. Its values are a list for each column, which takes half of the space of a list of rows. */
+const commitTypes = Object.fromEntries(commitColumns.map(({ name, type }) => [name, type])) as Record<
+  CommitColumn['name'],
+  CommitColumn['type']
+>;
+
+/** SQL of the view `_commits`. */
 export function commitsView(entries: readonly LedgerEntry[]): string {
-  const commits = entries.flatMap((entry) => spansOf(entry).map((span, at) => ({ entry, span, isFirst: at === 0 })));
-  const values: Readonly<Record<CommitColumn, readonly unknown[]>> = {
-    number: commits.map(({ entry }) => entry.number),
-    id: commits.map(({ entry }) => entry.id),
-    pipeline: commits.map(({ entry }) => entry.pipeline),
-    span_from: commits.map(({ span }) => span.from),
-    span_to: commits.map(({ span }) => span.to),
-    verdict: commits.map(({ entry }) => entry.verdict),
-    // Counts of an entry with several spans are in the row of its first span, so that sums count them once.
-    rows: commits.map(({ entry, isFirst }) => (isFirst ? rowsOf(entry) : {})),
-    requests: commits.map(({ entry, isFirst }) => (isFirst ? entry.requests : 0)),
-    committed_at: commits.map(({ entry }) => entry.committedAt),
-  };
-  const columns = commitColumns.map(({ name, type }) => {
-    // JSON has no timestamps.
-    const list = quoteText(JSON.stringify([type === 'TIMESTAMP' ? 'VARCHAR' : type]));
-    return `unnest(from_json(${quoteText(JSON.stringify(values[name]))}, ${list}))::${type} AS ${name}`;
-  });
-  return `CREATE OR REPLACE VIEW ${COMMITS} AS SELECT ${columns.join(', ')}`;
+  const commits = entries.flatMap((entry) =>
+    spansOf(entry).map((span, at) => ({
+      ...{ number: entry.number, id: entry.id, pipeline: entry.pipeline, span_from: span.from, span_to: span.to },
+      // Counts of an entry with several spans are in the row of its first span, so that sums count them once.
+      ...{ verdict: entry.verdict, rows: at === 0 ? rowsOf(entry) : {}, requests: at === 0 ? entry.requests : 0 },
+      committed_at: entry.committedAt,
+    })),
+  );
+  return `CREATE OR REPLACE VIEW ${COMMITS} AS ${selectValues(commitTypes, commits)}`;
 }
 
 function rowsOf({ tables }: LedgerEntry): Readonly<Record<string, number>> {

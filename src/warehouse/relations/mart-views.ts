@@ -1,8 +1,27 @@
-import { selectedTable } from '../../declare/selected-table.ts';
+import { COVERAGE, type SelectedColumn, selectedTable } from '../../declare/selected-table.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { columnDocs, headerText, martKeys, readShippedSql } from '../../sql/sql-file.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import type { LedgerEntry } from '../store.ts';
 import type { SchemaColumn } from './table-schema.ts';
+
+interface MartDocs {
+  readonly grain: string;
+  readonly docs: ReadonlyMap<string, Pick<SelectedColumn, 'unit' | 'doc'>>;
+}
+
+let shipped: ReadonlyMap<string, MartDocs> | undefined;
+
+/** What the files of the shipped marts say of them and their columns. */
+function shippedDocs(): ReadonlyMap<string, MartDocs> {
+  shipped ??= new Map(
+    readShippedSql('marts', martKeys).map((file) => [
+      file.name,
+      { grain: headerText(file, 'grain'), docs: columnDocs(file).set(COVERAGE.name, COVERAGE) },
+    ]),
+  );
+  return shipped;
+}
 
 /**
  * The marts of a warehouse, with the columns of their newest rows. No declaration is needed to read them.
@@ -20,7 +39,9 @@ export function committedMarts(
       const columns = columnsOf(name, schema);
       // A mart without days yet is built as a whole, without rows.
       const isDated = mart.day !== undefined || held.get(name)?.time !== undefined;
-      held.set(name, selectedTable({ name, grain: '', key: [], isDated, columns }));
+      const { grain = '', docs } = shippedDocs().get(name) ?? {};
+      const described = columns.map((column) => ({ ...column, ...docs?.get(column.name) }));
+      held.set(name, selectedTable({ name, grain, key: [], isDated, columns: described }));
     }
   }
   return [...held.values()];

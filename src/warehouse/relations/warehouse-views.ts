@@ -88,7 +88,8 @@ export class WarehouseViews {
         ]);
         await this.#follow(database, this.#declared);
         return this.#declared.answer(sql, async () => {
-          if (ASKS_COMMENTS.test(sql)) await database.run(this.#tables.flatMap(commentsOn).join(';\n'));
+          if (ASKS_COMMENTS.test(sql))
+            await database.run([...this.#tables, ...martsIn(this.#ledger)].flatMap(commentsOn).join(';\n'));
           return database.transaction(() => ask(database), 'READ ONLY');
         });
       }),
