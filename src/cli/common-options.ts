@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import * as z from 'zod';
+import { expectationOf } from '../core/option-value.ts';
 import { requireLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse } from '../http/network.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
@@ -96,6 +98,28 @@ export function warehouseOf(options: CommonOptions): string {
   return options.warehouse ?? defaultWarehouse(networkOf(options));
 }
 
+/**
+ * An option with the values and the description of a schema, which the steps of jobs have as well.
+ *
+ * @param collect parses one of several values; default: there is one
+ */
+export function optionOf<T>(
+  flags: string,
+  schema: z.ZodType<T>,
+  collect?: (text: string, before: T | undefined) => T,
+): Option {
+  const [what = '', fallback] = (schema.description ?? '').replace(/\.$/, '').split('. Default: ');
+  const more = `${collect === undefined ? '' : '; repeatable'}${fallback === undefined ? '' : ` (default: ${fallback})`}`;
+  const option = new Option(flags, `${what.charAt(0).toLowerCase()}${what.slice(1)}${more}`);
+  if (schema instanceof z.ZodEnum) option.choices(schema.options.map(String));
+  const parse = (text: string): T => {
+    const parsed = schema.safeParse(/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+    if (parsed.success) return parsed.data;
+    throw new InvalidArgumentError(`Expected ${expectationOf(parsed.error.issues[0])}.`);
+  };
+  return option.argParser(collect ?? parse);
+}
+
 /** A parser of plain decimal numbers that pass a check. */
 function numberParser(expected: string, isValid: (value: number) => boolean): (text: string) => number {
   return (text) => {
@@ -133,11 +157,6 @@ export function parseDuration(text: string): number {
 /** As {@link parseDuration}, or 0. */
 export function parseDurationOrZero(text: string): number {
   return text === '0' ? 0 : parseDuration(text);
-}
-
-/** Requests per second, or `auto` to find what the source allows. */
-export function parseRps(value: string): number | 'auto' {
-  return value === 'auto' ? 'auto' : parsePositive(value);
 }
 
 /** Adds a parameter such as `account=EQC...`. */

@@ -98,5 +98,15 @@ export function withAllBelow(command: Command): readonly Command[] {
 function usageLine(text: string): string {
   const [, fault = text, guess = ''] = /^error: (.*?)\.?\s*(?:\(Did you mean (.*?)\?\)\s*)?$/is.exec(text) ?? [];
   const hint = guess === '' ? 'see --help' : `did you mean ${guess}?`;
-  return `error: usage: ${oneLine(fault)}; hint: ${hint}\n`;
+  return `error: usage: ${oneLine(wrongValue(fault) ?? fault)}; hint: ${hint}\n`;
+}
+
+/** `expected a number above 0, got x (--rps)`, in the words of a wrong key of a file; undefined for other faults. */
+function wrongValue(fault: string): string | undefined {
+  const [, flags = '', got = '', variable, rule] =
+    /^option '(.*?)' (?:argument|value) '(.*)'(?: from env '(\w+)')? is invalid\. (.*)$/s.exec(fault) ?? [];
+  const expected = rule?.replace(/^Allowed choices are/, 'Expected one of');
+  if (expected?.startsWith('Expected ') !== true) return undefined;
+  const [flag = ''] = /--[\w-]+/.exec(flags) ?? [];
+  return `${expected.replace(/^E/, 'e')}, got ${got} (${variable ?? flag})`;
 }

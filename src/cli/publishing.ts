@@ -7,6 +7,8 @@ import { placeFlags } from '../iceberg/place-flags.ts';
 import type { PublishAlong } from '../iceberg/publish-along.ts';
 import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
 import type { CatalogPlace } from '../iceberg/rest/catalog-place.ts';
+import { publishOptions } from '../jobs/step-options.ts';
+import { optionOf } from './common-options.ts';
 
 /** Formats of published tables. */
 type PublishFormat = 'iceberg';
@@ -29,13 +31,10 @@ export type PublishPlace = Pick<PublishOptions, 'location' | 'catalog'>;
 /** Adds `--location`, `--catalog` and what belongs to it. */
 export function withPublishPlace(command: Command): Command {
   return command
-    .option(
-      '--location <path>',
-      'path or address of the warehouse as readers see it, if it differs, such as outside of a container',
-    )
-    .option('--catalog <url>', 'address of an Iceberg REST catalog that keeps the tables, without /v1')
-    .option('--namespace <name>', 'namespace in the catalog, with dots between its parts (default: the network)')
-    .option('--catalog-warehouse <name>', 'warehouse of a catalog that has several');
+    .addOption(optionOf('--location <path>', publishOptions.location))
+    .addOption(optionOf('--catalog <url>', publishOptions.catalog))
+    .addOption(optionOf('--namespace <name>', publishOptions.namespace))
+    .addOption(optionOf('--catalog-warehouse <name>', publishOptions.catalogWarehouse));
 }
 
 /** Adds `--publish` and where to, for commands that commit rows. */
@@ -73,14 +72,11 @@ export async function catalogOf(
   { catalog: uri, namespace, catalogWarehouse }: PlaceFlags,
   networkOf: () => Promise<string>,
 ): Promise<CatalogPlace | undefined> {
+  const { catalogPlace, namespaceOf, requireCatalog } = await import('../iceberg/rest/catalog-place.ts');
   if (uri === undefined) {
-    if (namespace === undefined && catalogWarehouse === undefined) return undefined;
-    throw new UsageError('usage: --namespace and --catalog-warehouse need --catalog', {
-      code: 'bad-option',
-      hint: 'name the catalog: --catalog https://host/path',
-    });
+    requireCatalog(namespace ?? catalogWarehouse);
+    return undefined;
   }
-  const { catalogPlace, namespaceOf } = await import('../iceberg/rest/catalog-place.ts');
   const named = namespace ?? namespaceOf(await networkOf());
   return catalogPlace({ uri, namespace: named, warehouse: catalogWarehouse });
 }

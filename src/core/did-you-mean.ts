@@ -42,6 +42,11 @@ export function choicesFor(typed: string, choices: readonly string[], unlisted: 
   return choices.length > MOST_LISTED ? guess.trimEnd() : `${guess}There are: ${list}`;
 }
 
+/** @throws {UsageError} for a name that is none of the choices */
+export function requireKnown(expected: string, got: string, choices: readonly string[], code: string): void {
+  if (!choices.includes(got)) throw unknownName(expected, got, choices, code);
+}
+
 /** The error for a name that is none of the choices. */
 export function unknownName(expected: string, got: string, choices: readonly string[], code: string): UsageError {
   return new UsageError(`usage: expected ${expected}, got ${JSON.stringify(got)}`, {

@@ -1,10 +1,22 @@
+import { didYouMean } from './did-you-mean.ts';
+import { UsageError } from './errors.ts';
+
 /** Calendar days in a time zone. Dates are `YYYY-MM-DD`; zones are IANA names, or `UTC`. */
 
 const DAY_MS = 86_400_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** @throws {UsageError} `bad-timezone` for an unknown zone */
+export function requireZone(zone: string): void {
+  if (isZone(zone)) return;
+  throw new UsageError(`usage: expected a time zone such as Europe/Zurich, got ${JSON.stringify(zone)}`, {
+    code: 'bad-timezone',
+    hint: didYouMean(zone, zoneNames()).trimEnd() || 'names are those of the IANA database',
+  });
+}
+
 /** True for a known zone. Offsets such as `+02:00` are not allowed: they have no daylight saving time. */
-export function isZone(zone: string): boolean {
+function isZone(zone: string): boolean {
   if (!/^[A-Za-z]/.test(zone)) return false;
   try {
     formatOf(zone);
@@ -15,7 +27,7 @@ export function isZone(zone: string): boolean {
 }
 
 /** Names of all known zones. */
-export function zoneNames(): readonly string[] {
+function zoneNames(): readonly string[] {
   return ['UTC', ...Intl.supportedValuesOf('timeZone')];
 }
 

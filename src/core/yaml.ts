@@ -1,7 +1,8 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import * as z from 'zod';
-import { choicesFor, didYouMean } from './did-you-mean.ts';
+import { choicesFor, didYouMean, requireKnown } from './did-you-mean.ts';
 import { TonlakeError, UsageError } from './errors.ts';
+import { expectationOf } from './option-value.ts';
 
 /** Keys and indices that lead to a value of a YAML text. */
 export type YamlPath = readonly (string | number)[];
@@ -19,12 +20,14 @@ export interface PlacedYaml {
   linesAt(path: YamlPath): TextLines;
   /** A wrong value: `usage: expected X, got Y (jobs/a.yaml:7:3); hint: Z`. @param got default: the text at `path` */
   wrongValue(path: YamlPath, expected: string, hint: string, got?: string): UsageError;
-  /** An unknown name, with the closest valid one as hint. */
-  wrongName(path: YamlPath, what: string, choices: readonly string[]): UsageError;
+  /** Requires that the text at `path` is one of some names. @throws {UsageError} with the closest one as hint */
+  requireName(path: YamlPath, expected: string, choices: readonly string[]): void;
   /** Requires exactly one of some keys of the mapping at `path`. @throws {UsageError} */
   requireOne(path: YamlPath, keys: readonly string[]): void;
   /** Runs `check`, and adds the place of the value to its error. @param place default: that of `path` */
   placed<T>(path: YamlPath, check: () => T, place?: string): T;
+  /** Throws an error of a check with the place of the value. */
+  fail(path: YamlPath, error: unknown, place?: string): never;
 }
 
 /** The lines of a text in a file. */
@@ -86,29 +89,36 @@ function parseYaml(text: string, { file, line: first, code, docs }: YamlOrigin):
   const textAt = (path: YamlPath): string => shorten(nodeAt(document, path)?.toString() ?? 'nothing');
   const wrongValue: PlacedYaml['wrongValue'] = (path, expected, hint, got = textAt(path)) =>
     new UsageError(`usage: expected ${expected}, got ${got} (${placeOf(path)})`, { code, hint });
+  const fail: PlacedYaml['fail'] = (path, error, place = placeOf(path)) => {
+    if (!(error instanceof TonlakeError)) throw error;
+    const { hint = `see ${docs} for valid values of ${path.join('.')}` } = error;
+    // In a command, the place is a flag.
+    const message = error.message.replace(/ \(--[\w-]+\)$/, '');
+    throw new UsageError(`${message} (${place})`, { code: error.code, hint, cause: error });
+  };
+  const placed: PlacedYaml['placed'] = (path, check, place) => {
+    try {
+      return check();
+    } catch (error) {
+      return fail(path, error, place);
+    }
+  };
   return {
     value: document.toJS({ maxAliasCount: 100 }),
     placeOf,
     placeOfKey: (path, key) => at(offsetOfKey(document, path, key) ?? offsetOf(document, path)),
     textAt,
     wrongValue,
-    wrongName: (path, what, choices) =>
-      wrongValue(path, `a ${what}`, choices.length === 0 ? `there is no ${what}` : choicesFor(textAt(path), choices)),
+    requireName: (path, expected, choices) =>
+      placed(path, () => requireKnown(expected, String(document.getIn(path)), choices, code)),
     requireOne: (path, keys) => {
       const given = keys.filter((key) => document.hasIn([...path, key]));
       const got = given.length === 0 ? 'none' : given.join(' and ');
       if (given.length !== 1)
         throw wrongValue(path, `one of ${keys.join(', ')}`, `${path.join('.')} is one thing`, got);
     },
-    placed: (path, check, place = placeOf(path)) => {
-      try {
-        return check();
-      } catch (error) {
-        if (!(error instanceof TonlakeError)) throw error;
-        const { message, hint = `see ${docs} for valid values of ${path.join('.')}` } = error;
-        throw new UsageError(`${message} (${place})`, { code: error.code, hint, cause: error });
-      }
-    },
+    placed,
+    fail,
     linesAt: (path) => {
       const node = nodeAt(document, path);
       const isFolded = !isScalar(node) || node.type !== 'BLOCK_LITERAL';
@@ -169,30 +179,6 @@ function faultOf(yaml: PlacedYaml, origin: YamlOrigin, schema: z.ZodType, error:
   const guess = issue?.code === 'invalid_value' ? didYouMean(got, issue.values.map(String)) : '';
   const meaning = known.description === undefined ? `see ${docs}` : lowerFirst(known.description);
   return fault(`${expected}, got ${got} (${yaml.placeOf(path)})`, `${guess}${label}: ${meaning}`);
-}
-
-/** What a schema expects, as text. */
-function expectationOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return (
-        { array: 'a list', object: 'a mapping', record: 'a mapping', int: 'a whole number' }[
-          issue.expected as string
-        ] ?? `a ${issue.expected}`
-      );
-    case 'invalid_value':
-      return `one of ${issue.values.map(String).join(', ')}`;
-    case 'too_small':
-      return issue.origin === 'string' || issue.origin === 'array' ? 'something' : `at least ${issue.minimum}`;
-    case 'too_big':
-      return `at most ${issue.maximum}`;
-    case 'invalid_format':
-      return issue.format === 'url' ? 'an address such as https://example.org/hook' : `a ${issue.format}`;
-    case 'custom':
-      return issue.message;
-    default:
-      return 'another form';
-  }
 }
 
 /** The part of a JSON Schema that describes the values at a path. */

@@ -9,7 +9,7 @@ export function requireLocalPath(path: string, option: '--warehouse' | '--output
   if (isLocalPath(path)) return;
   const [scheme = ''] = path.split(':');
   const isFile = scheme.toLowerCase() === 'file';
-  throw new UsageError(`usage: expected a local path for ${option}, got the URL ${scheme}:...`, {
+  throw new UsageError(`usage: expected a local path, got the URL ${scheme}:... (${option})`, {
     code: 'not-local',
     hint: isFile
       ? 'use the path without file://'

@@ -1,17 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { didYouMean } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
-import { isZone, zoneNames } from '../core/time-zone.ts';
+import { requireZone } from '../core/time-zone.ts';
 import type { YamlPath as Path } from '../core/yaml.ts';
-import { loadRegistry } from '../declare/registry.ts';
+import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
-import { isLocalPath } from '../files/local-path.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
-import { catalogPlace, namespaceOf, parseUri } from '../iceberg/rest/catalog-place.ts';
-import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
+import { catalogPlace, namespaceOf, parseUri, requireCatalog } from '../iceberg/rest/catalog-place.ts';
 import { isReportPath, reportFile } from '../reports/find-report.ts';
-import { requireKind } from '../warehouse/index.ts';
+import { requireKind, warehousePath } from '../warehouse/index.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets } from './check-targets.ts';
 import { type CronTimes, openCron, outOfStep } from './cron.ts';
@@ -40,19 +37,22 @@ export async function checkJob(parsed: ParsedJob, options: OpenJobOptions): Prom
   const { fields } = parsed;
   const names = await loadNames();
   const network = parsed.yaml.placed(['network'], () => resolveNetwork(fields.network));
-  requireNames(parsed, ['pipelines'], fields.pipelines, 'pipeline', names.pipelines);
-  const selection = await checkSelection(parsed);
-  requireNames(parsed, ['marts'], fields.marts ?? [], 'mart', names.marts);
-  requireNames(parsed, ['checks'], fields.checks ?? [], 'check', names.checks);
+  const registry = await loadRegistry();
+  for (const [at, name] of fields.pipelines.entries()) {
+    parsed.yaml.placed(['pipelines', at], () => registry.pipeline(name));
+  }
+  const selection = checkSelection(parsed, registry);
+  for (const at of fields.marts?.keys() ?? []) parsed.yaml.requireName(['marts', at], 'a mart', names.marts);
+  for (const at of fields.checks?.keys() ?? []) parsed.yaml.requireName(['checks', at], 'a check', names.checks);
   const zone = checkZone(parsed, ['zone'], fields.zone);
   const range = checkRange(parsed);
   const { outputs, databases } = await checkTargets(parsed, names);
-  checkWarehouse(parsed);
+  parsed.yaml.placed(['warehouse'], () => fields.warehouse && warehousePath(fields.warehouse));
   for (const at of fields.notify.keys()) {
     parsed.yaml.requireOne(['notify', at], noticeKeys);
   }
   const clock = fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall');
-  const retention = await checkRetention(parsed, names);
+  const retention = checkRetention(parsed, registry);
   requireKeptRange(parsed, { range, zone, clock, retention }, options.now);
   const warehouse =
     options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name);
@@ -78,7 +78,7 @@ function readNamedFiles({ reports, exports }: JobFields): Promise<readonly strin
 }
 
 /** Checks that the job's pipelines have every table and column of the selection. */
-async function checkSelection({ fields, yaml }: ParsedJob): Promise<Selection> {
+function checkSelection({ fields, yaml }: ParsedJob, registry: Registry): Selection {
   const { without, columns, without_columns: withoutColumns, pipelines } = fields;
   const selection = { without, columns, withoutColumns };
   if (without === undefined && columns === undefined && withoutColumns === undefined) return selection;
@@ -90,30 +90,14 @@ async function checkSelection({ fields, yaml }: ParsedJob): Promise<Selection> {
   };
   const placed = ({ message, code, hint }: UsageError, place: SelectionPlace): UsageError =>
     new UsageError(`${message} (${placeOf(place)})`, { code, hint });
-  const exported = pipelines.length === 0 ? [] : (await loadRegistry()).toRun(pipelines);
+  const exported = pipelines.length === 0 ? [] : registry.toRun(pipelines);
   selectFrom(exported, selection, { placed });
   return selection;
 }
 
-function requireNames(
-  parsed: ParsedJob,
-  path: Path,
-  list: readonly string[],
-  what: string,
-  known: readonly string[],
-): void {
-  list.forEach((name, at) => {
-    if (!known.includes(name)) throw parsed.yaml.wrongName([...path, at], what, known);
-  });
-}
-
 function checkZone({ yaml }: ParsedJob, path: Path, zone: string): string {
-  if (isZone(zone)) return zone;
-  throw yaml.wrongValue(
-    path,
-    'a time zone',
-    didYouMean(zone, zoneNames()).trimEnd() || 'names are those of the IANA database',
-  );
+  yaml.placed(path, () => requireZone(zone));
+  return zone;
 }
 
 function checkRange(parsed: ParsedJob): JobRange {
@@ -153,16 +137,6 @@ function expectedTimes(parsed: ParsedJob, text: string, zone: string): CronTimes
   return openCron(`${minute} ${hour} * * *`, checkZone(parsed, ['schedule', 'expected_by'], own));
 }
 
-function checkWarehouse(parsed: ParsedJob): void {
-  const { warehouse = '' } = parsed.fields;
-  if (isObjectUrl(warehouse)) {
-    parsed.yaml.placed(['warehouse'], () => parseLocation(warehouse));
-  } else if (!isLocalPath(warehouse)) {
-    const hint = 'use a local folder, the path of a .duckdb file, or an object store that speaks S3';
-    throw parsed.yaml.wrongValue(['warehouse'], 'a local path or s3://bucket/prefix', hint);
-  }
-}
-
 /**
  * Where the tables of a job are published; undefined for nowhere.
  * @param network its name
@@ -181,12 +155,11 @@ async function checkIceberg(
   if (iceberg === true) return { catalog: undefined, location: undefined };
   const { catalog: uri, namespace, warehouse: catalogWarehouse, location } = iceberg;
   if (uri === undefined) {
-    for (const key of ['namespace', 'warehouse'] as const)
-      if (iceberg[key] !== undefined)
-        throw yaml.wrongValue(['iceberg', key], `${key} only with catalog`, 'name the catalog, or remove it');
+    const wrong = (['namespace', 'warehouse'] as const).find((key) => iceberg[key] !== undefined);
+    if (wrong !== undefined) yaml.placed(['iceberg', wrong], () => requireCatalog(iceberg[wrong]));
     return { catalog: undefined, location };
   }
-  yaml.placed(['iceberg', 'catalog'], () => parseUri(uri, 'catalog'));
+  yaml.placed(['iceberg', 'catalog'], () => parseUri(uri));
   const named = namespace ?? yaml.placed(['iceberg', 'catalog'], () => namespaceOf(network));
   const catalog = { uri, namespace: named, warehouse: catalogWarehouse };
   // Without the environment, which is that of the machine that runs the job.

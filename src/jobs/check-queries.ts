@@ -9,7 +9,7 @@ import { lineAt, parametersIn, parseSql } from '../sql/sql-tree.ts';
 import { COMMITS, openReader, type Reader } from '../warehouse/index.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import type { Job, PlacedQuery } from './job.ts';
+import { type Job, type PlacedQuery, SAMPLE } from './job.ts';
 import { loadNames } from './known-names.ts';
 import { boundIn, faultIn } from './query-fault.ts';
 
@@ -66,7 +66,7 @@ interface Known {
 
 async function checkQuery(scratch: EmptyDatabase, target: PlacedQuery, known: Known): Promise<void> {
   const { sql } = target;
-  const values = { from: 1, to: 1, first_date: '2026-05-01', date: '2026-05-01', job: known.job.name };
+  const values = { from: 1, to: 1, ...SAMPLE };
   await checkParameters(scratch, target, Object.keys(values));
   await scratch.query(`EXPLAIN COPY (${sql}\n) TO 'rows.csv'`, boundIn(sql, values)).catch((error: unknown) => {
     const fault = faultIn(error, target);

@@ -2,27 +2,23 @@ import type { RangeEnd, RangePart } from '../chain/range-part.ts';
 import { UsageError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
-import { loadRegistry, type Registry } from '../declare/registry.ts';
+import type { Registry } from '../declare/registry.ts';
 import { bindsRows } from '../verify/plan-forget.ts';
 import { firstKeptDay } from '../verify/retention.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { Job, JobRetention } from './job.ts';
 import type { JobRange } from './job-range.ts';
-import type { JobNames } from './known-names.ts';
 import type { ParsedJob } from './parse-job.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** Checks the retention of a job. @throws {UsageError} with line and column */
-export async function checkRetention(parsed: ParsedJob, names: JobNames): Promise<JobRetention | undefined> {
-  const { fields, yaml } = parsed;
+export function checkRetention({ fields, yaml }: ParsedJob, registry: Registry): JobRetention | undefined {
   const { retention } = fields;
   if (retention === undefined) return undefined;
-  const registry = await loadRegistry();
   retention.pipelines?.forEach((name, at) => {
     const path = ['retention', 'pipelines', at];
-    if (!names.pipelines.includes(name)) throw yaml.wrongName(path, 'pipeline', names.pipelines);
-    if (bindsRows(registry.pipeline(name))) return;
+    if (bindsRows(yaml.placed(path, () => registry.pipeline(name)))) return;
     throw yaml.wrongValue(
       path,
       'a pipeline that is exported by blocks',

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UsageError } from '../core/errors.ts';
 import type { YamlPath as Path } from '../core/yaml.ts';
-import { statIfAny } from '../files/disk.ts';
 import { requireFormatOf } from '../files/output-format.ts';
 import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
-import { isReportPath } from '../reports/find-report.ts';
+import { bindParams } from '../reports/bind-params.ts';
+import { openReport } from '../reports/find-report.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
 import { parseTarget, WHOLE_FORMATS } from '../targets/target.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type Job,
   type OutputTarget,
   type RowsSource,
+  SAMPLE,
   unknownPlaceholders,
 } from './job.ts';
 import type { ExportTarget, ReportTarget } from './job-schema.ts';
@@ -27,7 +28,7 @@ export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<
   const written: { readonly path: Path; readonly output: OutputTarget }[] = [];
   const databases: DatabaseTarget[] = [];
   for (const [at, target] of reports.entries()) {
-    written.push({ path: ['reports', at], output: await reportTarget(parsed, target, at, names) });
+    written.push({ path: ['reports', at], output: await reportTarget(parsed, target, at) });
   }
   for (const [at, target] of exports.entries()) {
     const path = ['exports', at];
@@ -45,24 +46,19 @@ export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<
   return { outputs: written.map(({ output }) => output), databases };
 }
 
-async function reportTarget(
-  parsed: ParsedJob,
-  target: ReportTarget,
-  at: number,
-  names: JobNames,
-): Promise<OutputTarget> {
+async function reportTarget(parsed: ParsedJob, target: ReportTarget, at: number): Promise<OutputTarget> {
   const path = ['reports', at];
-  const isPath = isReportPath(target.report);
-  if (isPath && (await statIfAny(target.report)) === undefined) {
-    throw parsed.yaml.wrongValue([...path, 'report'], 'an existing report', 'paths are relative to the working folder');
-  }
-  if (!isPath && !names.reports.includes(target.report)) {
-    throw parsed.yaml.wrongName([...path, 'report'], 'report', names.reports);
-  }
+  const { yaml } = parsed;
+  const { report, params, output } = target;
+  const def = await openReport(report).catch((error: unknown) => yaml.fail([...path, 'report'], error));
   const format = outputFormat(parsed, path, target, REPORT_FORMATS);
-  for (const key of Object.keys(target.params))
-    requirePlaceholders(parsed, [...path, 'params', key], target.params[key] ?? '');
-  return { kind: 'report', report: target.report, params: target.params, format, output: target.output };
+  const filled: Record<string, string> = {};
+  for (const [key, text] of Object.entries(params)) {
+    requirePlaceholders(parsed, [...path, 'params', key], text);
+    filled[key] = fillIn(text, SAMPLE);
+  }
+  yaml.placed([...path, 'params'], () => bindParams(def, filled));
+  return { kind: 'report', report, params, format, output };
 }
 
 async function databaseTarget(
@@ -76,7 +72,7 @@ async function databaseTarget(
     parsed.yaml.wrongValue([...path, key], expected, hint);
   if (format !== undefined) throw refuse('format', 'no format of rows in a database', 'leave it out');
   requirePlaceholders(parsed, [...path, 'to'], to);
-  const where = parseTarget(to);
+  const where = parsed.yaml.placed([...path, 'to'], () => parseTarget(fillIn(to, SAMPLE)));
   if (where.kind === 'file' && where.format !== 'sqlite')
     throw refuse(
       'to',
@@ -94,7 +90,7 @@ async function sourceOf(parsed: ParsedJob, target: ExportTarget, path: Path, nam
   parsed.yaml.requireOne(path, ['table', 'query', 'file']);
   if (target.table !== undefined) {
     const known = [...names.tables, ...names.marts];
-    if (!known.includes(target.table)) throw parsed.yaml.wrongName([...path, 'table'], 'table or mart', known);
+    parsed.yaml.requireName([...path, 'table'], 'a table or mart', known);
     return { table: target.table };
   }
   const { query, file = '' } = target;
@@ -110,15 +106,16 @@ async function readQuery({ yaml }: ParsedJob, path: Path, file: string): Promise
 }
 
 function outputFormat<Format extends string>(
-  { yaml }: ParsedJob,
+  parsed: ParsedJob,
   path: Path,
   { output, format }: { readonly output: string; readonly format?: Format | undefined },
   formats: readonly Format[],
 ): Format {
-  const refuse = (expected: string, hint: string) => yaml.wrongValue([...path, 'output'], expected, hint);
+  const refuse = (expected: string, hint: string) => parsed.yaml.wrongValue([...path, 'output'], expected, hint);
+  requirePlaceholders(parsed, [...path, 'output'], output);
   if (!isObjectUrl(output)) return requireFormatOf({ output, format, formats, refuse });
   try {
-    parseLocation(fillIn(output, { job: 'j', date: 'd', first_date: 'd' }));
+    parseLocation(fillIn(output, SAMPLE));
   } catch (error) {
     if (error instanceof UsageError) throw refuse('s3://bucket/path of a file', error.hint ?? '');
     throw error;
@@ -138,7 +135,6 @@ function requireDistinct(
 ): void {
   const paths = written.map(({ output }) => outputPath(output.output));
   written.forEach(({ path, output: { output } }, at) => {
-    requirePlaceholders(parsed, [...path, 'output'], output);
     if (paths.indexOf(outputPath(output)) !== at) {
       throw parsed.yaml.wrongValue(
         [...path, 'output'],

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { PRIORITIES } from '../rate-limit/priority.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
 import { WHOLE_FORMATS } from '../targets/target.ts';
+import { exportOptions, publishOptions, runOptions, verifyOptions } from './step-options.ts';
 
 /** The schema of job files; docs/job.schema.json is generated from it. `checkJob` checks the names. */
 
@@ -56,9 +56,7 @@ const exported = z
       .describe(
         'Instead of `output`, a database: `postgres://user@host/database` or `https://user@host:8443/database` (ClickHouse) without a password, or a path that ends in .sqlite or .db. The days of the range are replaced there.',
       ),
-    as: text
-      .optional()
-      .describe('Name of the table in the database, or `schema.table`. Default: `table`; required for a query.'),
+    as: exportOptions.as.optional(),
   })
   .meta({
     description: 'Rows to write to a file or a database when all checks have passed.',
@@ -129,11 +127,8 @@ const verification = z
         .describe(
           'Verify the whole warehouse, and not only what was committed since the job last verified it. Default: false.',
         ),
-      deep: z.boolean().default(false).describe('Same as `tonlake verify --deep`. Default: false.'),
-      repair: z
-        .boolean()
-        .default(false)
-        .describe('Repair damaged rows, like `tonlake verify --repair`. Default: false.'),
+      deep: verifyOptions.deep.default(false),
+      repair: verifyOptions.repair.default(false),
     }),
   ])
   .prefault(false)
@@ -161,18 +156,10 @@ const iceberg = z
   .union([
     z.boolean(),
     z.strictObject({
-      catalog: text
-        .optional()
-        .describe(
-          'Address of an Iceberg REST catalog that keeps the tables, without /v1. Credentials come from the environment.',
-        ),
-      namespace: text
-        .optional()
-        .describe('Namespace in the catalog, with dots between its parts. Default: the network.'),
-      warehouse: text.optional().describe('Warehouse of a catalog that has several.'),
-      location: text
-        .optional()
-        .describe('Path or address of the warehouse as readers see it, if it differs, such as outside of a container.'),
+      catalog: publishOptions.catalog.optional(),
+      namespace: publishOptions.namespace.optional(),
+      warehouse: publishOptions.catalogWarehouse.optional(),
+      location: publishOptions.location.optional(),
     }),
   ])
   .describe(
@@ -186,21 +173,12 @@ export const jobSchema = z
     warehouse: text
       .optional()
       .describe('Folder of Parquet files, s3://bucket/prefix, or path of a .duckdb file. Default: data/<network>.'),
-    rps: z
-      .union([z.number().positive(), z.literal('auto')])
-      .optional()
-      .describe('Maximum requests per second.'),
-    priority: z
-      .enum(PRIORITIES)
-      .optional()
-      .describe('Priority among processes that share the rate limit of a network. Default: backfill.'),
+    rps: runOptions.rps.optional(),
+    priority: runOptions.priority.optional(),
     pipelines: texts.default([]).describe('Pipelines to export, with those they depend on.'),
-    without: texts.optional().describe('Tables to leave out, such as `account_states`.'),
-    columns: z
-      .record(text, texts.min(1))
-      .optional()
-      .describe('Columns to export, by table. Key, sort, time and proof columns are always included.'),
-    without_columns: texts.optional().describe('Columns to leave out, such as `messages.body_boc`.'),
+    without: runOptions.without.optional(),
+    columns: runOptions.columns.optional(),
+    without_columns: runOptions.withoutColumns.optional(),
     range: z
       .union([text, z.int()])
       .transform(String)

@@ -100,6 +100,9 @@ export interface Placeholders {
   readonly job: string;
 }
 
+/** Some values, to check what contains placeholders. */
+export const SAMPLE: Placeholders = { first_date: '2026-05-01', date: '2026-05-01', job: 'job' };
+
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
 /** Replaces `{date}`, `{first_date}` and `{job}`. */

@@ -1,4 +1,4 @@
-import { unknownName } from '../core/did-you-mean.ts';
+import { requireKnown } from '../core/did-you-mean.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { haveCommon, type Span } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
@@ -94,8 +94,7 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
 function choose(checks: readonly CheckDef[], names: readonly string[] | undefined): readonly CheckDef[] {
   if (names === undefined || names.length === 0) return checks;
   const all = checks.map(({ name }) => name);
-  const wrong = names.find((name) => !all.includes(name));
-  if (wrong !== undefined) throw unknownName('a check', wrong, all, 'unknown-check');
+  for (const name of names) requireKnown('a check', name, all, 'unknown-check');
   return checks.filter(({ name }) => names.includes(name));
 }
 

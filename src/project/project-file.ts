@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
+import { rpsValue } from '../core/option-value.ts';
 import { readYaml } from '../core/yaml.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
 
@@ -13,8 +14,7 @@ const folder = (of: string) => text.optional().describe(`${of} Relative to the f
 export const projectSchema = z.strictObject({
   network: text.optional().describe('mainnet, testnet, sandbox, or a base URL. Default: mainnet.'),
   warehouse: folder('Folder of Parquet files, s3://bucket/prefix, or path of a .duckdb file. Default: data/<network>.'),
-  rps: z
-    .union([z.number().positive(), z.literal('auto')])
+  rps: rpsValue
     .optional()
     .describe('Maximum requests per second, or auto to find the limit. Default: 1 without a key, 10 with one.'),
   witness: text

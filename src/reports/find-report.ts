@@ -51,7 +51,7 @@ export async function openReport(report: string): Promise<ReportDef> {
   }
   const path = reportFile(isPath ? report : join(shippedFolder('reports'), report));
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`usage: expected a report, cannot read ${path}`, {
+    throw new UsageError(`usage: expected a report, got ${path}, which cannot be read`, {
       code: 'unknown-report',
       hint: `${suggest('report', '--list')} shows the built-in reports`,
       cause,

@@ -1,8 +1,6 @@
 import { DuckDBTimestampValue } from '@duckdb/node-api';
 import { requireSoundAddress } from '../core/address.ts';
-import { didYouMean } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
-import { isZone, zoneNames } from '../core/time-zone.ts';
+import { requireZone } from '../core/time-zone.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Reader } from '../warehouse/index.ts';
 import { interruptible } from '../warehouse/query/interruptible.ts';
@@ -131,12 +129,4 @@ async function contentOf(report: Report, format: ReportFormat): Promise<string> 
     case 'text':
       return (await import('./plain-text.ts')).plainText(report);
   }
-}
-
-function requireZone(timezone: string): void {
-  if (isZone(timezone)) return;
-  throw new UsageError(`usage: expected a time zone such as Europe/Zurich, got ${JSON.stringify(timezone)}`, {
-    code: 'bad-timezone',
-    hint: didYouMean(timezone, zoneNames()).trimEnd() || 'names are those of the IANA database',
-  });
 }

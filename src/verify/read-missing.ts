@@ -1,4 +1,4 @@
-import { unknownName } from '../core/did-you-mean.ts';
+import { requireKnown } from '../core/did-you-mean.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
 import { type Span, shortSpans, totalSize } from '../core/span.ts';
@@ -47,8 +47,7 @@ export async function readMissing({
   const { registry, reader } = await openWarehouse(warehouse);
   try {
     const known = registry.pipelines.filter(coversBlocks).map(({ name }) => name);
-    const unknown = pipelines.find((name) => !known.includes(name));
-    if (unknown !== undefined) throw unknownName('a pipeline of blocks', unknown, known, 'unknown-pipeline');
+    for (const name of pipelines) requireKnown('a pipeline of blocks', name, known, 'unknown-pipeline');
     requireSameNetwork(reader.path, reader.network, network);
     const entries = await reader.ledger();
     const { query } = reader;

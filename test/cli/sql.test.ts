@@ -49,7 +49,7 @@ describe('parameters of tonlake sql', () => {
       2,
       /^error: usage: expected a parameter of the query, got a; hint: use \$a in the query/,
     ],
-    [['select 1', '-p', 'a'], 2, /Expected name=value/],
+    [['select 1', '-p', 'a'], 2, /expected name=value/],
     [['select $a', '-p', 'a=1', '-p', 'a=2'], 2, /a is given twice/],
     [
       ['select 1 where 1 = $a'],

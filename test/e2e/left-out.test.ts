@@ -347,7 +347,7 @@ describe('on the command line', () => {
       'expected a column of transactions, got "acount"; hint: did you mean account?',
     ],
     [['--columns', 'traces=trace_id'], 'expected an exported table, got "traces"'],
-    [['--columns', 'messages'], 'Expected table=column,column'],
+    [['--columns', 'messages'], 'expected table=column,column'],
     [['--columns', 'messages=value', '--without', 'messages'], 'expected columns of an exported table, got messages'],
     [
       ['--columns', 'messages=value', '--without-column', 'messages.value'],

@@ -44,7 +44,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'an unknown pipeline',
       text: HEAD.replace('[transactions]', '[blocks, transaction]'),
-      says: 'expected a pipeline, got transaction (jobs/nightly.yaml:2:21); hint: did you mean transactions?',
+      says: 'expected a pipeline, got "transaction" (jobs/nightly.yaml:2:21); hint: did you mean transactions?',
     },
     {
       name: 'an unknown table of a selection',
@@ -69,27 +69,27 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'an unknown mart',
       text: `${HEAD}marts:\n  - gas_fees_dayly`,
-      says: 'expected a mart, got gas_fees_dayly (jobs/nightly.yaml:5:5); hint: did you mean gas_fees_daily?',
+      says: 'expected a mart, got "gas_fees_dayly" (jobs/nightly.yaml:5:5); hint: did you mean gas_fees_daily?',
     },
     {
       name: 'an unknown check',
       text: `${HEAD}checks: [unique]`,
-      says: 'expected a check, got unique (jobs/nightly.yaml:4:10); hint: did you mean unique_keys?',
+      says: 'expected a check, got "unique" (jobs/nightly.yaml:4:10); hint: did you mean unique_keys?',
     },
     {
       name: 'an unknown report',
       text: `${HEAD}reports: [{report: network-dayly, output: a.html}]`,
-      says: 'expected a report, got network-dayly (jobs/nightly.yaml:4:20); hint: did you mean network-daily?',
+      says: 'expected a report, got "network-dayly" (jobs/nightly.yaml:4:20); hint: did you mean network-daily?',
     },
     {
       name: 'a report file that is not there',
       text: `${HEAD}reports: [{report: ./mine.md, output: a.html}]`,
-      says: 'expected an existing report, got ./mine.md (jobs/nightly.yaml:4:20)',
+      says: 'expected a report, got ./mine.md, which cannot be read (jobs/nightly.yaml:4:20)',
     },
     {
       name: 'an unknown table',
       text: `${HEAD}exports: [{table: blcks, output: a.csv}]`,
-      says: 'expected a table or mart, got blcks (jobs/nightly.yaml:4:19); hint: did you mean blocks?',
+      says: 'expected a table or mart, got "blcks" (jobs/nightly.yaml:4:19); hint: did you mean blocks?',
     },
     {
       name: 'a range that is none',
@@ -104,7 +104,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'a warehouse in a store that is not S3',
       text: `${HEAD}warehouse: gs://lake/w`,
-      says: 'expected a local path or s3://bucket/prefix, got gs://lake/w (jobs/nightly.yaml:4:12); hint: use a local folder, the path of a .duckdb file, or an object store that speaks S3',
+      says: 'expected a local path, got the URL gs:... (jobs/nightly.yaml:4:12); hint: use s3://bucket/prefix for an object store that speaks S3, or a local path',
     },
     {
       name: 'a bucket whose name cannot be',
@@ -114,12 +114,12 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'an address of a catalog that cannot be one',
       text: `${HEAD}iceberg: {catalog: thrift://host}`,
-      says: 'expected an http or https address for catalog, got thrift://host (jobs/nightly.yaml:4:20)',
+      says: 'expected an http or https address for --catalog, got thrift://host (jobs/nightly.yaml:4:20)',
     },
     {
       name: 'a password in the address of a catalog',
       text: `${HEAD}iceberg:\n  catalog: http://me:sesame@host/`,
-      says: 'expected an address without a password for catalog, got //...@host (jobs/nightly.yaml:5:12)',
+      says: 'expected an address without a password for --catalog, got //...@host (jobs/nightly.yaml:5:12)',
     },
     {
       name: 'a namespace with an empty part',
@@ -129,7 +129,7 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'a namespace without a catalog',
       text: `${HEAD}iceberg: {namespace: ton}`,
-      says: 'expected namespace only with catalog, got ton (jobs/nightly.yaml:4:22)',
+      says: 'expected a namespace or a warehouse of a catalog only with its address, got ton (jobs/nightly.yaml:4:22)',
     },
     {
       name: 'a network without a name, and no namespace',
@@ -170,17 +170,17 @@ describe('a job file that is wrong is refused in one line, with its place and wh
     {
       name: 'a zone',
       text: `${HEAD}zone: Europe/Berln`,
-      says: 'expected a time zone, got Europe/Berln (jobs/nightly.yaml:4:7); hint: did you mean Europe/Berlin?',
+      says: 'expected a time zone such as Europe/Zurich, got "Europe/Berln" (jobs/nightly.yaml:4:7); hint: did you mean Europe/Berlin?',
     },
     {
       name: 'an offset for a zone',
       text: `${HEAD}zone: "+02:00"`,
-      says: 'expected a time zone, got +02:00 (jobs/nightly.yaml:4:7)',
+      says: 'expected a time zone such as Europe/Zurich, got "+02:00" (jobs/nightly.yaml:4:7)',
     },
     {
       name: 'a zone of the schedule',
       text: `${HEAD}schedule: {cron: 15 3 * * *, zone: Mars}`,
-      says: 'expected a time zone, got Mars (jobs/nightly.yaml:4:36)',
+      says: 'expected a time zone such as Europe/Zurich, got "Mars" (jobs/nightly.yaml:4:36)',
     },
     {
       name: 'cron with an hour too many',

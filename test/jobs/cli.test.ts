@@ -137,7 +137,7 @@ describe('tonlake job', () => {
     const folder = folderWith({ 'bad.yaml': JOB.replace('[blocks]', '[blcks]') });
     const { code, stderr } = await tonlake(['job', 'run', 'bad.yaml'], { cwd: folder });
     expect(stderr).toMatch(
-      /^error: usage: expected a pipeline, got blcks \(bad.yaml:3:13\); hint: did you mean blocks\?[^\n]*\n$/,
+      /^error: usage: expected a pipeline, got "blcks" \(bad.yaml:3:13\); hint: did you mean blocks\?[^\n]*\n$/,
     );
     expect(code).toBe(2);
     expect(existsSync(join(folder, 'w'))).toBe(false);

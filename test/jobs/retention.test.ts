@@ -43,7 +43,11 @@ describe('what a job keeps', () => {
     ['no day', 'keep: 0d', /got "?0d"? \(jobs\/nightly.yaml:4:19\)/],
     ['hours', 'keep: 12h', /got "?12h"? \(jobs\/nightly.yaml:4:19\)/],
     ['an unknown key', 'keep: 9d, keeps: 1', /got "keeps" .* did you mean keep\?/],
-    ['an unknown pipeline', 'keep: 9d, pipelines: [blcks]', /expected a pipeline, got blcks .* did you mean blocks\?/],
+    [
+      'an unknown pipeline',
+      'keep: 9d, pipelines: [blcks]',
+      /expected a pipeline, got "blcks" .* did you mean blocks\?/,
+    ],
     [
       'a list of how things are',
       'keep: 9d, pipelines: [jetton_masters]',

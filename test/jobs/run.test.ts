@@ -65,7 +65,7 @@ const FULL = `${HEAD}range: yesterday
 marts: [gas_fees_daily, block_times]
 checks: [unique_keys]
 reports:
-  - {report: network-daily, output: 'OUT/network-{date}.html', params: {day: '{date}'}}
+  - {report: network-daily, output: 'OUT/network-{date}.html', params: {from: '{date}'}}
 exports:
   - {table: blocks, output: OUT/blocks.csv}
 `;
@@ -80,7 +80,7 @@ describe('a run of a job', () => {
     expect(asked.ranges).toEqual(['1221:1230']);
     expect(place.files()).toEqual(['blocks.csv', 'network-2026-05-03.html']);
     expect(JSON.parse(place.read('network-2026-05-03.html') ?? '')).toEqual({
-      ...{ report: 'network-daily', params: { day: '2026-05-03' }, timezone: 'UTC', now: '2026-05-04T03:15:00.000Z' },
+      ...{ report: 'network-daily', params: { from: '2026-05-03' }, timezone: 'UTC', now: '2026-05-04T03:15:00.000Z' },
     });
     expect(record).toMatchObject({
       ...{ id: '20260504T031500Z', job: 'nightly', state: 'done', trigger: 'manual', due: '2026-05-04T03:15:00.000Z' },
@@ -141,7 +141,7 @@ describe('a run of a job', () => {
 
   test('needs no network if it exports nothing', async () => {
     const place = freshPlace();
-    const text = "network: mainnet\nmarts: all\nreports: [{report: account, output: 'OUT/{job}-{date}.md'}]\n";
+    const text = "network: mainnet\nmarts: all\nreports: [{report: export-health, output: 'OUT/{job}-{date}.md'}]\n";
     const { record } = await place.run(text, { withChain: () => Promise.reject(new Error('the network was asked')) });
     expect(record.steps.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
       ...['range done', 'export skipped', 'mart done', 'report done', 'publish done'],
@@ -294,15 +294,16 @@ test('a run starts over once a file that its job names has changed', async () =>
   const [query, report] = [join(place.folder, 'fees.sql'), join(place.folder, 'fees')];
   mkdirSync(report);
   const contents = [
-    ['select 1 as n', '# Fees'],
-    ['select 2 as n', '# Fees'],
-    ['select 2 as n', '# All fees'],
+    ['select 1 as n', 'Fees'],
+    ['select 2 as n', 'Fees'],
+    ['select 2 as n', 'All fees'],
   ] as const;
   const exports = `exports:\n  - {file: ${query}, output: OUT/a.csv}\n`;
   const text = `${HEAD}range: yesterday\nreports:\n  - {report: ${report}, output: OUT/a.html}\n${exports}`;
-  for (const [sql, markdown] of contents) {
+  for (const [sql, title] of contents) {
     writeFileSync(query, sql);
-    writeFileSync(join(report, 'report.md'), markdown);
+    const body = '```sql n\nselect 1 as n\n```\n```table n\ntitle: Numbers\n```\n';
+    writeFileSync(join(report, 'report.md'), `---\ntitle: ${title}\ndoc: What was paid.\n---\n${body}`);
     await place.run(text, {}, NIGHT, AbortSignal.abort());
   }
   await place.run(text);

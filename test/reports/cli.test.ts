@@ -104,7 +104,7 @@ test.each([
   { args: [], says: 'expected a report, got none' },
   { args: ['network'], says: 'did you mean network-daily?' },
   { args: ['account'], says: 'expected the parameter account of account, got none' },
-  { args: ['account', '--param', 'account'], says: 'Expected name=value' },
+  { args: ['account', '--param', 'account'], says: 'expected name=value' },
   { args: ['account', '-p', 'account=a', '-p', 'account=b'], says: 'given twice' },
   { args: ['network-daily', '--format', 'pdf'], says: 'html, md, csv, json, text' },
   {

@@ -102,6 +102,6 @@ test('a report that does not exist is told with the nearest one that does', asyn
     hint: expect.stringContaining('did you mean network-daily?'),
   });
   await expect(openReport('./nowhere')).rejects.toMatchObject({
-    message: 'usage: expected a report, cannot read nowhere/report.md',
+    message: 'usage: expected a report, got nowhere/report.md, which cannot be read',
   });
 });

@@ -298,8 +298,8 @@ describe('tonlake follow --pending', () => {
     [['--pending', 'EQnobody'], /usage pendingActions: expected .*account, got "EQnobody"/],
     [['--pending', 'x', '--lag', '3s'], /--pending cannot be combined with --lag/],
     [['--pendign', 'x'], /unknown option '--pendign'; hint: did you mean --pending\?/],
-    [['--pending', 'x', '--for', '30'], /Expected a time above 0 such as 500ms, 30s, 5m or 1h/],
-    [['--pending', 'x', '--every', '0s'], /Expected a time above 0/],
+    [['--pending', 'x', '--for', '30'], /expected a time above 0 such as 500ms, 30s, 5m or 1h/],
+    [['--pending', 'x', '--every', '0s'], /expected a time above 0/],
   ])('refuses %o before the first request', async (words, message) => {
     sandbox.requests.reset();
     const folder = freshFolder();

@@ -7,7 +7,8 @@ import { counted } from '../../core/format.ts';
 import { suggest } from '../../core/suggest.ts';
 import { formatOf } from '../../files/output-format.ts';
 import type { SourceRequest } from '../../http/request.ts';
-import { networkOf, networkOption, parseNonNegative, parseRps } from '../common-options.ts';
+import { runOptions } from '../../jobs/step-options.ts';
+import { networkOf, networkOption, optionOf, parseNonNegative } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 
 const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
@@ -51,7 +52,7 @@ export function addApi(program: Command): void {
       ).choices(FORMATS),
     )
     .option('-o, --output <path>', 'write to a file, atomically')
-    .option('--rps <n>', 'maximum requests per second, including retries', parseRps)
+    .addOption(optionOf('--rps <n>', runOptions.rps))
     .option('--wait <seconds>', 'time to wait for a block that is not indexed yet', parseNonNegative, 0)
     .option('--parameters', 'list the parameters of the endpoint')
     .option('--post', 'send decode as POST, for requests too long for a URL')

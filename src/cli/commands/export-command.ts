@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { counted } from '../../core/format.ts';
+import { exportOptions } from '../../jobs/step-options.ts';
 import type { ExportReport } from '../../targets/export-rows.ts';
-import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
+import { type CommonOptions, collectParam, optionOf, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { collectInSteps } from '../v8-flags.ts';
 
@@ -41,7 +42,7 @@ export function addExport(program: Command): void {
     .description('export a table, mart or query to a file or database')
     .argument('<rows>', 'name of a table, mart or view, or a query in DuckDB SQL')
     .requiredOption('--to <target>', 'file or database')
-    .option('--as <name>', 'name of the table in a database, or schema.table (default: that of the exported table)')
+    .addOption(optionOf('--as <name>', exportOptions.as))
     .option('--days <range>', 'UTC days to export: 2026-05-01, or 2026-05-01:2026-05-07 (default: all)')
     .option('-p, --param <name=value>', 'value of $name in the query; repeatable', collectParam)
     .option('--strict', 'fail if a table has missing or quarantined blocks in the exported days')

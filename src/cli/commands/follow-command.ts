@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../core/errors.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
+import { runOptions } from '../../jobs/step-options.ts';
 import type { Store } from '../../warehouse/index.ts';
-import { budgetOption, parseCount, parseDuration, parseRps, withPlace, witnessOption } from '../common-options.ts';
+import { budgetOption, optionOf, parseCount, parseDuration, withPlace, witnessOption } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { withOperations } from '../operations-options.ts';
@@ -92,11 +93,7 @@ export function addFollow(program: Command): void {
     .option('--for <time>', 'with --pending: stop after this time (default: run until Ctrl-C)', parseDuration)
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']));
   withOperations(withPublishing(withFeeds(withSelection(command))))
-    .option(
-      '--rps <n>',
-      'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
-      parseRps,
-    )
+    .addOption(optionOf('--rps <n>', runOptions.rps))
     .addOption(budgetOption())
     .addOption(witnessOption())
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)

@@ -5,15 +5,16 @@ import type { Registry } from '../../declare/registry.ts';
 import type { RunOptions } from '../../export/run.ts';
 import type { WalkMode } from '../../export/walk-context.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
-import { PRIORITIES, type Priority } from '../../rate-limit/priority.ts';
+import { runOptions } from '../../jobs/step-options.ts';
+import type { Priority } from '../../rate-limit/priority.ts';
 import type { Store } from '../../warehouse/index.ts';
 import {
   budgetOption,
   type CommonOptions,
+  optionOf,
   parseCount,
   parseDurationOrZero,
   parseNonNegative,
-  parseRps,
   withPlace,
   witnessOption,
 } from '../common-options.ts';
@@ -30,7 +31,7 @@ interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlag
   readonly store?: Store['kind'];
   readonly walk: WalkMode;
   readonly rps?: number | 'auto';
-  readonly priority: Priority;
+  readonly priority?: Priority;
   readonly budget?: string;
   readonly witness?: string;
   readonly concurrency?: number;
@@ -83,11 +84,7 @@ export function addRun(program: Command): void {
   const command = withFeeds(withRange(program.command('run')))
     .description('export a range of blocks; skips what is already done')
     .addOption(new Option('--store <kind>', 'format of a new warehouse').choices(['parquet', 'duckdb']))
-    .option(
-      '--rps <n>',
-      'maximum requests per second, or auto to find the limit (default: 1 without a key, 10 with one, unlimited on this machine)',
-      parseRps,
-    )
+    .addOption(optionOf('--rps <n>', runOptions.rps))
     .option('--concurrency <n>', 'maximum concurrent requests (default: 8)', parseCount)
     .option('--wait <seconds>', 'time to wait for a block that is not indexed yet (default: 60)', parseNonNegative)
     .option(
@@ -119,7 +116,7 @@ async function runPipelines(context: Context<RunFlags>, words: readonly string[]
   const { flags } = context;
   if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
   const { note, ...place } = await context.place();
-  const options = { ...(await runOptions(context, words)), ...place };
+  const options = { ...(await optionsOf(context, words)), ...place };
   if (flags.dryRun === true) {
     const [{ planRun }, { formatPlan }] = await Promise.all([
       import('../../export/plan.ts'),
@@ -154,11 +151,7 @@ function withRange(command: Command): Command {
         .choices(['auto', 'window', 'masterchain'])
         .default('auto'),
     )
-    .addOption(
-      new Option('--priority <priority>', 'priority among processes that share the rate limit of a network')
-        .choices(PRIORITIES)
-        .default('backfill'),
-    )
+    .addOption(optionOf('--priority <priority>', runOptions.priority))
     .addOption(budgetOption())
     .addOption(witnessOption());
 }
@@ -211,7 +204,7 @@ function requireReadings(pipelines: readonly string[], { all, history }: RunFlag
   });
 }
 
-async function runOptions(
+async function optionsOf(
   context: Context<RunFlags>,
   words: readonly string[],
 ): Promise<Omit<RunOptions, 'network' | 'warehouse'> & { readonly registry: Registry }> {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { collectColumns, collectNames, pipelinesOption } from '../common-options.ts';
+import { runOptions } from '../../jobs/step-options.ts';
+import { collectColumns, collectNames, optionOf, pipelinesOption } from '../common-options.ts';
 
 /** Flags that select tables and columns. */
 export interface SelectionFlags {
@@ -12,15 +13,7 @@ export interface SelectionFlags {
 export function withSelection(command: Command): Command {
   return command
     .addOption(pipelinesOption())
-    .option('--without <tables>', 'tables to leave out, such as account_states; repeatable', collectNames)
-    .option(
-      '--columns <table=columns>',
-      'columns of a table to export; its key, sort and proof columns are always included; repeatable',
-      collectColumns,
-    )
-    .option(
-      '--without-column <table.column>',
-      'columns to leave out, such as messages.body_boc; repeatable',
-      collectNames,
-    );
+    .addOption(optionOf('--without <tables>', runOptions.without, collectNames))
+    .addOption(optionOf('--columns <table=columns>', runOptions.columns, collectColumns))
+    .addOption(optionOf('--without-column <table.column>', runOptions.withoutColumns, collectNames));
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type CommonOptions, parseCount, parsePositive, pipelinesOption, withPlace } from '../common-options.ts';
+import { runOptions, verifyOptions } from '../../jobs/step-options.ts';
+import { type CommonOptions, optionOf, parseCount, pipelinesOption, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 
 interface VerifyFlags extends CommonOptions {
@@ -8,7 +9,7 @@ interface VerifyFlags extends CommonOptions {
   readonly content?: boolean;
   readonly repair?: boolean;
   readonly keepReadable?: boolean;
-  readonly rps?: number;
+  readonly rps?: number | 'auto';
   readonly memory?: number;
   readonly json?: boolean;
 }
@@ -38,11 +39,11 @@ export function addVerify(program: Command): void {
     .description('verify offline that a warehouse is complete and unchanged')
     .addOption(pipelinesOption())
     .option('-r, --range <range>', 'blocks or UTC days to verify (default: everything that is done)')
-    .option('--deep', 'also check the transaction chain of every account and both ends of every internal message')
+    .addOption(optionOf('--deep', verifyOptions.deep))
     .option('--content', 'also compute a content hash of every table, to compare warehouses')
-    .option('--repair', 'repair damaged rows; fetch what cannot be recovered locally')
+    .addOption(optionOf('--repair', verifyOptions.repair))
     .option('--keep-readable', 'of blocks that cannot be fetched, keep what can be read')
-    .option('--rps <n>', 'maximum requests per second of a repair', parsePositive)
+    .addOption(optionOf('--rps <n>', runOptions.rps))
     .option('--memory <MB>', 'memory limit for sorting and joining (default: 512)', parseCount)
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)

@@ -42,7 +42,7 @@ const ENV = 'PYICEBERG_CATALOG__DEFAULT__';
  */
 export function catalogPlace(flags: CatalogFlags, env: NodeJS.ProcessEnv = process.env): CatalogPlace {
   const setting = (name: string): string | undefined => env[ENV + name] || undefined;
-  const uri = parseUri(flags.uri, '--catalog');
+  const uri = parseUri(flags.uri);
   const namespace = flags.namespace.split('.');
   if (namespace.includes(''))
     throw badCatalog(`expected a name or names with dots between them, got ${flags.namespace}`);
@@ -73,8 +73,17 @@ export function catalogId({ uri, warehouse, prefix, namespace }: CatalogPlace): 
   return sha256Of(text, 12);
 }
 
+/** @throws {UsageError} `bad-option` for what belongs to a catalog, where none is named */
+export function requireCatalog(got: string | undefined): void {
+  if (got === undefined) return;
+  throw new UsageError(`usage: expected a namespace or a warehouse of a catalog only with its address, got ${got}`, {
+    code: 'bad-option',
+    hint: 'name the catalog as well: --catalog https://host/path, or catalog: in a job',
+  });
+}
+
 /** The address of a server, without a slash at its end. */
-export function parseUri(text: string, option: string): string {
+export function parseUri(text: string, option = '--catalog'): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw badCatalog(`expected an http or https address for ${option}, got ${text.replace(/\/\/[^/]*@/, '//...@')}`);
