@@ -6,15 +6,18 @@ import type { Registry } from '../declare/registry.ts';
 import type { Covered, LedgerEntry, Store } from '../warehouse/index.ts';
 import { coverage, type Held, rangeOf, spansIn } from '../warehouse/query/coverage.ts';
 import { type LeftOutGap, lacks, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
+import { originOf } from '../warehouse/query/row-origins.ts';
 import type { MartDef } from './load-marts.ts';
 
-/** Ids of the active entries with rows of each table: of one day, or all. */
-export type Parts = ReadonlyMap<string, readonly string[]>;
+/** The active entries with rows of each table: of one day, or all. */
+type Parts = ReadonlyMap<string, readonly LedgerEntry[]>;
 
 /** A day of a mart's inputs; `date` is undefined for a mart that is not built day by day. */
 export interface Slice {
   readonly date: string | undefined;
   readonly parts: Parts;
+  /** Days of the rows of tables with days that it reads; undefined for all. */
+  readonly days: readonly string[] | undefined;
 }
 
 /** The inputs of a mart, slice by slice. */
@@ -23,21 +26,21 @@ export async function readSlices(
   mart: Pick<MartDef, 'inputs' | 'isDaily'>,
   dated: ReadonlySet<string>,
 ): Promise<readonly Slice[]> {
-  const all = new Map(mart.inputs.map((table) => [table, entriesOf(store.ledger(), table).map(({ id }) => id)]));
-  if (!mart.isDaily) return [{ date: undefined, parts: all }];
-  const days = new Map<string, Map<string, string[]>>();
+  const all = new Map(mart.inputs.map((table) => [table, entriesOf(store.ledger(), table)]));
+  if (!mart.isDaily) return [{ date: undefined, parts: all, days: undefined }];
+  const days = new Map<string, Map<string, LedgerEntry[]>>();
   for (const table of mart.inputs.filter((name) => dated.has(name))) {
     for (const { date, entry } of await store.rows.days(table)) {
-      const day = days.get(date) ?? new Map<string, string[]>();
+      const day = days.get(date) ?? new Map<string, LedgerEntry[]>();
       days.set(date, day.set(table, [...(day.get(table) ?? []), entry]));
     }
   }
   // Inputs without rows make an empty mart, which can still be queried.
-  if (days.size === 0) return [{ date: undefined, parts: all }];
+  if (days.size === 0) return [{ date: undefined, parts: all, days: undefined }];
   const undated = [...all].filter(([table]) => !dated.has(table));
   return [...days]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([date, parts]) => ({ date, parts: new Map([...undated, ...parts]) }));
+    .map(([date, parts]) => ({ date, parts: new Map([...undated, ...parts]), days: [date] }));
 }
 
 /** Active entries of a table. */
@@ -45,15 +48,16 @@ export function entriesOf(ledger: readonly LedgerEntry[], table: string): readon
   return ledger.filter((entry) => entry.tables[table] !== undefined);
 }
 
-/** Hash of the select, the macros that it calls, and everything it reads: 16 hex digits. */
+/** Hash of the select, the macros that it calls, and everything it reads: 16 hex digits. To merge what it reads does not change it. */
 export function stampOf(
   { sql, macros }: { readonly sql: string; readonly macros: readonly string[] },
-  { parts }: Pick<Slice, 'parts'>,
-  covered: Covered,
+  { parts, days }: Pick<Slice, 'parts' | 'days'>,
+  ...told: readonly unknown[]
 ): string {
-  const told = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, ids]) => [table, [...ids].sort()]);
-  const text = JSON.stringify([sql, macros, covered, told]);
-  return sha256Of(text, 16);
+  const origins = [...parts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([table, entries]) => [table, originOf(entries, table, days)]);
+  return sha256Of(JSON.stringify([sql, macros, origins, ...told]), 16);
 }
 
 /** A stamp for rows that were selected while their inputs changed from one to the other. */
@@ -131,8 +135,7 @@ export function feedingPipelines(registry: Registry, marts: readonly MartDef[], 
 }
 
 /** The blocks that a mart's rows come from. */
-export function spanOf(ledger: readonly LedgerEntry[], { parts }: Slice, day: Span | undefined): Span {
-  const ids = new Set([...parts.values()].flat());
-  const whole = hullOf(ledger.filter(({ id }) => ids.has(id)).map(({ span }) => span)) ?? { from: 0, to: 0 };
+export function spanOf({ parts }: Slice, day: Span | undefined): Span {
+  const whole = hullOf([...parts.values()].flat().map(({ span }) => span)) ?? { from: 0, to: 0 };
   return (day === undefined ? undefined : intersectSpans([whole], [day])[0]) ?? whole;
 }

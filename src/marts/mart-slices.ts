@@ -12,7 +12,6 @@ import {
   type MartStamp,
   type SideConnection,
   type Store,
-  spansOf,
   stillForgotten,
 } from '../warehouse/index.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
@@ -124,7 +123,7 @@ export async function planMart(
   }
   // Days without any input left become empty.
   for (const [date, before] of built) {
-    const slice = { date, parts: new Map() };
+    const slice = { date, parts: new Map(), days: [] };
     const inputs = martStamp(mart, slice, 'proven');
     if (before.mart?.inputs !== inputs) {
       work.push({ slice, day: undefined, covered: 'proven', inputs, before, through, canMerge: false });
@@ -143,15 +142,18 @@ function reachOf({ days }: MartContext, { before }: MartDef, date: string | unde
 async function slicesOf(context: MartContext, mart: MartDef): Promise<readonly Slice[]> {
   const slices = await readSlices(context.store, mart, context.dated);
   if (mart.before === 0) return slices;
-  const ledger = context.store.ledger();
-  return slices.map(({ date, parts }) => {
-    const reach = reachOf(context, mart, date);
-    const near = reach === undefined ? [] : ledger.filter((each) => haveCommon(spansOf(each), [reach]));
-    const own = mart.inputs.map((table): [string, readonly string[]] => {
-      const ids = [...(parts.get(table) ?? []), ...entriesOf(near, table).map(({ id }) => id)];
-      return [table, [...new Set(ids)]];
+  return slices.map((slice) => {
+    const reach = reachOf(context, mart, slice.date);
+    const near = slices.filter(({ date = '' }) => {
+      const day = context.days.get(date);
+      return date < (slice.date ?? '') && reach !== undefined && day !== undefined && haveCommon([day], [reach]);
     });
-    return { date, parts: new Map(own) };
+    const own = mart.inputs.map((table): [string, readonly LedgerEntry[]] => {
+      const entries = [slice, ...near].flatMap(({ parts }) => parts.get(table) ?? []);
+      return [table, [...new Set(entries)]];
+    });
+    const days = [slice, ...near].flatMap(({ date }) => date ?? []);
+    return { date: slice.date, parts: new Map(own), days: [...new Set(days)] };
   });
 }
 
@@ -180,7 +182,7 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
   const { table, file } = mart;
   const { date } = slice;
   const own = days.get(date ?? '');
-  const span = before !== undefined && slice.parts.size === 0 ? before.span : spanOf(store.ledger(), slice, own);
+  const span = before !== undefined && slice.parts.size === 0 ? before.span : spanOf(slice, own);
   const nothing = mart.isDaily ? ' WHERE false' : '';
   const where = date === undefined ? nothing : ` WHERE block_date = DATE ${quoteText(date)}`;
   const order = table.sort.map(quoteName).join(', ');

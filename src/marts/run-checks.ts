@@ -1,11 +1,12 @@
 import { requireKnown } from '../core/did-you-mean.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { haveCommon, type Span } from '../core/span.ts';
+import { groupBy } from '../core/group-by.ts';
+import { intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { withMemory } from '../sql/database.ts';
-import { COMMITS, type LedgerEntry, openStore, type Store, spansOf } from '../warehouse/index.ts';
+import { type LedgerEntry, openStore, type Store, spansOf } from '../warehouse/index.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut, type LeftOutGap, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
@@ -182,9 +183,9 @@ async function planWork(
   if (part.scope === 'rows') return planRows(context, name, part);
   const isDaily = part.scope === 'day';
   const slices = await readSlices(store, { inputs: part.inputs, isDaily }, dated);
-  const stamps = slices.map(({ date: day, parts }) => {
-    const seen = part.readsCommits ? new Map([...parts, [COMMITS, commitsOf(context, day)]]) : parts;
-    return { day, seen: stampOf(part, { parts: seen }, 'proven') };
+  const stamps = slices.map((slice) => {
+    const day = slice.date;
+    return { day, seen: part.readsCommits ? stampOf(part, slice, commitsOf(context, day)) : stampOf(part, slice) };
   });
   if (isDaily) {
     const days = new Set(stamps.map(({ day }) => day));
@@ -213,13 +214,18 @@ async function planWork(
     });
 }
 
-/** Ids of the entries that a day's rows of the ledger show. */
-function commitsOf({ store, days }: CheckContext, day: string | undefined): readonly string[] {
+/** What the ledger says of the blocks of a day, however its entries are merged. */
+function commitsOf({ store, days }: CheckContext, day: string | undefined): readonly unknown[] {
   const blocks = day === undefined ? undefined : days.get(day);
-  return store
-    .ledger()
-    .filter((entry) => entry.mart === undefined && (blocks === undefined || haveCommon(spansOf(entry), [blocks])))
-    .map(({ id }) => id);
+  const of = groupBy(
+    store.ledger().filter(({ mart }) => mart === undefined),
+    ({ pipeline, verdict, proof, scope }) => JSON.stringify([pipeline, verdict, proof, scope]),
+  );
+  return [...of]
+    .map(([kind, entries]) => [kind, unionSpans(entries.flatMap(spansOf))] as const)
+    .map(([kind, spans]) => [kind, blocks === undefined ? spans : intersectSpans(spans, [blocks])] as const)
+    .filter(([, spans]) => spans.length > 0)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** Rows of new entries, and those that were read no earlier: a key that says when it was read is in no other row. */

@@ -29,6 +29,16 @@ export interface TableFile {
   readonly bounds: FileBounds;
   /** SHA-256 of the file, 64 hex digits. DuckDB reads most flipped bits as other values, without an error. */
   readonly sha256: string;
+  /** Present if its rows are those of files of earlier entries, unchanged. */
+  readonly copied?: CopiedRows | undefined;
+}
+
+/** The commits that brought rows, which may be in other files since. */
+export interface CopiedRows {
+  /** Number of the newest of their entries. */
+  readonly newest: number;
+  /** Sum of the first 64 bits of the SHA-256 of their ids, one for each file, modulo 2^64. 16 hex digits. */
+  readonly origin: string;
 }
 
 /** The rows that a commit added to one table. */
@@ -267,8 +277,7 @@ export interface EntryRows {
 /** An entry that has rows of a day. */
 export interface EntryDay {
   readonly date: string;
-  /** Id of the entry. */
-  readonly entry: string;
+  readonly entry: LedgerEntry;
 }
 
 /** A connection of its own: the store's other queries do not wait for one that takes long. */

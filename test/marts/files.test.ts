@@ -145,7 +145,7 @@ test('marts come after those that they read', () => {
 
 test('a mart is stale once a macro that it calls says something else, such as a new name of an opcode', async () => {
   const stampWith = (mart: MartDef, macros = mart.macros) =>
-    stampOf({ sql: mart.file.sql, macros }, { parts: new Map() }, 'proven');
+    stampOf({ sql: mart.file.sql, macros }, { parts: new Map(), days: undefined }, 'proven');
   const byOpcode = martOf(marts, 'messages_by_opcode_daily');
   const [definition = ''] = byOpcode.macros;
   expect(definition).toMatch(/^opcode_name\(opcode\) AS .*'text_comment'/s);

@@ -4,10 +4,12 @@ import { realEffects } from '../../src/core/effects.ts';
 import { run } from '../../src/export/run.ts';
 import { buildMarts, type MartBuild } from '../../src/marts/build-marts.ts';
 import { loadMarts } from '../../src/marts/load-marts.ts';
+import { runChecks } from '../../src/marts/run-checks.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { compactWarehouse } from '../../src/warehouse/index.ts';
+import { readStatus } from '../../src/warehouse/query/status.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, hashMarts, registry, sqlFolder, texts } from './support.ts';
 
@@ -65,6 +67,26 @@ describe.each(['w', 'w.duckdb'])('marts over all rows of %s', (name) => {
     await bring(path, '46:50');
     await compactWarehouse({ warehouse: path, tables: registry.tables, pipelines: [], effects: realEffects });
     expect(merged(await build(path))).toEqual(MARTS);
+  });
+
+  test('are left alone, as are days and checks of them, when what they read is merged', async () => {
+    const path = await copyOf(source);
+    // Blocks of more than one day, in entries that share a day.
+    await bring(path, '40:455');
+    const names = [...MARTS, 'balances_history', 'block_times', 'shard_state'];
+    await buildMarts(path, { names });
+    await runChecks(path);
+    const { merged } = await compactWarehouse({
+      ...{ warehouse: path, tables: registry.tables, pipelines: [], effects: realEffects },
+    });
+    expect(merged).toBeGreaterThan(0);
+    const { marts } = await readStatus(path);
+    expect(marts.filter(({ behind }) => behind !== undefined)).toEqual([]);
+    const before = await hashMarts(path, names);
+    expect((await buildMarts(path, { names })).filter(({ status }) => status === 'built')).toEqual([]);
+    expect((await runChecks(path)).checks.flatMap(({ read }) => read)).toEqual([]);
+    await buildMarts(path, { names, full: true });
+    expect(await hashMarts(path, names)).toEqual(before);
   });
 
   test('are built anew when blocks are forgotten, and merged again from then on', async () => {

@@ -4,6 +4,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { hashFile, statIfAny } from '../../files/disk.ts';
 import { dropEncodingMemory } from '../../parquet/encoder.ts';
 import { Database } from '../../sql/database.ts';
+import { addSources, sourcesOf } from '../ledger/copied-rows.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import { addEvidence } from '../staging/row-evidence.ts';
 import type { LedgerEntry, StagedFile, StagedSpan, StagedTable, TableFile } from '../store.ts';
@@ -83,12 +84,21 @@ async function describeTable(
   const parts = entries.flatMap((entry) => entry.tables[table.name] ?? []);
   const warehouse = await localFolder(merged.flatMap(({ sources }) => sources));
   const proven = await proveMerge({ query, warehouse, table, span, merged, parts });
+  const owners = new Map(
+    entries.flatMap((entry) => (entry.tables[table.name]?.files ?? []).map(({ path }) => [path, entry] as const)),
+  );
   const files: StagedFile[] = [];
-  for (const [at, { place, stagedPath }] of merged.entries()) {
+  for (const [at, { place, stagedPath, sources }] of merged.entries()) {
     const bytes = (await statIfAny(stagedPath))?.size ?? 0;
     const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
     const { rows = 0, bounds = {} } = proven[at] ?? {};
-    files.push({ stagedPath, path, rows, bytes, sha256: await hashFile(stagedPath), bounds });
+    const copied = addSources(
+      sources.flatMap((file) => {
+        const owner = owners.get(file.path);
+        return owner === undefined ? [] : [sourcesOf(owner, file)];
+      }),
+    );
+    files.push({ stagedPath, path, rows, bytes, sha256: await hashFile(stagedPath), bounds, copied });
   }
   return { schema: schemaOf(table).id, isSorted: true, ...addEvidence(proven, table), files };
 }

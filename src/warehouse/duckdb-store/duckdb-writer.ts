@@ -205,7 +205,7 @@ class DuckdbWriter implements Writer {
   async #daysOf(table: string): Promise<readonly EntryDay[]> {
     const holding = this.entries.effective.filter(({ tables }) => (tables[table]?.rows ?? 0) > 0);
     if (holding.length === 0) return [];
-    const ids = new Map(holding.map(({ number, id }) => [number, id]));
+    const entries = new Map(holding.map((entry) => [entry.number, entry]));
     // Rows of an entry never change, so that only those of new ones are read.
     const known = this.#days.get(table) ?? [];
     const seen = known.at(-1)?.[1] ?? 0;
@@ -214,9 +214,12 @@ class DuckdbWriter implements Writer {
        WHERE block_date IS NOT NULL AND _entry > ${seen} ORDER BY _entry, block_date`,
     );
     const all = [...known, ...rows.map(([date, number]) => [String(date), Number(number)] as const)];
-    const inForce = all.filter(([, number]) => ids.has(number));
+    const inForce = all.filter(([, number]) => entries.has(number));
     this.#days.set(table, inForce);
-    return inForce.map(([date, number]) => ({ date, entry: ids.get(number) ?? '' }));
+    return inForce.flatMap(([date, number]) => {
+      const entry = entries.get(number);
+      return entry === undefined ? [] : [{ date, entry }];
+    });
   }
 
   async #insertRows({ number, without }: LedgerEntry, name: string, staged: StagedTable): Promise<void> {

@@ -44,6 +44,7 @@ const entrySchema = z.object({
         z.object({
           ...{ path: z.string().refine(isInside), rows: count, bytes: count, sha256: z.string() },
           bounds: z.record(z.string(), z.tuple([bound, bound, count])),
+          copied: z.object({ newest: count, origin: z.string().regex(/^[0-9a-f]{16}$/) }).optional(),
         }),
       ),
     }),

@@ -61,11 +61,9 @@ export function entryRows(
 }
 
 /** The days of an entry's rows, from the folders of its files. */
-function daysOf({ id, tables }: LedgerEntry, table: string): readonly EntryDay[] {
-  return (tables[table]?.files ?? []).flatMap(({ path }) => {
-    const date = dateIn(path);
-    return date === undefined ? [] : [{ date, entry: id }];
-  });
+function daysOf(entry: LedgerEntry, table: string): readonly EntryDay[] {
+  const dates = new Set((entry.tables[table]?.files ?? []).flatMap(({ path }) => dateIn(path) ?? []));
+  return [...dates].map((date) => ({ date, entry }));
 }
 
 /** A local file with the bytes of a data file as they were committed: `to` if it had to be fetched. @throws {StoreError} `damaged` */

@@ -10,9 +10,10 @@ import {
 } from '../../core/span.ts';
 import { isEphemeral, isFinal, type PipelineDef, proofOf } from '../../declare/pipeline.ts';
 import { dateIn } from '../file-layout.ts';
+import { sourcesOf } from '../ledger/copied-rows.ts';
 import { doneSpans, PARTIAL, quarantinedSpans, spansOf, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
-import type { LedgerEntry } from '../store.ts';
+import type { CopiedRows, LedgerEntry } from '../store.ts';
 
 /** Pipelines that are known: a registry, or those that a store was opened with. */
 export interface KnownPipelines {
@@ -158,8 +159,7 @@ function laterThan(
   const isDaily = built.some(({ mart: stamp }) => stamp?.day !== undefined);
   const reads = new Set(built.flatMap(({ mart: stamp }) => stamp?.reads ?? []));
   const later = held.ledger.filter((entry) => {
-    const number = entry.copies ?? entry.number;
-    const isLater = (day: string | undefined): boolean =>
+    const isLater = ({ day, newest: number }: DayOfRows): boolean =>
       isAsked(day) && number > (through.get(day) ?? (isDaily && day !== undefined ? 0 : newest));
     const days = daysByTable(entry);
     return [...reads].some((name) => days.get(name)?.some(isLater) === true);
@@ -169,13 +169,20 @@ function laterThan(
   return [...later, ...removed, ...[...reads].flatMap((name) => laterThan(held, name, isAsked, [...open, mart]))];
 }
 
-/** UTC days of the rows that an entry has of each table; undefined for rows of any day. Each mart asks for those of its inputs. */
-const daysByTable = oncePer(({ tables }: LedgerEntry): ReadonlyMap<string, readonly (string | undefined)[]> => {
-  const filled = Object.entries(tables).filter(([, { rows }]) => rows > 0);
+/** Rows of a table that an entry has of a UTC day; `day` is undefined for rows of any day. */
+interface DayOfRows extends Pick<CopiedRows, 'newest'> {
+  readonly day: string | undefined;
+}
+
+/** The days of the rows that an entry has of each table, and which commits brought them. Each mart asks for those of its inputs. */
+const daysByTable = oncePer((entry: LedgerEntry): ReadonlyMap<string, readonly DayOfRows[]> => {
+  const filled = Object.entries(entry.tables).filter(([, { rows }]) => rows > 0);
   return new Map(
     filled.map(([name, { files }]) => [
       name,
-      files.length === 0 ? [undefined] : [...new Set(files.map(({ path }) => dateIn(path)))],
+      files.length === 0
+        ? [{ day: undefined, newest: sourcesOf(entry).newest }]
+        : files.map((file) => ({ day: dateIn(file.path), newest: sourcesOf(entry, file).newest })),
     ]),
   );
 });

@@ -1,0 +1,16 @@
+import { sha256Of } from '../../core/sha256.ts';
+import type { CopiedRows, LedgerEntry, TableFile } from '../store.ts';
+
+/** The commits that brought the rows of a file, or of an entry without files. */
+export function sourcesOf(entry: Pick<LedgerEntry, 'id' | 'number' | 'copies'>, file?: TableFile): CopiedRows {
+  return file?.copied ?? { newest: entry.copies ?? entry.number, origin: sha256Of(entry.id, DIGITS) };
+}
+
+/** The commits that brought the rows of several files: the same for one file, however its rows were merged. */
+export function addSources(all: readonly CopiedRows[]): CopiedRows {
+  const sum = all.reduce((total, { origin }) => BigInt.asUintN(4 * DIGITS, total + BigInt(`0x${origin}`)), 0n);
+  const newest = all.reduce((greatest, each) => Math.max(greatest, each.newest), 0);
+  return { newest, origin: sum.toString(16).padStart(DIGITS, '0') };
+}
+
+const DIGITS = 16;
