@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
@@ -15,8 +15,10 @@ const SPEED = Number(process.env['TONLAKE_SOAK_SPEED'] ?? 1);
 const LAG = 10 / SPEED;
 /** What is followed. */
 const PIPELINES = (process.env['TONLAKE_SOAK_PIPELINES'] ?? 'transactions').split(',');
-/** Set to keep all marts current beside it. */
-const MARTS = process.env['TONLAKE_SOAK_MARTS'] === undefined ? [] : ['--marts', 'all'];
+/** Marts to keep current beside it: `all`, or names. */
+const MARTS = process.env['TONLAKE_SOAK_MARTS'] === undefined ? [] : ['--marts', process.env['TONLAKE_SOAK_MARTS']];
+/** Set to run a job every five minutes in the same process, and two consumers of its commits. */
+const IS_BESIDE = process.env['TONLAKE_SOAK_BESIDE'] !== undefined;
 /** Set to follow into an object store. */
 const IS_S3 = process.env['TONLAKE_SOAK_S3'] !== undefined;
 /** Everything that a client recovers from, at two per cent. */
@@ -41,7 +43,10 @@ test(
     const { warehouse, folder, env } = await choosePlace();
     const place = ['--network', sandbox.url, '-w', warehouse];
     const pace = ['--lag', `${LAG}s`, '--from', '-50:', ...MARTS];
-    const following = startTonlake(['follow', ...PIPELINES, ...place, ...pace, '--json'], { env });
+    const beside = IS_BESIDE ? openBeside(sandbox.url, warehouse) : undefined;
+    const following = startTonlake(['follow', ...PIPELINES, ...place, ...pace, ...(beside?.flags ?? []), '--json'], {
+      env,
+    });
     const seen = { block: 0, rows: 0 };
     const samples: { readonly minute: number; readonly rssMb: number; readonly files: number }[] = [];
     for (let minute = 1; minute <= MINUTES; minute++) {
@@ -73,7 +78,9 @@ test(
       samples,
     };
     process.stdout.write(`${JSON.stringify(figures)}\n`);
-    if (SPEED === 1) expect(figures.p99).toBeLessThan(LAG);
+    const [held] = await query(warehouse, 'select count(*) from transactions');
+    beside?.expectGood(events, Number(held?.[0]));
+    if (SPEED === 1) expect.soft(figures.p99).toBeLessThan(LAG);
     sandbox.setFaults({ http429: 0, http500Timeout: 0, http502Html: 0 });
     // The signal may have come between the pipelines of a round.
     const once = join(freshFolder(), 'once');
@@ -88,6 +95,42 @@ test(
   },
   (MINUTES + 15) * 60_000,
 );
+
+/** A job and two consumers beside the head. */
+function openBeside(network: string, warehouse: string) {
+  const folder = freshFolder();
+  const taken = ['a', 'b'].map((name) => join(folder, `${name}.jsonl`));
+  const job = join(folder, 'often.yaml');
+  const lines = [
+    ...[`network: ${network}`, `warehouse: ${warehouse}`, 'pipelines: [transactions]', 'clock: chain'],
+    ...['range: since last run', 'start: 951', 'marts: [transactions_daily]', 'checks: [transactions_in_blocks]'],
+    ...[`exports: [{table: transactions_daily, output: '${join(folder, 'daily.csv')}'}]`],
+    "schedule: {cron: '*/5 * * * *'}",
+  ];
+  writeFileSync(job, `${lines.join('\n')}\n`);
+  return {
+    flags: ['--jobs', job, ...taken.flatMap((path) => ['--on-commit', `cat >> ${path}`])],
+    /** @param rows transactions that the warehouse holds */
+    expectGood: (events: readonly Readonly<Record<string, unknown>>[], rows: number): void => {
+      const runs = events.flatMap(({ event, record }) =>
+        event === 'end' ? [(record as { readonly state: string }).state] : [],
+      );
+      expect(runs).toEqual(runs.map(() => 'done'));
+      expect(runs.length).toBeGreaterThanOrEqual(Math.floor(MINUTES / 5) - 1);
+      for (const path of taken) {
+        const commits = readFileSync(path, 'utf8')
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        const numbers = commits.map(({ number }) => Number(number));
+        expect(numbers).toEqual(numbers.map((_, at) => (numbers[0] ?? 0) + at));
+        const delivered = commits.filter(({ kind }) => kind === 'rows').map((each) => each.rows.transactions ?? 0);
+        expect(delivered.reduce((sum, count) => sum + count, 0)).toBe(rows);
+      }
+      process.stdout.write(`${JSON.stringify({ runs: runs.length, rows })}\n`);
+    },
+  };
+}
 
 /** Where to follow into, and the folder in which its files lie. */
 async function choosePlace() {
