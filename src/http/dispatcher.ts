@@ -21,9 +21,7 @@ export interface RouteOptions {
   readonly timeoutMs: number;
   /** Maximum size of a body, compressed and decompressed. */
   readonly maxBytes: number;
-  /** PEM file with additional certificate authorities; those of the system and NODE_EXTRA_CA_CERTS stay valid. */
-  readonly caFile: string | undefined;
-  /** Environment with HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+  /** Environment with HTTPS_PROXY, HTTP_PROXY, NO_PROXY and TONLAKE_CA_FILE. */
   readonly env: Environment;
 }
 
@@ -31,8 +29,7 @@ export interface RouteOptions {
 export function openRoute(options: RouteOptions): Route {
   const url = new URL(options.baseUrl);
   const proxy = resolveProxy(url, options.env);
-  const trust = (options.caFile ?? '') === '' ? {} : { ca: readAuthorities(options.caFile ?? '', options.env) };
-  const connect = { timeout: Math.min(CONNECT_TIMEOUT_MS, options.timeoutMs), ...trust };
+  const connect = { timeout: Math.min(CONNECT_TIMEOUT_MS, options.timeoutMs), ...trustedBy(options.env) };
   const limits = {
     connections: options.concurrency,
     headersTimeout: 0,
@@ -85,12 +82,19 @@ function bypassesProxy(url: URL, list: string): boolean {
     });
 }
 
-/** The `ca` option of TLS replaces the built-in list, so include everything that was trusted before. */
-export function readAuthorities(file: string, env: Environment): string[] {
+/**
+ * The options of TLS that add the authorities of the PEM file in TONLAKE_CA_FILE. `ca` replaces the built-in list, so it has everything that
+ * was trusted before, by the system and by NODE_EXTRA_CA_CERTS.
+ *
+ * @throws {UsageError} `bad-ca-file`
+ */
+export function trustedBy(env: Environment): { readonly ca?: string[] } {
+  const file = env['TONLAKE_CA_FILE'] ?? '';
+  if (file === '') return {};
   const extra = env['NODE_EXTRA_CA_CERTS'];
   const inherited = extra === undefined || extra === '' ? [] : [readOptional(extra)];
   try {
-    return [...tls.rootCertificates, ...inherited, readFileSync(file, 'utf8')];
+    return { ca: [...tls.rootCertificates, ...inherited, readFileSync(file, 'utf8')] };
   } catch (cause) {
     throw new UsageError(`usage: expected a readable file of certificates, got ${file}`, {
       code: 'bad-ca-file',

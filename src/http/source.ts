@@ -44,8 +44,6 @@ export interface SourceOptions {
   readonly budgetAddress?: RedisAddress | undefined;
   /** Shown by `status --budget`. Default `tonlake`. */
   readonly command?: string | undefined;
-  /** Default: a new one. Sources of the same network should share one. */
-  readonly budget?: RateLimiter | undefined;
   /** Maximum concurrent requests. Default 8. */
   readonly concurrency?: number | undefined;
   /** How long to wait for a block that is not indexed. Default 60 s. */
@@ -61,8 +59,6 @@ export interface SourceOptions {
   readonly effects: Effects;
   /** Ends all requests of this source. */
   readonly signal?: AbortSignal | undefined;
-  /** PEM file with additional certificate authorities. Default TONLAKE_CA_FILE. */
-  readonly caFile?: string | undefined;
   /** Environment with the proxy variables and TONLAKE_CA_FILE. Default `process.env`. */
   readonly env?: Environment | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
@@ -148,12 +144,9 @@ class HttpSource implements Source {
       ...{ baseUrl, concurrency, key, names: options.names ?? true },
       timeoutMs: atLeast('timeout', options.timeoutMs ?? 30_000, 1),
       maxBytes: options.maxBytes ?? 512 * 1024 * 1024,
-      caFile: options.caFile ?? env['TONLAKE_CA_FILE'],
       env: network.kind === 'sandbox' ? {} : env,
     });
-    this.#limiter =
-      options.budget ??
-      openSourceLimiter({ network, baseUrl, key, rps, priority, budgetAddress, command, env, effects });
+    this.#limiter = openSourceLimiter({ network, baseUrl, key, rps, priority, budgetAddress, command, env, effects });
     this.#queue = new PQueue({ concurrency });
     this.#life = linkSignals([options.signal]);
   }
@@ -206,7 +199,7 @@ class HttpSource implements Source {
   async close(): Promise<void> {
     this.#life.abort(new SourceError('source: closed', { code: 'closed' }));
     this.#life.release();
-    if (this.#options.budget === undefined) await this.#limiter.close();
+    await this.#limiter.close();
     await this.#exchange.close();
   }
 

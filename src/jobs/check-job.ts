@@ -8,6 +8,7 @@ import { type Selection, type SelectionPlace, selectFrom } from '../declare/sele
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
 import { catalogPlace, namespaceOf, parseUri, requireCatalog } from '../iceberg/rest/catalog-place.ts';
 import { isReportPath, reportFile } from '../reports/find-report.ts';
+import { shippedNames } from '../sql/shipped-queries.ts';
 import { requireKind, warehousePath } from '../warehouse/index.ts';
 import { checkRetention, requireKeptRange } from './check-retention.ts';
 import { checkTargets } from './check-targets.ts';
@@ -15,7 +16,6 @@ import { type CronTimes, openCron, outOfStep } from './cron.ts';
 import type { Job, JobIceberg, JobSchedule } from './job.ts';
 import { type JobRange, parseJobRange } from './job-range.ts';
 import { type JobFields, noticeKeys } from './job-schema.ts';
-import { loadNames } from './known-names.ts';
 import { type ParsedJob, readJob } from './parse-job.ts';
 
 export interface OpenJobOptions {
@@ -35,18 +35,17 @@ export async function openJob(file: string, options: OpenJobOptions): Promise<Jo
 /** @throws {UsageError} with line and column */
 export async function checkJob(parsed: ParsedJob, options: OpenJobOptions): Promise<Job> {
   const { fields } = parsed;
-  const names = await loadNames();
   const network = parsed.yaml.placed(['network'], () => resolveNetwork(fields.network));
-  const registry = await loadRegistry();
+  const [registry, marts, checks] = await Promise.all([loadRegistry(), shippedNames('marts'), shippedNames('checks')]);
   for (const [at, name] of fields.pipelines.entries()) {
     parsed.yaml.placed(['pipelines', at], () => registry.pipeline(name));
   }
   const selection = checkSelection(parsed, registry);
-  for (const at of fields.marts?.keys() ?? []) parsed.yaml.requireName(['marts', at], 'a mart', names.marts);
-  for (const at of fields.checks?.keys() ?? []) parsed.yaml.requireName(['checks', at], 'a check', names.checks);
+  for (const at of fields.marts?.keys() ?? []) parsed.yaml.requireName(['marts', at], 'a mart', marts);
+  for (const at of fields.checks?.keys() ?? []) parsed.yaml.requireName(['checks', at], 'a check', checks);
   const zone = checkZone(parsed, ['zone'], fields.zone);
   const range = checkRange(parsed);
-  const { outputs, databases } = await checkTargets(parsed, names);
+  const { outputs, databases } = await checkTargets(parsed, [...registry.tables.map(({ name }) => name), ...marts]);
   parsed.yaml.placed(['warehouse'], () => fields.warehouse && warehousePath(fields.warehouse));
   for (const at of fields.notify.keys()) {
     parsed.yaml.requireOne(['notify', at], noticeKeys);
@@ -56,9 +55,9 @@ export async function checkJob(parsed: ParsedJob, options: OpenJobOptions): Prom
   requireKeptRange(parsed, { range, zone, clock, retention }, options.now);
   const warehouse =
     options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name);
-  const { rps, priority = 'backfill', pipelines, notify, verify, compact, marts, checks, doc = '' } = fields;
+  const { rps, priority = 'backfill', pipelines, notify, verify, compact, doc = '' } = fields;
   return {
-    ...{ rps, priority, pipelines, notify, verify, compact, marts, checks, doc },
+    ...{ rps, priority, pipelines, notify, verify, compact, marts: fields.marts, checks: fields.checks, doc },
     ...{ name: parsed.name, file: parsed.file, warehouse, network: network.name, selection },
     ...{ range, zone, clock, outputs, databases, retention },
     iceberg: await checkIceberg(parsed, { warehouse, network: network.name }),

@@ -5,12 +5,12 @@ import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { failuresTable } from '../marts/check-failures.ts';
 import { loadMarts } from '../marts/load-marts.ts';
+import { shippedNames } from '../sql/shipped-queries.ts';
 import { lineAt, parametersIn, parseSql } from '../sql/sql-tree.ts';
 import { COMMITS, openReader, type Reader } from '../warehouse/index.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { type Job, type PlacedQuery, SAMPLE } from './job.ts';
-import { loadNames } from './known-names.ts';
 import { boundIn, faultIn } from './query-fault.ts';
 
 /**
@@ -23,7 +23,7 @@ export async function checkQueries(job: Job): Promise<void> {
   const rows = [...job.outputs.filter((output) => output.kind === 'rows'), ...job.databases];
   const queries = rows.flatMap(({ source }) => ('sql' in source ? [source] : []));
   if (queries.length === 0) return;
-  const [registry, { marts }] = await Promise.all([warehouseRegistry(job.warehouse), loadNames()]);
+  const [registry, marts] = await Promise.all([warehouseRegistry(job.warehouse), shippedNames('marts')]);
   const isNamed = (name: string): boolean => queries.some(({ sql }) => sql.toLowerCase().includes(name));
   // Finding the columns of marts takes longer than everything else.
   const shipped = marts.some(isNamed) ? (await loadMarts(registry)).map(({ table }) => table) : [];

@@ -18,12 +18,19 @@ import {
   unknownPlaceholders,
 } from './job.ts';
 import type { ExportTarget, ReportTarget } from './job-schema.ts';
-import type { JobNames } from './known-names.ts';
 import { outputPath } from './output-files.ts';
 import type { ParsedJob } from './parse-job.ts';
 
-/** The files that a job publishes, reports first, and the databases that it writes. @throws {UsageError} with line and column */
-export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<Pick<Job, 'outputs' | 'databases'>> {
+/**
+ * The files that a job publishes, reports first, and the databases that it writes.
+ *
+ * @param tables tables and marts that can be exported
+ * @throws {UsageError} with line and column
+ */
+export async function checkTargets(
+  parsed: ParsedJob,
+  tables: readonly string[],
+): Promise<Pick<Job, 'outputs' | 'databases'>> {
   const { reports, exports } = parsed.fields;
   const written: { readonly path: Path; readonly output: OutputTarget }[] = [];
   const databases: DatabaseTarget[] = [];
@@ -35,11 +42,11 @@ export async function checkTargets(parsed: ParsedJob, names: JobNames): Promise<
     parsed.yaml.requireOne(path, ['output', 'to']);
     const { output, to } = target;
     if (output === undefined) {
-      databases.push(await databaseTarget(parsed, { ...target, to: to ?? '' }, path, names));
+      databases.push(await databaseTarget(parsed, { ...target, to: to ?? '' }, path, tables));
       continue;
     }
     const format = outputFormat(parsed, path, { ...target, output }, WHOLE_FORMATS);
-    const source = await sourceOf(parsed, target, path, names);
+    const source = await sourceOf(parsed, target, path, tables);
     written.push({ path, output: { kind: 'rows', source, format, output } });
   }
   requireDistinct(parsed, written);
@@ -65,7 +72,7 @@ async function databaseTarget(
   parsed: ParsedJob,
   target: ExportTarget & { readonly to: string },
   path: Path,
-  names: JobNames,
+  tables: readonly string[],
 ): Promise<DatabaseTarget> {
   const { to, format } = target;
   const refuse = (key: string, expected: string, hint: string) =>
@@ -79,18 +86,22 @@ async function databaseTarget(
       'a database: postgres://user@host/database, https://user@host:8443/database, or a path that ends in .sqlite or .db',
       'files are outputs',
     );
-  const source = await sourceOf(parsed, target, path, names);
+  const source = await sourceOf(parsed, target, path, tables);
   const as = target.as ?? ('table' in source ? source.table : undefined);
   if (as === undefined) throw refuse('to', 'a name for the rows of a query', 'as: name of the table in the database');
   return { source, to, as };
 }
 
 /** The table or select of an export. */
-async function sourceOf(parsed: ParsedJob, target: ExportTarget, path: Path, names: JobNames): Promise<RowsSource> {
+async function sourceOf(
+  parsed: ParsedJob,
+  target: ExportTarget,
+  path: Path,
+  tables: readonly string[],
+): Promise<RowsSource> {
   parsed.yaml.requireOne(path, ['table', 'query', 'file']);
   if (target.table !== undefined) {
-    const known = [...names.tables, ...names.marts];
-    parsed.yaml.requireName([...path, 'table'], 'a table or mart', known);
+    parsed.yaml.requireName([...path, 'table'], 'a table or mart', tables);
     return { table: target.table };
   }
   const { query, file = '' } = target;

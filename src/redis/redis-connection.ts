@@ -4,7 +4,7 @@ import type { Environment } from '../core/environment.ts';
 import { oneLine, SourceError, TonlakeError } from '../core/errors.ts';
 import { notInstalled } from '../core/not-installed.ts';
 import { present } from '../core/present.ts';
-import { readAuthorities } from '../http/dispatcher.ts';
+import { trustedBy } from '../http/dispatcher.ts';
 import { scrubError } from '../http/secret.ts';
 import type { RedisAddress } from './redis-address.ts';
 
@@ -58,17 +58,9 @@ export async function openRedis(address: RedisAddress, env: Environment): Promis
 /** How to connect and log in. */
 function redisOptions(address: RedisAddress, env: Environment): RedisOptions {
   const { host, port, database, isTls, username, password } = address;
-  const caFile = env['TONLAKE_CA_FILE'] ?? '';
   return {
     ...{ host, port, db: database },
-    ...(isTls
-      ? {
-          tls: {
-            ...(isIP(host) === 0 ? { servername: host } : {}),
-            ...(caFile === '' ? {} : { ca: readAuthorities(caFile, env) }),
-          },
-        }
-      : {}),
+    ...(isTls ? { tls: { ...(isIP(host) === 0 ? { servername: host } : {}), ...trustedBy(env) } } : {}),
     ...present({ username, password: password?.reveal() }),
   };
 }

@@ -156,7 +156,7 @@ describe('certificates', () => {
     const { port, caFile } = await startTls();
     const proxy = await startProxy(port, (_request, response) => response.end());
     const env = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
-    const source = open('https://toncenter.test/api/v3', { env, caFile, rps: 10 });
+    const source = open('https://toncenter.test/api/v3', { env: { ...env, TONLAKE_CA_FILE: caFile }, rps: 10 });
     expect(await fetchText(source)).toBe('{"blocks":[]}');
     expect(await fetchText(source)).toBe('{"blocks":[]}');
     expect(new Set(proxy.seen)).toEqual(new Set(['CONNECT toncenter.test:443 ']));
@@ -169,7 +169,7 @@ describe('certificates', () => {
   });
 
   test('an unreadable file of certificates is a usage error', () => {
-    expect(() => open('https://a.example', { caFile: '/none/ca.pem' })).toThrow(
+    expect(() => open('https://a.example', { env: { TONLAKE_CA_FILE: '/none/ca.pem' } })).toThrow(
       /a readable file of certificates, got \/none\/ca.pem/,
     );
   });

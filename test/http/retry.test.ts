@@ -4,7 +4,6 @@ import { parseHeaders } from '../../src/chain/headers.ts';
 import { formatError, SourceError } from '../../src/core/errors.ts';
 import { Secret } from '../../src/http/secret.ts';
 import type { RetryEvent } from '../../src/http/source.ts';
-import { openLimiter } from '../../src/rate-limit/limiter.ts';
 import { fakeClock } from '../rate-limit/clock.ts';
 import { BLOCKS, fetchText, html, json, open, rejection, type Step, serve, serveSteps } from './server.ts';
 
@@ -34,12 +33,11 @@ describe('asking again', () => {
 
   test('a 429 slows the budget for every request of the source', async () => {
     const effects = fakeClock();
-    const budget = openLimiter(10, effects);
     const server = await serveSteps(json(429, { error: 'Ratelimit exceeded' }, { 'retry-after': '3' }), OK);
-    const source = open(server.baseUrl, { effects, budget });
+    const source = open(server.baseUrl, { effects, rps: 10 });
     const [first, second] = [fetchText(source), fetchText(source)];
     await Promise.all([first, second]);
-    expect(budget.rps).toBeLessThan(6);
+    expect(source.rps).toBeLessThan(6);
     expect(effects.monotonic()).toBeGreaterThanOrEqual(3000);
   });
 
