@@ -1,6 +1,7 @@
-import * as Plot from '@observablehq/plot';
-import { shortNumber, timeLabel } from '../src/reports/html/axis.ts';
-import { isNumberType } from '../src/sql/number-type.ts';
+import { areaY, barX, barY, dot, plot as draw, line, pointer, rectY, ruleX, ruleY, tip } from '@observablehq/plot';
+import { groupDigits } from '../src/core/format.ts';
+import { shorten } from '../src/reports/html/axis.ts';
+import { axisOf, chartOptions, type Points, seriesColor, timeOf } from '../src/reports/html/chart-options.ts';
 import type { Cell } from '../src/ui/ui-types.ts';
 
 export interface ChartChoice {
@@ -15,107 +16,48 @@ export interface ChartChoice {
   readonly isSmall?: boolean;
 }
 
-/** Bars that still have a label each. */
-const MAX_LABELS = 40;
-/** Room for the label of a tick. */
-const TICK_WIDTH = 96;
-const Y_TICKS = 7;
-const SMALL_TICKS = 4;
-const COLORS = Array.from({ length: 8 }, (_, at) => `var(--c${at + 1})`);
+const MARKS = { areaY, barX, barY, dot, line, pointer, rectY, ruleX, ruleY, tip };
+const LEGEND_LETTERS = 16;
 
-/** Draws a chart. Cells are those of the columns x, y and color. */
+/** Draws a chart, as those of reports. Cells are those of the columns x, y and color. */
 export function drawChart(
   rows: readonly (readonly Cell[])[],
   choice: ChartChoice & { readonly xType: string },
   width: number,
 ): Element {
-  const place = placeOf(choice.xType);
-  const points = rows
-    .map(([x, y, color]) => ({ x: place(x ?? null), y: y === null ? Number.NaN : Number(y), color: color ?? 'null' }))
-    .filter(({ x, y }) => x !== null && Number.isFinite(y));
-  const names = [...new Set(points.map(({ color }) => color))];
-  const series = choice.color === '' ? undefined : 'color';
-  const own = { x: 'x', y: 'y' } as const;
-  const paint = series ?? COLORS[0] ?? '';
-  const mark =
-    choice.mark === 'line'
-      ? Plot.lineY(points, { ...own, stroke: paint, strokeWidth: 1.75, curve: choice.curve ?? 'linear' })
-      : choice.mark === 'bar'
-        ? Plot.barY(points, { ...own, fill: paint })
-        : Plot.dot(points, { ...own, stroke: paint, r: 2.5 });
-  const isBand = choice.mark === 'bar';
-  const plot = Plot.plot({
-    ...{ width, height: choice.isSmall === true ? 180 : Math.max(260, Math.min(460, width * 0.5)) },
-    ...{ marginLeft: 64, marginBottom: isBand ? 70 : 44 },
-    style: { fontSize: '12px', background: 'none', color: 'var(--text)', overflow: 'visible' },
-    x: {
-      label: choice.x || null,
-      ...(isBand ? bandOptions(points.map(({ x }) => String(x))) : axisOptions(choice.xType, width)),
-    },
-    y: {
-      label: choice.y || null,
-      grid: true,
-      ticks: choice.isSmall === true ? SMALL_TICKS : Y_TICKS,
-      tickFormat: tickText(points.map(({ y }) => y)),
-      zero: isBand || choice.isSmall === true,
-    },
-    // Without a domain Plot sorts the names, and the legend would show the colours of others.
-    color: { domain: names, range: COLORS, type: 'categorical', legend: false },
-    marks: [
-      Plot.ruleY([0], { strokeOpacity: 0 }),
-      mark,
-      Plot.tip(points, Plot.pointer({ ...own, fill: 'var(--page)' })),
-    ].slice(isBand ? 0 : 1),
-  });
+  const points = pointsOf(rows, choice);
+  const isSmall = choice.isSmall === true;
+  const style = {
+    ...{ mark: choice.mark, curve: choice.curve, isLive: true, zero: choice.mark === 'bar' || isSmall },
+    height: isSmall ? 180 : Math.max(260, Math.min(460, width * 0.5)),
+  };
+  const plot = draw(chartOptions(MARKS, points, style, width));
   // The policy of the page allows no styles within markup; ours has them.
-  for (const style of plot.querySelectorAll('style')) style.remove();
+  for (const inner of plot.querySelectorAll('style')) inner.remove();
   // Its place has a name, and says that it is a picture.
   plot.setAttribute('aria-hidden', 'true');
-  if (series === undefined) return plot;
+  if (choice.color === '') return plot;
   const figure = document.createElement('div');
-  figure.append(legend(names), plot);
+  figure.append(legend(points.series), plot);
   return figure;
 }
 
-/** `1.5K`, unless the values are so close that these would be all the same. */
-function tickText(values: readonly number[]): (value: number) => string {
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  const isClose = most - least < Math.max(Math.abs(most), Math.abs(least)) / 10;
-  return (value) => (isClose ? value.toLocaleString('en-US', { maximumFractionDigits: 9 }) : shortNumber(value));
-}
-
-function axisOptions(type: string, width: number): Plot.ScaleOptions {
-  const ticks = Math.max(2, Math.floor(width / TICK_WIDTH));
-  return isTime(type)
-    ? { type: 'utc', ticks, tickFormat: timeLabel() }
-    : isNumberType(type)
-      ? { ticks }
-      : { type: 'point', tickFormat: shortText };
-}
-
-function isTime(type: string): boolean {
-  return /^(TIMESTAMP|DATE)/.test(type);
-}
-
-function bandOptions(names: readonly string[]): Plot.ScaleOptions {
-  const isCrowded = new Set(names).size > MAX_LABELS;
-  return { type: 'band', tickRotate: -35, tickFormat: shortText, ...(isCrowded ? { ticks: [] } : {}) };
-}
-
-function placeOf(type: string): (text: Cell) => Date | number | string | null {
-  if (isTime(type)) return (text) => (text === null ? null : timeOf(text));
-  if (isNumberType(type)) return (text) => (text === null ? null : Number(text));
-  return (text) => text;
-}
-
-function timeOf(text: string): Date {
-  return new Date(text.length === 10 ? `${text}T00:00:00Z` : `${text.replace(' ', 'T').replace(/\+00$/, '')}Z`);
-}
-
-function shortText(value: unknown): string {
-  const text =
-    value instanceof Date ? value.toISOString().slice(0, 16).replace('T', ' ').replace(' 00:00', '') : String(value);
-  return text.length > 16 ? `${text.slice(0, 7)}…${text.slice(-6)}` : text;
+function pointsOf(rows: readonly (readonly Cell[])[], choice: ChartChoice & { readonly xType: string }): Points {
+  const axis = axisOf(choice.mark, choice.xType);
+  const points = rows.flatMap(([x, y, color]) => {
+    if (x === null || x === undefined || y === null || y === undefined || !Number.isFinite(Number(y))) return [];
+    const position = axis === 'time' ? timeOf(x) : axis === 'number' ? Number(x) : x;
+    const series = choice.color === '' ? '' : (color ?? 'none');
+    const words = { positionText: x, exact: y, valueText: groupDigits(y) };
+    return [{ position, value: Number(y), series, isPartial: false, ...words }];
+  });
+  return {
+    points,
+    axis,
+    series: [...new Set(points.map(({ series }) => series))],
+    position: choice.x,
+    value: choice.y,
+  };
 }
 
 function legend(names: readonly string[]): Element {
@@ -124,8 +66,8 @@ function legend(names: readonly string[]): Element {
   for (const [at, name] of names.slice(0, 16).entries()) {
     const item = document.createElement('li');
     const swatch = document.createElement('span');
-    swatch.style.background = COLORS[at % COLORS.length] ?? '';
-    item.append(swatch, shortText(name));
+    swatch.style.background = seriesColor(at);
+    item.append(swatch, shorten(name, LEGEND_LETTERS));
     list.append(item);
   }
   return list;

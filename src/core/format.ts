@@ -1,6 +1,12 @@
 /** `1,234,567`. Without `toLocaleString`, whose first call is slow. */
 export function formatCount(count: number | bigint): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+  return groupDigits(String(count));
+}
+
+/** The digits of a number before its point in groups of three. */
+export function groupDigits(text: string): string {
+  const [whole = '', ...fraction] = text.split('.');
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
 }
 
 /** `1 row`, `1,234 rows`. */

@@ -1,4 +1,4 @@
-import { visible } from '../sql/text-table.ts';
+import { visible } from '../core/visible.ts';
 import type { Alert } from './alert.ts';
 
 const PLACEHOLDER = /\{([^{}]+)\}/g;

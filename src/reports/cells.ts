@@ -1,8 +1,9 @@
 import { DuckDBDecimalValue } from '@duckdb/node-api';
+import { groupDigits } from '../core/format.ts';
+import { visible } from '../core/visible.ts';
 import { isNumberType } from '../sql/number-type.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
-import { visible } from '../sql/text-table.ts';
 import { readableDecimals, roundDecimal } from './decimals.ts';
 
 const NOTHING = '–';
@@ -29,19 +30,8 @@ export function shownText(value: unknown, type: string, decimals?: number): stri
 }
 
 function roundedText(value: number): string {
-  const [whole = '', fraction] = String(Number(value.toPrecision(6))).split('.');
-  return /e/i.test(whole + (fraction ?? ''))
-    ? String(Number(value.toPrecision(6)))
-    : groupDigits(join(whole, fraction));
-}
-
-function join(whole: string, fraction: string | undefined): string {
-  return fraction === undefined ? whole : `${whole}.${fraction}`;
-}
-
-function groupDigits(text: string): string {
-  const [whole = '', fraction] = text.split('.');
-  return join(whole.replace(/\B(?=(\d{3})+$)/g, ','), fraction);
+  const text = String(Number(value.toPrecision(6)));
+  return /e/i.test(text) ? text : groupDigits(text);
 }
 
 /** A value for drawing; never printed, because it is a float. NaN for anything but numbers. */

@@ -1,5 +1,5 @@
+import { visible } from '../core/visible.ts';
 import { isIdentifier } from '../sql/identifiers.ts';
-import { visible } from '../sql/text-table.ts';
 import { cellKind, drawnNumber } from './cells.ts';
 import { type OutlineStyle, type OutlineTable, outlineText } from './outline.ts';
 import type { Report } from './report.ts';

@@ -1,7 +1,7 @@
 import { StoreError } from '../core/errors.ts';
 import { counted, formatBytes, formatCount } from '../core/format.ts';
 import { shortSpans } from '../core/span.ts';
-import { visible } from '../sql/text-table.ts';
+import { visible } from '../core/visible.ts';
 import { spansOf } from '../warehouse/index.ts';
 import type { EarlierEntry, Explanation, RowExplanation, RowFileFacts } from './explanation.ts';
 

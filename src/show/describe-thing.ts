@@ -1,7 +1,7 @@
 import { StoreError } from '../core/errors.ts';
 import { alignColumns, formatCount } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
-import { visible } from '../sql/text-table.ts';
+import { visible } from '../core/visible.ts';
 import type { ShownThing, ThingSection, TraceNode } from './shown-thing.ts';
 
 /** Longest value in a table; hashes and addresses fit. */

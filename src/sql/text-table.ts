@@ -1,4 +1,5 @@
 import type { TableConstructorOptions } from 'cli-table3';
+import { visible } from '../core/visible.ts';
 import { isNumberType } from './number-type.ts';
 import type { RowStream } from './query-result.ts';
 import { textOf } from './row-text.ts';
@@ -67,17 +68,4 @@ async function firstRows({ lots, countRest }: RowStream): Promise<FirstRows> {
   count += await countRest();
   const more = count > BOX_ROWS ? `, of which ${BOX_ROWS} are shown; --format csv has all` : '';
   return { shown, total: `${count} ${count === 1 ? 'row' : 'rows'}${more}\n` };
-}
-
-/** Shows control characters as escapes: comments on the chain may contain terminal sequences. */
-export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_C}]/gu, (character) =>
-    JSON.stringify(character)
-      .slice(1, -1)
-      .replace(/^[^\\]$/, escaped),
-  );
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -2,37 +2,12 @@ import { UsageError } from '../../core/errors.ts';
 import { isNumberType } from '../../sql/number-type.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
 import { textOf } from '../../sql/row-text.ts';
-import { cellKind, drawnNumber, shownText } from '../cells.ts';
+import { drawnNumber, shownText } from '../cells.ts';
 import type { Directive } from '../report-definition.ts';
 import { findColumn } from '../shown-columns.ts';
+import { type AxisKind, axisOf, type Point, type Points, timeOf } from './chart-options.ts';
 
 export type ChartDirective = Extract<Directive, { kind: 'chart' }>;
-
-/** Type of the axis that does not show the value. */
-export type AxisKind = 'time' | 'number' | 'band';
-
-/** One mark of a chart: its position, and its exact value. */
-export interface Point {
-  readonly position: Date | number | string;
-  readonly value: number;
-  readonly series: string;
-  /** True if part of its period is missing. */
-  readonly isPartial: boolean;
-  readonly positionText: string;
-  /** The value with all digits. */
-  readonly exact: string;
-  /** The value as shown. */
-  readonly valueText: string;
-}
-
-export interface Points {
-  readonly points: readonly Point[];
-  readonly axis: AxisKind;
-  readonly series: readonly string[];
-  /** Names of the columns. */
-  readonly position: string;
-  readonly value: string;
-}
 
 /**
  * Converts rows to the points of a chart; rows without a value or position are left out.
@@ -71,17 +46,9 @@ export function pointsOf(result: QueryResult, directive: ChartDirective, path: s
   return { points, axis, series: [...new Set(points.map(({ series }) => series))], position, value };
 }
 
-function axisOf(mark: string, type: string): AxisKind {
-  const kind = cellKind(type);
-  if (mark === 'barX' || kind === 'text') return 'band';
-  if (kind === 'number') return mark === 'bar' ? 'band' : 'number';
-  return 'time';
-}
-
 function placeOf(value: unknown, axis: AxisKind): Point['position'] {
   const text = textOf(value);
-  if (axis === 'time')
-    return new Date(`${(text ?? '').replace(' ', 'T').replace(/^(\d{4}-\d{2}-\d{2})$/, '$1T00:00:00')}Z`);
+  if (axis === 'time') return timeOf(text ?? '');
   return axis === 'number' ? drawnNumber(value) : (text ?? 'none');
 }
 

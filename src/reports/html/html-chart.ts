@@ -1,11 +1,12 @@
+import { visible } from '../../core/visible.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
-import { visible } from '../../sql/text-table.ts';
 import { columnsOfChart } from '../shown-columns.ts';
 import { shorten } from './axis.ts';
-import { type ChartDirective, type Points, pointsOf } from './chart-points.ts';
+import { type Points, seriesColor } from './chart-options.ts';
+import { type ChartDirective, pointsOf } from './chart-points.ts';
 import { type Html, html, trusted } from './html.ts';
 import { htmlTable } from './html-table.ts';
-import { type Plotter, seriesColor } from './plot.ts';
+import type { Plotter } from './plot.ts';
 
 const WIDTHS = { wide: 840, narrow: 330 } as const;
 const DATA_ROWS = 500;

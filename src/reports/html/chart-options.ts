@@ -1,0 +1,232 @@
+import type * as PlotModule from '@observablehq/plot';
+import { visible } from '../../core/visible.ts';
+import { isNumberType } from '../../sql/number-type.ts';
+import type { ChartDef } from '../report-definition.ts';
+import { DAY_MS, numberLabel, shorten, shortNumber, timeLabel, timeStep } from './axis.ts';
+
+/** Colours defined by the page, light and dark; further series share one more. */
+const SERIES_COLORS = 8;
+
+/** Maximum number of marks with titles. */
+const MOST_TITLES = 1000;
+const MOST_VISIBLE_DOTS = 60;
+const LETTER = 7;
+/** Letters of a label that is turned. */
+const TURNED_LETTERS = 16;
+/** Bars that still have a label each. */
+const MOST_LABELS = 40;
+
+/** Type of the axis that does not show the value. */
+export type AxisKind = 'time' | 'number' | 'band';
+
+/** One mark of a chart: its position, and its exact value. */
+export interface Point {
+  readonly position: Date | number | string;
+  readonly value: number;
+  readonly series: string;
+  /** True if part of its period is missing. */
+  readonly isPartial: boolean;
+  readonly positionText: string;
+  /** The value with all digits. */
+  readonly exact: string;
+  /** The value as shown. */
+  readonly valueText: string;
+}
+
+export interface Points {
+  readonly points: readonly Point[];
+  readonly axis: AxisKind;
+  readonly series: readonly string[];
+  /** Names of the columns. */
+  readonly position: string;
+  readonly value: string;
+}
+
+/** What charts take of the plotting library, so that the bundle of the page has no more. */
+export type Marks = Pick<
+  typeof PlotModule,
+  'areaY' | 'barX' | 'barY' | 'dot' | 'line' | 'pointer' | 'rectY' | 'ruleX' | 'ruleY' | 'tip'
+>;
+
+/** How points are drawn: what a chart of a report says, and what only the page has. */
+export interface ChartStyle extends Pick<ChartDef, 'mark' | 'xLabel' | 'yLabel' | 'scale' | 'zero' | 'height'> {
+  /** A value holds until the next one. */
+  readonly curve?: 'step-after' | undefined;
+  /** True if the pointer shows values. Default: the titles of marks do. */
+  readonly isLive?: boolean | undefined;
+}
+
+export function seriesColor(at: number): string {
+  return at < SERIES_COLORS ? `var(--c${at + 1})` : 'var(--rest)';
+}
+
+export function axisOf(mark: ChartStyle['mark'], type: string): AxisKind {
+  const isTime = /^(TIMESTAMP|DATE)/.test(type);
+  if (mark === 'barX' || !(isTime || isNumberType(type))) return 'band';
+  return isTime ? 'time' : mark === 'bar' ? 'band' : 'number';
+}
+
+/** A UTC time or date, as DuckDB writes it. */
+export function timeOf(text: string): Date {
+  return new Date(text.length === 10 ? `${text}T00:00:00Z` : `${text.replace(' ', 'T').replace(/\+00$/, '')}Z`);
+}
+
+/** A point in words, one fact a line. */
+export function describePoint({ positionText, valueText, series, isPartial }: Point, { value }: Points): string {
+  return [
+    positionText,
+    `${value}: ${valueText}`,
+    ...(series === '' ? [] : [visible(series)]),
+    ...(isPartial ? ['missing in part'] : []),
+  ].join('\n');
+}
+
+/** What Plot draws points by. The title of a mark is the index of its point. */
+export function chartOptions(Plot: Marks, points: Points, style: ChartStyle, width: number): PlotModule.PlotOptions {
+  const isAcross = style.mark === 'barX';
+  const isTurned = points.axis === 'band' && !isAcross && bandSize(points) * longestBand(points) * LETTER > width;
+  const band = axisOptions(points, isAcross ? Math.floor(width * 0.4) : width, isTurned);
+  const value = valueOptions(points, style);
+  const margins = isAcross
+    ? { marginLeft: bandMargin(points, width), marginRight: 24 }
+    : { marginLeft: valueMargin(points, style), marginRight: 16 };
+  return {
+    width,
+    height: style.height ?? (isAcross ? 54 + 22 * bandSize(points) : width < 500 ? 220 : 270),
+    marginTop: isAcross ? 8 : 26,
+    marginBottom: isTurned ? 76 : isAcross ? 46 : 42,
+    ...margins,
+    style: { fontSize: '12px', background: 'none', overflow: 'visible' },
+    x: isAcross ? value : band,
+    y: isAcross ? band : value,
+    opacity: { type: 'identity' },
+    marks: [...marksOf(Plot, points, style), ...(style.isLive === true ? [tipOf(Plot, points)] : [])],
+  };
+}
+
+function valueMargin({ points }: Points, { zero }: ChartStyle): number {
+  const most = points.reduce((greatest, { value }) => Math.max(greatest, Math.abs(value)), 0);
+  return zero === false && most >= 100_000 && most < 1e9 ? 84 : most >= 1e15 ? 60 : 52;
+}
+
+function bandSize({ points }: Points): number {
+  return new Set(points.map(({ position }) => position)).size;
+}
+
+function longestBand({ points }: Points): number {
+  return points.reduce((most, { position }) => Math.max(most, String(position).length), 0);
+}
+
+function bandMargin(points: Points, width: number): number {
+  return Math.min(Math.floor(width * 0.4), Math.ceil(longestBand(points) * LETTER) + 14);
+}
+
+function axisOptions({ points, axis }: Points, room: number, isTurned: boolean): PlotModule.ScaleOptions {
+  if (axis === 'band') {
+    const domain = [...new Set(points.map(({ position }) => position))];
+    const letters = isTurned ? TURNED_LETTERS : Math.floor(room / LETTER) - 2;
+    const turned = { tickRotate: -35, ...(domain.length > MOST_LABELS ? { ticks: [] } : {}) };
+    return {
+      ...(isTurned ? turned : {}),
+      type: 'band',
+      domain,
+      label: null,
+      tickFormat: (text: unknown) => shorten(visible(String(text)), letters),
+    };
+  }
+  if (axis === 'number') return { label: null, tickFormat: shortNumber };
+  const times = points.map(({ position }) => Number(position));
+  const most = Math.max(2, Math.floor(room / 90));
+  const isFewDays = timeStep(times) % DAY_MS === 0 && new Set(times).size <= most;
+  return { type: 'utc', label: null, ticks: isFewDays ? 'day' : most, tickFormat: timeLabel() };
+}
+
+function valueOptions({ points, value }: Points, def: ChartStyle): PlotModule.ScaleOptions {
+  const isCount = points.every((point) => Number.isInteger(point.value));
+  const most = points.reduce((max, point) => Math.max(max, point.value), 0);
+  const isAcross = def.mark === 'barX';
+  const least = def.zero === false ? points.reduce((min, point) => Math.min(min, point.value), most) : 0;
+  const tickFormat = numberLabel(least, most);
+  return {
+    label: (isAcross ? def.xLabel : def.yLabel) ?? value.replaceAll('_', ' '),
+    type: def.scale ?? 'linear',
+    grid: true,
+    nice: true,
+    ...(def.scale === 'log' ? {} : { zero: def.zero ?? true }),
+    ...(tickFormat === undefined ? {} : { tickFormat }),
+    ticks: isCount && most <= 5 && most > 0 ? most : isAcross ? 4 : 5,
+  };
+}
+
+const PLACE = { x: 'position', y: 'value' } as const;
+
+/** The point next to the pointer, in words. */
+function tipOf(Plot: Marks, shown: Points): PlotModule.Markish {
+  const title = (point: Point) => describePoint(point, shown);
+  return Plot.tip(shown.points, Plot.pointer({ ...PLACE, title, fill: 'var(--page)' }));
+}
+
+function marksOf(
+  Plot: Marks,
+  { points, axis, series }: Points,
+  { mark, curve, isLive }: ChartStyle,
+): readonly PlotModule.Markish[] {
+  const rows = points.map((point, at) => ({ ...point, at, color: seriesColor(series.indexOf(point.series)) }));
+  const title = rows.length <= MOST_TITLES && isLive !== true ? { title: 'at' } : {};
+  const fill = { fill: (row: Row) => row.color, fillOpacity: paleness, z: 'series', ...title };
+  const zero = { stroke: 'currentColor', strokeOpacity: 0.6 };
+  switch (mark) {
+    case 'bar':
+      if (axis === 'time') {
+        const step = timeStep(rows.map(({ position }) => Number(position)));
+        const ends = { x1: 'position', x2: (row: Row) => new Date(Number(row.position) + step) };
+        return [
+          Plot.rectY(rows, { ...ends, y: 'value', ...fill, insetLeft: 0.5, insetRight: 0.5 }),
+          Plot.ruleY([0], zero),
+        ];
+      }
+      return [Plot.barY(rows, { ...PLACE, ...fill }), Plot.ruleY([0], zero)];
+    case 'barX':
+      return [Plot.barX(rows, { y: 'position', x: 'value', ...fill }), Plot.ruleX([0], zero)];
+    case 'area':
+      return [
+        Plot.areaY(rows, { ...PLACE, fill: (row: Row) => row.color, z: 'series', fillOpacity: 0.75 }),
+        Plot.ruleY([0], zero),
+      ];
+    case 'line':
+      return [
+        Plot.line(rows, {
+          ...PLACE,
+          z: 'series',
+          stroke: (row: Row) => row.color,
+          strokeWidth: 2,
+          curve: curve ?? 'linear',
+        }),
+        ...dots(Plot, rows, title),
+      ];
+    case 'dot':
+      return [Plot.dot(rows, { ...PLACE, ...fill, fill: fillOf, stroke: (row: Row) => row.color, r: 3.5 })];
+  }
+}
+
+interface Row extends Point {
+  readonly at: number;
+  readonly color: string;
+}
+
+/** Incomplete bars are pale, incomplete points hollow. */
+function paleness({ isPartial }: Row): number {
+  return isPartial ? 0.35 : 1;
+}
+
+function fillOf({ isPartial, color }: Row): string {
+  return isPartial ? 'var(--page)' : color;
+}
+
+/** Points on a line with their values; if there are too many, they are invisible and only react to the pointer. */
+function dots(Plot: Marks, rows: readonly Row[], title: { readonly title?: string }) {
+  if (rows.length > MOST_TITLES) return [];
+  const isSeen = rows.length <= MOST_VISIBLE_DOTS;
+  const look = isSeen ? { r: 3 } : { r: 5, fillOpacity: 0, strokeOpacity: 0 };
+  return [Plot.dot(rows, { ...PLACE, fill: fillOf, stroke: (row: Row) => row.color, ...look, ...title })];
+}
