@@ -20,23 +20,25 @@ const byPath = new Map(pipelines.map((pipeline) => [pipeline.endpoint.replace(/^
 
 let sandbox: TestSandbox;
 let truth: Hashes;
-/** Honest answers, by path. */
-const answers = new Map<string, { readonly request: string; readonly replied: Replied }[]>();
+/** Honest answers to the requests of a path. The head stands still, so that they are the same each time. */
+const answers = new Map<string, Map<string, Replied>>();
 const nameOf = ({ path, query, body }: Passing): string => `${path} ${query} ${body}`;
 
 beforeAll(async () => {
   sandbox = await startTestSandbox({ blocks: 3300, blockMs: 1000, nowMs: () => 0 });
-  sandbox.answer = async (passing) => {
-    const replied = await passing.forward();
-    const known = answers.get(passing.path) ?? [];
-    known.push({ request: nameOf(passing), replied });
-    answers.set(passing.path, known);
-    return replied;
-  };
+  sandbox.answer = honestly;
   const warehouse = join(freshFolder(), 'w');
   expect((await readAll(warehouse)).report).toMatchObject({ complete: true });
   truth = await hashTables(warehouse);
 });
+
+async function honestly(passing: Passing): Promise<Replied> {
+  const known = answers.get(passing.path) ?? new Map<string, Replied>();
+  answers.set(passing.path, known);
+  const replied = known.get(nameOf(passing)) ?? (await passing.forward());
+  known.set(nameOf(passing), replied);
+  return replied;
+}
 
 interface Outcome {
   readonly report: { readonly complete: boolean } | undefined;
@@ -67,14 +69,14 @@ function lying(lieOf: (request: string, attempt: number) => RowLie | undefined):
     const request = nameOf(passing);
     const attempt = (attempts.get(request) ?? 0) + 1;
     attempts.set(request, attempt);
-    const honest = await passing.forward();
+    const honest = await honestly(passing);
     const pipeline = byPath.get(passing.path);
     const lie = pipeline === undefined ? undefined : lieOf(request, attempt);
     if (pipeline === undefined || lie === undefined) return honest;
-    const known = (answers.get(passing.path) ?? []).filter((answer) => answer.request !== request);
+    const known = [...(answers.get(passing.path) ?? [])].filter(([other]) => other !== request);
     const chance = chanceOf(`${request} ${attempt}`);
     const from = Math.floor(chance * known.length);
-    const others = [...known.slice(from), ...known.slice(0, from)].map(({ replied }) => replied);
+    const others = [...known.slice(from), ...known.slice(0, from)].map(([, replied]) => replied);
     const wrong = await lie.tell({ pipeline, passing, honest, others, chance });
     if (wrong === undefined) return honest;
     told.set(pipeline.name, (told.get(pipeline.name) ?? 0) + 1);

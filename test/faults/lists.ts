@@ -14,20 +14,29 @@ const PAGE = 1000;
 /** More records than faults add to a list or take from it. */
 const SLACK = 300;
 
+/** Where the text ends that begins at a quotation mark. */
+function endOfText(body: string, start: number): number {
+  for (let end = start; ; ) {
+    end = body.indexOf('"', end + 1);
+    let slashes = 0;
+    while (body[end - 1 - slashes] === '\\') slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+}
+
 /** The records after an opening text, by default of the first list; undefined if there is none. */
 export function listIn(body: string, opening = '['): ListText | undefined {
   const found = body.indexOf(opening);
   if (found < 0) return undefined;
   const start = found + opening.length;
   const cuts: number[] = [start - 1];
-  let [depth, quoted, at] = [0, false, start];
+  let [depth, at] = [0, start];
   for (; depth >= 0 && at < body.length; at++) {
     const char = body[at];
-    if (quoted && char === '\\') at++;
-    else if (char === '"') quoted = !quoted;
-    else if (!quoted && (char === '{' || char === '[')) depth++;
-    else if (!quoted && (char === '}' || char === ']')) depth--;
-    else if (!quoted && char === ',' && depth === 0) cuts.push(at);
+    if (char === '"') at = endOfText(body, at);
+    else if (char === '{' || char === '[') depth++;
+    else if (char === '}' || char === ']') depth--;
+    else if (char === ',' && depth === 0) cuts.push(at);
   }
   const end = at - 1;
   const records = cuts.map((cut, i) => body.slice(cut + 1, cuts[i + 1] ?? end)).filter((record) => record !== '');

@@ -106,6 +106,8 @@ export class Lying {
     const isTouched =
       told.length > 0 ||
       [...this.#transactions.keys()].some((seqno) => this.#trueTransactions(seqno).some((row) => isMeant(row)));
+    const isCut = this.#known.some(({ kind }) => kind === 'transactions-empty' || kind === 'transactions-half');
+    if (!isTouched && !isCut) return honest;
     let records = list.records.map(shownTransaction);
     if (isTouched) {
       const whole = recordsUpTo(request, this.#ask).map(shownTransaction);
