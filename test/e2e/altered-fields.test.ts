@@ -14,7 +14,7 @@ import { query } from './export.ts';
 
 const RANGE = '1030:1035';
 /** Runs with altered fields: TONLAKE_LIE_SEEDS=200 for all. */
-const SEEDS = Number(process.env['TONLAKE_LIE_SEEDS'] ?? 4);
+const SEEDS = Number(process.env['TONLAKE_LIE_SEEDS'] ?? 2);
 const SHARE = 0.09;
 
 const registry = await loadRegistry();

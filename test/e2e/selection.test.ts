@@ -17,7 +17,7 @@ import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();
-const RANGE = '1000:1019';
+const RANGE = '1000:1005';
 const all = registry.toRun(registry.lasting);
 const READING = ['_read_at', '_as_of_seqno'];
 const full = join(freshFolder(), 'full');

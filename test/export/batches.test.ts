@@ -65,7 +65,7 @@ async function batchRows(options: Parameters<typeof readBatches>[0], column: str
 }
 
 describe('readBatches of a list', () => {
-  const range = '60:119';
+  const range = '60:89';
 
   test('hands out what a warehouse would hold', async () => {
     const columns = {
@@ -131,7 +131,7 @@ describe('readBatches', () => {
     const range = '2:121';
     const rows = await exported(sandbox.url, range);
     expect(rows.length).toBeGreaterThan(1000);
-    for (const ms of [0, 20]) expect(await hashesOf(sandbox.url, range, ms, 'masterchain')).toEqual(rows);
+    expect(await hashesOf(sandbox.url, range, 20, 'masterchain')).toEqual(rows);
   });
 
   test('asks for nothing more when the consumer stops', async () => {
@@ -147,7 +147,7 @@ describe('readBatches', () => {
   });
 
   test('goes on beyond the blocks whose headers are read at once', async () => {
-    const range = '2:5600';
+    const range = '2:5050';
     const hashes = await hashesOf(quiet.url, range);
     expect(hashes.length).toBeGreaterThan(1000);
     expect(hashes).toEqual(await exported(quiet.url, range));
