@@ -5,12 +5,10 @@ import type { Registry } from '../declare/registry.ts';
 import type { BatchOf } from '../export/batch-queue.ts';
 import { type LedgerEntry, openReader, type Reader } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { type Cursor, formatCursor, parseCursor } from './cursor.ts';
-import { startAt } from './cursor-start.ts';
+import { type Cursor, foreignCursor, formatCursor, parseCursor, requireSameLedger, startAt } from './cursor.ts';
 import { type FollowedTables, followedTables } from './followed-tables.ts';
 import { type LedgerState, type NextRows, planNext } from './next-rows.ts';
 import { type FeedView, readRows } from './read-rows.ts';
-import { foreignCursor, requireSameLedger } from './require-same-ledger.ts';
 
 export interface ConsumeOptions {
   /** Folder of Parquet files, or a DuckDB file. */

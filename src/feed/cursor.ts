@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { UsageError } from '../core/errors.ts';
-import { formatSpans, type Span } from '../core/span.ts';
+import { formatSpans, type Span, unionSpans } from '../core/span.ts';
+import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import type { FollowedTables } from './followed-tables.ts';
 
 /** Blocks by pipeline: ascending, not adjacent. */
 export type SpansByPipeline = Readonly<Record<string, readonly Span[]>>;
@@ -71,4 +73,60 @@ export function parseCursor(text: string): Cursor {
       cause,
     });
   }
+}
+
+/**
+ * A cursor for a warehouse as it is now.
+ *
+ * @param ledger entries in force
+ * @param isAtEnd true to hand out only what is committed later. Default false: everything
+ */
+export function startAt(
+  network: string,
+  ledger: readonly LedgerEntry[],
+  followed: readonly FollowedTables[],
+  tables: readonly string[],
+  isAtEnd = false,
+): Cursor {
+  const last = ledger.at(-1);
+  const number = last?.number ?? 0;
+  const done = followed.map(({ pipeline: { name } }): readonly [string, readonly Span[]] => {
+    const own = ledger.filter((entry) => entry.pipeline === name && entry.verdict === 'accepted' && !entry.scope);
+    return [name, unionSpans(own.flatMap(spansOf))];
+  });
+  const blocks = Object.fromEntries(done);
+  return {
+    ...{ network, tables: [...tables].sort(), number, since: number, id: last?.id ?? null },
+    ...(isAtEnd ? { rest: {}, delivered: blocks } : { rest: blocks, delivered: {} }),
+  };
+}
+
+const HINT = 'a warehouse that was restored, or made again, needs a new cursor: start without one';
+
+/**
+ * Requires that the entry at a position is the one that was there.
+ *
+ * @param log from that entry on
+ * @throws {UsageError} `foreign-cursor`
+ */
+export function requireSameLedger(
+  log: readonly LedgerEntry[],
+  { number, id }: { readonly number: number; readonly id: string | null },
+): void {
+  if (number === 0) return;
+  const found = log.find((entry) => entry.number === number);
+  if (found !== undefined && (found.id === id || isFilled(found))) return;
+  throw foreignCursor();
+}
+
+/** True for the entry by which a repair fills the number of a lost one: it supersedes itself. */
+function isFilled({ id, supersedes, scope }: LedgerEntry): boolean {
+  return supersedes.includes(id) && scope !== FORGOTTEN;
+}
+
+export function foreignCursor(which = ''): UsageError {
+  return new UsageError(`usage: expected a cursor of this warehouse, got one of another warehouse${which}`, {
+    code: 'foreign-cursor',
+    hint: HINT,
+  });
 }

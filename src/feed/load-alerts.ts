@@ -1,5 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { UsageError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
@@ -9,6 +8,8 @@ import type { Registry } from '../declare/registry.ts';
 import { noticeTarget } from '../jobs/delivery-target.ts';
 import type { PlacedQuery } from '../jobs/job.ts';
 import { noticeKeys } from '../jobs/job-schema.ts';
+import { yamlFiles } from '../jobs/list-jobs.ts';
+import { nameOfFile } from '../jobs/parse-job.ts';
 import { faultIn } from '../jobs/query-fault.ts';
 import { readReferences } from '../marts/sql-references.ts';
 import { quoteName } from '../sql/canonical-text.ts';
@@ -54,10 +55,8 @@ export async function loadAlerts(path: string, place: AlertPlace): Promise<reado
 }
 
 async function alertFiles(path: string): Promise<readonly string[]> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory() === false) return [path];
-  const names = found === undefined ? [] : (await readdir(path)).filter((name) => /\.ya?ml$/.test(name)).sort();
-  if (names.length > 0) return names.map((name) => join(path, name));
+  const files = await yamlFiles(path).catch(() => []);
+  if (files.length > 0) return files;
   throw new UsageError(`usage: expected files of alerts, there are none in ${path}`, {
     code: 'no-alert',
     hint: 'they end in .yaml: see docs/consumers.md',
@@ -65,12 +64,8 @@ async function alertFiles(path: string): Promise<readonly string[]> {
 }
 
 function parseAlert(content: string, file: string): Checked {
-  const name = basename(file).replace(/\.ya?ml$/, '');
-  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name)) {
-    const got = basename(file);
-    throw bad(`a file of an alert named with letters, digits, - and _, got ${got}`, 'it is the name of the alert');
-  }
   const origin = { file, line: 1, what: 'alert', code: 'bad-alert', docs: 'docs/consumers.md' };
+  const name = nameOfFile(origin);
   const { value: fields, yaml } = readYaml(content, origin, alertSchema);
   return { name, fields, yaml };
 }

@@ -3,7 +3,7 @@ import { fetchHead, type IndexHead } from '../chain/index-head.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
 import { formatError, UsageError } from '../core/errors.ts';
-import { greatest, least, subtractSpans } from '../core/span.ts';
+import { greatest, least, subtractSpans, totalSize } from '../core/span.ts';
 import { CommitSteps } from '../export/commit-steps.ts';
 import {
   choosePipelines,
@@ -23,13 +23,13 @@ import type { SourceCounts } from '../http/source.ts';
 import type { BackgroundMarts } from '../marts/background-marts.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import { BackgroundMerge, doneFor } from '../warehouse/index.ts';
-import { backfill } from './backfill.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
 import { type FollowStatus, heldBy } from './follow-status.ts';
 import { chooseMarts, keepMarts } from './followed-marts.ts';
 import { HeadLoop } from './head-loop.ts';
 import { NetworkClock } from './network-clock.ts';
+import { Outage } from './outage.ts';
 import { requireReadings } from './reading-times.ts';
 import { RoundLoaders } from './round-loaders.ts';
 import { isReading } from './round-plan.ts';
@@ -61,6 +61,8 @@ const LAG_MS = 30_000;
 const LEAST_LAG_MS = 1_000;
 /** How long a round waits for a block that is not indexed, which the next round would request again. */
 const WAIT_MS = { share: 0.2, most: 5_000 };
+/** Tries of a backfill for blocks that cannot be proven, and the pause between them. */
+const BACKFILL = { tries: 5, pauseMs: 60_000 };
 
 /**
  * Exports what is missing, and then keeps up with the head until it is stopped. Transient trouble is waited out once the source has
@@ -228,27 +230,39 @@ function mergeFiles(
   });
 }
 
-/** Exports the older blocks, if the user asks for any, by requests and threads of their own. */
+/**
+ * Exports the older blocks, if the user asks for any, beside the head: with what its requests leave of the rate limit, and by threads of their
+ * own.
+ */
 async function fillBack(following: Following, chain: ProvenChain, stop: AbortSignal): Promise<void> {
   const { exporting, backfilling, told, steps, from, options } = following;
+  const { effects, store } = exporting;
   if (options.backfill === undefined) return;
-  const session = await backfilling.open();
-  const asked = await resolveRange(parseRange(options.backfill), sessionBounds(session, exporting.effects));
-  const spans = subtractSpans(asked, [{ from, to: Number.MAX_SAFE_INTEGER }]);
-  const loaders = openLoaders(exporting.store, false);
-  const beside = { ...exporting, loaders };
+  const loaders = openLoaders(store, false);
   try {
-    await backfill(
-      { ...beside, session },
-      {
-        chain,
-        spans,
-        stop,
-        steps,
-        tell: told.tell,
-        reopen: async () => ({ ...beside, session: await backfilling.open() }),
-      },
-    );
+    const reopen = async (): Promise<Exporting> => ({ ...exporting, loaders, session: await backfilling.open() });
+    const outage = new Outage(await reopen(), told.tell);
+    const bounds = sessionBounds(outage.exporting.session, effects);
+    const asked = await resolveRange(parseRange(options.backfill), bounds);
+    const spans = subtractSpans(asked, [{ from, to: Number.MAX_SAFE_INTEGER }]);
+    const rounds = new Rounds({ chain, concurrency: options.concurrency, isRestoring: true });
+    const bring = async (): Promise<boolean> => {
+      const ends = await fetchHead(outage.exporting.session.source, stop);
+      const isFull = await rounds.bring(outage.exporting, { asked: spans, ends, due: new Set() });
+      if (!isFull) await rounds.retry(outage.exporting, spans, ends);
+      return isFull;
+    };
+    let missing = totalSize(spans);
+    for (let tries = 0; missing > 0 && tries < BACKFILL.tries && !stop.aborted; ) {
+      const isFull = await outage.waitOut(bring, stop, reopen);
+      steps.committed();
+      if (!isFull) tries++;
+      missing = rounds.missing(outage.exporting, spans);
+      if (!isFull && missing > 0 && tries < BACKFILL.tries) await effects.sleep(BACKFILL.pauseMs, stop);
+    }
+    if (stop.aborted) return;
+    const [first, last] = [spans[0]?.from ?? 0, spans.at(-1)?.to ?? 0];
+    told.tell({ event: 'backfill', complete: missing === 0, from: first, to: last, missing });
   } finally {
     await loaders.close();
   }

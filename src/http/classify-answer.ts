@@ -24,9 +24,6 @@ export interface Situation {
   readonly now: number;
 }
 
-/** What to do with a response: return it, or handle a fault. */
-export type Reaction = { readonly kind: 'answer' } | { readonly kind: 'fault'; readonly fault: Fault };
-
 const ADDRESS_HINT = 'is this the base URL of a TON Index v3 API? it ends in /api/v3';
 const LEFT_OUT_HINT = 'this server does not offer this part of the API; use another server, or leave out the pipeline';
 const OUTAGE_HINT = 'the source has problems; try again later, or lower --concurrency';
@@ -46,12 +43,13 @@ const UNKNOWN_PATH_AS_500 = /Cannot (GET|POST|HEAD|PUT|DELETE)\b|Method Not Allo
 /** A part of the API that is not configured; behind a gateway, another server may have it. */
 const LEFT_OUT_AS_500 = /(is not|not been|not) (specified|configured|set up|enabled)/i;
 
-/** The reaction to all known statuses and bodies of the API and its gateways. */
-export function reactTo(reply: Reply, situation: Situation): Reaction {
+/** What is wrong with a response, by all known statuses and bodies of the API and its gateways; undefined for a usable one. */
+export function faultOf(reply: Reply, situation: Situation): Fault | undefined {
   const { status } = reply;
-  if (status >= 200 && status < 300) return reactToSuccess(reply, situation);
-  if (status === 404) return reactToMissing(reply, situation);
-  return fault(reply, describeFailure(reply, situation));
+  const isSuccess = status >= 200 && status < 300;
+  const describe = isSuccess ? describeSuccess : status === 404 ? describeMissing : describeFailure;
+  const fault = describe(reply, situation);
+  return fault && { ...fault, status, detail: readServerText(reply.body) };
 }
 
 /** The pause of a Retry-After header in milliseconds, from seconds or an HTTP date; undefined if invalid. */
@@ -63,22 +61,22 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-function reactToSuccess(reply: Reply, situation: Situation): Reaction {
+function describeSuccess(reply: Reply, situation: Situation): Fault | undefined {
   // Without any response so far, the address is probably wrong.
   const pause: Pause = { kind: situation.answered === false ? 'brief' : 'backoff' };
   if (looksLikeHtml(reply.body) || /html/i.test(reply.contentType)) {
     const what = `expected JSON, got HTML with status ${reply.status}`;
-    return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause });
+    return { code: 'not-json', what, hint: ADDRESS_HINT, pause };
   }
   if (isBlank(reply.body)) {
     const what = `expected JSON, got an empty body with status ${reply.status}`;
-    return fault(reply, { code: 'not-json', what, hint: ADDRESS_HINT, pause });
+    return { code: 'not-json', what, hint: ADDRESS_HINT, pause };
   }
   if (reply.body.length <= LONGEST_ERROR && isApiError(reply.body)) {
     const what = `an error with status ${reply.status}`;
-    return fault(reply, { code: 'server-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) });
+    return { code: 'server-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
   }
-  return { kind: 'answer' };
+  return undefined;
 }
 
 /** True for a body of whitespace only, which servers send if they fail to write the response. */
@@ -86,18 +84,12 @@ function isBlank(body: Buffer): boolean {
   return body.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
 }
 
-function reactToMissing(reply: Reply, situation: Situation): Reaction {
-  if (!isApiError(reply.body)) return fault(reply, { code: 'not-found', what: '404', hint: ADDRESS_HINT });
-  switch (situation.missing) {
-    case 'wait': {
-      const hint = 'try again later, or raise --wait';
-      return fault(reply, { code: 'not-indexed', what: 'still not indexed', hint, pause: { kind: 'poll' } });
-    }
-    case 'answer':
-      return { kind: 'answer' };
-    case undefined:
-      return fault(reply, { code: 'not-found', what: '404' });
-  }
+function describeMissing(reply: Reply, { missing }: Situation): Fault | undefined {
+  if (!isApiError(reply.body)) return { code: 'not-found', what: '404', hint: ADDRESS_HINT };
+  if (missing === 'answer') return undefined;
+  if (missing === undefined) return { code: 'not-found', what: '404' };
+  const hint = 'try again later, or raise --wait';
+  return { code: 'not-indexed', what: 'still not indexed', hint, pause: { kind: 'poll' } };
 }
 
 function describeFailure(reply: Reply, situation: Situation): Fault {
@@ -166,8 +158,4 @@ function keyHint(keyed: boolean): string {
 function pauseOf(reply: Reply, situation: Situation): Pause {
   const ms = parseRetryAfter(reply.retryAfter, situation.now);
   return ms === undefined ? { kind: 'backoff' } : { kind: 'after', ms };
-}
-
-function fault(reply: Reply, described: Fault): Reaction {
-  return { kind: 'fault', fault: { ...described, status: reply.status, detail: readServerText(reply.body) } };
 }

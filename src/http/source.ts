@@ -5,7 +5,7 @@ import { SourceError, TonlakeError, UsageError } from '../core/errors.ts';
 import { openSourceLimiter, type Permit, type RateLimiter } from '../rate-limit/limiter.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
-import { parseRetryAfter, type Reply, reactTo } from './classify-answer.ts';
+import { faultOf, parseRetryAfter, type Reply } from './classify-answer.ts';
 import { Exchange } from './exchange.ts';
 import { type LinkedSignal, linkSignals } from './linked-signal.ts';
 import type { Network } from './network.ts';
@@ -245,12 +245,12 @@ class HttpSource implements Source {
       this.#limiter.slow(permit, holdMs === undefined ? undefined : Math.min(holdMs, MAX_PAUSE_MS));
     }
     const { path, missing } = request;
-    const reaction = reactTo(reply, {
+    const fault = faultOf(reply, {
       ...{ path, missing, now },
       keyed: this.#key !== undefined,
       answered: this.#hasAnswered,
     });
-    if (reaction.kind === 'fault') throw this.#exchange.failure(request, reaction.fault);
+    if (fault !== undefined) throw this.#exchange.failure(request, fault);
     this.#hasAnswered = true;
   }
 }

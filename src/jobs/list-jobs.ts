@@ -21,12 +21,17 @@ export async function jobsPlace(): Promise<string> {
 
 /** The job files of a folder, by name, or the file itself. @throws {UsageError} if there is none */
 export async function jobFiles(path: string): Promise<readonly string[]> {
-  const found = await stat(path).catch((cause: unknown) => {
+  const files = await yamlFiles(path).catch((cause: unknown) => {
     throw noJobs(path, 'cannot read', cause);
   });
-  if (!found.isDirectory()) return [path];
+  if (files.length === 0) throw noJobs(path, 'there are none in', undefined);
+  return files;
+}
+
+/** The YAML files of a folder, by name, or the file itself. */
+export async function yamlFiles(path: string): Promise<readonly string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => /\.ya?ml$/.test(name)).sort();
-  if (names.length === 0) throw noJobs(path, 'there are none in', undefined);
   return names.map((name) => join(path, name));
 }
 

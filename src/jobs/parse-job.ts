@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { UsageError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
-import { type PlacedYaml, readYaml } from '../core/yaml.ts';
+import { type PlacedYaml, readYaml, type YamlOrigin } from '../core/yaml.ts';
 import { type JobFields, jobSchema } from './job-schema.ts';
 
 /** A well-formed job file, whose names are not checked yet. */
@@ -22,16 +22,21 @@ export interface ParsedJob {
  * @throws {UsageError} `bad-job` with line and column
  */
 export function parseJob(text: string, file: string): ParsedJob {
-  const name = basename(file).replace(/\.ya?ml$/, '');
-  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name)) {
-    throw new UsageError(`usage: expected a job file named with letters, digits, - and _, got ${basename(file)}`, {
-      code: 'bad-job',
-      hint: 'the file name is the name of the job',
-    });
-  }
   const origin = { file, line: 1, what: 'job', code: 'bad-job', docs: 'docs/jobs.md' };
+  const name = nameOfFile(origin);
   const { value: fields, yaml } = readYaml(text, origin, jobSchema);
   return { name, file, fields, yaml };
+}
+
+/** The name of a job or an alert is that of its file. @throws {UsageError} */
+export function nameOfFile({ file, what, code }: YamlOrigin): string {
+  const name = basename(file).replace(/\.ya?ml$/, '');
+  if (/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name)) return name;
+  const expected = `a file of ${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what} named with letters, digits, - and _`;
+  throw new UsageError(`usage: expected ${expected}, got ${basename(file)}`, {
+    code,
+    hint: `the file name is the name of the ${what}`,
+  });
 }
 
 /** Reads and parses a job file. @throws {UsageError} */

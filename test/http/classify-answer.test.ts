@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter, type Reply, reactTo, type Situation } from '../../src/http/classify-answer.ts';
+import { faultOf, parseRetryAfter, type Reply, type Situation } from '../../src/http/classify-answer.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 /** Outside of the repository: skipped where it is missing. */
@@ -31,9 +31,9 @@ function react(status: number, body: string, given: Case = {}): string {
     answered: given.answered ?? true,
     now: NOW,
   };
-  const reaction = reactTo(reply, situation);
-  if (reaction.kind === 'answer') return 'answer';
-  const { code, pause } = reaction.fault;
+  const fault = faultOf(reply, situation);
+  if (fault === undefined) return 'answer';
+  const { code, pause } = fault;
   return `${code}, ${pause?.kind ?? 'final'}`;
 }
 
@@ -188,11 +188,9 @@ describe('the reaction to what a source sends', () => {
       location: undefined,
       body: Buffer.from(''),
     };
-    const hint = (keyed: boolean): unknown => reactTo(reply, { path: '/blocks', missing: undefined, keyed, now: NOW });
-    expect(hint(true)).toMatchObject({
-      fault: { hint: expect.stringMatching(/was rejected.*each key is for one network/) },
-    });
-    expect(hint(false)).toMatchObject({ fault: { hint: expect.stringMatching(/^set TONLAKE_API_KEY/) } });
+    const hint = (keyed: boolean): unknown => faultOf(reply, { path: '/blocks', missing: undefined, keyed, now: NOW });
+    expect(hint(true)).toMatchObject({ hint: expect.stringMatching(/was rejected.*each key is for one network/) });
+    expect(hint(false)).toMatchObject({ hint: expect.stringMatching(/^set TONLAKE_API_KEY/) });
   });
 
   test.skipIf(!existsSync(RECORDED))(
