@@ -19,6 +19,8 @@ const PIPELINES = (process.env['TONLAKE_SOAK_PIPELINES'] ?? 'transactions').spli
 const MARTS = process.env['TONLAKE_SOAK_MARTS'] === undefined ? [] : ['--marts', process.env['TONLAKE_SOAK_MARTS']];
 /** Set to run a job every five minutes in the same process, and two consumers of its commits. */
 const IS_BESIDE = process.env['TONLAKE_SOAK_BESIDE'] !== undefined;
+/** First block of that job, before the first that is followed. */
+const JOB_FROM = 951;
 /** Set to follow into an object store. */
 const IS_S3 = process.env['TONLAKE_SOAK_S3'] !== undefined;
 /** Everything that a client recovers from, at two per cent. */
@@ -84,7 +86,7 @@ test(
     sandbox.setFaults({ http429: 0, http500Timeout: 0, http502Html: 0 });
     // The signal may have come between the pipelines of a round.
     const once = join(freshFolder(), 'once');
-    const range = `${report.from}:${report.to}`;
+    const range = `${beside === undefined ? report.from : JOB_FROM}:${report.to}`;
     for (const each of [warehouse, once]) {
       await run({ pipelines: PIPELINES, network: sandbox.url, warehouse: each, range });
     }
@@ -103,7 +105,12 @@ function openBeside(network: string, warehouse: string) {
   const job = join(folder, 'often.yaml');
   const lines = [
     ...[`network: ${network}`, `warehouse: ${warehouse}`, 'pipelines: [transactions]', 'clock: chain'],
-    ...['range: since last run', 'start: 951', 'marts: [transactions_daily]', 'checks: [transactions_in_blocks]'],
+    ...[
+      'range: since last run',
+      `start: ${JOB_FROM}`,
+      'marts: [transactions_daily]',
+      'checks: [transactions_in_blocks]',
+    ],
     ...[`exports: [{table: transactions_daily, output: '${join(folder, 'daily.csv')}'}]`],
     "schedule: {cron: '*/5 * * * *'}",
   ];

@@ -55,12 +55,15 @@ class Followed {
     for (;;) {
       const [group] = planMerges(this.ledger, { tables, pipelines: [walked], targetBytes, now: this.now });
       if (group === undefined) break;
-      this.remove(group.entries);
-      const first = group.isReadAgain ? group.entries[0]?.asOf : undefined;
-      this.add(group.spans, rowsOf(group.entries), true, first);
+      this.replace(group.entries, group.spans, group.isReadAgain ? group.entries[0]?.asOf : undefined);
     }
     const files = this.ledger.reduce((sum, { tables: own }) => sum + (own['items']?.files.length ?? 0), 0);
     this.most = Math.max(this.most, files);
+  }
+
+  replace(entries: readonly LedgerEntry[], spans: LedgerEntry['spans'] & object, asOf?: LedgerEntry['asOf']): void {
+    this.remove(entries);
+    this.add(spans, rowsOf(entries), true, asOf);
   }
 
   private remove(entries: readonly LedgerEntry[]): void {
@@ -129,6 +132,28 @@ describe('a day of commits every ten seconds', () => {
       own['items']?.files.some(({ path }) => path.includes('-05-01')),
     );
     expect(planMerges(first, { tables, pipelines: [], targetBytes })).toEqual([]);
+  });
+
+  test('of two pipelines, with time for a merge at every twentieth, leaves the files of neither aside', () => {
+    const [one, other] = [new Followed(), new Followed()];
+    for (let at = 0; at < 2000; at++) {
+      for (const followed of [one, other]) {
+        followed.now += 10_000;
+        followed.commit(12, 20);
+      }
+      if (at % 20 !== 0) continue;
+      const renamed = other.ledger.map((entry) => ({ ...entry, pipeline: 'others' }));
+      const ledger = [...one.ledger, ...renamed];
+      const [group] = planMerges(ledger, { tables, pipelines: [], targetBytes, now: one.now });
+      if (group === undefined) continue;
+      const ids = new Set(group.entries.map(({ id }) => id));
+      const merged = group.pipeline === 'others' ? other : one;
+      merged.replace(
+        merged.ledger.filter(({ id }) => ids.has(id)),
+        group.spans,
+      );
+      for (const followed of [one, other]) expect(followed.ledger.length).toBeLessThan(150);
+    }
   });
 
   test('that are read again once they are final leaves few files, too', () => {

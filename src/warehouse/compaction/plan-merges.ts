@@ -67,8 +67,9 @@ const UNFINISHED_LEVELS = [100, 10].map(levelOfBlocks);
 const QUIET_MS = 15 * 60_000;
 
 /**
- * Which entries to merge, those of days that are not over first, and of these the smallest: adjacent ones, and separate ones of the same UTC
- * day, because files are per day. An entry with a file of half the target size stays as it is.
+ * Which entries to merge, those of days that are not over first, and of these the most at once, so that a writer that has little time for
+ * merges leaves none aside: adjacent ones, and separate ones of the same UTC day, because files are per day. An entry with a file of half the
+ * target size stays as it is.
  */
 export function planMerges(ledger: readonly LedgerEntry[], options: MergePlanOptions): readonly MergeGroup[] {
   const { targetBytes, now } = options;
@@ -83,7 +84,7 @@ export function planMerges(ledger: readonly LedgerEntry[], options: MergePlanOpt
     ...[
       ...planLevels(runsOf(final(open), true), OPEN_LEVELS, targetBytes).map((entries) => groupOf(entries, false)),
       ...planLevels(unfinished, UNFINISHED_LEVELS, targetBytes).map((entries) => groupOf(entries, true)),
-    ].sort((a, b) => totalSize(a.spans) - totalSize(b.spans)),
+    ].sort((a, b) => b.entries.length - a.entries.length || totalSize(a.spans) - totalSize(b.spans)),
     ...planLevels(runsOf(final([...closed]), false), closedLevels(targetBytes), targetBytes)
       .map((entries) => groupOf(entries, false))
       .sort((a, b) => compare(a.pipeline, b.pipeline) || (a.spans[0]?.from ?? 0) - (b.spans[0]?.from ?? 0)),
