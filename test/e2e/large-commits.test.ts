@@ -1,13 +1,12 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentHash } from '../../src/audit/content-hash.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, type RunOptions, type RunReport, run } from '../../src/export/run.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
-import { openWarehouse } from '../open-warehouse.ts';
 import { EVERY, SOME_STATES, walkFolder } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
+import { contentOf, entriesOf } from '../verify/support.ts';
 import { killOwner, listAll } from '../warehouse/warehouses.ts';
 
 let sandbox: TestSandbox;
@@ -22,41 +21,19 @@ afterAll(() => sandbox.close());
 /** A list of every tenth block, in spans of 20 blocks. */
 const registry = await loadRegistry(walkFolder(EVERY.replace('SPAN_BLOCKS = 1000', 'SPAN_BLOCKS = 20'), SOME_STATES));
 
-async function contentOf(path: string): Promise<unknown> {
-  const reader = await openWarehouse(path);
-  try {
-    const ledger = await reader.ledger();
-    const names = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
-    const hashes = [];
-    for (const table of registry.tables) {
-      if (names.has(table.name)) hashes.push([table.name, await contentHash(reader.query, table)]);
-    }
-    return hashes;
-  } finally {
-    await reader.close();
-  }
-}
-
-async function ledgerOf(path: string) {
-  const reader = await openWarehouse(path);
-  const ledger = await reader.ledger();
-  await reader.close();
-  return ledger;
-}
-
 test('a run over midnight gives the same rows in large commits and in small ones, in both stores', async () => {
   const midnight = (path: string, more: Partial<RunOptions> = {}): Promise<RunReport> =>
     run({ pipelines: ['transactions'], network: sandbox.url, range: '4200:5020', warehouse: path, ...more });
   const small = join(freshFolder(), 'w');
   expect(await midnight(small, { commitEveryMs: 0 })).toMatchObject({ complete: true, spans: 3 });
-  const expected = await contentOf(small);
+  const expected = await contentOf(small, registry);
   // Small commits into a file: below.
   for (const name of ['w', 'w.duckdb']) {
     const large = join(freshFolder(), name);
     const report = await midnight(large);
     expect(report).toMatchObject({ complete: true, spans: 2 });
-    expect({ name, content: await contentOf(large) }).toEqual({ name, content: expected });
-    for (const { tables } of await ledgerOf(large)) {
+    expect({ name, content: await contentOf(large, registry) }).toEqual({ name, content: expected });
+    for (const { tables } of await entriesOf(large)) {
       for (const { files, rows } of Object.values(tables)) {
         if (name === 'w') expect(files.reduce((sum, file) => sum + file.rows, 0)).toBe(rows);
         expect(new Set(files.map(({ path }) => path)).size).toBe(files.length);
@@ -70,7 +47,7 @@ describe.each(['w', 'w.duckdb'])('a run of many spans into %s', (name) => {
     const given = { pipelines: ['some_states'], network: sandbox.url, range: '1000:1399', registry };
     return run({ ...given, warehouse: path, ...more });
   };
-  const spans = async (path: string) => (await ledgerOf(path)).map(({ span: { from, to } }) => `${from}:${to}`);
+  const spans = async (path: string) => (await entriesOf(path)).map(({ span: { from, to } }) => `${from}:${to}`);
 
   /** Calls `act` when that many spans have ended. */
   const after = (count: number, act: () => void) => {
@@ -84,14 +61,14 @@ describe.each(['w', 'w.duckdb'])('a run of many spans into %s', (name) => {
   beforeAll(async () => {
     const path = join(freshFolder(), name);
     expect(await states(path, { commitEveryMs: 0 })).toMatchObject({ complete: true, spans: 20 });
-    expected = await contentOf(path);
+    expected = await contentOf(path, registry);
   });
 
   test('is one commit', async () => {
     const path = join(freshFolder(), name);
     expect(await states(path)).toMatchObject({ complete: true, spans: 1 });
     expect(await spans(path)).toEqual(['1000:1399']);
-    expect(await contentOf(path)).toEqual(expected);
+    expect(await contentOf(path, registry)).toEqual(expected);
   });
 
   test('that is killed before its commit leaves nothing of it, and the next run brings all in', async () => {
@@ -105,7 +82,7 @@ describe.each(['w', 'w.duckdb'])('a run of many spans into %s', (name) => {
     await killOwner(name === 'w' ? join(copied, '_lock') : `${copied}.lock`);
     expect((await listAll(killed)).some((file) => file.endsWith('.rows.parquet'))).toBe(true);
     expect(await states(copied)).toMatchObject({ complete: true, spans: 1 });
-    expect(await contentOf(copied)).toEqual(expected);
+    expect(await contentOf(copied, registry)).toEqual(expected);
     expect((await listAll(killed)).filter((file) => file.endsWith('.rows.parquet'))).toEqual([]);
   });
 
@@ -117,12 +94,12 @@ describe.each(['w', 'w.duckdb'])('a run of many spans into %s', (name) => {
     const stop = new AbortController();
     const report = await states(path, { stop: stop.signal, onEvent: after(8, () => stop.abort()) });
     expect(report).toMatchObject({ complete: false, spans: 1 });
-    const [entry] = await ledgerOf(path);
+    const [entry] = await entriesOf(path);
     expect(entry?.span.from).toBe(1000);
     expect(entry?.span.to).toBeGreaterThanOrEqual(1159);
     expect(entry?.span.to).toBeLessThan(1399);
     expect(await states(path)).toMatchObject({ complete: true, spans: 1 });
-    expect(await contentOf(path)).toEqual(expected);
+    expect(await contentOf(path, registry)).toEqual(expected);
   });
 
   test('whose source refuses to go on commits what is proven', async () => {
@@ -135,14 +112,14 @@ describe.each(['w', 'w.duckdb'])('a run of many spans into %s', (name) => {
     sandbox.answer = undefined;
     expect(await spans(path)).toEqual([expect.stringMatching(/^1000:/)]);
     expect(await states(path, { network })).toMatchObject({ complete: true });
-    expect(await contentOf(path)).toEqual(expected);
+    expect(await contentOf(path, registry)).toEqual(expected);
   });
 
   test('and of two pipelines commits each at its end', async () => {
     const path = join(freshFolder(), name);
     const report = await states(path, { pipelines: ['some_states', 'blocks'], range: '1000:1059' });
     expect(report).toMatchObject({ complete: true, spans: 2 });
-    expect((await ledgerOf(path)).map(({ pipeline }) => pipeline).sort()).toEqual(['blocks', 'some_states']);
+    expect((await entriesOf(path)).map(({ pipeline }) => pipeline).sort()).toEqual(['blocks', 'some_states']);
   });
 });
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
-import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { withRows } from '../faults/lists.ts';
+import { type Passing, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
 import { query } from './export.ts';
@@ -43,13 +44,8 @@ function ofWindows(change: (rows: readonly unknown[], at: number) => readonly un
   let at = 0;
   return async (passing) => {
     const answer = await passing.forward();
-    return passing.path === '/transactions' ? withRows(answer, (rows) => change(rows, at++)) : answer;
+    return passing.path === '/transactions' ? withRows(answer, 'transactions', (rows) => change(rows, at++)) : answer;
   };
-}
-
-function withRows({ status, body }: Replied, change: (rows: readonly unknown[]) => readonly unknown[]): Replied {
-  const list = JSON.parse(body);
-  return { status, body: JSON.stringify({ ...list, transactions: change(list.transactions) }) };
 }
 
 /** Sends other parameters with a window of transactions. */

@@ -5,9 +5,9 @@ import { openSession } from '../../src/http/session.ts';
 import { tonlake } from '../cli.ts';
 import { type Passing, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { followUntil, HEAD, reaches, startGrowing } from '../follow/support.ts';
-import { openWarehouse } from '../open-warehouse.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
+import { entriesOf } from '../verify/support.ts';
 
 const RANGE = { from: 1000, to: 1039 };
 
@@ -50,15 +50,6 @@ async function otherHashes(passing: Passing) {
   return { status, body: JSON.stringify(answer) };
 }
 
-async function commits(warehouse: string): Promise<number> {
-  const opened = await openWarehouse(warehouse);
-  try {
-    return (await opened.ledger()).length;
-  } finally {
-    await opened.close();
-  }
-}
-
 const DIFFERENCE =
   /^walk blocks (\d+): expected block \1 with hash \S{44} at the witness, got \S{44}; the commit was not made$/;
 
@@ -82,7 +73,7 @@ describe('a witness of commits', () => {
     await expect(runWith({ warehouse })).rejects.toMatchObject({
       ...{ code: 'other-witness', retryable: false, message: expect.stringMatching(DIFFERENCE) },
     });
-    expect(await commits(warehouse)).toBe(0);
+    expect(await entriesOf(warehouse)).toHaveLength(0);
   });
 
   test('is asked about blocks whose headers were committed without it', async () => {
@@ -90,7 +81,7 @@ describe('a witness of commits', () => {
     source.answer = otherHashes;
     await runWith({ warehouse, pipelines: ['blocks'], witness: undefined });
     await expect(runWith({ warehouse })).rejects.toMatchObject({ code: 'other-witness' });
-    expect(await commits(warehouse)).toBe(1);
+    expect(await entriesOf(warehouse)).toHaveLength(1);
   });
 });
 

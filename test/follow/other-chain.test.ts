@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
-import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
+import { entriesOf } from '../verify/support.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
 /** A network that can be replaced by another one under the same address, as a testnet is that starts anew. */
@@ -32,21 +32,12 @@ function forkFrom(sandbox: TestSandbox, seqno: number): void {
   };
 }
 
-async function commitsOf(warehouse: string): Promise<number> {
-  const opened = await openWarehouse(warehouse);
-  try {
-    return (await opened.ledger()).length;
-  } finally {
-    await opened.close();
-  }
-}
-
 describe('another chain under the same address', () => {
   test('is refused at the start, with the first block that differs, and nothing is written', async () => {
     const { replace, sandbox, options } = await startReplaceable();
     await run({ ...options, range: `${HEAD - 40}:${HEAD - 20}` });
     await run({ ...options, range: `${HEAD - 10}:${HEAD}` });
-    const commits = await commitsOf(options.warehouse);
+    const commits = (await entriesOf(options.warehouse)).length;
     forkFrom(sandbox, HEAD - 25);
     const following = followUntil(() => false, options);
     await expect(following).rejects.toMatchObject({
@@ -60,7 +51,7 @@ describe('another chain under the same address', () => {
       code: 'other-chain',
       message: expect.stringMatching(`^walk blocks ${HEAD - 40}: `),
     });
-    expect(await commitsOf(options.warehouse)).toBe(commits);
+    expect((await entriesOf(options.warehouse)).length).toBe(commits);
   });
 
   test('is refused when it comes between the headers and the rows of a round', async () => {
@@ -81,7 +72,7 @@ describe('another chain under the same address', () => {
       { ...options, from: '-5:' },
     );
     await expect(following).rejects.toMatchObject({ code: 'other-chain' });
-    expect(await commitsOf(options.warehouse)).toBe(commits);
+    expect((await entriesOf(options.warehouse)).length).toBe(commits);
   });
 
   test('is refused when it comes between the rows of two lists, of which neither is written', async () => {
@@ -109,7 +100,7 @@ describe('another chain under the same address', () => {
   test('with a lower head writes nothing: until the head passes what is proven, the chains cannot be told apart', async () => {
     const { sandbox, options } = await startReplaceable();
     await run({ ...options, range: `${HEAD - 5}:${HEAD}` });
-    const commits = await commitsOf(options.warehouse);
+    const commits = (await entriesOf(options.warehouse)).length;
     const low = await startTestSandbox({ seed: 2, blocks: 50 });
     onTestFinished(() => low.close());
     sandbox.answer = async ({ path, query }) => {
@@ -119,7 +110,7 @@ describe('another chain under the same address', () => {
     const { events, report } = await followUntil(({ event }) => event === 'waiting', { ...options, from: '10:' });
     expect(events).toContainEqual(expect.objectContaining({ event: 'waiting', code: 'head-back' }));
     expect(report.complete).toBe(false);
-    expect(await commitsOf(options.warehouse)).toBe(commits);
+    expect((await entriesOf(options.warehouse)).length).toBe(commits);
   });
 
   test('is the same chain again after a restored index has caught up', async () => {
@@ -160,7 +151,7 @@ test('a run that continues a warehouse compares one proven block with the source
   const before = sandbox.requests.targets.length;
   await runOver(`${HEAD - 40}:${HEAD - 25}`);
   expect(sandbox.requests.targets.slice(before).filter((each) => each.startsWith('/blocks'))).toEqual([]);
-  const commits = await commitsOf(options.warehouse);
+  const commits = (await entriesOf(options.warehouse)).length;
   replace();
   for (const [range, pipeline] of [
     [`${HEAD - 24}:${HEAD}`, 'transactions'],
@@ -173,5 +164,5 @@ test('a run that continues a warehouse compares one proven block with the source
       message: expect.stringMatching(`^walk blocks ${HEAD - 40}: expected the proven block ${HEAD - 40} with hash`),
     });
   }
-  expect(await commitsOf(options.warehouse)).toBe(commits);
+  expect((await entriesOf(options.warehouse)).length).toBe(commits);
 });

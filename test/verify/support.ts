@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type ContentHash, contentHash } from '../../src/audit/content-hash.ts';
-import { loadRegistry } from '../../src/declare/registry.ts';
+import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
@@ -106,8 +106,8 @@ function kindsOf(findings: readonly Finding[]): readonly string[] {
 }
 
 /** What every table of the chain holds, as a reader sees it and in the form of the report of a verification. */
-export async function contentOf(path: string): Promise<Readonly<Record<string, ContentHash>>> {
-  const { tables } = await loadRegistry();
+export async function contentOf(path: string, registry?: Registry): Promise<Readonly<Record<string, ContentHash>>> {
+  const { tables } = registry ?? (await loadRegistry());
   const reader = await openReader(path, tables);
   try {
     const held = new Set((await reader.ledger()).flatMap((entry) => Object.keys(entry.tables)));
