@@ -41,6 +41,7 @@ const SEEDS: Readonly<Record<string, number>> = {
   'a lock that any process may take over': 1,
   'a number of the ledger that two writers may have': 1,
   'rows of a rival that nobody looks for': 15,
+  'a collector that removes what a merged entry still names': 3,
   'an orphan that is collected while it waits for its entry': 1,
 };
 

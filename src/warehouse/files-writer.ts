@@ -172,9 +172,10 @@ class FilesWriter implements Writer {
   async settle(drafted: readonly DraftedEntry[]): Promise<void> {
     const superseded = new Set(drafted.flatMap(({ entry }) => entry.supersedes));
     const retired = superseded.size === 0 ? [] : this.entries.all.filter(({ id }) => superseded.has(id));
+    const named = new Set(drafted.flatMap(({ entry }) => filesOf(entry)));
     await this.#writes.settle(
       drafted.map(({ staged }) => staged),
-      retired.flatMap(filesOf),
+      retired.flatMap(filesOf).filter((path) => !named.has(path)),
     );
     if (!this.#ledger.isCheckpointDue) return;
     await stepOf(this.#opened.options)('write checkpoint');

@@ -241,6 +241,8 @@ export interface StagedTable extends TableEvidence {
   /** Whether the rows were written in the table's order. */
   readonly isSorted: boolean;
   readonly files: readonly StagedFile[];
+  /** Files of entries that leave force, which the new one names as they are. */
+  readonly kept?: readonly TableFile[] | undefined;
 }
 
 /**

@@ -1,6 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
+import { dateIn } from '../../src/warehouse/file-layout.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
@@ -64,6 +66,32 @@ describe('compact', () => {
     await store.close();
     for (const file of files) await expect(readFile(file)).rejects.toThrow('ENOENT');
     expect(await hashes(path)).toMatchObject([{ rows: 40 }, { rows: 80 }, { rows: 40, distinct: 40 }]);
+  });
+
+  test('leaves a file that is alone in its folder where it is, also once the entries that named it are gone', async () => {
+    const path = freshPath('parquet');
+    const store = await openTestStore(path);
+    // Days of fifteen rows: the first and the last day are of one entry, the one between is of both.
+    for (const from of [0, 20]) await commitItems(store, from, from + 19, { perDay: 15 });
+    await store.close();
+    const before = await hashes(path);
+    const filesOf = async () => {
+      const reader = await openReader(path, tables);
+      const files = (await reader.ledger()).flatMap((entry) => entry.tables['items']?.files ?? []);
+      await reader.close();
+      return files.sort((a, b) => (dateIn(a.path) ?? '').localeCompare(dateIn(b.path) ?? ''));
+    };
+    const [first, , , last] = await filesOf();
+    expect(await compact(path)).toMatchObject({ merged: 1, entries: { after: 1 } });
+    for (const graceMs of [1000, 0]) {
+      await (await openTestStore(path, { graceMs })).close();
+      const [one, merged, other] = await filesOf();
+      expect([one?.path, other?.path]).toEqual([first?.path, last?.path]);
+      expect(merged?.rows).toBe(15);
+      const shown = await readdir(join(path, 'tables/items'), { recursive: true });
+      expect(shown.filter((name) => name.endsWith('.parquet'))).toHaveLength(3);
+      expect(await hashes(path)).toEqual(before);
+    }
   });
 
   test('stays below the target, and leaves alone what has half of it', async () => {

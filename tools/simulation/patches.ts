@@ -75,6 +75,11 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
     from: '[of.entries.nextNumber - 1, of',
     to: '[of.entries.nextNumber, of',
   },
+  'a collector that removes what a merged entry still names': {
+    file: 'warehouse/bucket-store/bucket-garbage',
+    from: 'superseded.has(key) && !needed.has(key)',
+    to: 'superseded.has(key)',
+  },
   'a lock that any process may take over': {
     file: 'files/process-liveness',
     from: "? 'gone' : 'running'",

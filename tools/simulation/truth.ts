@@ -35,7 +35,7 @@ const keyOf = (pipeline: string, block: number): string => `${pipeline} ${block}
 export class Truth {
   readonly #held: Held;
   readonly #changes = new Map<number, Change>();
-  /** Ids in the names of merged files: they change nothing. */
+  /** Ids of the entries of merged files: they change nothing. */
   readonly #merges = new Set<string>();
   /** Texts of entries whose commits were answered. */
   readonly #promised = new Map<number, string>();
@@ -55,7 +55,7 @@ export class Truth {
     return id;
   }
 
-  /** Notes that the files with this id are a merge. */
+  /** Notes that the entry with this id is a merge. */
   intendMerge(id: string): void {
     this.#merges.add(id);
   }
@@ -163,8 +163,7 @@ export class Truth {
   #after(entry: RawEntry): Rows {
     const before = this.#states.at(-1) ?? new Map();
     if (entry.commitWith !== undefined) return before;
-    const paths = Object.values(entry.tables).flatMap(({ files }) => files.map(({ path }) => path));
-    if (paths.some((path) => this.#merges.has(path.replace(/^.*-|\.parquet$/g, '')))) return before;
+    if (this.#merges.has(entry.id)) return before;
     const change = this.#changes.get(entry.unknownKeys ?? 0);
     if (change === undefined) throw new Error(`entry ${entry.number} was never meant`);
     const parts = this.#entries.filter(({ commitWith }) => commitWith === entry.id).length + 1;

@@ -7,6 +7,7 @@ import { writeSynced } from '../../src/files/disk.ts';
 import type { Backend } from '../../src/warehouse/backend.ts';
 import { bucketBackend } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { mergeGroup } from '../../src/warehouse/compaction/compact.ts';
+import { groupFiles } from '../../src/warehouse/compaction/merge-group.ts';
 import { planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
 import type { StageMerge } from '../../src/warehouse/compaction/stage-merge.ts';
 import { pathOfFile } from '../../src/warehouse/file-layout.ts';
@@ -180,13 +181,16 @@ export class SimulatedWriter {
     const group = random.pick(planMerges(this.#store.ledger(), options));
     if (group === undefined) return;
     const stage: StageMerge = async ({ id, span, entries }, localFolder) => {
-      const own = entries.flatMap(({ tables }) => Object.values(tables).flatMap(({ files }) => files));
+      const groups = [...groupFiles(entries).values()];
+      const own = groups.filter(({ length }) => length > 1).flat();
       const folder = await localFolder(own);
       const rows: Row[] = [];
       for (const { path } of own) rows.push(...rowsIn(await readFile(this.#place.isBucket ? join(folder, path) : steadyPath(folder, path))));
       this.#place.truth.intendMerge(id);
       const { pipeline } = ofEntry(entries[0] as LedgerEntry);
-      return (await this.#stage(pipeline, id, span, rows)).tables;
+      const { tables } = await this.#stage(pipeline, id, span, rows);
+      const kept = groups.flatMap((files) => (files.length === 1 ? files : []));
+      return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, { ...table, kept }]));
     };
     await mergeGroup(this.#store, group, { tables: TABLES, effects, stage });
   }

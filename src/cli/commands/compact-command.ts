@@ -19,7 +19,7 @@ const HELP = `
 Every commit adds a file to each table, and thousands of small files make queries slow. Each merge is a single commit, so
 readers always see every row once, and a killed process loses only the current merge. The old files leave tables/ at once and stay in
 pinned/ for an hour, for open readers. Files of half the maximum size stay, and smaller ones are merged only if they make a file of
-several times their size, so repeated merges cost little. A DuckDB warehouse has nothing to merge.
+several times their size, so repeated merges cost little. A file that is alone in the folder of its day stays as it is. A DuckDB warehouse has nothing to merge.
 
 Examples:
   tonlake compact --network sandbox

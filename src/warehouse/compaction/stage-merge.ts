@@ -7,10 +7,10 @@ import { Database } from '../../sql/database.ts';
 import { addSources, sourcesOf } from '../ledger/copied-rows.ts';
 import { schemaOf } from '../relations/table-schema.ts';
 import { addEvidence } from '../staging/row-evidence.ts';
-import type { LedgerEntry, StagedFile, StagedSpan, StagedTable, TableFile } from '../store.ts';
+import type { CopiedRows, LedgerEntry, StagedFile, StagedSpan, StagedTable, TableFile } from '../store.ts';
 import { mergeFiles } from './merge-files.ts';
 import { groupFiles } from './merge-group.ts';
-import { type MergedFile, proveMerge } from './prove-merge.ts';
+import { differs, type MergedFile, proveMerge } from './prove-merge.ts';
 
 /** What to merge, as data that can be sent to another process. */
 export interface MergeWork {
@@ -60,47 +60,59 @@ export async function stageMerge(work: MergeWork, localFolder: LocalFolder): Pro
   }
 }
 
-async function mergeTable(
-  { database, folder, entries, localFolder }: Merging,
-  table: TableDef,
-): Promise<readonly MergedFile[]> {
+/** The files of a table: those that were merged, and those that are alone in their folder. */
+interface MergedTable {
+  readonly merged: readonly MergedFile[];
+  readonly kept: readonly TableFile[];
+}
+
+async function mergeTable({ database, folder, entries, localFolder }: Merging, table: TableDef): Promise<MergedTable> {
   const own = entries.map((entry) => ({ ...entry, tables: pick(entry, table.name) }));
+  const groups = [...groupFiles(own)];
   const merged: MergedFile[] = [];
-  for (const [place, sources] of groupFiles(own)) {
+  for (const [place, sources] of groups.filter(([, { length }]) => length > 1)) {
     const stagedPath = join(folder, `${place.replaceAll('/', '-')}.parquet`);
     const warehouse = await localFolder(sources);
     await mergeFiles({ database, warehouse, table, files: sources, folder, path: stagedPath });
     merged.push({ place, stagedPath, sources });
   }
-  return merged;
+  return { merged, kept: groups.flatMap(([, sources]) => (sources.length === 1 ? sources : [])) };
 }
 
 async function describeTable(
   { database, id, span, entries, localFolder }: Merging,
   table: TableDef,
-  merged: readonly MergedFile[],
+  { merged, kept }: MergedTable,
 ): Promise<StagedTable> {
   const { query } = await database.connect();
   const parts = entries.flatMap((entry) => entry.tables[table.name] ?? []);
-  const warehouse = await localFolder(merged.flatMap(({ sources }) => sources));
-  const proven = await proveMerge({ query, warehouse, table, span, merged, parts });
   const owners = new Map(
-    entries.flatMap((entry) => (entry.tables[table.name]?.files ?? []).map(({ path }) => [path, entry] as const)),
+    entries.flatMap((entry) => (entry.tables[table.name]?.files ?? []).map((file) => [file, entry] as const)),
   );
-  const files: StagedFile[] = [];
-  for (const [at, { place, stagedPath, sources }] of merged.entries()) {
-    const bytes = (await statIfAny(stagedPath))?.size ?? 0;
-    const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
-    const { rows = 0, bounds = {} } = proven[at] ?? {};
-    const copied = addSources(
+  const copiedFrom = (sources: readonly TableFile[]): CopiedRows =>
+    addSources(
       sources.flatMap((file) => {
-        const owner = owners.get(file.path);
+        const owner = owners.get(file);
         return owner === undefined ? [] : [sourcesOf(owner, file)];
       }),
     );
-    files.push({ stagedPath, path, rows, bytes, sha256: await hashFile(stagedPath), bounds, copied });
+  const files: StagedFile[] = [];
+  for (const file of merged) {
+    const warehouse = await localFolder(file.sources);
+    const { rows, bounds } = await proveMerge({ query, warehouse, table, span, merged: file });
+    const { place, stagedPath, sources } = file;
+    const bytes = (await statIfAny(stagedPath))?.size ?? 0;
+    const path = `${place}/${span.from}-${span.to}-${id}.parquet`;
+    const sha256 = await hashFile(stagedPath);
+    files.push({ stagedPath, path, rows, bytes, sha256, bounds, copied: copiedFrom(sources) });
   }
-  return { schema: schemaOf(table).id, isSorted: true, ...addEvidence(proven, table), files };
+  const evidence = addEvidence(parts, table);
+  const found = [...files, ...kept].reduce((total, { rows }) => total + rows, 0);
+  if (found !== evidence.rows) throw differs({ warehouse: await localFolder([]), table, span });
+  return {
+    ...{ schema: schemaOf(table).id, isSorted: true, ...evidence, files },
+    kept: kept.map((file) => ({ ...file, copied: copiedFrom([file]) })),
+  };
 }
 
 function pick({ tables }: LedgerEntry, name: string): LedgerEntry['tables'] {

@@ -32,12 +32,14 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   // An entry that supersedes itself is never in force.
   entries.requireEffective(draft.supersedes.filter((id) => id !== staged.id));
   const tables: Record<string, TableEntry> = {};
-  for (const [name, { schema, rows, keyHash, sums, files }] of Object.entries(staged.tables)) {
+  for (const [name, { schema, rows, keyHash, sums, files, kept = [] }] of Object.entries(staged.tables)) {
     if (draft.verdict === 'quarantined' && rows > 0 && name !== 'quarantine') {
       throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`, { code: 'quarantined-rows' });
     }
     const recorded = files.filter(({ path }) => path !== '').map(({ stagedPath: _, ...file }) => file);
-    tables[name] = { rows, keyHash, sums, schema, files: recorded };
+    // In the order of their days.
+    const all = [...kept, ...recorded].sort((a, b) => (a.path < b.path ? -1 : 1));
+    tables[name] = { rows, keyHash, sums, schema, files: kept.length === 0 ? recorded : all };
   }
   const { planned, asOf, scope, unknownKeys, proof, content, without, mart, forgotten, copies } = draft;
   const covered = unionSpans(draft.spans ?? [draft.span]);
