@@ -74,7 +74,7 @@ describe('tonlake run --publish iceberg --catalog', () => {
     {
       name: 'a namespace without a catalog',
       flags: () => ['--publish', 'iceberg', '--namespace', 'ton'],
-      says: '--namespace and --catalog-warehouse need --catalog',
+      says: 'expected a namespace or a warehouse of a catalog only with its address',
     },
     {
       name: 'an address that cannot be one',
