@@ -111,6 +111,7 @@ export function optionOf<T>(
   const [what = '', fallback] = (schema.description ?? '').replace(/\.$/, '').split('. Default: ');
   const more = `${collect === undefined ? '' : '; repeatable'}${fallback === undefined ? '' : ` (default: ${fallback})`}`;
   const option = new Option(flags, `${what.charAt(0).toLowerCase()}${what.slice(1)}${more}`);
+  if (option.isBoolean()) return option;
   if (schema instanceof z.ZodEnum) option.choices(schema.options.map(String));
   const parse = (text: string): T => {
     const parsed = schema.safeParse(/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
