@@ -148,7 +148,7 @@ function valueOptions({ points, value }: Points, def: ChartStyle): PlotModule.Sc
   const least = def.zero === false ? points.reduce((min, point) => Math.min(min, point.value), most) : 0;
   const tickFormat = numberLabel(least, most);
   return {
-    label: (isAcross ? def.xLabel : def.yLabel) ?? value.replaceAll('_', ' '),
+    label: ((isAcross ? def.xLabel : def.yLabel) ?? value.replaceAll('_', ' ')) || null,
     type: def.scale ?? 'linear',
     grid: true,
     nice: true,
