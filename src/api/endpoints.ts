@@ -1,5 +1,5 @@
 import { didYouMean } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Endpoint } from './endpoint.ts';
 import { accountEndpoints } from './endpoints/account-endpoints.ts';
@@ -42,12 +42,12 @@ export function endpointByPath(path: string, method?: Endpoint['method']): Endpo
   const name = method === undefined ? (by('GET') ?? found[0]) : by(method);
   if (name !== undefined) return name;
   if (found[0] !== undefined) {
-    throw new UsageError(`usage: expected ${endpointOf(found[0]).method} for ${asked}, got ${method}`, {
+    throw usage(`${endpointOf(found[0]).method} for ${asked}`, method, {
       code: 'wrong-method',
     });
   }
   const paths = endpointNames.map((candidate) => endpointOf(candidate).path.slice(1));
-  throw new UsageError(`usage: expected an endpoint, got ${JSON.stringify(asked)}`, {
+  throw usage('an endpoint', JSON.stringify(asked), {
     code: 'unknown-endpoint',
     hint: `${didYouMean(asked, paths)}${suggest('api')} lists them all`,
   });

@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import type { ScalarFunction } from '../sql/database.ts';
 import { closingOf, skipSpace, splitAtCommas, type Token, textOf, tokensOf } from '../sql/tokens.ts';
@@ -71,14 +71,14 @@ function stampOf(layouts: unknown): string {
 }
 
 function notLiteral(name: string): UsageError {
-  return new UsageError(`usage: expected a layout as text, got none in ${name}`, {
+  return usage('a layout as text', `none in ${name}`, {
     code: 'bad-layout',
     hint: `${name}(body_boc, 'op uint32, query_id uint64'), or the name of a layout: ${name}(body_boc, 'jetton_transfer')`,
   });
 }
 
 function unknownLayout(name: string, known: readonly string[]): UsageError {
-  return new UsageError(`usage: expected the name of a layout or its fields, got ${name}`, {
+  return usage('the name of a layout or its fields', name, {
     code: 'bad-layout',
     hint: `layouts: ${known.join(', ')}`,
   });

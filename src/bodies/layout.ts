@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 
 /** What a field holds. */
 export type FieldType =
@@ -137,13 +137,10 @@ class LayoutParser {
     const start = this.#at + (/^\s*/.exec(this.#text.slice(this.#at))?.[0].length ?? 0);
     const lines = this.#text.slice(0, start).split('\n');
     const place = `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
-    return new UsageError(
-      `usage: expected ${expected}, got ${got === '' ? 'the end' : got} (${this.#origin}: ${place})`,
-      {
-        code: 'bad-layout',
-        hint: "for example 'op uint32, query_id uint64, amount coins, to address, payload maybe_ref'; docs/sql.md lists the types",
-      },
-    );
+    return usage(expected, `${got === '' ? 'the end' : got} (${this.#origin}: ${place})`, {
+      code: 'bad-layout',
+      hint: "for example 'op uint32, query_id uint64, amount coins, to address, payload maybe_ref'; docs/sql.md lists the types",
+    });
   }
 }
 

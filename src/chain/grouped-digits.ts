@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { UsageError, usage } from '../core/errors.ts';
 import type { RangePart } from './range-part.ts';
 
 /** A number with thousands separators. */
@@ -16,7 +16,7 @@ export function refuseGroups(whole: string, parse: Parse): void {
   if (!hasZeros && (!isOne || (isList && !beginsGrouped))) return;
   const meant = isOne ? `did you mean ${joined}? ` : '';
   const list = isOne && isList ? `; ${whole.replace(/^\d+/, '$&:$&')} for several ranges` : '';
-  throw new UsageError(`usage: expected digits without commas, got ${JSON.stringify(whole)}`, {
+  throw usage('digits without commas', JSON.stringify(whole), {
     code: 'wrong-range',
     hint: `${meant}commas separate ranges; group digits like 47_670_000${list}`,
   });

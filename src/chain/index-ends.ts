@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Effects } from '../core/effects.ts';
-import { SourceError, UsageError, WalkError } from '../core/errors.ts';
+import { SourceError, type UsageError, usage, WalkError } from '../core/errors.ts';
 import { least } from '../core/span.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
 import type { Answer, SourceRequest } from '../http/request.ts';
@@ -128,7 +128,7 @@ export function chainBounds(
   };
   const head = async (): Promise<number> => (await ends()).last;
   const notIndexed = (what: string, hint: string): UsageError =>
-    new UsageError(`usage: expected a ${what.includes('T') ? 'time' : 'day'} that the index has, got ${what}`, {
+    usage(`a ${what.includes('T') ? 'time' : 'day'} that the index has`, what, {
       ...{ code: 'wrong-range', hint },
     });
   const older = async (): Promise<string> => {

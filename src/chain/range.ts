@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { UsageError, usage } from '../core/errors.ts';
 import { type Span, unionSpans } from '../core/span.ts';
 import { addDays } from '../core/time-zone.ts';
 import { refuseGroups } from './grouped-digits.ts';
@@ -150,7 +150,7 @@ export async function resolveRange(parts: readonly RangePart[], chain: ChainBoun
   for (const part of parts) {
     const span = await resolvePart(await datePart(part, chain), chain);
     if (span.from > span.to || span.from < 0) {
-      throw new UsageError(`usage: expected a range with blocks, got ${part.text}, which is ${span.from}:${span.to}`, {
+      throw usage('a range with blocks', `${part.text}, which is ${span.from}:${span.to}`, {
         code: 'wrong-range',
         hint: `${chain.headIs ?? 'the head'} is ${await chain.head()}`,
       });
@@ -211,7 +211,7 @@ function wrongRange(part: string, whole: string): UsageError {
   const hint = part === whole ? undefined : `it is part of ${JSON.stringify(whole)}`;
   if (/^\d{4}-\d{2}(-\d{2})?$/.test(part)) {
     const unit = part.length === 7 ? 'month' : 'day';
-    return new UsageError(`usage: expected a ${unit} of the calendar, got ${got}`, {
+    return usage(`a ${unit} of the calendar`, got, {
       code: 'wrong-range',
       hint: hint ?? `${unit}s are written as ${unit === 'day' ? '2026-05-01' : '2026-05'}`,
     });
@@ -222,5 +222,5 @@ function wrongRange(part: string, whole: string): UsageError {
     code: 'wrong-range',
     ...(hint === undefined && guess === undefined ? {} : { hint: hint ?? guess ?? '' }),
   };
-  return new UsageError(`usage: expected a range such as ${EXAMPLES}, got ${got}`, options);
+  return usage(`a range such as ${EXAMPLES}`, got, options);
 }

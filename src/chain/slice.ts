@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { blockAt, formatSpans, intersectSpans, type Span, totalSize } from '../core/span.ts';
 import { addDays, dateAt } from '../core/time-zone.ts';
 import type { ChainBounds, RangeEnd, RangePart } from './range-part.ts';
@@ -17,7 +17,7 @@ export function parseSlice(text: string): Slice {
   if (index !== undefined && count !== undefined && index >= 1 && index <= count && count <= MOST_SLICES) {
     return { index, count };
   }
-  throw new UsageError(`usage: expected a slice such as 3/16, from 1/16 to 16/16, got ${JSON.stringify(text)}`, {
+  throw usage('a slice such as 3/16, from 1/16 to 16/16', JSON.stringify(text), {
     code: 'bad-slice',
     hint: text.trim().startsWith('0/') ? 'the first slice is 1' : '--slice 1/16',
   });
@@ -40,7 +40,7 @@ export function requireFixedRange(
     parts.find(({ from, to }) => isMoving(from, to))?.text ??
     (day === undefined ? undefined : `${day}, which is not over`);
   if (moving === undefined) return;
-  throw new UsageError(`usage: expected a range with fixed ends for slices, got ${moving}`, {
+  throw usage('a range with fixed ends for slices', moving, {
     code: 'moving-range',
     hint: `give all slices the same blocks, such as --range ${formatSpans(asked)}`,
   });
@@ -66,7 +66,7 @@ export async function cutSlice(
 ): Promise<readonly Span[]> {
   const total = totalSize(asked);
   if (total < count) {
-    throw new UsageError(`usage: expected at least ${count} blocks for ${count} slices, got ${total}`, {
+    throw usage(`at least ${count} blocks for ${count} slices`, total, {
       code: 'bad-slice',
       hint: `--slice 1/${total} to ${total}/${total}`,
     });

@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { firstNumber } from '../sql/first-number.ts';
 import type { Query } from '../sql/query-result.ts';
@@ -19,7 +19,7 @@ export function warehouseTimes(
     const from = await firstNumber(query, `SELECT min(gen_utime) FROM ${masterchain}`);
     const to = await firstNumber(query, `SELECT max(gen_utime) FROM ${masterchain}`);
     const isEmpty = from === undefined || to === undefined;
-    return new UsageError(`usage: expected a time that the warehouse has, got ${formatTime(ms)}`, {
+    return usage('a time that the warehouse has', formatTime(ms), {
       code: 'wrong-range',
       hint: isEmpty
         ? 'it has no block headers'
@@ -65,7 +65,7 @@ export function warehouseTimes(
         seqno,
       });
       if (utime !== undefined) return utime * 1000;
-      throw new UsageError(`usage: expected a block that the warehouse has, got ${seqno}`, {
+      throw usage('a block that the warehouse has', seqno, {
         code: 'wrong-range',
         hint: `${suggest('status')} shows what it has`,
       });

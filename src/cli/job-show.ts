@@ -1,4 +1,4 @@
-import { JobError, UsageError } from '../core/errors.ts';
+import { JobError, usage } from '../core/errors.ts';
 import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
 import { openJob } from '../jobs/check-job.ts';
@@ -62,7 +62,7 @@ export async function showLog(
   const { job, history, records } = await openRuns(file, warehouse);
   const record = id === undefined ? records.at(-1) : records.find((each) => each.id === id);
   if (record === undefined) {
-    throw new UsageError(`usage: expected a run of ${job.name}, got ${id ?? 'none'}`, {
+    throw usage(`a run of ${job.name}`, id ?? 'none', {
       code: 'unknown-run',
       hint:
         id === undefined

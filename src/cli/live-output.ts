@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { ExportOptions } from '../export/open-export.ts';
 import type { Deliveries } from '../feed/deliveries.ts';
 import type { Feed } from '../feed/feed.ts';
@@ -140,6 +140,6 @@ async function openLog(path: string): Promise<Log> {
       failure: failure.signal,
     };
   } catch (cause) {
-    throw new UsageError(`usage: expected a writable log file, cannot write ${path}`, { code: 'no-log', cause });
+    throw usage(`a writable log file, cannot write ${path}`, undefined, { code: 'no-log', cause });
   }
 }

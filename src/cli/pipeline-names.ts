@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 
@@ -18,7 +18,7 @@ export async function refuseOthers(
   if (range !== undefined) {
     const option = command === 'follow' ? '--from' : '-r';
     const rest = names.filter((name) => name !== range);
-    throw new UsageError(`usage: expected a pipeline, got ${JSON.stringify(range)}, which is a range`, {
+    throw usage('a pipeline', `${JSON.stringify(range)}, which is a range`, {
       code: 'unknown-pipeline',
       hint: `ranges need ${option}: ${suggest(command, [...rest, option, range].join(' '))}`,
     });
@@ -28,7 +28,7 @@ export async function refuseOthers(
   const marts = await shippedNames('marts');
   const mart = others.find((name) => marts.includes(name));
   if (mart === undefined) return;
-  throw new UsageError(`usage: expected a pipeline, got the mart ${mart}`, {
+  throw usage('a pipeline', `the mart ${mart}`, {
     code: 'unknown-pipeline',
     hint: `${suggest('build', mart)} builds it from exported tables`,
   });

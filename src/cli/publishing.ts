@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { formatError, UsageError } from '../core/errors.ts';
+import { formatError, usage } from '../core/errors.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import type { ExportOptions } from '../export/open-export.ts';
@@ -57,7 +57,7 @@ export async function publishPlaceOf(flags: PublishFlags, network: string): Prom
   const place = placeFlags(location, { uri, namespace, warehouse: catalogWarehouse });
   const [given] = Object.entries(place).find(([, value]) => value !== undefined) ?? [];
   if (given === undefined) return undefined;
-  throw new UsageError(`usage: expected --publish with --${given}`, {
+  throw usage(`--publish with --${given}`, undefined, {
     code: 'bad-option',
     hint: `add --publish iceberg, or remove --${given}`,
   });

@@ -1,4 +1,4 @@
-import { UsageError } from './errors.ts';
+import { usage } from './errors.ts';
 
 const BYTES = 36;
 /** In the first byte of a user-friendly address. */
@@ -26,11 +26,11 @@ export function requireSoundAddress(text: string, network?: string): void {
   if (!/^[EUk0](?=.*[A-Z])[\w+/-]{47}$/.test(text)) return;
   const raw = rawAddress(text);
   if (raw === undefined)
-    throw new UsageError(`usage: expected an address with its checksum, got ${text}`, {
+    throw usage('an address with its checksum', text, {
       ...{ code: 'bad-address', hint: 'copy it again, or use its raw form' },
     });
   if (network === 'mainnet' && ((Buffer.from(text, 'base64url')[0] ?? 0) & FOR_TEST_NETWORKS) !== 0)
-    throw new UsageError(`usage: expected an address of mainnet, got one for test networks only: ${text}`, {
+    throw usage('an address of mainnet', `one for test networks only: ${text}`, {
       ...{ code: 'bad-address', hint: `check --network; the same account on mainnet is ${raw}` },
     });
 }

@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { UsageError } from './errors.ts';
+import { type UsageError, usage } from './errors.ts';
 
 /**
  * The choice that begins with the typed text, or else has the smallest edit distance to it.
@@ -49,7 +49,7 @@ export function requireKnown(expected: string, got: string, choices: readonly st
 
 /** The error for a name that is none of the choices. */
 export function unknownName(expected: string, got: string, choices: readonly string[], code: string): UsageError {
-  return new UsageError(`usage: expected ${expected}, got ${JSON.stringify(got)}`, {
+  return usage(expected, JSON.stringify(got), {
     code,
     hint: choicesFor(got, choices),
   });

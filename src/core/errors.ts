@@ -32,6 +32,24 @@ export class UsageError extends TonlakeError {
   readonly stage = 'usage';
 }
 
+export interface UsageOptions extends Pick<TonlakeErrorOptions, 'code' | 'hint' | 'cause'> {
+  /** What refuses the input, if the message would not say: a pipeline, an endpoint, a file. */
+  readonly of?: string | undefined;
+}
+
+/**
+ * The error for wrong input: `usage: expected a query, got nothing`.
+ * @param got as the user wrote it; undefined if `expected` says all
+ */
+export function usage(
+  expected: string,
+  got: string | number | bigint | undefined,
+  { of, ...options }: UsageOptions,
+): UsageError {
+  const subject = of === undefined ? 'usage' : `usage ${of}`;
+  return new UsageError(`${subject}: expected ${expected}${got === undefined ? '' : `, got ${got}`}`, options);
+}
+
 /** The API gave no usable response. */
 export class SourceError extends TonlakeError {
   readonly stage = 'source';

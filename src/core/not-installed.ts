@@ -1,4 +1,4 @@
-import { UsageError } from './errors.ts';
+import { usage } from './errors.ts';
 
 /**
  * What to throw when a package could not be loaded that only some commands need, and npm does not install by itself
@@ -11,7 +11,7 @@ import { UsageError } from './errors.ts';
 export function notInstalled(error: unknown, packages: string, use: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') return error;
-  return new UsageError(`usage: expected an installed client of ${use}, got none`, {
+  return usage(`an installed client of ${use}`, 'none', {
     ...{ code: 'not-installed', cause: error },
     hint: `npm install ${packages}, with --global if tonlake is`,
   });

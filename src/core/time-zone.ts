@@ -1,5 +1,5 @@
 import { didYouMean } from './did-you-mean.ts';
-import { UsageError } from './errors.ts';
+import { usage } from './errors.ts';
 
 /** Calendar days in a time zone. Dates are `YYYY-MM-DD`; zones are IANA names, or `UTC`. */
 
@@ -9,7 +9,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 /** @throws {UsageError} `bad-timezone` for an unknown zone */
 export function requireZone(zone: string): void {
   if (isZone(zone)) return;
-  throw new UsageError(`usage: expected a time zone such as Europe/Zurich, got ${JSON.stringify(zone)}`, {
+  throw usage('a time zone such as Europe/Zurich', JSON.stringify(zone), {
     code: 'bad-timezone',
     hint: didYouMean(zone, zoneNames()).trimEnd() || 'names are those of the IANA database',
   });

@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { choicesFor, didYouMean, requireKnown } from './did-you-mean.ts';
-import { TonlakeError, UsageError } from './errors.ts';
+import { TonlakeError, UsageError, usage } from './errors.ts';
 import { expectationOf } from './option-value.ts';
 
 /** Keys and indices that lead to a value of a YAML text. */
@@ -79,7 +79,7 @@ function parseYaml(text: string, { file, line: first, code, docs }: YamlOrigin):
   };
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
-    throw new UsageError(`usage: expected YAML, got invalid YAML: ${fault.message} (${at(fault.pos[0])})`, {
+    throw usage('YAML', `invalid YAML: ${fault.message} (${at(fault.pos[0])})`, {
       code,
       hint: 'quote values with a colon, and indent with spaces',
       cause: fault,
@@ -88,7 +88,7 @@ function parseYaml(text: string, { file, line: first, code, docs }: YamlOrigin):
   const placeOf = (path: YamlPath): string => at(offsetOf(document, path));
   const textAt = (path: YamlPath): string => shorten(nodeAt(document, path)?.toString() ?? 'nothing');
   const wrongValue: PlacedYaml['wrongValue'] = (path, expected, hint, got = textAt(path)) =>
-    new UsageError(`usage: expected ${expected}, got ${got} (${placeOf(path)})`, { code, hint });
+    usage(expected, `${got} (${placeOf(path)})`, { code, hint });
   const fail: PlacedYaml['fail'] = (path, error, place = placeOf(path)) => {
     if (!(error instanceof TonlakeError)) throw error;
     const { hint = `see ${docs} for valid values of ${path.join('.')}` } = error;
@@ -158,8 +158,7 @@ function faultOf(yaml: PlacedYaml, origin: YamlOrigin, schema: z.ZodType, error:
   const { what, code, docs } = origin;
   const issue = error.issues.find(({ code: kind }) => kind === 'unrecognized_keys') ?? error.issues[0];
   const path = (issue?.path ?? []).map((step) => (typeof step === 'number' ? step : String(step)));
-  const fault = (message: string, hint: string): UsageError =>
-    new UsageError(`usage: expected ${message}`, { code, hint });
+  const fault = (message: string, hint: string): UsageError => usage(message, undefined, { code, hint });
   const label = path.length === 0 ? `${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what}` : path.join('.');
   const known = schemaAt(schema, path);
   if (issue?.code === 'unrecognized_keys') {

@@ -1,7 +1,7 @@
 import { type Endpoint, parametersOf } from '../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../api/endpoints.ts';
 import { choicesFor } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { ownColumns } from './cross-check.ts';
 import { kinds } from './kind.ts';
@@ -208,5 +208,5 @@ function choose(file: string, what: string, got: string, choices: readonly strin
 }
 
 function refusal(file: string, expected: string, got: string, hint: string, cause?: unknown): UsageError {
-  return new UsageError(`usage ${file}: expected ${expected}, got ${got}`, { code: 'bad-pipeline', hint, cause });
+  return usage(expected, got, { of: file, code: 'bad-pipeline', hint, cause });
 }

@@ -1,5 +1,5 @@
 import type { FieldType } from '../api/field-path.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { KindName } from './kind.ts';
 
 /** Where the values of a column come from. */
@@ -90,7 +90,7 @@ export class ColumnDraft {
     const path = origin.kind === 'path' ? origin.path : '';
     const type = kind === undefined ? typeOf(path) : { kind, nullable: false, unit: undefined };
     if (type === undefined) {
-      throw new UsageError(`usage: expected a field of the table's record for column ${name}, got ${path}`, {
+      throw usage(`a field of the table's record for column ${name}`, path, {
         code: 'unknown-field',
         hint: 'declare it with its kind, for example text(path, doc)',
       });

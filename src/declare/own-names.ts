@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { relationsOf } from './check-declaration.ts';
 import type { PipelineDef } from './pipeline.ts';
 
@@ -41,7 +41,8 @@ function requireDistinctCases(file: string, what: string, names: readonly string
     const other = seen.get(name.toLowerCase());
     if (other !== undefined) {
       const got = other === name ? `${name} twice` : `${other} and ${name}`;
-      throw new UsageError(`usage ${file}: expected each ${what} once, got ${got}`, {
+      throw usage(`each ${what} once`, got, {
+        of: file,
         code: 'bad-pipeline',
         hint: 'rename one of them; case makes no difference in SQL',
       });
@@ -51,7 +52,8 @@ function requireDistinctCases(file: string, what: string, names: readonly string
 }
 
 function badName(file: string, expected: string, got: string): UsageError {
-  return new UsageError(`usage ${file}: expected ${expected}, got ${JSON.stringify(got.slice(0, MOST_BYTES))}`, {
+  return usage(expected, JSON.stringify(got.slice(0, MOST_BYTES)), {
+    of: file,
     code: 'bad-pipeline',
     hint: `names have 1 to ${MOST_BYTES} bytes, such as own_orders`,
   });

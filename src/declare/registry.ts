@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { choicesFor, unknownName } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { UsageError, usage } from '../core/errors.ts';
 import { lookupsTable } from '../decode/lookups-table.ts';
 import { quarantineTable } from '../decode/quarantine-table.ts';
 import { checkNames, checkPipeline, checkWalks, isWalkCode } from './check-declaration.ts';
@@ -76,7 +76,7 @@ export class Registry {
       const table = pipeline.tables.find(({ plays }) => plays === role);
       if (table !== undefined) return { pipeline, table };
     }
-    throw new UsageError(`usage: expected a table that plays ${role} (${ROLES[role].grain}), got none`, {
+    throw usage(`a table that plays ${role} (${ROLES[role].grain})`, 'none', {
       code: 'no-role',
       hint: 'also load the built-in pipelines',
     });
@@ -88,7 +88,7 @@ export class Registry {
     if (found !== undefined) return found;
     const writer = this.writerOf(this.tableOf(name)?.name);
     if (writer === undefined) throw unknownName('a pipeline', name, namesOf(this.pipelines), 'unknown-pipeline');
-    throw new UsageError(`usage: expected a pipeline, got the table ${name}`, {
+    throw usage('a pipeline', `the table ${name}`, {
       code: 'unknown-pipeline',
       hint: `did you mean ${writer.name}? It writes ${name}`,
     });
@@ -105,7 +105,7 @@ export class Registry {
     if (found !== undefined) return found;
     const tables = namesOf(this.tables);
     const views = this.tables.flatMap((candidate) => namesOf(candidate.views));
-    throw new UsageError(`usage: expected a table, got ${JSON.stringify(name)}`, {
+    throw usage('a table', JSON.stringify(name), {
       code: 'unknown-table',
       hint: choicesFor(name, tables, views),
     });
@@ -123,7 +123,7 @@ export class Registry {
    */
   toRun(names: readonly string[]): readonly PipelineDef[] {
     if (!Array.isArray(names) || names.length === 0) {
-      throw new UsageError('usage: expected names of pipelines, got none', {
+      throw usage('names of pipelines', 'none', {
         code: 'no-pipelines',
         hint: "pipelines: ['transactions']",
       });
@@ -161,7 +161,7 @@ function namesOf(named: readonly { readonly name: string }[]): readonly string[]
 }
 
 function ephemeral(name: string): UsageError {
-  return new UsageError(`usage: expected a pipeline with a history, got ${name}, which only has pending data`, {
+  return usage('a pipeline with a history', `${name}, which only has pending data`, {
     code: 'ephemeral-pipeline',
     hint: followPending(),
   });
@@ -221,7 +221,7 @@ const MODULE = /^[^.]+\.m?[jt]s$/;
 /** What the files of a folder export: pipelines, and walk kinds. */
 async function readFolder(folder: string) {
   const found = await readdir(folder).catch((error: unknown) => {
-    throw new UsageError(`usage: expected a folder of pipelines, got ${folder}`, { code: 'no-folder', cause: error });
+    throw usage('a folder of pipelines', folder, { code: 'no-folder', cause: error });
   });
   const files = found.filter((file) => MODULE.test(file)).sort();
   const pipelines: PipelineDef[] = [];
@@ -244,7 +244,8 @@ async function importPipeline(path: string): Promise<{ readonly default?: unknow
     return await import(pathToFileURL(path).href);
   } catch (error) {
     const isUnresolved = String(error).includes('tonlake');
-    throw new UsageError(`usage ${basename(path)}: expected a pipeline, got ${String(error).split('\n')[0]}`, {
+    throw usage('a pipeline', String(error).split('\n')[0], {
+      of: basename(path),
       code: 'bad-pipeline',
       hint: isUnresolved ? 'npm install tonlake, in the folder or above it' : `node ${path} shows where`,
       cause: error,

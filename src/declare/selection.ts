@@ -1,5 +1,5 @@
 import { didYouMean, unknownName } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { fixedColumns, isLeftOut, leftOutOf, narrowPipeline, WHOLE } from './left-out.ts';
 import type { PipelineDef } from './pipeline.ts';
@@ -98,7 +98,7 @@ function requireOptional({ def, pipeline }: Found): void {
   if (def.rows.kind !== 'records') return;
   const others = pipeline.tables.filter(({ rows }) => rows.kind !== 'records').map(({ name }) => name);
   const hint = others.length === 0 ? '' : `optional: ${others.join(' and ')}; `;
-  throw new UsageError(`usage: expected an optional table of ${pipeline.name}, got ${def.name}`, {
+  throw usage(`an optional table of ${pipeline.name}`, def.name, {
     code: 'needed-table',
     hint: `${hint}--columns ${def.name}=${def.key[0] ?? ''} keeps only a few of its columns`,
   });
@@ -107,7 +107,7 @@ function requireOptional({ def, pipeline }: Found): void {
 function staying(pipelines: readonly PipelineDef[], name: string, leftOut: LeftOut | undefined): Found {
   const found = tableOf(pipelines, name);
   if (!isLeftOut(leftOut, name)) return found;
-  throw new UsageError(`usage: expected columns of an exported table, got ${name}, which is left out`, {
+  throw usage('columns of an exported table', `${name}, which is left out`, {
     code: 'left-out-table',
     hint: 'name the table or its columns, not both',
   });
@@ -116,7 +116,7 @@ function staying(pipelines: readonly PipelineDef[], name: string, leftOut: LeftO
 function requireColumn({ name: table, columns }: TableDef, name: string): void {
   const names = columns.map((column) => column.name);
   if (names.includes(name)) return;
-  throw new UsageError(`usage: expected a column of ${table}, got ${JSON.stringify(name)}`, {
+  throw usage(`a column of ${table}`, JSON.stringify(name), {
     code: 'unknown-column',
     hint: `${didYouMean(name, names)}${suggest('show', table)} lists its columns`,
   });
@@ -127,21 +127,21 @@ function wrongColumn(pipelines: readonly PipelineDef[], text: string): UsageErro
     tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`)),
   );
   const owner = names.find((name) => name.endsWith(`.${text}`));
-  return new UsageError(`usage: expected TABLE.COLUMN, got ${JSON.stringify(text)}`, {
+  return usage('TABLE.COLUMN', JSON.stringify(text), {
     code: 'unknown-column',
     hint: owner === undefined ? 'for example messages.body_boc' : `did you mean ${owner}?`,
   });
 }
 
 function fixedColumn(text: string): UsageError {
-  return new UsageError(`usage: expected an optional column, got ${text}`, {
+  return usage('an optional column', text, {
     code: 'needed-column',
     hint: 'key, sort, time and proof columns are always exported',
   });
 }
 
 function contradiction(text: string): UsageError {
-  return new UsageError(`usage: expected ${text} either to export or to leave out, got both`, {
+  return usage(`${text} either to export or to leave out`, 'both', {
     code: 'contradiction',
     hint: 'name it once',
   });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { canonicalText } from '../core/address.ts';
 import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { shellWord } from '../core/shell-word.ts';
 import { formatSpans, hullOf, intersectSpans, type Span, shortSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
@@ -125,10 +125,11 @@ function requireColumns(pipeline: string, { keys, carried, match }: LookupWalk, 
   if (missing.length === 0 && foreign.length === 0) return;
   const [wrong] = foreign;
   const hint = wrong === undefined ? '' : didYouMean(wrong, known);
-  throw new UsageError(
-    `usage ${pipeline}: expected a query with the columns ${[...keys, ...carried].join(', ')}, got ${names.join(', ')}`,
-    { code: 'wrong-keys', hint: `${hint}an optional column seqno has the block of the last change of a key` },
-  );
+  throw usage(`a query with the columns ${[...keys, ...carried].join(', ')}`, names.join(', '), {
+    of: pipeline,
+    code: 'wrong-keys',
+    hint: `${hint}an optional column seqno has the block of the last change of a key`,
+  });
 }
 
 /**
@@ -142,7 +143,8 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
   const { walk } = pipeline;
   if (queryOf(pipeline) === undefined) {
     const lookups = run.registry.pipelines.filter((each) => queryOf(each) !== undefined).map(({ name }) => name);
-    throw new UsageError(`usage ${pipeline.name}: expected a lookup for --from, got ${pipeline.name}`, {
+    throw usage('a lookup for --from', pipeline.name, {
+      of: pipeline.name,
       code: 'no-lookup',
       hint: choicesFor(pipeline.name, lookups),
     });
@@ -153,7 +155,8 @@ export async function requireGivenKeys(run: Sources, query: string, coming: read
   const range = hullOf(asked) ?? { from: 0, to: 0 };
   const { rows } = await sink.query(`SELECT 1 FROM (${bare(query)}) LIMIT 1`, boundOf(query, range));
   if (rows.length > 0) return;
-  throw new UsageError(`usage ${pipeline.name}: expected a query that finds keys, got none`, {
+  throw usage('a query that finds keys', 'none', {
+    of: pipeline.name,
     code: 'no-keys',
     hint: `${suggest('sql', shellWord(withRange(bare(query), range)))} shows what it finds`,
   });
@@ -171,10 +174,11 @@ async function requireParents(
   const choices = parents === undefined ? [] : [parents.parameter, ...Object.keys(parents.others ?? {})];
   const [name = ''] = names;
   if (names.length === 1 && choices.includes(name)) return;
-  throw new UsageError(
-    `usage ${run.pipeline.name}: expected a query with one column, ${choices.join(' or ')}, got ${names.join(', ')}`,
-    { code: 'wrong-keys', hint: choicesFor(name, choices) },
-  );
+  throw usage(`a query with one column, ${choices.join(' or ')}`, names.join(', '), {
+    of: run.pipeline.name,
+    code: 'wrong-keys',
+    hint: choicesFor(name, choices),
+  });
 }
 
 async function readsComing(
@@ -214,7 +218,8 @@ async function requireSources(run: Sources, query: string, coming: readonly stri
     const source = sourceOf(registry, name);
     if (source === undefined || coming.includes(source.name)) continue;
     if (ledger.some((entry) => entry.pipeline === source.name)) continue;
-    throw new UsageError(`usage ${pipeline.name}: expected rows in table ${name}, got none`, {
+    throw usage(`rows in table ${name}`, 'none', {
+      of: pipeline.name,
       code: 'no-source',
       hint: suggest('run', source.name, { range: formatSpans(run.asked) }),
     });
@@ -232,7 +237,8 @@ export async function requireKeyColumns(run: Omit<Sources, 'pipeline'>): Promise
       const lost = lacks(source?.leftOut, table, columns);
       if (source === undefined || lost.length === 0) continue;
       const what = lost.includes(WHOLE) ? table : lost.map((column) => `${table}.${column}`).join(', ');
-      throw new UsageError(`usage ${pipeline.name}: expected ${what} in the selection, got it left out`, {
+      throw usage(`${what} in the selection`, 'it left out', {
+        of: pipeline.name,
         code: 'left-out',
         hint: `${pipeline.name} takes its keys from there`,
       });
@@ -262,13 +268,11 @@ export async function requireColumnsOfSources(
   const { table, columns, missing } = gap;
   const what = columns.includes(WHOLE) ? table : columns.map((column) => `${table}.${column}`).join(', ');
   const isOwn = pipelines.some(({ name, leftOut }) => name === gap.pipeline && leftOut !== undefined);
-  throw new UsageError(
-    `usage ${pipeline.name}: expected ${what} in ${shortSpans(missing)} to take keys from, got rows without it`,
-    {
-      code: 'left-out',
-      hint: `${isOwn ? 'select it, or ' : ''}${suggest('run', gap.pipeline, { range: formatSpans(missing) })} adds it`,
-    },
-  );
+  throw usage(`${what} in ${shortSpans(missing)} to take keys from`, 'rows without it', {
+    of: pipeline.name,
+    code: 'left-out',
+    hint: `${isOwn ? 'select it, or ' : ''}${suggest('run', gap.pipeline, { range: formatSpans(missing) })} adds it`,
+  });
 }
 
 /** Where keys come from. */

@@ -1,5 +1,5 @@
 import { type Effects, realEffects } from '../core/effects.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { unionSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -81,7 +81,7 @@ export async function choosePipelines(options: ExportOptions): Promise<{
 /** @throws {UsageError} if rows would be committed too late */
 function requireInterval(ms = COMMIT_EVERY_MS): void {
   if (ms >= 0 && ms <= MOST_COMMIT_EVERY_MS) return;
-  throw new UsageError(`usage: expected at most 24 hours between commits, got ${ms} ms`, {
+  throw usage('at most 24 hours between commits', `${ms} ms`, {
     code: 'bad-option',
     hint: 'after a kill, all that is not committed is requested again',
   });

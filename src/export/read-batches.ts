@@ -3,7 +3,7 @@ import { parseRange, resolveRange } from '../chain/range.ts';
 import type { RangePart } from '../chain/range-part.ts';
 import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { UsageError, WalkError } from '../core/errors.ts';
+import { usage, WalkError } from '../core/errors.ts';
 import { type Span, shortSpans, subtractSpans } from '../core/span.ts';
 import { coversBlocks, isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
@@ -139,7 +139,8 @@ function pipelinesOf(registry: Registry, name: string, options: BatchOptions): r
 /** @throws {UsageError} if keys or parents would have to come from a warehouse */
 function requireGiven(own: PipelineDef, from: string | undefined): void {
   if (queryOf(own) === undefined || from !== undefined) return;
-  throw new UsageError(`usage ${own.name}: expected the option from, a query of its keys, got none`, {
+  throw usage('the option from, a query of its keys', 'none', {
+    of: own.name,
     code: 'no-keys',
     hint: 'there is no warehouse to take keys from; an export to one takes them from its tables',
   });

@@ -1,7 +1,7 @@
 import { parseRange, resolveRange } from '../chain/range.ts';
 import type { ChainBounds } from '../chain/range-part.ts';
 import { cutSlice, parseSlice, requireFixedRange } from '../chain/slice.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
@@ -35,7 +35,7 @@ export function requireSliceable({ range, slice }: Asked, pipelines: readonly Pi
   parseSlice(slice);
   const whole = pipelines.filter((pipeline) => !coversBlocks(pipeline)).map(({ name }) => name);
   if (whole.length === 0) return;
-  throw new UsageError(`usage: expected pipelines of blocks for --slice, got ${whole.join(', ')}`, {
+  throw usage('pipelines of blocks for --slice', whole.join(', '), {
     code: 'bad-slice',
     hint: `when all slices are done, once and without --slice: ${suggest('run', whole.join(' '), { range })}`,
   });

@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { WalkDef } from '../declare/walk.ts';
@@ -25,7 +25,8 @@ export function walkKindOf({ walks }: Pick<Registry, 'walks'>, { name, walk }: P
   const code = walks.find((each) => each.name === walk.name);
   // Only `defineWalk` makes such code.
   if (code !== undefined) return code as CustomKind;
-  throw new UsageError(`usage ${name}: expected the code of walk kind ${walk.name}, got none`, {
+  throw usage(`the code of walk kind ${walk.name}`, 'none', {
+    of: name,
     code: 'unknown-walk',
     hint: `name the folder with the file that defines ${walk.name}: --pipelines FOLDER, or TONLAKE_PIPELINES`,
   });

@@ -1,5 +1,5 @@
 import { type Effects, realEffects } from '../core/effects.ts';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, usage } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { BatchOf } from '../export/batch-queue.ts';
@@ -170,7 +170,7 @@ export async function readLog(view: FeedView, cursor: Cursor, most?: number): Pr
 function requireSameTables(cursor: Cursor, tables: readonly string[]): void {
   const [held, asked] = [cursor.tables.join(', '), [...tables].sort().join(', ')];
   if (held === asked) return;
-  throw new UsageError(`usage: expected the tables of the cursor, ${held}, got ${asked}`, {
+  throw usage(`the tables of the cursor, ${held}`, asked, {
     code: 'other-tables',
     hint: 'follow other tables with a cursor of their own',
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { formatSpans, type Span, unionSpans } from '../core/span.ts';
 import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import type { FollowedTables } from './followed-tables.ts';
@@ -67,7 +67,7 @@ export function parseCursor(text: string): Cursor {
   try {
     return cursorSchema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new UsageError(`usage: expected a cursor as follow() gave it, got ${JSON.stringify(text.slice(0, 80))}`, {
+    throw usage('a cursor as follow() gave it', JSON.stringify(text.slice(0, 80)), {
       code: 'bad-cursor',
       hint: 'store the cursor as it is; without one, follow() begins at the first row',
       cause,
@@ -125,7 +125,7 @@ function isFilled({ id, supersedes, scope }: LedgerEntry): boolean {
 }
 
 export function foreignCursor(which = ''): UsageError {
-  return new UsageError(`usage: expected a cursor of this warehouse, got one of another warehouse${which}`, {
+  return usage('a cursor of this warehouse', `one of another warehouse${which}`, {
     code: 'foreign-cursor',
     hint: HINT,
   });

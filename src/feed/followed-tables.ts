@@ -1,5 +1,5 @@
 import { didYouMean } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -21,17 +21,17 @@ export function followedTables(registry: Registry, names: readonly string[]): re
   for (const name of names) {
     if (known.includes(name)) continue;
     if (registry.tables.some((table) => table.name === name)) {
-      throw new UsageError(`usage: expected a table that is exported by blocks, got ${name}`, {
+      throw usage('a table that is exported by blocks', name, {
         code: 'not-by-blocks',
         hint: 'its rows are readings of a moment: query them instead',
       });
     }
-    throw new UsageError(`usage: expected a table that is exported by blocks, got ${name}`, {
+    throw usage('a table that is exported by blocks', name, {
       code: 'unknown-table',
       hint: `${didYouMean(name, known)}${suggest('show')} lists all tables`,
     });
   }
-  if (names.length === 0) throw new UsageError('usage: expected at least one table, got none', { code: 'no-tables' });
+  if (names.length === 0) throw usage('at least one table', 'none', { code: 'no-tables' });
   const wanted = blocks.filter(({ tables }) => tables.some(({ name }) => names.includes(name)));
   const order = registry.toRun(wanted.map(({ name }) => name)).map(({ name }) => name);
   return wanted

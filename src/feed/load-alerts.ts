@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { choicesFor } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { type PlacedYaml, readYaml, type YamlPath } from '../core/yaml.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
@@ -57,7 +57,7 @@ export async function loadAlerts(path: string, place: AlertPlace): Promise<reado
 async function alertFiles(path: string): Promise<readonly string[]> {
   const files = await yamlFiles(path).catch(() => []);
   if (files.length > 0) return files;
-  throw new UsageError(`usage: expected files of alerts, there are none in ${path}`, {
+  throw usage(`files of alerts, there are none in ${path}`, undefined, {
     code: 'no-alert',
     hint: 'they end in .yaml: see docs/consumers.md',
   });
@@ -174,5 +174,5 @@ function unknownColumn(yaml: PlacedYaml, path: YamlPath, got: string, columns: r
 }
 
 function bad(message: string, hint: string): UsageError {
-  return new UsageError(`usage: expected ${message}`, { code: 'bad-alert', hint });
+  return usage(message, undefined, { code: 'bad-alert', hint });
 }

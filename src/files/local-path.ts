@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 
 /** Paths that DuckDB and other tools treat as remote; Node would create a folder of that name. */
 const ELSEWHERE =
@@ -9,7 +9,7 @@ export function requireLocalPath(path: string, option: '--warehouse' | '--output
   if (isLocalPath(path)) return;
   const [scheme = ''] = path.split(':');
   const isFile = scheme.toLowerCase() === 'file';
-  throw new UsageError(`usage: expected a local path, got the URL ${scheme}:... (${option})`, {
+  throw usage('a local path', `the URL ${scheme}:... (${option})`, {
     code: 'not-local',
     hint: isFile
       ? 'use the path without file://'

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { isLocalPath, requireLocalPath } from './local-path.ts';
 
 /** File extensions of all commands, and the formats that each can mean. */
@@ -62,5 +62,5 @@ function requireEnding<Format extends string>(asked: Asked<Format>): never {
 
 function refusal<Format extends string>({ output, refuse }: Asked<Format>, expected: string, hint: string): UsageError {
   if (refuse !== undefined) return refuse(expected, hint);
-  return new UsageError(`usage: expected ${expected}, got ${output}`, { code: 'wrong-ending', hint });
+  return usage(expected, output, { code: 'wrong-ending', hint });
 }

@@ -2,7 +2,7 @@ import { sessionBounds } from '../chain/index-ends.ts';
 import { fetchHead, type IndexHead } from '../chain/index-head.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { realEffects } from '../core/effects.ts';
-import { formatError, UsageError } from '../core/errors.ts';
+import { formatError, usage } from '../core/errors.ts';
 import { greatest, least, subtractSpans, totalSize } from '../core/span.ts';
 import { CommitSteps } from '../export/commit-steps.ts';
 import {
@@ -73,7 +73,7 @@ const BACKFILL = { tries: 5, pauseMs: 60_000 };
 export async function followHead(options: FollowHeadOptions): Promise<RunReport> {
   const { refreshMs = {}, lagMs = LAG_MS, effects = realEffects } = options;
   if (lagMs < LEAST_LAG_MS) {
-    throw new UsageError(`usage: expected a lag of at least 1 second, got ${lagMs} ms`, { code: 'bad-option' });
+    throw usage('a lag of at least 1 second', `${lagMs} ms`, { code: 'bad-option' });
   }
   const names = [...new Set([...options.pipelines, ...Object.keys(refreshMs)])];
   const asked = {

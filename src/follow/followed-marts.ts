@@ -1,4 +1,4 @@
-import { formatError, UsageError } from '../core/errors.ts';
+import { formatError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -32,13 +32,10 @@ export async function chooseMarts(
   for (const mart of chosen) {
     const others = pipelinesBehind(registry, all, mart).filter((name) => !followed.has(name));
     if (others.length === 0) continue;
-    throw new UsageError(
-      `usage: expected ${others.join(', ')} among the followed pipelines for the mart ${mart.name}`,
-      {
-        code: 'not-followed',
-        hint: suggest('follow', [...followed, ...others].join(' '), { marts: names.join(',') }),
-      },
-    );
+    throw usage(`${others.join(', ')} among the followed pipelines for the mart ${mart.name}`, undefined, {
+      code: 'not-followed',
+      hint: suggest('follow', [...followed, ...others].join(' '), { marts: names.join(',') }),
+    });
   }
   return { all, chosen };
 }

@@ -1,5 +1,5 @@
 import type { Effects } from '../core/effects.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
 import { isReading } from './round-plan.ts';
@@ -45,11 +45,8 @@ export class ReadingTimes {
 export function requireReadings(pipelines: readonly PipelineDef[], refreshMs: Readonly<Record<string, number>>): void {
   const wrong = pipelines.find((pipeline) => Object.hasOwn(refreshMs, pipeline.name) && !isReading(pipeline));
   if (wrong === undefined) return;
-  throw new UsageError(
-    `usage: expected a changing list with --refresh, got ${wrong.name}, which grows with the chain`,
-    {
-      code: 'no-readings',
-      hint: `remove --refresh ${wrong.name}: it is followed block by block`,
-    },
-  );
+  throw usage('a changing list with --refresh', `${wrong.name}, which grows with the chain`, {
+    code: 'no-readings',
+    hint: `remove --refresh ${wrong.name}: it is followed block by block`,
+  });
 }

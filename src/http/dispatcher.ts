@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as tls from 'node:tls';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Environment } from '../core/environment.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -58,7 +58,7 @@ export function resolveProxy(url: URL, env: Environment): URL | undefined {
   if (value === '' || bypassesProxy(url, env['no_proxy'] ?? env['NO_PROXY'] ?? '')) return undefined;
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address);
-  throw new UsageError(`usage: expected an http or https URL in ${name.toUpperCase()}`, {
+  throw usage(`an http or https URL in ${name.toUpperCase()}`, undefined, {
     code: 'bad-proxy',
     hint: `set ${name.toUpperCase()} to a URL such as http://proxy.example:3128`,
   });
@@ -96,7 +96,7 @@ export function trustedBy(env: Environment): { readonly ca?: string[] } {
   try {
     return { ca: [...tls.rootCertificates, ...inherited, readFileSync(file, 'utf8')] };
   } catch (cause) {
-    throw new UsageError(`usage: expected a readable file of certificates, got ${file}`, {
+    throw usage('a readable file of certificates', file, {
       code: 'bad-ca-file',
       hint: 'check TONLAKE_CA_FILE',
       cause,

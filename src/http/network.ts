@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { nearest } from '../core/did-you-mean.ts';
 import type { Environment } from '../core/environment.ts';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { Secret } from './secret.ts';
 
 /** Requests per second that a source allows, by whether a key is sent. */
@@ -75,7 +75,7 @@ function readKeyFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new UsageError('usage: expected a readable file in TONLAKE_API_KEY_FILE, got one that cannot be read', {
+    throw usage('a readable file in TONLAKE_API_KEY_FILE', 'one that cannot be read', {
       code: 'bad-api-key',
       hint: 'set TONLAKE_API_KEY_FILE to a file whose first line is the key',
       // The path could be the key itself, if set in the wrong variable.
@@ -88,7 +88,7 @@ function parseKey(text: string, place: string): Secret {
   const key = text.replace(/^\uFEFF/, '').trim();
   if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
   const got = key === '' ? 'nothing' : 'blanks or non-ASCII characters';
-  throw new UsageError(`usage: expected a key in ${place}, got ${got}`, {
+  throw usage(`a key in ${place}`, got, {
     code: 'bad-api-key',
     hint: 'set it to your key exactly as you received it, or unset the variable',
   });
@@ -103,7 +103,7 @@ function parseAddress(text: string): URL | undefined {
 function refuseSecrets(url: URL): void {
   if (url.username === '' && url.password === '' && url.search === '' && url.hash === '') return;
   const got = url.username === '' && url.password === '' ? 'a query' : 'a user name or password';
-  throw new UsageError(`usage: expected a plain base URL for the network, got one with ${got}`, {
+  throw usage('a plain base URL for the network', `one with ${got}`, {
     code: 'bad-network',
     hint: 'an API key belongs in TONLAKE_API_KEY or in the file named by TONLAKE_API_KEY_FILE',
   });
@@ -111,7 +111,7 @@ function refuseSecrets(url: URL): void {
 
 function unknownNetwork(name: string): UsageError {
   const shown = /^[\w.:/[\]-]{0,80}$/.test(name) ? `"${name}"` : 'something else';
-  return new UsageError(`usage: expected a network (${CHOICES}), got ${shown}`, {
+  return usage(`a network (${CHOICES})`, shown, {
     code: 'bad-network',
     hint: suggest(name),
   });

@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import { readBudgetAddress } from '../redis/redis-address.ts';
 import { type Network, readApiKey, resolveNetwork } from './network.ts';
@@ -77,7 +77,7 @@ function witnessOf(address: string, network: Network): Network {
   const witness = resolveNetwork(address);
   const placeOf = ({ baseUrl }: Network): string | undefined => baseUrl?.replace(/^https?:/, '');
   if (witness.baseUrl !== undefined && placeOf(witness) !== placeOf(network)) return witness;
-  throw new UsageError(`usage: expected a witness other than the source, got ${witness.name}`, {
+  throw usage('a witness other than the source', witness.name, {
     code: 'same-witness',
     hint: '--witness takes the base URL of another server of the same network',
   });

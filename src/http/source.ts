@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Effects } from '../core/effects.ts';
 import type { Environment } from '../core/environment.ts';
-import { SourceError, TonlakeError, UsageError } from '../core/errors.ts';
+import { SourceError, TonlakeError, usage } from '../core/errors.ts';
 import { openSourceLimiter, type Permit, type RateLimiter } from '../rate-limit/limiter.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
@@ -132,8 +132,7 @@ class HttpSource implements Source {
   constructor(options: SourceOptions) {
     const { network, effects, rps, priority, budgetAddress, command, env = process.env } = options;
     const baseUrl = options.baseUrl ?? network.baseUrl;
-    if (baseUrl === undefined)
-      throw new UsageError(`usage: expected a base URL for ${network.name}`, { code: 'bad-network' });
+    if (baseUrl === undefined) throw usage(`a base URL for ${network.name}`, undefined, { code: 'bad-network' });
     const concurrency = atLeast('concurrency', options.concurrency ?? 8, 1);
     const key = network.kind === 'sandbox' ? undefined : options.apiKey;
     this.#options = options;
@@ -268,5 +267,5 @@ async function acceptShape<T>(request: SourceRequest, accept: () => T | Promise<
 
 function atLeast(name: string, value: number, least: number): number {
   if (value >= least) return value;
-  throw new UsageError(`usage: expected ${name} of at least ${least}, got ${value}`, { code: `bad-${name}` });
+  throw usage(`${name} of at least ${least}`, value, { code: `bad-${name}` });
 }

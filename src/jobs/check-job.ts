@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { UsageError } from '../core/errors.ts';
+import { UsageError, usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { requireZone } from '../core/time-zone.ts';
 import type { YamlPath as Path } from '../core/yaml.ts';
@@ -103,7 +103,7 @@ function checkRange(parsed: ParsedJob): JobRange {
   const { fields, yaml } = parsed;
   if ((fields.range === undefined) !== (fields.pipelines.length === 0)) {
     const [there, absent] = fields.range === undefined ? ['pipelines', 'range'] : ['range', 'pipelines'];
-    throw new UsageError(`usage: expected ${absent} with ${there}, got nothing (${yaml.placeOfKey([], there ?? '')})`, {
+    throw usage(`${absent} with ${there}`, `nothing (${yaml.placeOfKey([], there ?? '')})`, {
       code: 'bad-job',
       hint: 'a job that exports needs both, other jobs need neither',
     });

@@ -1,5 +1,5 @@
 import { choicesFor, didYouMean } from '../core/did-you-mean.ts';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -109,5 +109,5 @@ function wrongQuery({ text, place }: ReturnType<typeof faultIn>, names: readonly
 }
 
 function badQuery(message: string, hint: string): UsageError {
-  return new UsageError(`usage: expected ${message}`, { code: 'bad-job', hint });
+  return usage(message, undefined, { code: 'bad-job', hint });
 }

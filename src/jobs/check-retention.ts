@@ -1,5 +1,5 @@
 import type { RangeEnd, RangePart } from '../chain/range-part.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -83,8 +83,9 @@ export function requireKeptRanges(jobs: readonly Job[], now: number): void {
         reachesBehind(each, retention, now),
     );
     if (other === undefined) continue;
-    throw new UsageError(
-      `usage: expected jobs that export what ${warehouse} keeps, got ${other.name} (${other.file}), whose range is older than the ${retention.keepDays} days that ${name} keeps`,
+    throw usage(
+      `jobs that export what ${warehouse} keeps`,
+      `${other.name} (${other.file}), whose range is older than the ${retention.keepDays} days that ${name} keeps`,
       { code: 'bad-job', hint: `keep more days in ${name}, or export fewer in ${other.name}` },
     );
   }

@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { dateAt, daysBetween } from '../core/time-zone.ts';
 
 /** The due times of a schedule. */
@@ -42,10 +42,11 @@ function parseCron(expression: string, zone: string): Cron {
 
 function badCron(expression: string, cause: unknown): UsageError {
   const fault = cause instanceof Error ? cause.message.replace(/^\w+: /, '') : 'it is never due';
-  return new UsageError(
-    `usage: expected a cron expression of five fields, got ${JSON.stringify(expression)}: ${fault}`,
-    { code: 'bad-cron', hint: '15 3 * * * is every night at 03:15', cause },
-  );
+  return usage('a cron expression of five fields', `${JSON.stringify(expression)}: ${fault}`, {
+    code: 'bad-cron',
+    hint: '15 3 * * * is every night at 03:15',
+    cause,
+  });
 }
 
 const LOOK_AHEAD_MS = 400 * 86_400_000;

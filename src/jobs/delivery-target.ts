@@ -1,4 +1,4 @@
-import { DeliveryError, UsageError } from '../core/errors.ts';
+import { DeliveryError, type UsageError, usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import type { NoticeFields } from './job-schema.ts';
 import { type NoticeTarget, sendNotice } from './webhook.ts';
@@ -74,7 +74,7 @@ function isWebAddress(url: string): boolean {
 }
 
 function badTarget(expected: string, hint: string): UsageError {
-  return new UsageError(`usage: expected ${expected}`, { code: 'bad-target', hint });
+  return usage(expected, undefined, { code: 'bad-target', hint });
 }
 
 function commandTarget(command: readonly string[], name = command[0] ?? ''): DeliveryTarget {

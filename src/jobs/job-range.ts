@@ -1,6 +1,6 @@
 import { datePart, parseRange, resolveFrom, resolveRange } from '../chain/range.ts';
 import type { ChainBounds, RangePart } from '../chain/range-part.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { formatSpans, type Span, unionSpans } from '../core/span.ts';
 import { addDays, dateAt } from '../core/time-zone.ts';
 import type { FixedRange } from './run-record.ts';
@@ -35,7 +35,7 @@ export function parseJobRange(text: string | undefined, start: string | undefine
   if (count !== undefined && Number(count) > 0) return { kind: 'days', count: Number(count) };
   if (words === 'since last run') return { kind: 'since', start: parseStart(start) };
   if (/^[a-z]/.test(words)) {
-    throw new UsageError(`usage: expected a range such as ${EXAMPLES}, got ${JSON.stringify(text)}`, {
+    throw usage(`a range such as ${EXAMPLES}`, JSON.stringify(text), {
       code: 'wrong-range',
       hint: 'days are counted back from the run, in the time zone of the job',
     });
@@ -45,7 +45,7 @@ export function parseJobRange(text: string | undefined, start: string | undefine
 
 function parseStart(start: string | undefined): readonly RangePart[] {
   if (start === undefined) {
-    throw new UsageError('usage: expected start with the range since last run, got nothing', {
+    throw usage('start with the range since last run', 'nothing', {
       code: 'no-start',
       hint: 'set start: 2026-05-01, or a masterchain seqno, where the first run starts',
     });
@@ -54,7 +54,7 @@ function parseStart(start: string | undefined): readonly RangePart[] {
   const kind = part?.from.kind;
   const isPoint = kind === 'seqno' || kind === 'date' || kind === 'time';
   if (part !== undefined && more.length === 0 && isPoint && isAlone(part)) return [part];
-  throw new UsageError(`usage: expected a day or a masterchain seqno, got ${JSON.stringify(start)}`, {
+  throw usage('a day or a masterchain seqno', JSON.stringify(start), {
     code: 'wrong-range',
     hint: kind === undefined ? 'start: 2026-05-01' : 'start is where the first run starts; it always ends at the head',
   });

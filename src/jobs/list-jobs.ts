@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { readFate } from '../files/process-liveness.ts';
 import type { JobRecord } from './run-record.ts';
@@ -36,7 +36,7 @@ export async function yamlFiles(path: string): Promise<readonly string[]> {
 }
 
 function noJobs(path: string, why: string, cause: unknown): UsageError {
-  return new UsageError(`usage: expected job files, ${why} ${path}`, {
+  return usage(`job files, ${why} ${path}`, undefined, {
     code: 'no-job',
     hint: `job files end in .yaml; create one: mkdir -p jobs && echo '${FIRST_JOB}' > jobs/nightly.yaml && ${suggest('job list', 'jobs')}`,
     cause,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
 import { type PlacedYaml, readYaml, type YamlOrigin } from '../core/yaml.ts';
@@ -33,7 +33,7 @@ export function nameOfFile({ file, what, code }: YamlOrigin): string {
   const name = basename(file).replace(/\.ya?ml$/, '');
   if (/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name)) return name;
   const expected = `a file of ${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what} named with letters, digits, - and _`;
-  throw new UsageError(`usage: expected ${expected}, got ${basename(file)}`, {
+  throw usage(expected, basename(file), {
     code,
     hint: `the file name is the name of the ${what}`,
   });
@@ -42,7 +42,7 @@ export function nameOfFile({ file, what, code }: YamlOrigin): string {
 /** Reads and parses a job file. @throws {UsageError} */
 export async function readJob(file: string): Promise<ParsedJob> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`usage: expected a job file, cannot read ${file}`, {
+    throw usage(`a job file, cannot read ${file}`, undefined, {
       code: 'no-job',
       hint: `${suggest('job list', shellWord(dirname(file)))} shows the jobs there`,
       cause,

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { collectRows, type QueryResult } from '../sql/query-result.ts';
 import { interruptible } from '../warehouse/query/interruptible.ts';
 import { openQueries, type QueryOptions } from '../warehouse/query/query.ts';
@@ -86,7 +86,7 @@ function rowsOf({ columns, rows }: QueryResult): readonly Row[] {
   const names = columns.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
-    throw new UsageError(`usage: expected a name for each column, got ${twice} twice`, {
+    throw usage('a name for each column', `${twice} twice`, {
       code: 'same-name',
       hint: `write "AS other_name" after one of them, or read the columns`,
     });

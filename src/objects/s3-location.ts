@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 
 /** A bucket, and the part of it that is used. */
 export interface S3Location {
@@ -19,7 +19,7 @@ export function parseLocation(url: string): S3Location {
   const isPlain =
     prefix === '' || prefix.split('/').every((part) => /^[\w.=@+,~ -]+$/.test(part) && !/^\.+$/.test(part));
   if (/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(bucket) && isPlain) return { bucket, prefix };
-  throw new UsageError(`usage: expected s3://bucket/prefix, got ${url.slice(0, 200)}`, {
+  throw usage('s3://bucket/prefix', url.slice(0, 200), {
     code: 'bad-location',
     hint: 'bucket names have 3 to 63 lower-case letters, digits, dots and hyphens; prefixes have letters, digits and . _ - = @ + , ~',
   });

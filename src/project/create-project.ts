@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { packageFile } from '../core/own-package.ts';
 import { makeFolder, statIfAny } from '../files/disk.ts';
 import { putContent } from '../files/put-whole-file.ts';
@@ -23,7 +23,7 @@ export async function createProject(folder: string): Promise<readonly string[]> 
     .sort();
   const paths = files.map((file) => DOTTED[file] ?? file);
   if ((await statIfAny(folder))?.isDirectory() === false) {
-    throw new UsageError(`usage: expected a folder, got the file ${folder}`, {
+    throw usage('a folder', `the file ${folder}`, {
       code: 'exists',
       hint: 'choose another folder',
     });
@@ -31,7 +31,7 @@ export async function createProject(folder: string): Promise<readonly string[]> 
   const states = await Promise.all(paths.map((path) => statIfAny(join(folder, path))));
   const present = paths.filter((_, at) => states[at] !== undefined);
   if (present.length > 0) {
-    throw new UsageError(`usage: expected a folder without ${present.join(', ')}, got ${folder}`, {
+    throw usage(`a folder without ${present.join(', ')}`, folder, {
       code: 'exists',
       hint: 'choose another folder',
     });

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Effects } from '../core/effects.ts';
 import type { Environment } from '../core/environment.ts';
-import { SourceError, UsageError } from '../core/errors.ts';
+import { SourceError, usage } from '../core/errors.ts';
 import type { DefaultRps, Network } from '../http/network.ts';
 import type { Secret } from '../http/secret.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
@@ -251,7 +251,7 @@ function resolveRps(given: Rps, limits: DefaultRps | undefined, isKeyed: boolean
   if (rps === undefined || rps === 'auto') return rps;
   if (rps === Number.POSITIVE_INFINITY) return undefined;
   if (rps > 0) return rps;
-  throw new UsageError(`usage: expected a rate above 0 requests per second, got ${rps}`, {
+  throw usage('a rate above 0 requests per second', rps, {
     code: 'bad-rps',
     hint: '--rps 1, or --rps auto',
   });

@@ -1,5 +1,5 @@
 import type { Environment } from '../core/environment.ts';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { Secret } from '../http/secret.ts';
 
 const EXAMPLE = 'redis://127.0.0.1:6379, or rediss:// for TLS';
@@ -68,5 +68,5 @@ function decode(part: string): string {
 }
 
 function badAddress(expected: string, hint: string): UsageError {
-  return new UsageError(`usage: expected ${expected}`, { code: 'bad-redis', hint });
+  return usage(expected, undefined, { code: 'bad-redis', hint });
 }

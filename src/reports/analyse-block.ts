@@ -1,5 +1,5 @@
 import { didYouMean } from '../core/did-you-mean.ts';
-import { ReportError, UsageError } from '../core/errors.ts';
+import { ReportError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Query } from '../sql/query-result.ts';
 import { sqlFault } from '../sql/sql-fault.ts';
@@ -31,8 +31,9 @@ export async function analyseBlock(
   const wrong = named.find((name) => !params.includes(name));
   if (wrong !== undefined) {
     const offset = Math.max(block.sql.indexOf(`$${wrong}`), 0);
-    throw new UsageError(
-      `usage: expected a declared parameter, got $${wrong} (${path}:${fileLine(block, Buffer.byteLength(block.sql.slice(0, offset)))})`,
+    throw usage(
+      'a declared parameter',
+      `$${wrong} (${path}:${fileLine(block, Buffer.byteLength(block.sql.slice(0, offset)))})`,
       {
         code: 'bad-report',
         hint: `${didYouMean(

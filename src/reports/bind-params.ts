@@ -1,7 +1,7 @@
 import { DuckDBDateValue } from '@duckdb/node-api';
 import { rawAddress } from '../core/address.ts';
 import { choicesFor } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import type { ParamDef, ReportDef } from './report-definition.ts';
 
 /** Parameters that are always available. */
@@ -26,7 +26,7 @@ export function bindParams({ name: report, front }: ReportDef, given: Readonly<R
   const names = declared.map(([name]) => name);
   for (const name of Object.keys(given)) {
     if (names.includes(name)) continue;
-    throw new UsageError(`usage: expected a parameter of ${report}, got ${JSON.stringify(name)}`, {
+    throw usage(`a parameter of ${report}`, JSON.stringify(name), {
       code: 'unknown-param',
       hint: names.length === 0 ? 'it has none' : choicesFor(name, names),
     });
@@ -36,7 +36,7 @@ export function bindParams({ name: report, front }: ReportDef, given: Readonly<R
   for (const [name, param] of declared) {
     const text = given[name] ?? param.default?.toString();
     if (text === undefined && param.required === true) {
-      throw new UsageError(`usage: expected the parameter ${name} of ${report}, got none`, {
+      throw usage(`the parameter ${name} of ${report}`, 'none', {
         code: 'missing-param',
         hint: `--param ${name}=<${param.type}>: ${param.doc}`,
       });
@@ -50,7 +50,7 @@ export function bindParams({ name: report, front }: ReportDef, given: Readonly<R
 
 function parseParam(name: string, { type, choices = [], doc }: ParamDef, text: string): unknown {
   const bad = (expected: string): UsageError =>
-    new UsageError(`usage: expected ${expected} as parameter ${name}, got ${JSON.stringify(text)}`, {
+    usage(`${expected} as parameter ${name}`, JSON.stringify(text), {
       code: 'bad-param',
       hint: type === 'choice' && choices.length > 0 ? choicesFor(text, choices) : `${name} is: ${doc}`,
     });

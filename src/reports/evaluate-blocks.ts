@@ -1,4 +1,4 @@
-import { ReportError, UsageError } from '../core/errors.ts';
+import { ReportError, usage } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
@@ -118,7 +118,7 @@ async function readRows(query: Query, { path }: ReportDef, { id, line }: SqlBloc
 /** A block must not have the name of a table, which it would hide. */
 function requireFree({ id, line }: SqlBlock, { path }: ReportDef, taken: readonly string[]): void {
   if (!taken.includes(id)) return;
-  throw new UsageError(`usage: expected an id that is not a table name, got ${id} (${path}:${line})`, {
+  throw usage('an id that is not a table name', `${id} (${path}:${line})`, {
     code: 'bad-report',
     hint: `rename it, for example to ${id}_shown`,
   });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { choicesFor } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { shippedFolder, shippedNames, shownPath } from '../sql/shipped-queries.ts';
 import { readFront } from './front-matter.ts';
@@ -44,14 +44,14 @@ export async function openReport(report: string): Promise<ReportDef> {
   const isPath = isReportPath(report);
   const names = await shippedNames('reports');
   if (!isPath && !names.includes(report)) {
-    throw new UsageError(`usage: expected a report, got ${JSON.stringify(report)}`, {
+    throw usage('a report', JSON.stringify(report), {
       code: 'unknown-report',
       hint: `${choicesFor(report, names)}; your own are paths, such as ./${report}`,
     });
   }
   const path = reportFile(isPath ? report : join(shippedFolder('reports'), report));
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`usage: expected a report, got ${path}, which cannot be read`, {
+    throw usage('a report', `${path}, which cannot be read`, {
       code: 'unknown-report',
       hint: `${suggest('report', '--list')} shows the built-in reports`,
       cause,

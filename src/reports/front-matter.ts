@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { readYaml } from '../core/yaml.ts';
 import { reservedParams } from './bind-params.ts';
 import { type FrontMatter, frontSchema } from './report-definition.ts';
@@ -14,7 +14,7 @@ export interface ReadFront {
 export function readFront(text: string, file: string): ReadFront {
   const [whole, yamlText] = /^---\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m.exec(text) ?? [];
   if (whole === undefined || yamlText === undefined || !text.startsWith(whole)) {
-    throw new UsageError(`usage: expected front matter between two lines of ---, got none (${file}:1)`, {
+    throw usage('front matter between two lines of ---', `none (${file}:1)`, {
       code: 'bad-report',
       hint: 'see docs/reports.md for an example',
     });

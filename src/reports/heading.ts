@@ -1,5 +1,5 @@
 import { choicesFor } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { cellKind } from './cells.ts';
@@ -85,7 +85,7 @@ function timesOf({ columns, rows }: QueryResult): readonly (string | undefined)[
 }
 
 function bad(expected: string, got: string, path: string, names: readonly string[]): UsageError {
-  return new UsageError(`usage: expected ${expected}, got ${got} (${path}:1)`, {
+  return usage(expected, `${got} (${path}:1)`, {
     code: 'bad-report',
     hint: choicesFor(got, names),
   });

@@ -1,5 +1,5 @@
 import { choicesFor } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { decimalsOf, type ShownColumn } from './cells.ts';
 import type { Directive } from './report-definition.ts';
@@ -32,7 +32,7 @@ export function findColumn(result: QueryResult, name: string, directive: Directi
   const names = result.columns.map((column) => column.name);
   const at = names.indexOf(name);
   if (at >= 0) return at;
-  throw new UsageError(`usage: expected a column of ${directive.of}, got ${name} (${path}:${directive.line})`, {
+  throw usage(`a column of ${directive.of}`, `${name} (${path}:${directive.line})`, {
     code: 'bad-report',
     hint: choicesFor(name, names),
   });

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { UsageError } from '../core/errors.ts';
+import { UsageError, usage } from '../core/errors.ts';
 
 /** Address of the metrics server. */
 export interface MetricsAddress {
@@ -40,7 +40,7 @@ export function parseMetricsAddress(text: string, isPublic = false): MetricsAddr
     return { host: host === '' ? '127.0.0.1' : host.replace(/^\[(.*)\]$/, '$1'), port };
   }
   const expected = isPublic ? 'an address and a port' : 'a loopback address';
-  throw new UsageError(`usage: expected ${expected}, got ${JSON.stringify(text)}`, {
+  throw usage(expected, JSON.stringify(text), {
     code: 'bad-address',
     hint: isPublic
       ? '--metrics 0.0.0.0:9464 --metrics-public'

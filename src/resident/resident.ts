@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { FollowEvent } from '../follow/follow-event.ts';
 import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
 import { linkSignals } from '../http/linked-signal.ts';
@@ -67,7 +67,7 @@ async function requireReadable({ warehouse, store }: FollowHeadOptions, jobs: re
   const { kind } = await requireKind(warehouse, store);
   const own = jobs.find((job) => warehousePath(job.warehouse) === warehousePath(warehouse));
   if (kind !== 'duckdb' || own === undefined) return;
-  throw new UsageError(`usage: expected jobs of other warehouses than the followed DuckDB file, got ${own.file}`, {
+  throw usage('jobs of other warehouses than the followed DuckDB file', own.file, {
     ...{ code: 'bad-option', hint: 'follow a folder of Parquet files: --store parquet' },
   });
 }

@@ -1,5 +1,5 @@
 import type { Effects } from '../core/effects.ts';
-import { formatError, UsageError } from '../core/errors.ts';
+import { formatError, type UsageError, usage } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { takeAll } from '../files/file-failure.ts';
 import type { Lock } from '../files/writer-lock.ts';
@@ -89,14 +89,14 @@ function jobsByWarehouse(jobs: readonly Job[]): readonly (readonly ScheduledJob[
     if (first !== undefined && second !== undefined) throw sameName(first, second);
   }
   if (groups.length > 0) return groups;
-  throw new UsageError('usage: expected jobs with a schedule, got none', {
+  throw usage('jobs with a schedule', 'none', {
     code: 'no-schedule',
     hint: "schedule: {cron: '15 3 * * *'} in a job file; see docs/jobs.md",
   });
 }
 
 function sameName(first: Job, second: Job): UsageError {
-  return new UsageError(`usage: expected jobs of different names, got ${first.file} and ${second.file}`, {
+  return usage('jobs of different names', `${first.file} and ${second.file}`, {
     code: 'same-name',
     hint: 'their records would share a folder in the warehouse: rename a file',
   });

@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { answer } from './api/table.ts';
 import { View } from './api/view.ts';
 import { MAX_BLOCKS } from './chain/clock.ts';
@@ -65,17 +65,13 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { seed = 1, blocks = 10_000, blockMs, blockTimeMs = 400, activity = 1, intercept } = options;
   if (!Number.isInteger(blocks) || blocks < 1 || blocks > MAX_BLOCKS) {
-    throw new UsageError(`usage sandbox: expected 1 to ${MAX_BLOCKS} blocks, got ${blocks}`, { code: 'bad-blocks' });
+    throw usage(`1 to ${MAX_BLOCKS} blocks`, blocks, { of: 'sandbox', code: 'bad-blocks' });
   }
   if (!(activity >= 0 && activity <= MAX_ACTIVITY)) {
-    throw new UsageError(`usage sandbox: expected an activity of 0 to ${MAX_ACTIVITY}, got ${activity}`, {
-      code: 'bad-activity',
-    });
+    throw usage(`an activity of 0 to ${MAX_ACTIVITY}`, activity, { of: 'sandbox', code: 'bad-activity' });
   }
   if (!Number.isInteger(blockTimeMs) || blockTimeMs < 1) {
-    throw new UsageError(`usage sandbox: expected a block time in whole milliseconds, got ${blockTimeMs}`, {
-      code: 'bad-block-time',
-    });
+    throw usage('a block time in whole milliseconds', blockTimeMs, { of: 'sandbox', code: 'bad-block-time' });
   }
   const nowMs = options.nowMs ?? (() => performance.now());
   const startedAt = nowMs();

@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import type { ColumnDef } from '../declare/column.ts';
@@ -104,7 +104,7 @@ export async function explainRowIn(
 async function findTable(reader: Reader, registry: Registry, name: string): Promise<ExplainedTable> {
   const view = registry.tableOf(name);
   if (view !== undefined && view.name !== name) {
-    throw new UsageError(`usage: expected a table or mart, got ${name}, a view of ${view.name}`, {
+    throw usage('a table or mart', `${name}, a view of ${view.name}`, {
       code: 'unknown-table',
       hint: `${suggest('show', view.name)} lists its columns, which find a row`,
     });

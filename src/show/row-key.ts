@@ -1,6 +1,6 @@
 import { base64Hash, rawAddress } from '../core/address.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import { type Kind, kinds } from '../declare/kind.ts';
@@ -39,7 +39,7 @@ export function parseRowKey(table: TableDef, words: readonly string[]): readonly
     return { column: next, texts: formsOf(next, word) };
   });
   if (parts.length > 0 && words.every((word) => word !== '')) return parts;
-  throw new UsageError(`usage: expected the key of a row of ${table.name}, got none`, {
+  throw usage(`the key of a row of ${table.name}`, 'none', {
     code: 'bad-key',
     hint: `${byPosition.length === 0 ? '' : `its key is ${byPosition.join(', ')}; `}any column can be given as name=value`,
   });
@@ -47,7 +47,7 @@ export function parseRowKey(table: TableDef, words: readonly string[]): readonly
 
 function unknownColumn(table: TableDef, name: string): UsageError {
   const names = table.columns.map((column) => column.name);
-  return new UsageError(`usage: expected a column of ${table.name}, got ${JSON.stringify(name)}`, {
+  return usage(`a column of ${table.name}`, JSON.stringify(name), {
     code: 'bad-key',
     hint: `${didYouMean(name, names)}${suggest('show', table.name)} lists them`,
   });
@@ -55,8 +55,9 @@ function unknownColumn(table: TableDef, name: string): UsageError {
 
 function tooMany(table: TableDef, word: string): UsageError {
   const names = givenColumns(table).join(', ');
-  return new UsageError(
-    `usage: expected ${names === '' ? 'column=value' : `at most the key of ${table.name} (${names})`}, got ${JSON.stringify(word)} as well`,
+  return usage(
+    `${names === '' ? 'column=value' : `at most the key of ${table.name} (${names})`}`,
+    `${JSON.stringify(word)} as well`,
     { code: 'bad-key', hint: `give other columns as name=value; ${suggest('show', table.name)} lists them` },
   );
 }
@@ -67,7 +68,7 @@ function formsOf(column: ColumnDef, text: string): readonly string[] {
   const forms = formsFor(kind, text);
   const isNumber = /^(INTEGER|BIGINT|DECIMAL.*)$/.test(kind.sql);
   if (!isNumber || forms.every((form) => /^-?\d+$/.test(form))) return forms;
-  throw new UsageError(`usage: expected a whole number for ${column.name}, got ${JSON.stringify(text)}`, {
+  throw usage(`a whole number for ${column.name}`, JSON.stringify(text), {
     code: 'bad-key',
     hint: 'shards and opcodes can be hex: 8000000000000000, 0x0f8a7ea5',
   });

@@ -1,4 +1,4 @@
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -96,7 +96,7 @@ export async function thingOf(read: Read, ledger: readonly LedgerEntry[], word: 
   for (const { needs, sql } of await loadSections('name')) {
     const lacking = needs.find((table) => !held.has(table));
     if (lacking !== undefined) {
-      throw new UsageError(`usage: expected a warehouse with ${lacking} to find ${word}, got one without`, {
+      throw usage(`a warehouse with ${lacking} to find ${word}`, 'one without', {
         ...{ code: 'bad-request', hint: `${suggest('run', lacking, { range: '-1000:' })} exports them` },
       });
     }

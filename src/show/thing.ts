@@ -1,5 +1,5 @@
 import { base64Hash, rawAddress } from '../core/address.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { Thing } from './shown-thing.ts';
 
 /** An address in any form, a hash as hex, base64 or base64url, or the seqno of a masterchain block; undefined for any other text. */
@@ -17,7 +17,7 @@ export function parseThing(text: string): Thing | undefined {
 export function requireThing(text: string): Thing {
   const thing = parseThing(text);
   if (thing !== undefined) return thing;
-  throw new UsageError('usage: expected an address, a hash or the seqno of a block', {
+  throw usage('an address, a hash or the seqno of a block', undefined, {
     code: 'bad-request',
     hint: 'addresses raw or user-friendly, hashes hex or base64',
   });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { PROJECT_FILE, readProject } from '../project/project-file.ts';
 import { quoteName, quoteText } from './canonical-text.ts';
@@ -137,7 +137,7 @@ async function requireRows(
 }
 
 function refusal({ file }: TonView, path: string, expected: string, got: string, cause?: unknown): UsageError {
-  return new UsageError(`usage: expected ${expected} in ${path}, got ${got}`, {
+  return usage(`${expected} in ${path}`, got, {
     ...{ code: 'bad-lake-file', hint: `${PROJECT_FILE} names it as ${file}; docs/ton.md has its columns`, cause },
   });
 }

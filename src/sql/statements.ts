@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { afterComments, COMMENT } from './comments.ts';
 
@@ -21,7 +21,7 @@ export function splitStatements(sql: string): readonly string[] {
 export function requireStatement(sql: string): void {
   if (splitStatements(sql).length > 0) return;
   const got = /^[\s;]*$/.test(sql) ? 'nothing' : 'comments alone';
-  throw new UsageError(`usage: expected a query, got ${got}`, { code: 'no-query', hint: suggest('sql', '--help') });
+  throw usage('a query', got, { code: 'no-query', hint: suggest('sql', '--help') });
 }
 
 /** The select inside a statement, and the temporary table or view that the statement makes of it. */

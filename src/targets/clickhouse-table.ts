@@ -1,4 +1,4 @@
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, usage } from '../core/errors.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import type { ClassedType } from './column-class.ts';
 import { DAY_COLUMN, type ExportedRows } from './exported-rows.ts';
@@ -20,7 +20,7 @@ export interface ClickhouseTable {
 export function parseClickhouseTable(text: string, database: string): ClickhouseTable {
   const [first = '', second, ...more] = text.split('.');
   if (more.length > 0 || first === '' || second === '') {
-    throw new UsageError(`usage: expected a table or database.table, got ${text}`, {
+    throw usage('a table or database.table', text, {
       code: 'bad-name',
       hint: '--as transactions, or --as lake.transactions',
     });

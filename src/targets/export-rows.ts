@@ -1,5 +1,5 @@
 import { type Effects, realEffects } from '../core/effects.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { putWhole } from '../files/put-whole-file.ts';
 import { withoutFormulas } from '../sql/formula-guard.ts';
@@ -124,7 +124,7 @@ async function writeTo(
   const name = options.as ?? ('table' in source ? source.table : undefined);
   const table = (): TableOptions => {
     if (name !== undefined) return { name, notes, exportedAt: new Date(effects.now()).toISOString() };
-    throw new UsageError('usage: expected a name for the rows of a query, got none', {
+    throw usage('a name for the rows of a query', 'none', {
       code: 'no-name',
       hint: '--as NAME is the table in the target',
     });

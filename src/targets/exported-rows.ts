@@ -1,4 +1,4 @@
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, type UsageError, usage } from '../core/errors.ts';
 import { addDays, daysBetween } from '../core/time-zone.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -128,7 +128,7 @@ function oneSelect(sql: string): string {
 }
 
 function withoutDay(): UsageError {
-  return new UsageError(`usage: expected rows with a date column ${DAY_COLUMN}, got none`, {
+  return usage(`rows with a date column ${DAY_COLUMN}`, 'none', {
     code: 'no-day',
     hint: 'leave out --days, or select the column',
   });
@@ -146,11 +146,8 @@ export function parseDays(text: string): Days {
     return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
   };
   if (more.length === 0 && isDay(from) && isDay(to) && from <= to) return { from, to };
-  throw new UsageError(
-    `usage: expected days such as 2026-05-01 or 2026-05-01:2026-05-07, got ${JSON.stringify(text)}`,
-    {
-      code: 'bad-days',
-      hint: 'days are UTC, both ends inclusive',
-    },
-  );
+  throw usage('days such as 2026-05-01 or 2026-05-01:2026-05-07', JSON.stringify(text), {
+    code: 'bad-days',
+    hint: 'days are UTC, both ends inclusive',
+  });
 }

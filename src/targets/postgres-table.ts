@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, usage } from '../core/errors.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { ClassedType } from './column-class.ts';
 import { DAY_COLUMN, type ExportedRows } from './exported-rows.ts';
@@ -20,7 +20,7 @@ export function parseTable(text: string): PostgresTable {
   const [first = '', second, ...more] = text.split('.');
   const names = second === undefined ? [first] : [first, second];
   if (more.length > 0 || names.some((name) => name === '' || Buffer.byteLength(name) > NAME_BYTES)) {
-    throw new UsageError(`usage: expected a table or schema.table, each of at most ${NAME_BYTES} bytes, got ${text}`, {
+    throw usage(`a table or schema.table, each of at most ${NAME_BYTES} bytes`, text, {
       code: 'bad-name',
       hint: '--as transactions, or --as lake.transactions',
     });

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { UsageError } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { requireLocalPath } from '../files/local-path.ts';
 
 /** Formats of files, by extension. */
@@ -63,7 +63,7 @@ const CLICKHOUSE: UrlHints = {
 function clickhouseUrl(text: string): URL {
   const url = parseUrl(text, CLICKHOUSE);
   if (url.search === '' && url.hash === '' && !url.pathname.slice(1).includes('/')) return url;
-  throw new UsageError('usage: expected the URL of a ClickHouse database, got one with parameters or a longer path', {
+  throw usage('the URL of a ClickHouse database', 'one with parameters or a longer path', {
     code: 'bad-target',
     hint: CLICKHOUSE.example,
   });
@@ -74,24 +74,21 @@ function parseUrl(text: string, { example, password }: UrlHints): URL {
   try {
     url = new URL(text);
   } catch (cause) {
-    throw new UsageError('usage: expected the URL of a database, got one that cannot be parsed', {
+    throw usage('the URL of a database', 'one that cannot be parsed', {
       code: 'bad-target',
       hint: example,
       cause,
     });
   }
   if (url.password === '' && !url.searchParams.has('password')) return url;
-  throw new UsageError(
-    'usage: expected a URL without a password, which would be visible to other users of the machine',
-    {
-      code: 'password-in-url',
-      hint: password,
-    },
-  );
+  throw usage('a URL without a password, which would be visible to other users of the machine', undefined, {
+    code: 'password-in-url',
+    hint: password,
+  });
 }
 
 function badTarget(text: string): UsageError {
-  return new UsageError(`usage: expected a target of rows, got ${JSON.stringify(text.replace(/:[^:@/]*@/, ':...@'))}`, {
+  return usage('a target of rows', JSON.stringify(text.replace(/:[^:@/]*@/, ':...@')), {
     code: 'bad-target',
     hint: HINT,
   });

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import * as z from 'zod';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { hullOf, intersectSpans, type Span, shortSpans, unionSpans } from '../core/span.ts';
 import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { describeParts, spansIn } from '../warehouse/query/coverage.ts';
@@ -83,8 +83,7 @@ function describeCell(
   span: Span,
 ): CellDetail {
   const own = status.pipelines.find((each) => each.pipeline === pipeline);
-  if (own === undefined)
-    throw new UsageError(`usage: expected a pipeline, got ${pipeline}`, { code: 'unknown-pipeline' });
+  if (own === undefined) throw usage('a pipeline', pipeline, { code: 'unknown-pipeline' });
   const within = (spans: readonly Span[]): readonly Span[] => intersectSpans([span], spans);
   const partsWithin = (parts: PipelineStatus['missing' | 'unproven']) =>
     parts.map((part) => ({ ...part, spans: within(part.spans) })).filter(({ spans }) => spans.length > 0);

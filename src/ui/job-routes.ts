@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
 import type { Hono } from 'hono';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { filesOf } from '../jobs/output-files.ts';
 import { JobHistory } from '../jobs/run-history.ts';
@@ -74,7 +74,7 @@ async function findRun(
   const history = JOB_NAME.test(job) ? await JobHistory.open(warehouse, job) : undefined;
   const record = await history?.find(id);
   if (history !== undefined && record !== undefined) return { record, history };
-  throw new UsageError(`usage: expected a run of a job, got ${job} ${id}`, {
+  throw usage('a run of a job', `${job} ${id}`, {
     code: 'unknown-run',
     hint: 'the last 1,000 runs of a job are kept',
   });

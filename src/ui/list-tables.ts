@@ -1,5 +1,5 @@
 import { didYouMean } from '../core/did-you-mean.ts';
-import { oneLine, UsageError } from '../core/errors.ts';
+import { oneLine, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { ColumnDef } from '../declare/column.ts';
 import { tableSummary } from '../declare/describe-tables.ts';
@@ -70,7 +70,7 @@ export async function findRelation(
   const item = items.find((each) => each.name === name);
   if (item === undefined) {
     const names = items.map((each) => each.name);
-    throw new UsageError(`usage: expected a table, got ${name}`, {
+    throw usage('a table', name, {
       code: 'unknown-table',
       hint: `${didYouMean(name, names)}${suggest('show')} lists them`,
     });

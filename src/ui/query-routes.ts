@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Hono } from 'hono';
 import * as z from 'zod';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { listFolder } from '../files/disk.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { withoutFormulas } from '../sql/formula-guard.ts';
@@ -89,7 +89,7 @@ export function addQueryRoutes(app: Hono<UiEnvironment>, runs: QueryRuns, option
 /** @throws {UsageError} `unknown-column` */
 function columnIn(columns: readonly { readonly name: string }[], name: string): string {
   if (columns.some((column) => column.name === name)) return quoteName(name);
-  throw new UsageError(`usage: expected a column of the result, got ${name}`, { code: 'unknown-column' });
+  throw usage('a column of the result', name, { code: 'unknown-column' });
 }
 
 async function download(runs: QueryRuns, id: string, format: DownloadFormat): Promise<ReadableStream> {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, usage } from '../core/errors.ts';
 import { requireQueries } from '../sql/confined-sql.ts';
 import { collectRows, type QueryResult } from '../sql/query-result.ts';
 import type { RelationSource } from '../sql/relation-writer.ts';
@@ -57,7 +57,7 @@ export class QueryRuns {
   result(id: string): Kept {
     const found = this.#kept.get(id);
     if (found === undefined)
-      throw new UsageError('usage: expected a result that is kept, got an older one', {
+      throw usage('a result that is kept', 'an older one', {
         code: 'unknown-result',
         hint: 'run the query again',
       });

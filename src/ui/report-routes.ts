@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import PQueue from 'p-queue';
 import * as z from 'zod';
-import { formatError, UsageError } from '../core/errors.ts';
+import { formatError, usage } from '../core/errors.ts';
 import { listReports, openReport, type ReportListing } from '../reports/find-report.ts';
 import { renderReport } from '../reports/render-report.ts';
 import { withinTime } from './query-runs.ts';
@@ -94,7 +94,7 @@ function reportItem({ name, title, doc, params = {} }: ReportListing): ReportIte
 async function requireListed(files: JobFiles, report: string): Promise<void> {
   const items = await listItems(files);
   if (items.some(({ name }) => name === report)) return;
-  throw new UsageError(`usage: expected a report of the list, got ${JSON.stringify(report)}`, {
+  throw usage('a report of the list', JSON.stringify(report), {
     code: 'unknown-report',
     hint: 'reports of the project are those that its jobs publish',
   });

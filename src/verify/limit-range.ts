@@ -2,7 +2,7 @@ import { type DaySpan, isFullDay, readDaySpans } from '../chain/day-spans.ts';
 import { parseRange, resolveRange } from '../chain/range.ts';
 import { warehouseTimes, warehouseToday } from '../chain/warehouse-times.ts';
 import { realEffects } from '../core/effects.ts';
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -36,7 +36,7 @@ export async function resolveStored(chain: StoredChain, range: string): Promise<
   const endOf = (date: string): DaySpan => {
     const day = days.get(date);
     if (day === undefined) {
-      throw new UsageError(`usage: expected a day that the warehouse has, got ${date}`, {
+      throw usage('a day that the warehouse has', date, {
         code: 'wrong-range',
         hint: days.size === 0 ? 'it has no block headers' : `it has ${formatDays([...days.keys()])}`,
       });

@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import {
   formatSpans,
   haveCommon,
@@ -87,7 +87,7 @@ export function bindsRows({ walk }: PipelineDef): boolean {
 
 function requireBlocks(pipeline: PipelineDef): PipelineDef {
   if (bindsRows(pipeline)) return pipeline;
-  throw new UsageError(`usage: expected a pipeline exported by blocks, got ${pipeline.name}`, {
+  throw usage('a pipeline exported by blocks', pipeline.name, {
     code: 'not-by-blocks',
     hint: `${suggest('show', pipeline.name)} shows how it is exported`,
   });
@@ -103,8 +103,9 @@ function requireNoneNeeds(
   const needing = holders.filter((each) => bindsRows(each) && each.needs.some((other) => going.has(other)));
   if (needing.length === 0) return;
   const all = [...names, ...needing.map(({ name }) => name)].join(' ');
-  throw new UsageError(
-    `usage: expected pipelines that no other pipeline needs, got ${names.join(', ')}: ${needing.map(({ name }) => name).join(', ')} holds blocks of ${formatSpans(spans)}`,
+  throw usage(
+    'pipelines that no other pipeline needs',
+    `${names.join(', ')}: ${needing.map(({ name }) => name).join(', ')} holds blocks of ${formatSpans(spans)}`,
     { code: 'needed', hint: suggest('forget', all, { range: formatSpans(spans) }) },
   );
 }
@@ -117,11 +118,8 @@ export function isCuttable(pipeline: PipelineDef, entry: LedgerEntry, spans: rea
 
 function requireCuttable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): void {
   if (isCuttable(pipeline, entry, spans)) return;
-  throw new UsageError(
-    `usage: expected a range that includes all or none of ${pipeline.name} ${shortSpans(spansOf(entry))}, got a part of it`,
-    {
-      code: 'cut-entry',
-      hint: `its rows cannot be assigned to blocks: include all of ${shortSpans(spansOf(entry))}, or none of it`,
-    },
-  );
+  throw usage(`a range that includes all or none of ${pipeline.name} ${shortSpans(spansOf(entry))}`, 'a part of it', {
+    code: 'cut-entry',
+    hint: `its rows cannot be assigned to blocks: include all of ${shortSpans(spansOf(entry))}, or none of it`,
+  });
 }

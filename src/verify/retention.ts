@@ -1,4 +1,4 @@
-import { UsageError } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
 import { firstNumber } from '../sql/first-number.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
@@ -33,7 +33,7 @@ export interface RetentionReport extends ForgetReport, Pick<RetentionPlan, 'reta
 export async function forgetOld(options: RetentionOptions): Promise<RetentionReport> {
   const { keepDays, now, keepFrom, pipelines: names } = options;
   if (!Number.isInteger(keepDays) || keepDays < 1) {
-    throw new UsageError(`usage: expected at least one day to keep, got ${keepDays}`, { code: 'wrong-retention' });
+    throw usage('at least one day to keep', keepDays, { code: 'wrong-retention' });
   }
   let found: Pick<RetentionReport, 'firstDay' | 'upTo' | 'retained' | 'withoutBlocks'> | undefined;
   const report = await forgetPlanned(options, 'retention', async ({ warehouse, registry, marts }) => {

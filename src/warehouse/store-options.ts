@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Effects } from '../core/effects.ts';
-import { StoreError, UsageError } from '../core/errors.ts';
+import { StoreError, usage } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { requireLocalPath } from '../files/local-path.ts';
@@ -42,7 +42,7 @@ export function warehousePath(path: string): string {
   requireLocalPath(path, '--warehouse');
   const absolute = resolve(path);
   if (/[\\/]ton\.duckdb$/i.test(absolute)) {
-    throw new UsageError(`usage: expected another name than ton.duckdb for a warehouse, got ${path}`, {
+    throw usage('another name than ton.duckdb for a warehouse', path, {
       code: 'bad-location',
       hint: 'DuckDB could not tell the file from the schema ton in it; choose another --warehouse',
     });

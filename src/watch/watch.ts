@@ -1,6 +1,6 @@
 import { fetchEnds } from '../chain/index-ends.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { TonlakeError, UsageError } from '../core/errors.ts';
+import { TonlakeError, usage } from '../core/errors.ts';
 import { isEphemeral, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { followPending } from '../declare/walk.ts';
@@ -76,7 +76,8 @@ export async function watch(options: WatchOptions): Promise<WatchReport> {
   const { effects = realEffects, accounts = [], messages = [] } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry);
   if (accounts.length + messages.length === 0) {
-    throw new UsageError('usage watch: expected at least one account or message, got none', {
+    throw usage('at least one account or message', 'none', {
+      of: 'watch',
       code: 'nothing-to-watch',
       hint: followPending(),
     });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { choicesFor } from '../../core/did-you-mean.ts';
-import { UsageError } from '../../core/errors.ts';
+import { type UsageError, usage } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
 import type { SourceRequest } from '../../http/request.ts';
 import { type Endpoint, parametersOf } from '../endpoint.ts';
@@ -56,7 +56,8 @@ function bodyOf(endpoint: Endpoint, encoded: ReadonlyMap<string, readonly string
 
 function encodeParameter(label: string, name: string, parameter: Parameter, value: unknown): readonly string[] {
   if (parameter.inert === true) {
-    throw new UsageError(`usage ${label}: expected no ${name}, which ${parameter.note ?? 'does nothing'}`, {
+    throw usage(`no ${name}, which ${parameter.note ?? 'does nothing'}`, undefined, {
+      of: label,
       code: 'inert-parameter',
       hint: `remove ${name}, and filter the rows yourself`,
     });
@@ -82,21 +83,23 @@ function meaningOf(parameter: Parameter): string {
 }
 
 function unknownParameter(label: string, name: string, names: readonly string[]): UsageError {
-  return new UsageError(`usage ${label}: expected a parameter, got ${JSON.stringify(name)}`, {
+  return usage('a parameter', JSON.stringify(name), {
+    of: label,
     code: 'unknown-parameter',
     hint: names.length === 0 ? `${label} takes no parameters` : choicesFor(name, names),
   });
 }
 
 function missing(label: string, name: string, parameter: Parameter): UsageError {
-  return new UsageError(`usage ${label}: expected ${meaningOf(parameter)} for ${name}, got nothing`, {
+  return usage(`${meaningOf(parameter)} for ${name}`, 'nothing', {
+    of: label,
     code: 'missing-parameter',
     hint: `${suggest('api', `${label} --parameters`)} explains it`,
   });
 }
 
 function wrong(label: string, expected: string, got: string): UsageError {
-  return new UsageError(`usage ${label}: expected ${expected}, got ${got}`, { code: 'bad-parameter' });
+  return usage(expected, got, { of: label, code: 'bad-parameter' });
 }
 
 function shown(value: unknown): string {

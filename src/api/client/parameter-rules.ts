@@ -1,4 +1,4 @@
-import { UsageError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
 import type { Rule } from '../endpoint.ts';
 
@@ -10,7 +10,8 @@ export function checkRules(label: string, rules: readonly Rule[], encoded: Encod
   for (const rule of rules) {
     const problem = problemOf(rule, encoded);
     if (problem !== undefined) {
-      throw new UsageError(`usage ${label}: expected ${problem}`, {
+      throw usage(problem, undefined, {
+        of: label,
         code: 'parameters-do-not-fit',
         hint: suggest('api', `${label} --parameters`),
       });

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Given } from '../../api/client/build-request.ts';
 import type { TextFormat } from '../../api/client/format-answer.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
-import { UsageError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import { suggest } from '../../core/suggest.ts';
 import { formatOf } from '../../files/output-format.ts';
@@ -128,13 +128,14 @@ async function writeAnswer(
 
 function checkFlags(endpoint: Endpoint, flags: ApiFlags, format: ApiFormat): void {
   if (endpoint.sends === true && flags.yesSend !== true) {
-    throw new UsageError('usage message: expected --yes-send: sending to the network cannot be undone', {
+    throw usage('--yes-send: sending to the network cannot be undone', undefined, {
+      of: 'message',
       code: 'would-send',
       hint: 'add --yes-send to send it',
     });
   }
   if (format === 'parquet' && flags.output === undefined) {
-    throw new UsageError('usage: expected --output with --format parquet', {
+    throw usage('--output with --format parquet', undefined, {
       code: 'no-output',
       hint: '--output rows.parquet',
     });
@@ -147,7 +148,7 @@ export function parseWords(endpoint: Endpoint, words: readonly string[]): Given 
   for (const word of words) {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     if (name === undefined || text === undefined) {
-      throw new UsageError(`usage: expected key=value, got ${JSON.stringify(word)}`, {
+      throw usage('key=value', JSON.stringify(word), {
         code: 'bad-parameter',
         hint: suggest('api', `${endpoint.path.slice(1)} --parameters`),
       });
@@ -168,7 +169,7 @@ function readWord(endpoint: Endpoint, name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new UsageError(`usage: expected JSON for ${name}, got ${JSON.stringify(text.slice(0, 80))}`, {
+    throw usage(`JSON for ${name}`, JSON.stringify(text.slice(0, 80)), {
       code: 'bad-parameter',
       cause,
     });

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parseRange, resolveRange } from '../../chain/range.ts';
 import { warehouseTimes, warehouseToday } from '../../chain/warehouse-times.ts';
 import { realEffects } from '../../core/effects.ts';
-import { UsageError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import type { Span } from '../../core/span.ts';
 import type { CompactEvent, CompactReport, Reader } from '../../warehouse/index.ts';
@@ -67,7 +67,7 @@ async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]
     );
     const [seqno] = rows[0] ?? [];
     if (typeof seqno === 'number') return seqno;
-    throw new UsageError(`usage: expected a day that the warehouse has, got ${date}`, { code: 'wrong-range' });
+    throw usage('a day that the warehouse has', date, { code: 'wrong-range' });
   };
   const head = async (): Promise<number> => entries.reduce((most, { span }) => Math.max(most, span.to), 0);
   const times = warehouseTimes(held.query);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { UsageError } from '../../core/errors.ts';
+import { type UsageError, usage } from '../../core/errors.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import { formatSpan } from '../../core/span.ts';
 import { isObjectUrl } from '../../objects/s3-location.ts';
@@ -68,13 +68,13 @@ async function requireFolders(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const isFolder = !isObjectUrl(path) && (await requireKind(path, undefined)).kind === 'parquet';
     if (isFolder) continue;
-    throw new UsageError(`usage: expected folders of Parquet files with --add, got ${path}`, {
+    throw usage('folders of Parquet files with --add', path, {
       code: 'wrong-kind',
       hint: 'slices can write to one bucket by themselves; without --add, a warehouse is copied to or from a bucket',
     });
   }
   if (new Set(paths.map(warehousePath)).size === paths.length) return;
-  throw new UsageError('usage: expected different warehouses with --add, got one twice', { code: 'same-warehouse' });
+  throw usage('different warehouses with --add', 'one twice', { code: 'same-warehouse' });
 }
 
 async function addFolders(context: Context, from: readonly string[], to: string): Promise<void> {
@@ -98,7 +98,7 @@ function describeAdded(event: AddedWarehouse | AddReport): string {
 }
 
 function wrongPaths(count: number): UsageError {
-  return new UsageError(`usage: expected two paths, from and to, got ${count}`, {
+  return usage('two paths, from and to', count, {
     code: 'wrong-paths',
     hint: 'from a folder to a bucket, or back; with --add, several folders are added to the last one',
   });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { UsageError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { parseCount, parseDuration } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { addSchedule } from './schedule-command.ts';
@@ -95,7 +95,7 @@ function parseTime(text: string | undefined): number | undefined {
   const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
   const ms = isTime ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms - (ms % 1000);
-  throw new UsageError(`usage: expected a time with a zone, got ${JSON.stringify(text)}`, {
+  throw usage('a time with a zone', JSON.stringify(text), {
     code: 'wrong-time',
     hint: '--at 2026-05-04T03:15:00Z',
   });

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { ReportError, UsageError } from '../../core/errors.ts';
+import { ReportError, usage } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
 import { suggest } from '../../core/suggest.ts';
 import { formatOf } from '../../files/output-format.ts';
@@ -53,7 +53,7 @@ async function makeReport(context: Context<ReportFlags>, report: string | undefi
   const { flags } = context;
   if (flags.list === true) return showList();
   if (report === undefined) {
-    throw new UsageError('usage: expected a report, got none', {
+    throw usage('a report', 'none', {
       code: 'no-report',
       hint: `${suggest('report', '--list')} shows the built-in reports`,
     });

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { UsageError } from '../../core/errors.ts';
+import { UsageError, usage } from '../../core/errors.ts';
 import { coversBlocks } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { RunOptions } from '../../export/run.ts';
@@ -187,7 +187,7 @@ function rangeOf(pipelines: readonly string[], { range }: RunFlags, registry: Re
   });
   if (ranged === undefined) return '-1:';
   const why = walkOf(ranged)?.kind === 'snapshot' ? ', which is listed for what a range holds' : '';
-  throw new UsageError(`usage: expected --range for ${ranged}${why}`, {
+  throw usage(`--range for ${ranged}${why}`, undefined, {
     code: 'no-range',
     hint: '--range 1000:1999, or -1000:',
   });
@@ -198,7 +198,7 @@ function requireReadings(pipelines: readonly string[], { all, history }: RunFlag
   if (history !== true || all === true) return;
   if (registry.toRun(pipelines).some(({ walk }) => walk.kind === 'snapshot')) return;
   const lists = registry.pipelines.filter(({ walk }) => walk.kind === 'snapshot').map(({ name }) => name);
-  throw new UsageError(`usage: expected a changing list with --history, got ${pipelines.join(', ')}`, {
+  throw usage('a changing list with --history', pipelines.join(', '), {
     code: 'no-readings',
     hint: `remove --history; changing lists are ${lists.join(', ')}`,
   });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { MartError, TonlakeError, UsageError } from '../../core/errors.ts';
+import { MartError, TonlakeError, UsageError, usage } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { type CommonOptions, pipelinesOption, withPlace } from '../common-options.ts';
@@ -86,13 +86,13 @@ function requireTogether(
   { files, live, why }: ShowFlags,
 ): void {
   if (files === true && (name === undefined || key.length > 0 || isThing)) {
-    throw new UsageError('usage: expected a table alone with --files', {
+    throw usage('a table alone with --files', undefined, {
       ...{ code: 'bad-option', hint: suggest('show', 'transactions --files') },
     });
   }
   const option = live === true ? '--live' : '--why';
   if (isThing || (live !== true && why !== true)) return;
-  throw new UsageError(`usage: expected an address, hash, seqno or @name with ${option}`, {
+  throw usage(`an address, hash, seqno or @name with ${option}`, undefined, {
     ...{ code: 'bad-option', hint: 'a row of a table always says where it is from' },
   });
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { UsageError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { suggest } from '../../core/suggest.ts';
 import { formatOf } from '../../files/output-format.ts';
@@ -83,7 +83,7 @@ async function runSql(context: Context<SqlFlags>, query: string | undefined): Pr
   const { file } = context.flags;
   if (query === undefined && file === undefined) return prompt(context);
   if (query !== undefined && file !== undefined) {
-    throw new UsageError('usage: expected either a query or --file, got both', {
+    throw usage('either a query or --file', 'both', {
       code: 'no-query',
       hint: suggest('sql', file === undefined ? '' : `--file ${shellWord(file)}`),
     });
@@ -98,7 +98,7 @@ async function prompt(context: Context<SqlFlags>): Promise<void> {
   const { flags } = context;
   const given = (['format', 'output', 'param', 'strict', 'timer'] as const).find((name) => flags[name] !== undefined);
   if (given !== undefined) {
-    throw new UsageError(`usage: expected a query with --${given}, got none`, {
+    throw usage(`a query with --${given}`, 'none', {
       code: 'no-query',
       hint: 'the prompt has commands for it: .mode, .output, .timer; .help lists all',
     });
@@ -117,7 +117,7 @@ async function answer(context: Context<SqlFlags>, sql: string): Promise<void> {
   const format = formatOf({ output, format: flags.format, formats: FORMATS }) ?? usual;
   const options = { network, strict, params, file, dialect, layouts, onWarning, countsTraffic: flags.timer === true };
   if (format === 'parquet' && output === undefined) {
-    throw new UsageError('usage: expected --output with --format parquet, got none', {
+    throw usage('--output with --format parquet', 'none', {
       code: 'no-output',
       hint: '--output result.parquet',
     });
@@ -159,7 +159,7 @@ async function readQueryFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new UsageError(`usage: expected a file with a query, cannot read ${path}`, {
+    throw usage(`a file with a query, cannot read ${path}`, undefined, {
       code: 'no-query',
       hint: 'pass the path of a file, or the query itself without --file',
       cause,

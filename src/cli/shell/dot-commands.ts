@@ -1,5 +1,5 @@
 import { didYouMean } from '../../core/did-you-mean.ts';
-import { UsageError } from '../../core/errors.ts';
+import { UsageError, usage } from '../../core/errors.ts';
 import { alignColumns } from '../../core/format.ts';
 
 /** How results are shown. `line`: one column per line. */
@@ -116,13 +116,13 @@ function help(): string {
 
 function required(name: string, what: string, argument: string | undefined): string {
   if (argument !== undefined) return argument;
-  throw new UsageError(`usage: expected ${what} after ${name}`, { code: 'wrong-argument' });
+  throw usage(`${what} after ${name}`, undefined, { code: 'wrong-argument' });
 }
 
 function oneOf<T extends string>(name: string, allowed: readonly T[], argument: string): T {
   const found = allowed.find((each) => each === argument);
   if (found !== undefined) return found;
-  throw new UsageError(`usage: expected ${allowed.join(', ')} after ${name}, got ${argument}`, {
+  throw usage(`${allowed.join(', ')} after ${name}`, argument, {
     code: 'wrong-argument',
   });
 }

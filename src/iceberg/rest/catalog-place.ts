@@ -1,4 +1,4 @@
-import { UsageError } from '../../core/errors.ts';
+import { UsageError, usage } from '../../core/errors.ts';
 import { sha256Of } from '../../core/sha256.ts';
 import { Secret } from '../../http/secret.ts';
 
@@ -61,7 +61,7 @@ export function catalogPlace(flags: CatalogFlags, env: NodeJS.ProcessEnv = proce
 /** The namespace of a network, by default. @throws {UsageError} `no-namespace` if the network has no name */
 export function namespaceOf(network: string): string {
   if (/^[\w-]+$/.test(network)) return network;
-  throw new UsageError(`usage: expected a namespace, got none for the network ${network}`, {
+  throw usage('a namespace', `none for the network ${network}`, {
     code: 'no-namespace',
     hint: 'choose a name for the tables of this network: --namespace ton, or namespace: ton in a job',
   });
@@ -76,7 +76,7 @@ export function catalogId({ uri, warehouse, prefix, namespace }: CatalogPlace): 
 /** @throws {UsageError} `bad-option` for what belongs to a catalog, where none is named */
 export function requireCatalog(got: string | undefined): void {
   if (got === undefined) return;
-  throw new UsageError(`usage: expected a namespace or a warehouse of a catalog only with its address, got ${got}`, {
+  throw usage('a namespace or a warehouse of a catalog only with its address', got, {
     code: 'bad-option',
     hint: 'name the catalog as well: --catalog https://host/path, or catalog: in a job',
   });

@@ -1,4 +1,4 @@
-import { UsageError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { isNumberType } from '../../sql/number-type.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
 import { textOf } from '../../sql/row-text.ts';
@@ -22,13 +22,10 @@ export function pointsOf(result: QueryResult, directive: ChartDirective, path: s
   const partialAt = partial === undefined ? -1 : findColumn(result, partial, directive, path);
   const typeOf = (at: number): string => result.columns[at]?.type ?? '';
   if (!isNumberType(typeOf(valueAt))) {
-    throw new UsageError(
-      `usage: expected numbers in ${value} of ${directive.of}, got ${typeOf(valueAt)} (${path}:${directive.line})`,
-      {
-        code: 'bad-report',
-        hint: mark === 'barX' ? 'use barX to draw numbers along x' : 'charts draw numbers along y',
-      },
-    );
+    throw usage(`numbers in ${value} of ${directive.of}`, `${typeOf(valueAt)} (${path}:${directive.line})`, {
+      code: 'bad-report',
+      hint: mark === 'barX' ? 'use barX to draw numbers along x' : 'charts draw numbers along y',
+    });
   }
   const axis = axisOf(mark, typeOf(positionAt));
   const points = result.rows.flatMap((row) => {

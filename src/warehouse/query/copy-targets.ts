@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { UsageError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { failedWith } from '../../files/disk.ts';
 import { isLocalPath } from '../../files/local-path.ts';
 import { splitStatements } from '../../sql/statements.ts';
@@ -18,7 +18,7 @@ export async function requireCopiesOutside(warehouse: string, sql: string): Prom
     if (target === undefined) continue;
     const path = pathIn(target);
     if (path === undefined) {
-      throw new UsageError(`usage: expected a path in quotes after TO, got ${textOf(target)}`, {
+      throw usage('a path in quotes after TO', textOf(target), {
         code: 'computed-path',
         hint: "COPY (SELECT ...) TO 'result.parquet'",
       });
@@ -30,7 +30,7 @@ export async function requireCopiesOutside(warehouse: string, sql: string): Prom
 /** Requires that a result is written outside of a warehouse. @throws {UsageError} `inside-warehouse` */
 export async function requireOutside(warehouse: string, path: string): Promise<void> {
   if (!(await overlaps(warehouse, path))) return;
-  throw new UsageError(`usage: expected a path outside of the warehouse, got ${path}`, {
+  throw usage('a path outside of the warehouse', path, {
     code: 'inside-warehouse',
     hint: 'choose another folder: files of a warehouse are never replaced by queries',
   });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { StoreError, UsageError } from '../../core/errors.ts';
+import { StoreError, usage } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
 import { putWhole } from '../../files/put-whole-file.ts';
 import { type Confinement, requireQueries } from '../../sql/confined-sql.ts';
@@ -173,7 +173,7 @@ function boundIn(sql: string, params: Parameters): Parameters {
   if (params === undefined || Object.keys(params).length === 0) return undefined;
   for (const name of Object.keys(params)) {
     if (new RegExp(`\\$${name}\\b`).test(sql)) continue;
-    throw new UsageError(`usage: expected a parameter of the query, got ${name}`, {
+    throw usage('a parameter of the query', name, {
       code: 'unknown-parameter',
       hint: `use $${name} in the query`,
     });
@@ -193,7 +193,7 @@ export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown
   const fault = sqlFault(error);
   const [, address] = NO_ADDRESS.exec(fault.text) ?? [];
   if (address !== undefined)
-    return new UsageError(`usage: expected an address with its checksum, got ${address}`, {
+    return usage('an address with its checksum', address, {
       ...{ code: 'bad-address', hint: 'try_raw_address(text) is null for a text that is no address', cause: error },
     });
   const line = fault.line !== undefined && sql.trim().includes('\n') ? `line ${fault.line}` : undefined;

@@ -1,6 +1,6 @@
 import { isFullDay } from '../../chain/day-spans.ts';
 import { choicesFor } from '../../core/did-you-mean.ts';
-import { UsageError } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { alignColumns, counted, formatAge, formatBytes, formatCount } from '../../core/format.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { formatSpans, type Span } from '../../core/span.ts';
@@ -41,7 +41,7 @@ export function selectStatus(status: WarehouseStatus, names: readonly string[]):
   const all = [...status.pipelines.map(({ pipeline }) => pipeline), ...status.marts.map(({ mart }) => mart)];
   for (const name of names) {
     if (all.includes(name)) continue;
-    throw new UsageError(`usage: expected a pipeline or mart in the warehouse, got ${name}`, {
+    throw usage('a pipeline or mart in the warehouse', name, {
       code: 'unknown-pipeline',
       hint: choicesFor(name, all),
     });
