@@ -45,20 +45,20 @@ function JobList({ version }: { readonly version: number }) {
           <Progress progress={run.progress} steps={run.steps} />
         </section>
       ))}
-      {jobs.length === 0 && runs.length === 0 && <NoJobs />}
+      {jobs.length === 0 && runs.length === 0 && <NoJobs command={value.beginCommand} />}
       {jobs.length > 0 && <JobTable jobs={jobs} runs={runs} now={now} />}
       {runs.length > 0 && <Runs runs={runs} now={now} />}
     </div>
   );
 }
 
-function NoJobs() {
+function NoJobs({ command }: { readonly command: string }) {
   return (
     <>
       <p class="soft">
         No job file of the working folder names this warehouse, and none has run on it. A project with a job begins so:
       </p>
-      <Command text="tonlake init" />
+      <Command text={command} />
     </>
   );
 }

@@ -21,7 +21,7 @@ export function OverviewPage() {
   if (error !== undefined) return <Failed error={error} />;
   if (overview === undefined) return <p class="soft">Reading the ledger…</p>;
   const { head, pipelines, writer, marts, runs } = overview;
-  if (pipelines.length === 0) return <Empty />;
+  if (pipelines.length === 0) return <Empty command={overview.beginCommand} />;
   return (
     <div class="overview">
       <h1>Overview</h1>
@@ -233,12 +233,12 @@ function RunLine({ run, now }: { readonly run: RunItem; readonly now: number }) 
   );
 }
 
-function Empty() {
+function Empty({ command }: { readonly command: string }) {
   return (
     <>
       <h1>Nothing is committed yet</h1>
       <p class="soft">Export some blocks; this page follows.</p>
-      <Command text="tonlake run transactions --range -1000:" />
+      <Command text={command} />
     </>
   );
 }

@@ -51,7 +51,7 @@ export function ResultView({ result, session }: { readonly result: RunResult; re
       </div>
       {result.isCut && (
         <p class="soft">
-          The query has more than {formatCount(session.maxRows)} rows. tonlake sql --output writes all of them.
+          The query has more than {formatCount(session.maxRows)} rows. {session.writeCommand} writes all of them.
         </p>
       )}
       {view === 'rows' && rows.error !== undefined && <Failed error={rows.error} />}

@@ -7,6 +7,7 @@ export type SuggestedCommand =
   | 'copy'
   | 'follow'
   | 'forget'
+  | 'init'
   | 'job list'
   | 'job run'
   | 'publish iceberg'

@@ -2,6 +2,7 @@ import { basename, extname } from 'node:path';
 import type { Hono } from 'hono';
 import { usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
+import { suggest } from '../core/suggest.ts';
 import { filesOf } from '../jobs/output-files.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
@@ -33,6 +34,7 @@ export function addJobRoutes(app: Hono<UiEnvironment>, places: JobPlaces): void 
     const now = Date.now();
     const found = await files.read(now);
     const jobs: Jobs = {
+      beginCommand: suggest('init'),
       jobs: found.map((each) => jobItem(each, now)),
       runs: await readRuns(warehouse, await pipelinesOf(places)),
     };

@@ -20,7 +20,9 @@ export async function readOverview({ reader, registry }: OpenWarehouse, status: 
   const pipelines = status.pipelines.map((each) => pipelineItem(each, isMapped(registry, each.pipeline)));
   const sum = (of: (item: PipelineItem) => number): number => pipelines.reduce((total, each) => total + of(each), 0);
   const writer = await reader.writer();
+  const { network, warehouse } = status;
   return {
+    beginCommand: suggest('run', registry.playing('counted').pipeline.name, { network, range: '-1000:', warehouse }),
     head: await readHead(reader, status),
     blocks: Math.max(0, ...pipelines.map(({ blocks }) => blocks)),
     ...{ rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes) },

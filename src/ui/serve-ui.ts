@@ -1,6 +1,7 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { formatError, oneLine, TonlakeError, UsageError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import { excerptOf, sqlFault } from '../sql/sql-fault.ts';
 import { guardAccess } from './access.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
@@ -85,6 +86,7 @@ async function sessionOf(options: UiOptions, own: OwnReader): Promise<Session> {
   return own.use(async ({ reader }) => ({
     ...{ version, seconds, memoryMb, allowFiles, maxRows: MAX_ROWS },
     ...{ warehouse: reader.path, network: reader.network, store: reader.kind },
+    writeCommand: suggest('sql', '--output'),
   }));
 }
 

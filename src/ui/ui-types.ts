@@ -10,6 +10,8 @@ export interface Session {
   readonly memoryMb: number;
   readonly maxRows: number;
   readonly allowFiles: boolean;
+  /** The command that writes all rows of a query. */
+  readonly writeCommand: string;
 }
 
 export interface ResultColumn {
@@ -194,6 +196,8 @@ export interface JobItem {
 }
 
 export interface Jobs {
+  /** The command that begins a project with a job. */
+  readonly beginCommand: string;
   readonly jobs: readonly JobItem[];
   /** Newest first. */
   readonly runs: readonly RunItem[];
@@ -253,6 +257,8 @@ export interface WriterItem {
 }
 
 export interface Overview {
+  /** The command that exports the first blocks. */
+  readonly beginCommand: string;
   /** Newest masterchain block that is held. */
   readonly head: { readonly seqno: number; readonly time: string } | null;
   readonly blocks: number;

@@ -75,6 +75,10 @@ describe('a command that a text of the product names', () => {
     ).toEqual([]);
   });
 
+  test('comes from the server, where the page shows it', () => {
+    expect(named('ui', /\.tsx?$/).filter((text) => commandOf(text) !== undefined)).toEqual([]);
+  });
+
   test('has each flag that stands with it', () => {
     const wrong = TEXTS.flatMap((text) => {
       const command = commandOf(text);

@@ -14,7 +14,7 @@ import { addEventRoute } from '../../src/ui/event-route.ts';
 import { OwnReader } from '../../src/ui/own-reader.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import type { UiEnvironment } from '../../src/ui/ui-options.ts';
-import type { Jobs, Overview, RenderedItem, ReportItem, RunDetail } from '../../src/ui/ui-types.ts';
+import type { Jobs, Overview, RenderedItem, ReportItem, RunDetail, Session } from '../../src/ui/ui-types.ts';
 import type { OpenWarehouse } from '../../src/warehouse/query/warehouse-registry.ts';
 import { freshFolder } from '../scratch.ts';
 import { serveWarehouse, Visitor } from './support.ts';
@@ -80,9 +80,11 @@ afterAll(async () => {
 describe('jobs', () => {
   test('are those of the warehouse, with what they write and when they are due; a broken file says what is wrong', async () => {
     const before = Date.now();
-    const { jobs } = await visitor.read<Jobs>('/api/jobs');
+    const { jobs, beginCommand } = await visitor.read<Jobs>('/api/jobs');
+    expect(beginCommand).toBe('tonlake init');
+    expect((await visitor.read<Session>('/api/session')).writeCommand).toBe('tonlake sql --output');
     expect(jobs.map(({ name }) => name)).toEqual(['broken', 'nightly']);
-    expect(jobs[0]?.error).toMatch(/expected a pipeline, got blcks .*broken.yaml:2:13/);
+    expect(jobs[0]?.error).toMatch(/expected a pipeline, got "blcks" .*broken.yaml:2:13/);
     expect(jobs[1]).toMatchObject({
       ...{ doc: 'Every night.', schedule: '15 3 * * * (UTC)', error: null },
       outputs: [join(folder, 'out', 'notes.html'), join(folder, 'out', 'blocks.csv')],
@@ -150,6 +152,9 @@ describe('jobs', () => {
     expect(of(running.id)).toMatchObject({ state: 'running', progress: { done: 5, total: 10 }, range: '1005:1014' });
     expect(of('20260506T031500Z')).toMatchObject({ state: 'killed', progress: null });
     const overview = await visitor.read<Overview>('/api/overview');
+    expect(overview.beginCommand).toMatch(
+      /^tonlake run transactions --network sandbox --range -1000: --warehouse \S+$/,
+    );
     expect(overview.runs[0]?.id).toBe(running.id);
     expect(overview.failures.map(({ state, error }) => [state, error])).toEqual([
       ['killed', null],
