@@ -1,6 +1,7 @@
 import { formatCount } from '../src/core/format.ts';
 import type { BlockSpan, CellDetail } from '../src/ui/ui-types.ts';
 import { Command } from './command.tsx';
+import { DataTable } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { useAnswer } from './use-answer.ts';
 
@@ -62,49 +63,37 @@ export function CellDetails({ chosen: { pipeline, from, to }, version, onClose }
 function Entries({ detail: { entries, entryCount } }: { readonly detail: CellDetail }) {
   if (entries.length === 0) return <p class="soft">No ledger entry has these blocks.</p>;
   return (
-    <div class="scroll" role="region" aria-label="Ledger entries" tabIndex={0}>
+    <>
       {entryCount > entries.length && (
         <p class="soft">
           The newest {entries.length} of {formatCount(entryCount)} entries.
         </p>
       )}
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              entry
-            </th>
-            <th scope="col">blocks</th>
-            <th scope="col">proof</th>
-            <th scope="col">evidence</th>
-            <th scope="col" class="number">
-              requests
-            </th>
-            <th scope="col">committed</th>
+      <DataTable
+        label="Ledger entries"
+        columns={['entry', 'blocks', 'proof', 'evidence', 'requests', 'committed']}
+        numbers={['entry', 'requests']}
+      >
+        {entries.map((entry) => (
+          <tr key={entry.number}>
+            <td class="number">{entry.number}</td>
+            <td class="figure">{entry.spans}</td>
+            <td>{entry.proof}</td>
+            <td>
+              {entry.evidence.map(({ table, rows, keyHash }) => (
+                <div key={table} class="figure" title={`hash of the keys: ${keyHash}`}>
+                  {table} {formatCount(rows)}
+                </div>
+              ))}
+            </td>
+            <td class="number">
+              {formatCount(entry.requests)}
+              {entry.retries > 0 && <span class="soft"> ({formatCount(entry.retries)} retries)</span>}
+            </td>
+            <td class="figure">{entry.committedAt.slice(0, 19).replace('T', ' ')}</td>
           </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={entry.number}>
-              <td class="number">{entry.number}</td>
-              <td class="figure">{entry.spans}</td>
-              <td>{entry.proof}</td>
-              <td>
-                {entry.evidence.map(({ table, rows, keyHash }) => (
-                  <div key={table} class="figure" title={`hash of the keys: ${keyHash}`}>
-                    {table} {formatCount(rows)}
-                  </div>
-                ))}
-              </td>
-              <td class="number">
-                {formatCount(entry.requests)}
-                {entry.retries > 0 && <span class="soft"> ({formatCount(entry.retries)} retries)</span>}
-              </td>
-              <td class="figure">{entry.committedAt.slice(0, 19).replace('T', ' ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </DataTable>
+    </>
   );
 }

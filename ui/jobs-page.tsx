@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { formatDuration } from '../src/core/format.ts';
 import type { JobItem, Jobs, RunItem } from '../src/ui/ui-types.ts';
 import { Command } from './command.tsx';
+import { DataTable } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
 import { RunView } from './run-view.tsx';
@@ -71,24 +72,11 @@ interface JobTableProps {
 
 function JobTable({ jobs, runs, now }: JobTableProps) {
   return (
-    <div class="scroll" role="region" aria-label="Jobs" tabIndex={0}>
-      <table class="stack">
-        <thead>
-          <tr>
-            <th scope="col">job</th>
-            <th scope="col">last run</th>
-            <th scope="col">next due</th>
-            <th scope="col">schedule</th>
-            <th scope="col">writes</th>
-          </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => (
-            <JobRow key={job.file} job={job} last={runs.find((run) => run.job === job.name)} now={now} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label="Jobs" class="stack" columns={['job', 'last run', 'next due', 'schedule', 'writes']}>
+      {jobs.map((job) => (
+        <JobRow key={job.file} job={job} last={runs.find((run) => run.job === job.name)} now={now} />
+      ))}
+    </DataTable>
   );
 }
 
@@ -153,45 +141,34 @@ function Runs({ runs, now }: { readonly runs: readonly RunItem[]; readonly now: 
           </label>
         )}
       </div>
-      <div class="scroll" role="region" aria-label="Runs" tabIndex={0}>
-        <table class="runs-table stack">
-          <thead>
-            <tr>
-              <th scope="col">run</th>
-              <th scope="col">state</th>
-              <th scope="col">range</th>
-              <th scope="col">began</th>
-              <th scope="col" class="number">
-                took
-              </th>
-              <th scope="col">what went wrong</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.slice(0, count).map((run) => (
-              <tr key={`${run.job} ${run.id}`}>
-                <th scope="row">
-                  <a href={runLink(run)}>
-                    {run.job} {run.due.slice(0, 16).replace('T', ' ')}
-                  </a>
-                </th>
-                <td>
-                  <RunState state={run.state} />
-                  {run.attempts > 1 && <span class="soft"> attempt {run.attempts}</span>}
-                </td>
-                <td class="figure" data-label="blocks">
-                  {run.range}
-                </td>
-                <td class="soft when">{ago(run.startedAt ?? run.due, now)}</td>
-                <td class="number" data-label="took">
-                  {run.seconds === null ? '' : formatDuration(run.seconds)}
-                </td>
-                <td class="error">{run.error}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label="Runs"
+        class="runs-table stack"
+        columns={['run', 'state', 'range', 'began', 'took', 'what went wrong']}
+        numbers={['took']}
+      >
+        {shown.slice(0, count).map((run) => (
+          <tr key={`${run.job} ${run.id}`}>
+            <th scope="row">
+              <a href={runLink(run)}>
+                {run.job} {run.due.slice(0, 16).replace('T', ' ')}
+              </a>
+            </th>
+            <td>
+              <RunState state={run.state} />
+              {run.attempts > 1 && <span class="soft"> attempt {run.attempts}</span>}
+            </td>
+            <td class="figure" data-label="blocks">
+              {run.range}
+            </td>
+            <td class="soft when">{ago(run.startedAt ?? run.due, now)}</td>
+            <td class="number" data-label="took">
+              {run.seconds === null ? '' : formatDuration(run.seconds)}
+            </td>
+            <td class="error">{run.error}</td>
+          </tr>
+        ))}
+      </DataTable>
       {shown.length > count && (
         <p>
           <button type="button" onClick={() => setCount(count * 4)}>

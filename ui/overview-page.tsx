@@ -3,6 +3,7 @@ import type { Coverage, FillItem, Overview, PipelineItem, RunItem } from '../src
 import { ActivityCharts } from './activity.tsx';
 import { Command } from './command.tsx';
 import { Swatch } from './coverage-page.tsx';
+import { DataTable } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
 import { ago, useNow } from './times.ts';
@@ -121,52 +122,37 @@ function Pipelines({ pipelines, coverage, now }: PipelinesProps) {
   const ofBlocks = pipelines.filter(({ blocks, name }) => blocks > 0 || strips.has(name));
   const others = pipelines.filter((each) => !ofBlocks.includes(each));
   const table = (items: readonly PipelineItem[], title: string) => (
-    <div class="scroll" role="region" aria-label={title} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {['pipeline', 'state', ...(items === ofBlocks ? ['blocks'] : [])].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-            {['rows', 'size'].map((name) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-            <th scope="col">last commit</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((each) => (
-            <tr key={each.name}>
-              <th scope="row">
-                <a href="/coverage">{each.name}</a>
-              </th>
-              <td>
-                <State item={each} />
-              </td>
-              {items === ofBlocks && (
-                <td class="strip">
-                  <span class="figure">{formatCount(each.blocks)}</span>
-                  <span class="map-cells">
-                    {strips.get(each.name)?.map((cell) => (
-                      <Swatch key={cell.from} cell={cell} />
-                    ))}
-                  </span>
-                </td>
-              )}
-              <td class="number">{formatCount(each.rows)}</td>
-              <td class="number">{each.bytes === 0 ? '' : formatBytes(each.bytes)}</td>
-              <td class="soft when" title={each.lastCommit ?? ''}>
-                {each.lastCommit === null ? 'never' : ago(each.lastCommit, now)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      label={title}
+      columns={['pipeline', 'state', ...(items === ofBlocks ? ['blocks'] : []), 'rows', 'size', 'last commit']}
+      numbers={['rows', 'size']}
+    >
+      {items.map((each) => (
+        <tr key={each.name}>
+          <th scope="row">
+            <a href="/coverage">{each.name}</a>
+          </th>
+          <td>
+            <State item={each} />
+          </td>
+          {items === ofBlocks && (
+            <td class="strip">
+              <span class="figure">{formatCount(each.blocks)}</span>
+              <span class="map-cells">
+                {strips.get(each.name)?.map((cell) => (
+                  <Swatch key={cell.from} cell={cell} />
+                ))}
+              </span>
+            </td>
+          )}
+          <td class="number">{formatCount(each.rows)}</td>
+          <td class="number">{each.bytes === 0 ? '' : formatBytes(each.bytes)}</td>
+          <td class="soft when" title={each.lastCommit ?? ''}>
+            {each.lastCommit === null ? 'never' : ago(each.lastCommit, now)}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   );
   return (
     <section>

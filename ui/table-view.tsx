@@ -2,6 +2,7 @@ import { Fragment } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { formatBytes, formatCount } from '../src/core/format.ts';
 import type { Cell, ResultColumn, TableColumn, TableDetail } from '../src/ui/ui-types.ts';
+import { DataTable } from './data-table.tsx';
 import { Grid, rowCount } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
 import { ProfileButton } from './profile.tsx';
@@ -82,23 +83,11 @@ function Facts({ table }: { readonly table: TableDetail }) {
 
 function Columns({ table }: { readonly table: TableDetail }) {
   return (
-    <div class="scroll" role="region" aria-label="Columns" tabIndex={0}>
-      <table class="columns stack">
-        <thead>
-          <tr>
-            <th scope="col">column</th>
-            <th scope="col">type</th>
-            <th scope="col">meaning</th>
-            <th scope="col">values</th>
-          </tr>
-        </thead>
-        <tbody>
-          {table.columns.map((column) => (
-            <ColumnRow key={column.name} table={table} column={column} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <DataTable label="Columns" class="columns stack" columns={['column', 'type', 'meaning', 'values']}>
+      {table.columns.map((column) => (
+        <ColumnRow key={column.name} table={table} column={column} />
+      ))}
+    </DataTable>
   );
 }
 
@@ -149,42 +138,31 @@ function Sample({ name }: { readonly name: string }) {
 function Files({ table }: { readonly table: TableDetail }) {
   const { newestFiles, files } = table;
   return (
-    <div class="scroll" role="region" aria-label="Files" tabIndex={0}>
+    <>
       {files !== null && files > newestFiles.length && (
         <p class="soft">
           The newest {newestFiles.length} of {formatCount(files)}.
         </p>
       )}
-      <table class="stack">
-        <thead>
-          <tr>
-            <th scope="col">file</th>
-            <th scope="col" class="number">
-              rows
-            </th>
-            <th scope="col" class="number">
-              size
-            </th>
-            <th scope="col" class="number">
-              ledger entry
-            </th>
+      <DataTable
+        label="Files"
+        class="stack"
+        columns={['file', 'rows', 'size', 'ledger entry']}
+        numbers={['rows', 'size', 'ledger entry']}
+      >
+        {newestFiles.map(({ path, rows, bytes, entry }) => (
+          <tr key={path}>
+            <td class="mono">{path}</td>
+            <td class="number" data-label="rows">
+              {formatCount(rows)}
+            </td>
+            <td class="number">{formatBytes(bytes)}</td>
+            <td class="number" data-label="entry">
+              {formatCount(entry)}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {newestFiles.map(({ path, rows, bytes, entry }) => (
-            <tr key={path}>
-              <td class="mono">{path}</td>
-              <td class="number" data-label="rows">
-                {formatCount(rows)}
-              </td>
-              <td class="number">{formatBytes(bytes)}</td>
-              <td class="number" data-label="entry">
-                {formatCount(entry)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </DataTable>
+    </>
   );
 }
