@@ -1,4 +1,5 @@
 import { usage } from './errors.ts';
+import { failedWith } from './failed-with.ts';
 
 /**
  * What to throw when a package could not be loaded that only some commands need, and npm does not install by itself
@@ -9,8 +10,7 @@ import { usage } from './errors.ts';
  * @param use what they are for: `PostgreSQL`
  */
 export function notInstalled(error: unknown, packages: string, use: string): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') return error;
+  if (!failedWith(error, 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND')) return error;
   return usage(`an installed client of ${use}`, 'none', {
     ...{ code: 'not-installed', cause: error },
     hint: `npm install ${packages}, with --global if tonlake is`,

@@ -2,12 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { link, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { failedWith } from '../core/failed-with.ts';
 import { makeFolders } from './make-folders.ts';
-
-/** True if a system call failed with one of these codes. */
-export function failedWith(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
-}
 
 /** True if a link failed because the file system has no hard links, such as exFAT and some network shares. */
 export function lacksLinks(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { failedWith } from '../core/failed-with.ts';
 
 // Node's recursive mkdir hangs, and ignores signals, if a parent exists but cannot contain folders, such as /proc.
 
@@ -15,14 +16,14 @@ export async function makeFolders(path: string): Promise<string | undefined> {
     await mkdir(path);
     return path;
   } catch (error) {
-    if (isMissingParent(error, path)) {
+    if (failedWith(error, 'ENOENT') && dirname(path) !== path) {
       const first = await makeFolders(dirname(path));
       await mkdir(path).catch(unless(() => isFolder(path)));
       return first ?? path;
     }
     if (!(await isFolder(path))) throw error;
     // A call that failed may have made it all the same.
-    return isThere(error) ? undefined : path;
+    return failedWith(error, 'EEXIST') ? undefined : path;
   }
 }
 
@@ -31,7 +32,7 @@ export function makeFoldersSync(path: string, mode?: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    if (isMissingParent(error, path)) {
+    if (failedWith(error, 'ENOENT') && dirname(path) !== path) {
       makeFoldersSync(dirname(path), mode);
       makeOneSync(path, mode);
     } else if (!isFolderSync(path)) throw error;
@@ -47,24 +48,12 @@ function makeOneSync(path: string, mode: number | undefined): void {
   }
 }
 
-function isMissingParent(error: unknown, path: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT' && dirname(path) !== path;
-}
-
-function isThere(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
-}
-
-function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
-}
-
 /** @throws what says nothing about the path, as a fault of the disk */
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isDirectory(),
     (error) => {
-      if (isAbsent(error)) return false;
+      if (failedWith(error, 'ENOENT', 'ENOTDIR')) return false;
       throw error;
     },
   );

@@ -3,8 +3,8 @@ import { readFile, readlink, statfs } from 'node:fs/promises';
 import { hostname, uptime } from 'node:os';
 import { promisify } from 'node:util';
 import * as z from 'zod';
+import { failedWith } from '../core/failed-with.ts';
 import { present } from '../core/present.ts';
-import { failedWith } from './disk.ts';
 
 /** Identifies a process, as opposed to a later one with the same pid or one in another container. */
 export const markSchema = z.object({

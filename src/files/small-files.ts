@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { failedWith, ifAny } from './disk.ts';
+import { failedWith } from '../core/failed-with.ts';
+import { ifAny } from './disk.ts';
 
 /** Number of files read before choosing how to read the others. */
 const PROBE = 32;

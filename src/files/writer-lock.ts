@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Effects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
-import { failedWith, ifAny, lacksLinks, listFolder, writeSynced } from './disk.ts';
+import { failedWith } from '../core/failed-with.ts';
+import { ifAny, lacksLinks, listFolder, writeSynced } from './disk.ts';
 import { markSchema, readFate, readMark } from './process-liveness.ts';
 
 /** Attempts and pauses for reading an empty lock file again. */

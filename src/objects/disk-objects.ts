@@ -1,16 +1,8 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { realEffects } from '../core/effects.ts';
-import {
-  failedWith,
-  ifAny,
-  listFolder,
-  makeFolder,
-  putIfAbsent,
-  stateOf,
-  syncPath,
-  writeSynced,
-} from '../files/disk.ts';
+import { failedWith } from '../core/failed-with.ts';
+import { ifAny, listFolder, makeFolder, putIfAbsent, stateOf, syncPath, writeSynced } from '../files/disk.ts';
 import { SmallFiles } from '../files/small-files.ts';
 import type { ObjectEntry, WarehouseObjects } from './object-store.ts';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
+import { failedWith } from '../core/failed-with.ts';
 import { rpsValue } from '../core/option-value.ts';
 import { readYaml } from '../core/yaml.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
@@ -77,9 +78,7 @@ function readIfAny(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR', 'EACCES'].includes(String(error.code))) {
-      return undefined;
-    }
+    if (failedWith(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return undefined;
     throw error;
   }
 }

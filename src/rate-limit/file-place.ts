@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { type Environment, stateDirectory } from '../core/environment.ts';
 import { oneLine, SourceError } from '../core/errors.ts';
+import { failedWith } from '../core/failed-with.ts';
 import { makeFoldersSync } from '../files/make-folders.ts';
 import type { Secret } from '../http/secret.ts';
 import { freshLimit, type Limit, parseLimit } from './limit.ts';
@@ -116,7 +117,7 @@ function readLatest(folder: string, known: Version): Version {
       return { number, limit: limit ?? known.limit };
     } catch (error) {
       // Another process has replaced it meanwhile.
-      if (!hasCode(error, 'ENOENT')) throw error;
+      if (!failedWith(error, 'ENOENT')) throw error;
     }
   }
 }
@@ -140,15 +141,11 @@ function linkNew(draft: string, path: string, text: string): boolean {
     linkSync(draft, path);
     return true;
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
+    if (failedWith(error, 'EEXIST')) return false;
     throw error;
   } finally {
     rmSync(draft, { force: true });
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 function usable<T>(work: () => T): T {

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { MartError } from '../core/errors.ts';
+import { failedWith } from '../core/failed-with.ts';
 import type { SelectedColumn } from '../declare/selected-table.ts';
-import { failedWith } from '../files/disk.ts';
 import { shippedFolder, shownPath } from './shipped-queries.ts';
 
 /** A file with one select and a header of comments. */

@@ -1,6 +1,7 @@
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { clearFolder, failedWith, ifAny, listFolder, makeFolder, syncPath } from '../../files/disk.ts';
+import { failedWith } from '../../core/failed-with.ts';
+import { clearFolder, ifAny, listFolder, makeFolder, syncPath } from '../../files/disk.ts';
 import { takeAll } from '../../files/file-failure.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { Instance } from '../../sql/instance.ts';

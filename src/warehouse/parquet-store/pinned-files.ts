@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import { link, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { realEffects } from '../../core/effects.ts';
-import { failedWith, ifAny, lacksLinks, makeFolder } from '../../files/disk.ts';
+import { failedWith } from '../../core/failed-with.ts';
+import { ifAny, lacksLinks, makeFolder } from '../../files/disk.ts';
 
 /**
  * Each data file has two hard links: `tables/...` for programs that read a folder, and `pinned/...` for catalogs and lists of files. A

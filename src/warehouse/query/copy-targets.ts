@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { usage } from '../../core/errors.ts';
-import { failedWith } from '../../files/disk.ts';
+import { failedWith } from '../../core/failed-with.ts';
 import { isLocalPath } from '../../files/local-path.ts';
 import { splitStatements } from '../../sql/statements.ts';
 import { closingOf, type Token, textOf, tokensOf } from '../../sql/tokens.ts';
