@@ -246,16 +246,18 @@ test('catalogs that one process makes know the tables of their own warehouses al
     const { rows } = await database.query(
       "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main' ORDER BY ALL",
     );
-    expect((await database.query('FROM _commits')).rows).toEqual([]);
+    for (const view of ['_commits', '_coverage', '_freshness'])
+      expect((await database.query(`FROM ${view}`)).rows).toEqual([]);
     expect((await database.query('SELECT ton(1500000000)')).rows).toHaveLength(1);
     database.close();
     return rows.flat();
   };
   const other = { ...items, name: 'others' };
+  const states = ['_commits', '_coverage', '_freshness'];
   for (const _turn of [1, 2]) {
-    expect(await viewsOf([items])).toEqual(['_commits', 'items']);
-    expect(await viewsOf([items, parts])).toEqual(['_commits', 'items', 'parts']);
-    expect(await viewsOf([other])).toEqual(['_commits', 'others']);
+    expect(await viewsOf([items])).toEqual([...states, 'items']);
+    expect(await viewsOf([items, parts])).toEqual([...states, 'items', 'parts']);
+    expect(await viewsOf([other])).toEqual([...states, 'others']);
   }
 });
 

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type Effects, realEffects } from '../../src/core/effects.ts';
+import type { PipelineDef } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { open } from '../../src/library/open.ts';
@@ -10,6 +12,8 @@ import { stateViews } from '../../src/warehouse/query/state-relations.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
+import { items } from './tables.ts';
+import { commitItems, freshPath, openTestStore } from './warehouses.ts';
 
 describe.each(['w', 'w.duckdb'])('SQL over %s', (name) => {
   const warehouse = join(freshFolder(), name);
@@ -60,6 +64,33 @@ describe.each(['w', 'w.duckdb'])('SQL over %s', (name) => {
       "select distinct state, reason, span_from, span_to from _coverage where relation = 'messages' and state <> 'proven'";
     expect(await askFile(gone)).toEqual([['missing', 'forgotten', 1020n, 1024n]]);
   });
+});
+
+test('a DuckDB file writes them at most a twentieth of the time, at once when rows leave, and in the end', async () => {
+  const path = freshPath('duckdb');
+  let now = 0;
+  // Each look at the clock takes a second, and each writing of the views so long.
+  const effects: Effects = { ...realEffects, monotonic: () => (now += 1000) };
+  const pipeline = { name: 'items', version: 1, tables: [items], walk: { kind: 'window' } } as unknown as PipelineDef;
+  const store = await openTestStore(path, { effects, pipelines: [pipeline] });
+  const shown = async () => {
+    const { rows } = await store.query("select max(span_to)::INTEGER from _coverage where relation = 'items'");
+    return rows[0]?.[0];
+  };
+  const first = await commitItems(store, 0, 9);
+  expect(await shown()).toBe(9);
+  await commitItems(store, 10, 19);
+  expect(await shown()).toBe(9);
+  now += 20_000;
+  await commitItems(store, 20, 29);
+  expect(await shown()).toBe(29);
+  await commitItems(store, 0, 9, { supersedes: [first.id] });
+  await commitItems(store, 30, 39);
+  expect(await shown()).toBe(29);
+  await store.close();
+  const database = await Database.open(path, { access_mode: 'READ_ONLY' });
+  expect((await database.query('select max(span_to)::INTEGER from _coverage')).rows).toEqual([[39]]);
+  database.close();
 });
 
 test('20,000 entries are one range of each table, in a view of a few kilobytes', async () => {

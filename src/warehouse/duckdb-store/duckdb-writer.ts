@@ -82,6 +82,9 @@ interface OpenedFile {
   readonly entries: Entries;
 }
 
+/** Minimum pause between two writings of the views of states, as a multiple of the time that the last one took. */
+const STATES_PAUSE = 20;
+
 class DuckdbWriter implements Writer {
   readonly kind = 'duckdb';
   readonly path: string;
@@ -93,6 +96,8 @@ class DuckdbWriter implements Writer {
   readonly #database: Database;
   readonly #readers: Database;
   readonly #queries = new PQueue({ concurrency: 1 });
+  /** When the views of states were written, how long that took, and whether they show all commits. */
+  #states = { writtenAt: Number.NEGATIVE_INFINITY, tookMs: 0, areCurrent: true };
   /** Days and entry numbers of the rows in force that were read so far, by table, in order of the numbers. */
   readonly #days = new Map<string, readonly (readonly [date: string, entry: number])[]>();
 
@@ -159,12 +164,28 @@ class DuckdbWriter implements Writer {
         await step('insert entry');
         await insertEntry(this.#database, entry);
       }
-      await this.#database.run(stateViews(this.#heldWith(drafted.map(({ entry }) => entry))).join(';\n'));
+      if (this.#areStatesDue(drafted)) await this.#writeStates(drafted.map(({ entry }) => entry));
+      else this.#states.areCurrent = false;
       await step('commit');
     };
     await this.#database.withMemory(() => this.#database.transaction(write));
     for (const { entry } of drafted) this.entries.add(entry);
     return drafted.length;
+  }
+
+  /** The states of many entries take longer than a small commit. Rows that leave do not wait: no state may name them. */
+  #areStatesDue(drafted: readonly DraftedEntry[]): boolean {
+    const { writtenAt, tookMs } = this.#states;
+    const isAddition = drafted.every(({ entry }) => entry.supersedes.length === 0);
+    return !isAddition || this.#options.effects.monotonic() - writtenAt >= STATES_PAUSE * tookMs;
+  }
+
+  async #writeStates(added: readonly LedgerEntry[] = []): Promise<void> {
+    const { effects } = this.#options;
+    const startedAt = effects.monotonic();
+    await this.#database.run(stateViews(this.#heldWith(added)).join(';\n'));
+    const writtenAt = effects.monotonic();
+    this.#states = { writtenAt, tookMs: writtenAt - startedAt, areCurrent: true };
   }
 
   /** What the ledger will be after a commit. */
@@ -195,6 +216,7 @@ class DuckdbWriter implements Writer {
     await takeAll([
       () => this.instance.close(),
       () => this.#readers.disconnect(),
+      () => this.#states.areCurrent || guarded(`warehouse ${this.path}`, () => this.#writeStates()),
       () => guarded(`warehouse ${this.path}`, () => this.#database.run('CHECKPOINT')),
       () => this.#database.close(),
       () => rm(this.staging.stagingPath, { recursive: true, force: true }),
