@@ -20,6 +20,17 @@ async function makeWarehouse(spans: number, kind: 'parquet' | 'duckdb' = 'parque
   return path;
 }
 
+async function ledgerOf(path: string): Promise<readonly LedgerEntry[]> {
+  const reader = await openReader(path, tables);
+  return reader.ledger().finally(() => reader.close());
+}
+
+/** Files of items where programs without tonlake find them. */
+async function shownIn(path: string): Promise<readonly string[]> {
+  const all = await readdir(join(path, 'tables/items'), { recursive: true });
+  return all.filter((name) => name.endsWith('.parquet'));
+}
+
 describe('compact', () => {
   test('makes one entry of neighbouring spans, with the same rows, evidence and requests', async () => {
     const path = await makeWarehouse(12);
@@ -76,20 +87,21 @@ describe('compact', () => {
     await store.close();
     const before = await hashes(path);
     const filesOf = async () => {
-      const reader = await openReader(path, tables);
-      const files = (await reader.ledger()).flatMap((entry) => entry.tables['items']?.files ?? []);
-      await reader.close();
+      const files = (await ledgerOf(path)).flatMap((entry) => entry.tables['items']?.files ?? []);
       return files.sort((a, b) => (dateIn(a.path) ?? '').localeCompare(dateIn(b.path) ?? ''));
     };
     const [first, , , last] = await filesOf();
     expect(await compact(path)).toMatchObject({ merged: 1, entries: { after: 1 } });
+    // A repair sets a damaged entry aside, and takes what is sound of it.
+    const aside = new Set((await ledgerOf(path)).map(({ id }) => id));
+    await (await openTestStore(path, { setAside: aside })).close();
+    expect(await shownIn(path)).toHaveLength(3);
     for (const graceMs of [1000, 0]) {
       await (await openTestStore(path, { graceMs })).close();
       const [one, merged, other] = await filesOf();
       expect([one?.path, other?.path]).toEqual([first?.path, last?.path]);
       expect(merged?.rows).toBe(15);
-      const shown = await readdir(join(path, 'tables/items'), { recursive: true });
-      expect(shown.filter((name) => name.endsWith('.parquet'))).toHaveLength(3);
+      expect(await shownIn(path)).toHaveLength(3);
       expect(await hashes(path)).toEqual(before);
     }
   });

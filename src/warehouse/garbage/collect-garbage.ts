@@ -42,7 +42,9 @@ export async function clearFiles(
   }
   const { tables, pinned } = layoutOf(warehouse);
   const [shown, steady] = [new Set(await listFiles(tables)), new Set(await listFiles(pinned))];
-  for (const path of superseded) if (shown.has(path) && !needed.has(path)) await retireFile(warehouse, path);
+  for (const path of superseded) {
+    if (shown.has(path) && !needed.has(path) && !aside.has(path)) await retireFile(warehouse, path);
+  }
   const found = [...new Set([...shown, ...steady])];
   const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
   // Even if the lock failed: what another process has committed meanwhile stays.
