@@ -58,7 +58,8 @@ describe('rates against a server with a bucket of one second', () => {
             });
             expect(usedShare(sent, limit, 30_000, 90_000)).toBeGreaterThanOrEqual(0.9);
             expect(refusedShare(sent)).toBeLessThanOrEqual(0.01);
-            expect(after.auto?.found).toBeGreaterThanOrEqual(limit * 0.95);
+            // The last refusal may have been a moment ago.
+            expect(after.auto?.found).toBeGreaterThanOrEqual(limit * 0.9);
             expect(after.auto?.found).toBeLessThanOrEqual(limit * 1.03);
           },
         ),
