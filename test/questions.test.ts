@@ -51,16 +51,6 @@ test.each(names)('%s has an answer', async (name) => {
   answers.set(name, stdout);
 });
 
-test('the report of a jetton has its holders by day', async () => {
-  const ask = async (...words: string[]) => (await tonlake([...words, '--network', 'sandbox'], { cwd: folder })).stdout;
-  const busiest = `select jetton_master, string_agg(block_date || ',' || holder_count, chr(10) order by block_date) as days
-    from jetton_holders_daily group by jetton_master order by count(*) desc, jetton_master limit 1`;
-  const [{ jetton_master, days }] = JSON.parse(await ask('sql', busiest, '--format', 'json'));
-  expect(days).toMatch(/^2026-05-01,\d+\n2026-05-02,\d+$/);
-  const report = await ask('report', 'jetton', '--param', `jetton=${jetton_master}`, '--format', 'csv');
-  expect(report).toContain(`# holders_by_day\nday,holders\n${days}\n`);
-});
-
 test('docs/questions.md has these answers', async () => {
   const parts = [HEAD];
   for (const name of names) {
