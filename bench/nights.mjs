@@ -1,85 +1,108 @@
-// What each night costs as a warehouse grows: checks and marts over a day of new blocks, after few nights and after many.
-//   npm run build && node bench/nights.mjs [--nights 40] [--blocks 60] [--write]
-// A sandbox network with one request per masterchain block or less; nothing else runs in the process while a step is measured.
-import { readFileSync } from 'node:fs';
+// What each night costs as a warehouse grows: the commands of a nightly job after few nights, and after many.
+//   npm run build && node bench/nights.mjs [--nights 400] [--blocks 12] [--place folder|bucket] [--write]
+// Every night runs all commands. Nights that are measured run each in a process of its own; one process runs those of all other nights. The
+// sandbox network is in this process. A bucket needs versitygw (TONLAKE_VERSITYGW) and DuckDB's extensions (TONLAKE_DUCKDB_EXTENSIONS).
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { run } from '../dist/src/export/run.js';
-import { buildMarts } from '../dist/src/marts/build-marts.js';
-import { runChecks } from '../dist/src/marts/run-checks.js';
 import { startSandbox } from '../dist/src/sandbox/index.js';
-import { scratch } from './lib/process.mjs';
+import { accessTo, startObjectStore, startRelay } from './lib/object-store.mjs';
+import { cli, must, scratch } from './lib/process.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
   options: {
-    nights: { type: 'string', default: '40' },
-    blocks: { type: 'string', default: '60' },
+    nights: { type: 'string', default: '400' },
+    blocks: { type: 'string', default: '12' },
+    place: { type: 'string', default: 'folder' },
     write: { type: 'boolean', default: false },
   },
 });
 const nights = Number(values.nights);
 const blocks = Number(values.blocks);
 const DAY_MS = 86_400_000;
-/** Nights whose medians are compared: these early ones, and as many at the end. */
-const EARLY = [4, 5, 6];
+/** Nights whose medians are compared: the three that end with each of these. */
+const [early, late] = [Math.min(20, nights >> 1), nights];
+const isOf = (night, last) => night > last - 3 && night <= last;
+const MARTS = ['accounts', 'latest_balances', 'transactions_daily', 'messages_by_opcode_daily', 'balances_history'];
 
-const warehouse = join(scratch(), 'w');
-const sandbox = await startSandbox({ blocks: blocks * (nights + 1), blockTimeMs: DAY_MS / blocks });
-const steps = {
-  'tonlake test': () => runChecks(warehouse),
-  'tonlake test --all': () => runChecks(warehouse, { all: true }),
-  'build accounts latest_balances': () => buildMarts(warehouse, { names: ['accounts', 'latest_balances'] }),
-  'the same, --full': () => buildMarts(warehouse, { names: ['accounts', 'latest_balances'], full: true }),
-};
-const measured = Object.fromEntries(Object.keys(steps).map((name) => [name, []]));
+const folder = scratch();
+const sandbox = await startSandbox({ blocks: blocks * (nights + 2), blockTimeMs: DAY_MS / blocks });
+const { warehouse, env, requests } = await openPlace();
+const verifying = { network: sandbox.url, warehouse, verify: true };
+writeFileSync(join(folder, 'verify.yaml'), JSON.stringify(verifying));
 
+/** The commands of a night, in their order. */
+const commandsOf = (range) => ({
+  run: ['run', 'transactions', '--network', sandbox.url, '--range', range, '--warehouse', warehouse],
+  compact: ['compact', '--warehouse', warehouse],
+  'job run (verify: true)': ['job', 'run', 'verify.yaml'],
+  [`build (${MARTS.length} marts)`]: ['build', ...MARTS, '--warehouse', warehouse],
+  test: ['test', '--warehouse', warehouse],
+  'publish iceberg': ['publish', 'iceberg', '--warehouse', warehouse],
+  status: ['status', '--warehouse', warehouse],
+});
+
+const measured = [];
+const worker = fork(new URL('./lib/commands.mjs', import.meta.url), {
+  cwd: folder,
+  env: { ...process.env, ...env },
+  stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+});
+let said = '';
+worker.stderr.setEncoding('utf8').on('data', (text) => (said = `${said}${text}`.slice(-2000)));
+process.once('exit', () => worker.kill());
 try {
   for (let night = 1; night <= nights; night++) {
     const from = 1 + (night - 1) * blocks;
-    const range = `${from}:${from + blocks - 1}`;
-    const isRead = EARLY.includes(night) || night > nights - EARLY.length;
-    await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse });
-    // The steps of the night before a measured one leave a single night to the next.
-    const isDue = isRead || night === EARLY[0] - 1 || night === nights - EARLY.length;
-    for (const [name, step] of isDue ? Object.entries(steps) : []) {
-      if (!isRead && (name.includes('--all') || name.includes('--full'))) continue;
-      const cost = await costOf(step);
-      if (isRead) measured[name].push({ night, ...cost });
+    for (const [name, args] of Object.entries(commandsOf(`${from}:${from + blocks - 1}`))) {
+      if (isOf(night, early) || isOf(night, late)) {
+        const before = requests();
+        const { cpu, peakMb } = await must(process.execPath, [cli, ...args], { cwd: folder, env });
+        measured.push({ name, night, cpu, peakMb, requests: requests() - before });
+      } else {
+        worker.send(args);
+        const [code] = await once(worker, 'message');
+        if (code !== 0) throw new Error(`night ${night}: tonlake ${args.join(' ')} ended with ${code}: ${said}`);
+      }
     }
-    process.stderr.write(`night ${night} of ${nights}\n`);
+    if (night % 20 === 0) process.stderr.write(`night ${night} of ${nights}\n`);
   }
 } finally {
+  worker.kill();
   await sandbox.close();
 }
 
-const rows = Object.entries(measured).map(([name, all]) => {
-  const of = (isEarly, what) =>
-    median(all.filter(({ night }) => EARLY.includes(night) === isEarly).map((each) => each[what]));
-  const [early, late] = ['cpu', 'bytes'].map((what) => [of(true, what), of(false, what)]);
-  return {
-    '': `\`${name}\``,
-    'CPU s, early': round(early[0]),
-    'CPU s, late': round(early[1]),
-    ratio: round(early[1] / early[0], 1),
-    'MB read, early': round(late[0] / 1e6, 1),
-    'MB read, late': round(late[1] / 1e6, 1),
-    'ratio of bytes': round(late[1] / late[0], 1),
-  };
+const figures = [
+  ['CPU s', 'cpu', 2],
+  ['peak MB', 'peakMb', 0],
+  ...(values.place === 'bucket' ? [['requests', 'requests', 0]] : []),
+];
+const rows = Object.keys(commandsOf('')).map((name) => {
+  const row = { '': `\`${name}\`` };
+  for (const [title, what, digits] of figures) {
+    const [before, after] = [early, late].map((last) =>
+      median(measured.filter((each) => each.name === name && isOf(each.night, last)).map((each) => each[what])),
+    );
+    row[`${title}, night ${early}`] = round(before, digits);
+    row[`${title}, night ${late}`] = round(after, digits);
+    row[`ratio of ${title}`] = round(after / before, 2);
+  }
+  return row;
 });
 publish(
   'nights',
-  `Nights of ${count(blocks)} blocks; early: 4 to 6, late: the last three of ${nights}; medians.\n\n${table(rows)}`,
+  `A ${values.place}; nights of ${count(blocks)} blocks, all commands each night; medians of three nights.\n\n${table(rows)}`,
+  { section: `nights-${values.place}` },
 );
 
-/** CPU and bytes that a step reads, of files and pipes. */
-async function costOf(step) {
-  const [cpu, bytes] = [process.cpuUsage(), readBytes()];
-  await step();
-  const { user, system } = process.cpuUsage(cpu);
-  return { cpu: (user + system) / 1e6, bytes: readBytes() - bytes };
-}
-
-function readBytes() {
-  return Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1] ?? 0);
+/** Where the warehouse is, what commands need to get there, and how many requests its object store has had. */
+async function openPlace() {
+  if (values.place === 'folder') return { warehouse: join(folder, 'w'), env: {}, requests: () => 0 };
+  const port = await startObjectStore('versitygw', join(folder, 's3'), 48_741);
+  let seen = 0;
+  const relay = await startRelay(port, { see: () => void seen++ });
+  return { warehouse: 's3://lake/w', env: accessTo(relay), requests: () => seen };
 }
