@@ -183,9 +183,10 @@ async function planWork(
   if (part.scope === 'rows') return planRows(context, name, part);
   const isDaily = part.scope === 'day';
   const slices = await readSlices(store, { inputs: part.inputs, isDaily }, dated);
+  const commits = part.readsCommits ? committedSpans(store.ledger()) : undefined;
   const stamps = slices.map((slice) => {
-    const day = slice.date;
-    return { day, seen: part.readsCommits ? stampOf(part, slice, commitsOf(context, day)) : stampOf(part, slice) };
+    const told = commits === undefined ? [] : [spansWithin(commits, context.days.get(slice.date ?? ''))];
+    return { day: slice.date, seen: stampOf(part, slice, ...told) };
   });
   if (isDaily) {
     const days = new Set(stamps.map(({ day }) => day));
@@ -214,18 +215,25 @@ async function planWork(
     });
 }
 
-/** What the ledger says of the blocks of a day, however its entries are merged. */
-function commitsOf({ store, days }: CheckContext, day: string | undefined): readonly unknown[] {
-  const blocks = day === undefined ? undefined : days.get(day);
-  const of = groupBy(
-    store.ledger().filter(({ mart }) => mart === undefined),
+/** Blocks by what the ledger says of them, however its entries are merged. */
+type CommittedSpans = readonly (readonly [kind: string, spans: readonly Span[]])[];
+
+function committedSpans(ledger: readonly LedgerEntry[]): CommittedSpans {
+  const kinds = groupBy(
+    ledger.filter(({ mart }) => mart === undefined),
     ({ pipeline, verdict, proof, scope }) => JSON.stringify([pipeline, verdict, proof, scope]),
   );
-  return [...of]
+  return [...kinds]
     .map(([kind, entries]) => [kind, unionSpans(entries.flatMap(spansOf))] as const)
-    .map(([kind, spans]) => [kind, blocks === undefined ? spans : intersectSpans(spans, [blocks])] as const)
-    .filter(([, spans]) => spans.length > 0)
     .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Those of a day; all if its blocks are not known. */
+function spansWithin(commits: CommittedSpans, blocks: Span | undefined): CommittedSpans {
+  if (blocks === undefined) return commits;
+  return commits
+    .map(([kind, spans]) => [kind, intersectSpans(spans, [blocks])] as const)
+    .filter(([, spans]) => spans.length > 0);
 }
 
 /** Rows of new entries, and those that were read no earlier: a key that says when it was read is in no other row. */

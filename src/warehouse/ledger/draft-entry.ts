@@ -37,9 +37,9 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
       throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`, { code: 'quarantined-rows' });
     }
     const recorded = files.filter(({ path }) => path !== '').map(({ stagedPath: _, ...file }) => file);
-    // In the order of their days.
-    const all = [...kept, ...recorded].sort((a, b) => (a.path < b.path ? -1 : 1));
-    tables[name] = { rows, keyHash, sums, schema, files: kept.length === 0 ? recorded : all };
+    // In the order of their days, as those of a stage are.
+    const all = kept.length === 0 ? recorded : [...kept, ...recorded].sort((a, b) => (a.path < b.path ? -1 : 1));
+    tables[name] = { rows, keyHash, sums, schema, files: all };
   }
   const { planned, asOf, scope, unknownKeys, proof, content, without, mart, forgotten, copies } = draft;
   const covered = unionSpans(draft.spans ?? [draft.span]);

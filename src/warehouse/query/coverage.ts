@@ -10,7 +10,7 @@ import {
 } from '../../core/span.ts';
 import { isEphemeral, isFinal, type PipelineDef, proofOf } from '../../declare/pipeline.ts';
 import { dateIn } from '../file-layout.ts';
-import { sourcesOf } from '../ledger/copied-rows.ts';
+import { newestOf } from '../ledger/copied-rows.ts';
 import { doneSpans, PARTIAL, quarantinedSpans, spansOf, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
 import type { CopiedRows, LedgerEntry } from '../store.ts';
@@ -181,8 +181,8 @@ const daysByTable = oncePer((entry: LedgerEntry): ReadonlyMap<string, readonly D
     filled.map(([name, { files }]) => [
       name,
       files.length === 0
-        ? [{ day: undefined, newest: sourcesOf(entry).newest }]
-        : files.map((file) => ({ day: dateIn(file.path), newest: sourcesOf(entry, file).newest })),
+        ? [{ day: undefined, newest: newestOf(entry) }]
+        : files.map((file) => ({ day: dateIn(file.path), newest: newestOf(entry, file) })),
     ]),
   );
 });
