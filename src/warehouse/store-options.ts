@@ -6,6 +6,9 @@ import type { TableDef } from '../declare/table.ts';
 import { requireLocalPath } from '../files/local-path.ts';
 import { formatLocation, isObjectUrl, parseLocation } from '../objects/s3-location.ts';
 
+/** Minimum pause between two writings of what other programs read beside the rows, as a multiple of the time that the last one took. */
+export const SHOWN_PAUSE = 20;
+
 /** Default of `graceMs`, in milliseconds. */
 export const GRACE_MS = 3_600_000;
 

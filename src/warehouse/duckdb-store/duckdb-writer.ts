@@ -20,7 +20,7 @@ import { roleViews } from '../relations/role-views.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import { requireDeclared, requireKnownTables } from '../relations/table-schema.ts';
 import type { EntryDay, EntryRows, LedgerEntry, SideConnection, StagedTable, StagerOptions } from '../store.ts';
-import { type StoreOptions, stepOf } from '../store-options.ts';
+import { SHOWN_PAUSE, type StoreOptions, stepOf } from '../store-options.ts';
 import type { DraftedEntry, Writer } from '../writer.ts';
 import {
   createFile,
@@ -81,9 +81,6 @@ interface OpenedFile {
   readonly readers: Database;
   readonly entries: Entries;
 }
-
-/** Minimum pause between two writings of the views of states, as a multiple of the time that the last one took. */
-const STATES_PAUSE = 20;
 
 class DuckdbWriter implements Writer {
   readonly kind = 'duckdb';
@@ -177,7 +174,7 @@ class DuckdbWriter implements Writer {
   #areStatesDue(drafted: readonly DraftedEntry[]): boolean {
     const { writtenAt, tookMs } = this.#states;
     const isAddition = drafted.every(({ entry }) => entry.supersedes.length === 0);
-    return !isAddition || this.#options.effects.monotonic() - writtenAt >= STATES_PAUSE * tookMs;
+    return !isAddition || this.#options.effects.monotonic() - writtenAt >= SHOWN_PAUSE * tookMs;
   }
 
   async #writeStates(added: readonly LedgerEntry[] = []): Promise<void> {

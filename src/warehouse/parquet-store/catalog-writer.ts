@@ -2,11 +2,9 @@ import PQueue from 'p-queue';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import type { Instance } from '../../sql/instance.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
-import { type StoreOptions, stepOf } from '../store-options.ts';
+import { SHOWN_PAUSE, type StoreOptions, stepOf } from '../store-options.ts';
 import { Catalog } from './catalog.ts';
 
-/** Minimum pause between two catalogs, as a multiple of the time that the last one took: large ones are written less often. */
-const CATALOG_PAUSE = 20;
 /** Maximum pause between two catalogs, also if the clock jumped while one was written. */
 const MAX_CATALOG_PAUSE_MS = 60_000;
 
@@ -42,7 +40,7 @@ export class CatalogWriter {
     if (this.#isWaiting) return;
     this.#isWaiting = true;
     const work = async () => {
-      const pauseMs = Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, CATALOG_PAUSE * this.#tookMs));
+      const pauseMs = Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, SHOWN_PAUSE * this.#tookMs));
       const waitMs = Math.max(0, this.#writtenAt + pauseMs - effects.monotonic());
       if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal, { ref: false });
       this.#isWaiting = false;
