@@ -72,7 +72,11 @@ test('a DuckDB file writes them at most a twentieth of the time, at once when ro
   // Each look at the clock takes a second, and each writing of the views so long.
   const effects: Effects = { ...realEffects, monotonic: () => (now += 1000) };
   const pipeline = { name: 'items', version: 1, tables: [items], walk: { kind: 'window' } } as unknown as PipelineDef;
-  const store = await openTestStore(path, { effects, pipelines: [pipeline] });
+  let fails = false;
+  const onStep = async (step: string): Promise<void> => {
+    if (fails && step === 'commit') throw new Error('no commit');
+  };
+  const store = await openTestStore(path, { effects, pipelines: [pipeline], onStep });
   const shown = async () => {
     const { rows } = await store.query("select max(span_to)::INTEGER from _coverage where relation = 'items'");
     return rows[0]?.[0];
@@ -87,6 +91,9 @@ test('a DuckDB file writes them at most a twentieth of the time, at once when ro
   await commitItems(store, 0, 9, { supersedes: [first.id] });
   await commitItems(store, 30, 39);
   expect(await shown()).toBe(29);
+  now += 20_000;
+  fails = true;
+  await expect(commitItems(store, 40, 49)).rejects.toThrow('no commit');
   await store.close();
   const database = await Database.open(path, { access_mode: 'READ_ONLY' });
   expect((await database.query('select max(span_to)::INTEGER from _coverage')).rows).toEqual([[39]]);

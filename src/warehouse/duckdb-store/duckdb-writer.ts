@@ -161,11 +161,14 @@ class DuckdbWriter implements Writer {
         await step('insert entry');
         await insertEntry(this.#database, entry);
       }
-      if (this.#areStatesDue(drafted)) await this.#writeStates(drafted.map(({ entry }) => entry));
-      else this.#states.areCurrent = false;
+      if (areDue) await this.#writeStates(drafted.map(({ entry }) => entry));
       await step('commit');
     };
+    const areDue = this.#areStatesDue(drafted);
+    // Also if the transaction is rolled back.
+    this.#states.areCurrent = false;
     await this.#database.withMemory(() => this.#database.transaction(write));
+    this.#states.areCurrent = areDue;
     for (const { entry } of drafted) this.entries.add(entry);
     return drafted.length;
   }
@@ -182,7 +185,7 @@ class DuckdbWriter implements Writer {
     const startedAt = effects.monotonic();
     await this.#database.run(stateViews(this.#heldWith(added)).join(';\n'));
     const writtenAt = effects.monotonic();
-    this.#states = { writtenAt, tookMs: writtenAt - startedAt, areCurrent: true };
+    this.#states = { writtenAt, tookMs: writtenAt - startedAt, areCurrent: false };
   }
 
   /** What the ledger will be after a commit. */
