@@ -173,6 +173,7 @@ refuses the query (exit code 1). Jobs, reports and the library report the same g
 - A mart has rows whose \`_coverage\` is \`missing\`, was not built for some days, or lacks commits of its inputs.
 
 \`_coverage\` and \`_freshness\` have the same as rows ([reports.md](reports.md#queries)), also for [other programs](notebooks.md#duckdb).
+[coverage.md](coverage.md) has what each of them says of the same warehouse.
 
 ## Bodies of messages
 

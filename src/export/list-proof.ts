@@ -2,7 +2,7 @@ import { comparisonOf, type FaultKind, type ListComparison } from '../audit/list
 import type { BadBlock } from '../audit/reconcile.ts';
 import { intersectSpans, type Span, subtractSpans } from '../core/span.ts';
 import { doneSpans, type StagedSpan, selectStaged } from '../warehouse/index.ts';
-import { lacks } from '../warehouse/query/left-out-gaps.ts';
+import { lacks } from '../warehouse/query/coverage.ts';
 import { type Fault, fetchVerified, itemRequests } from './item-requests.ts';
 import type { LtWindow } from './lt-windows.ts';
 import type { ProvableRows } from './span-walk.ts';

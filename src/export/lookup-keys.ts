@@ -10,7 +10,8 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { LookupWalk, ParentsDef } from '../declare/walk.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { lacks, leftOutGaps, readsOf } from '../warehouse/query/left-out-gaps.ts';
+import { lacks, leftOutGaps } from '../warehouse/query/coverage.ts';
+import { readsOf } from '../warehouse/query/left-out-gaps.ts';
 import type { SpanSink, WalkContext } from './walk-context.ts';
 
 /** One key that is looked up. */

@@ -3,9 +3,8 @@ import { haveCommon, unionSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { coveredIn } from '../marts/mart-inputs.ts';
 import { type FilesInForce, openReader, type Reader } from '../warehouse/index.ts';
-import { feeding } from '../warehouse/query/coverage.ts';
+import { feeding, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
-import { leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
 import type { PublishOptions } from './publish-warehouse.ts';
 import type { SnapshotCoverage } from './table-metadata.ts';
 

@@ -1,4 +1,4 @@
-import type { Reads } from '../warehouse/query/left-out-gaps.ts';
+import type { Reads } from '../warehouse/query/coverage.ts';
 
 /** A rule, and the selects that return the rows that break it. */
 export interface CheckDef {

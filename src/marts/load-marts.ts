@@ -6,9 +6,10 @@ import type { TableDef } from '../declare/table.ts';
 import type { ScalarFunction } from '../sql/database.ts';
 import { lakeFileHashes } from '../sql/lake-files.ts';
 import { columnDocs, headerList, headerText, martKeys, readSqlFiles, type SqlFile } from '../sql/sql-file.ts';
+import type { Reads } from '../warehouse/query/coverage.ts';
 import { bodyCalls } from '../warehouse/query/define-bodies.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
-import { type Reads, readsIn } from '../warehouse/query/left-out-gaps.ts';
+import { readsIn } from '../warehouse/query/left-out-gaps.ts';
 import { type MergeRule, mergeRulesOf } from './merge-rules.ts';
 import { type Reference, readReferences, requireKnown, sqlError } from './sql-references.ts';
 

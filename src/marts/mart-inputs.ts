@@ -4,8 +4,15 @@ import { WHOLE } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Covered, LedgerEntry, Store } from '../warehouse/index.ts';
-import { coverage, type Held, rangeOf, spansIn } from '../warehouse/query/coverage.ts';
-import { type LeftOutGap, lacks, leftOutGaps } from '../warehouse/query/left-out-gaps.ts';
+import {
+  coverage,
+  type Held,
+  type LeftOutGap,
+  lacks,
+  leftOutGaps,
+  rangeOf,
+  spansIn,
+} from '../warehouse/query/coverage.ts';
 import { originOf } from '../warehouse/query/row-origins.ts';
 import type { MartDef } from './load-marts.ts';
 

@@ -14,8 +14,9 @@ import {
   type Store,
   stillForgotten,
 } from '../warehouse/index.ts';
+import type { LeftOutGap } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
-import { describeLeftOut, type LeftOutGap } from '../warehouse/query/left-out-gaps.ts';
+import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { suggestRun } from '../warehouse/query/suggest-run.ts';
 import { commitSelect, martEntries } from './commit-mart.ts';
 import { describeLost, isForgotten } from './forgotten-inputs.ts';

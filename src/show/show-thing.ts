@@ -6,7 +6,7 @@ import { quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { type LedgerEntry, type Reader, spansOf } from '../warehouse/index.ts';
-import { coverage } from '../warehouse/query/coverage.ts';
+import { coverage, type Held } from '../warehouse/query/coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { explainRowIn } from './explain-row.ts';
 import type { ExplainedThing } from './explanation.ts';
@@ -20,17 +20,13 @@ import { readTraceTree } from './trace-tree.ts';
 type Read = (sql: string) => Promise<QueryResult>;
 
 /** What a warehouse knows of a thing; no section and no place if nothing. */
-export async function showThing(
-  read: Read,
-  registry: Registry,
-  ledger: readonly LedgerEntry[],
-  thing: Thing,
-): Promise<ShownThing> {
-  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+export async function showThing(read: Read, held: Held<Registry>, thing: Thing): Promise<ShownThing> {
+  const { registry, ledger } = held;
+  const filled = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
   const literal = thing.kind === 'block' ? thing.value : quoteText(thing.value);
   const sections: ThingSection[] = [];
   for (const { title, needs, sql } of await loadSections(thing.kind)) {
-    if (!needs.every((table) => held.has(table))) continue;
+    if (!needs.every((table) => filled.has(table))) continue;
     const { columns, rows } = await read(sql.replaceAll('$thing', () => literal));
     if (rows.length === 0) continue;
     sections.push({
@@ -39,7 +35,7 @@ export async function showThing(
       rows: rows.map((row) => row.map((value) => textOf(value) ?? null)),
     });
   }
-  if (thing.kind === 'block') sections.push(...commitsOf(registry, ledger, Number(thing.value)));
+  if (thing.kind === 'block') sections.push(...commitsOf(held, Number(thing.value)));
   return {
     ...thing,
     friendly: thing.kind === 'address' ? await friendlyForm(read, thing.value) : null,
@@ -62,24 +58,31 @@ export async function showIn(
 ): Promise<ExplainedThing> {
   requireSameNetwork(reader.path, reader.network, network);
   const ledger = await reader.ledger();
-  const shown = await showThing(reader.query, registry, ledger, await thingOf(reader.query, ledger, word));
+  const held = { registry, ledger, removals: await reader.forgotten() };
+  const shown = await showThing(reader.query, held, await thingOf(reader.query, ledger, word));
   const of = why === true ? keyOf(registry, shown) : undefined;
   return of === undefined ? shown : { ...shown, why: await explainRowIn(reader, registry, of.table, of.key) };
 }
 
-/** What is there of a block, by the commits that have it. */
-function commitsOf(registry: Registry, ledger: readonly LedgerEntry[], seqno: number): readonly ThingSection[] {
-  const walked = new Set(registry.pipelines.filter(coversBlocks).map(({ name }) => name));
-  const entries = ledger.filter(
-    (entry) => walked.has(entry.pipeline) && spansOf(entry).some(({ from, to }) => from <= seqno && seqno <= to),
-  );
-  if (entries.length === 0) return [];
-  const rows = entries.map(({ pipeline, number, committedAt }) => {
-    const { proven, unproven, missing } = coverage({ registry, ledger, removals: [] }, registry.pipeline(pipeline), [
-      { from: seqno, to: seqno },
-    ]);
-    const state = proven.length > 0 ? 'proven' : unproven.length > 0 ? 'unproven' : `missing (${missing[0]?.why})`;
-    return [pipeline, state, String(number), committedAt];
+/** What is there of a block in each pipeline of the warehouse, and the commits that have it. */
+function commitsOf(held: Held<Registry>, seqno: number): readonly ThingSection[] {
+  const { registry, ledger, removals } = held;
+  const isOf = (entry: LedgerEntry): boolean => spansOf(entry).some(({ from, to }) => from <= seqno && seqno <= to);
+  const names = [...new Set([...ledger, ...removals].map(({ pipeline }) => pipeline))];
+  const walked = names
+    .flatMap((name) => registry.pipelines.find((pipeline) => pipeline.name === name) ?? [])
+    .filter(coversBlocks);
+  if (walked.every(({ name }) => !ledger.some((entry) => entry.pipeline === name && isOf(entry)))) return [];
+  const rows = walked.flatMap((pipeline) => {
+    const { unproven, missing } = coverage(held, pipeline, [{ from: seqno, to: seqno }]);
+    const [state = 'proven'] = [
+      ...missing.map(({ why }) => `missing (${why})`),
+      ...unproven.map(({ why }) => `unproven (${why})`),
+    ];
+    const own = ledger.filter((entry) => entry.pipeline === pipeline.name && isOf(entry));
+    return own.length === 0
+      ? [[pipeline.name, state, null, null]]
+      : own.map(({ number, committedAt }) => [pipeline.name, state, String(number), committedAt]);
   });
   return [{ title: 'commits', columns: ['pipeline', 'state', 'entry', 'committed'], rows }];
 }

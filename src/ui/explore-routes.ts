@@ -25,8 +25,8 @@ const keySchema = z.strictObject({ table: z.string(), key: z.string().max(2000) 
 export function addExploreRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns): void {
   app.get('/api/explore', valid('query', soughtSchema), async (c) => {
     const thing = requireThing(c.req.valid('query').q);
-    const { registry, ledger } = await own.use(heldBy);
-    return c.json(await runs.withQueries(c.req.raw.signal, (read) => showThing(read, registry, ledger, thing)));
+    const held = await own.use(heldBy);
+    return c.json(await runs.withQueries(c.req.raw.signal, (read) => showThing(read, held, thing)));
   });
   app.get('/api/explore/balances', valid('query', soughtSchema), async (c) => {
     const sought = requireThing(c.req.valid('query').q);

@@ -42,7 +42,7 @@ export class OwnReader {
 
 /** What the pages read before a query of their own. */
 export async function heldBy({ reader, registry }: OpenWarehouse) {
-  return { registry, ledger: await reader.ledger() };
+  return { registry, ledger: await reader.ledger(), removals: await reader.forgotten() };
 }
 
 /** The first table of blocks in the warehouse that is as sought. */

@@ -10,7 +10,7 @@ import type { TableDef } from '../declare/table.ts';
 import { CONTENT_COLUMNS } from '../proof/proof-columns.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { type DamagedStore, spansOf } from '../warehouse/index.ts';
-import { leftOutGaps, type Reads } from '../warehouse/query/left-out-gaps.ts';
+import { leftOutGaps, type Reads } from '../warehouse/query/coverage.ts';
 import { auditContent } from './audit-content.ts';
 import { auditDeep, type DeepEdges } from './audit-deep.ts';
 import { auditHeaders } from './audit-headers.ts';

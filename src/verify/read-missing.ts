@@ -89,5 +89,5 @@ export function formatMissing({ range, asked, missing, partDays, complete }: Mis
   const lines = Object.entries(missing).map(
     ([name, parts]) => `${name}: ${counted(totalSize(spansIn(parts)), 'block')} missing: ${describeParts(parts)}`,
   );
-  return [blocks, ...lines, ...partDays.map((date) => `${date}: only a part of the day`), ''].join('\n');
+  return [blocks, ...lines, ...partDays.map((date) => `${date}: half a day`), ''].join('\n');
 }

@@ -66,7 +66,7 @@ export interface VerifyReport {
   readonly findings: number;
   /** Verified spans, by pipeline. */
   readonly spans: Readonly<Record<string, readonly Span[]>>;
-  /** Spans without proof: the warehouse has no transactions of the same blocks, or nothing counts such rows. */
+  /** Spans without proof: the warehouse has no transactions of the same blocks, nothing counts such rows, or content contradicts its hashes. */
   readonly unproven: Readonly<Record<string, readonly Span[]>>;
   /** Spans with rows that were read early and lack what was stored since; `run` and `follow` read them again. */
   readonly notFinal: Readonly<Record<string, readonly Span[]>>;
@@ -247,14 +247,16 @@ function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string
   return Object.fromEntries(Object.entries(done).map(([pipeline, spans]) => [pipeline, unionSpans(spans)]));
 }
 
-/** Spans of lists that were compared with nothing, neither now nor before their commit. */
+/** Spans that nothing proves: of lists, those that were compared with nothing, neither now nor before their commit. */
 function unprovenByPipeline(
   entries: readonly LedgerEntry[],
   registry: Registry,
   compared: ReadonlyMap<string, readonly Span[]>,
 ): Readonly<Record<string, readonly Span[]>> {
-  const lists = registry.pipelines.filter((pipeline) => proofOf(pipeline) === undefined && !isEphemeral(pipeline));
-  const found = lists.map(({ name, crossCheck }) => {
+  const lasting = registry.pipelines.filter((pipeline) => !isEphemeral(pipeline));
+  const found = lasting.map((pipeline) => {
+    const { name, crossCheck } = pipeline;
+    if (proofOf(pipeline) !== undefined) return [name, unprovenSpans(entries, name, true)] as const;
     const now = crossCheck === undefined || !isProving(crossCheck) ? [] : (compared.get(name) ?? []);
     return [name, subtractSpans(unprovenSpans(entries, name, false), now)] as const;
   });

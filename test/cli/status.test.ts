@@ -82,7 +82,7 @@ test('a mart that lacks newer commits of what it reads is stale', async () => {
   const { stdout: own } = await tonlake(['status', 'accounts', '-w', path]);
   expect(own).toMatch(/^ {2}accounts: [\d,]+ rows; current$/m);
   expect(await run('1006:1008')).toMatchObject({ code: 0 });
-  expect(await status()).toMatch(/^stale +accounts: \S*.*tonlake.* build/m);
+  expect(await status()).toMatch(/^stale +accounts +built 1 commit ago: \S*tonlake.* build/m);
   expect(await build()).toMatchObject({ code: 0 });
   expect(await status()).not.toMatch(/^stale/m);
 });

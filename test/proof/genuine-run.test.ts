@@ -114,6 +114,7 @@ describe.skipIf(!hasShared)('a run over genuine transactions in ../shared/fixtur
     expect(await query(warehouse, 'SELECT count(*)::INTEGER FROM transactions')).toEqual([[502]]);
     const named = altered.map(({ hash }) => `content with hash ${hash}`);
     expect((await findings(warehouse)).toSorted()).toEqual(named.toSorted());
+    expect((await verifyWarehouse({ warehouse })).unproven).toEqual(report.unproven);
 
     const warnings: string[] = [];
     const counting = 'SELECT count(*) FROM transactions';

@@ -126,7 +126,13 @@ test('a block has its shards, its transactions, and what is proven of it', async
   expect(factsOf(found, 'masterchain block')['transactions_by_headers']).toBe(count);
   const commits = found.sections.find(({ title }) => title === 'commits');
   expect(commits?.rows.map(([pipeline, state]) => `${pipeline} ${state}`)).toEqual([
-    ...['blocks proven', 'transactions proven', 'traces proven', 'actions unproven', 'nft_transfers proven'],
+    ...[
+      'blocks proven',
+      'transactions proven',
+      'traces proven',
+      'actions unproven (compared with nothing)',
+      'nft_transfers proven',
+    ],
   ]);
   const [[root = ''] = []] = await texts(
     warehouse,

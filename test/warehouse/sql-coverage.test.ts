@@ -10,7 +10,6 @@ import { renderReport } from '../../src/reports/render-report.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { lacksOfQuery } from '../../src/warehouse/query/query-coverage.ts';
-import { readStatus } from '../../src/warehouse/query/status.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -197,14 +196,21 @@ describe('what was removed on purpose', () => {
     ]);
   });
 
-  test('is told as that by the status', async () => {
-    const { pipelines } = await readStatus(path);
-    const spans = [{ from: 5002, to: 5003 }];
-    expect(pipelines.find(({ pipeline }) => pipeline === 'transactions')).toMatchObject({
-      missing: [{ why: 'forgotten', spans }],
-    });
-    const { stdout } = await tonlake(['status', '--warehouse', path]);
-    expect(stdout).toMatch(/\nmissing +transactions +5002:5003 \(forgotten\)\n/);
+  test('is no matter where a query reads other tables', async () => {
+    expect(await lacksOf('with transactions as (from blocks) from transactions', undefined, path)).toEqual([]);
+  });
+
+  test('is told once by the library, and refused there as well', async () => {
+    const warnings: string[] = [];
+    const opened = await open({ warehouse: path, onWarning: (message) => warnings.push(message) });
+    await opened.query('from transactions');
+    await opened.query('from transactions');
+    await opened.close();
+    expect(warnings).toEqual(['transactions: missing 5002:5003 (forgotten)']);
+    const strict = await open({ warehouse: path, strict: true });
+    await expect(strict.query('from transactions')).rejects.toMatchObject({ code: 'missing' });
+    await expect(strict.query('select count(*) from blocks')).resolves.toBeDefined();
+    await strict.close();
   });
 
   test('is there when it is exported again', async () => {

@@ -8,7 +8,9 @@ import {
   unionSpans,
   wholeRange,
 } from '../../core/span.ts';
+import { isLeftOut, WHOLE } from '../../declare/left-out.ts';
 import { isEphemeral, isFinal, type PipelineDef, proofOf } from '../../declare/pipeline.ts';
+import type { LeftOut } from '../../declare/table.ts';
 import { dateIn } from '../file-layout.ts';
 import { newestOf } from '../ledger/copied-rows.ts';
 import { doneSpans, PARTIAL, quarantinedSpans, spansOf, unprovenSpans } from '../ledger/done-spans.ts';
@@ -103,6 +105,55 @@ function partition<Why extends string>(
     rest = subtractSpans(rest, spans);
   }
   return parts;
+}
+
+/** Columns that a query may read, by table. It cannot always be told which, then it is all of them. */
+export type Reads = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
+
+/** Columns of a table that are not there in some spans, because a selection left them out. */
+export interface LeftOutGap {
+  readonly pipeline: string;
+  readonly table: string;
+  /** `*` for the table as a whole. */
+  readonly columns: readonly string[];
+  readonly missing: readonly Span[];
+}
+
+/** What of the columns that are read was left out, and where. */
+export function leftOutGaps(
+  ledger: readonly LedgerEntry[],
+  { pipelines }: KnownPipelines,
+  reads: Reads,
+): readonly LeftOutGap[] {
+  const narrow = ledger.filter(({ without, verdict }) => without !== undefined && verdict === 'accepted');
+  const gaps: LeftOutGap[] = [];
+  for (const [table, columns] of reads) {
+    const own = narrow.filter(({ without }) => lacks(without, table, columns).length > 0);
+    const groups = new Map<string, LedgerEntry[]>();
+    for (const entry of own) {
+      const key = lacks(entry.without, table, columns).join(' ');
+      groups.set(key, [...(groups.get(key) ?? []), entry]);
+    }
+    for (const [key, entries] of groups) {
+      const lacking = key.split(' ');
+      const pipeline = pipelines.find(({ tables }) => tables.some(({ name }) => name === table))?.name ?? '';
+      const had = doneSpans(ledger, pipeline, (without) => lacks(without, table, new Set(lacking)).length === 0);
+      const missing = subtractSpans(unionSpans(entries.flatMap(spansOf)), had);
+      if (missing.length > 0) gaps.push({ pipeline, table, columns: lacking, missing });
+    }
+  }
+  return gaps;
+}
+
+/** Which of some columns of a table are left out; `*` where the table is. */
+export function lacks(
+  without: LeftOut | undefined,
+  table: string,
+  columns: ReadonlySet<string> | 'all',
+): readonly string[] {
+  if (isLeftOut(without, table)) return [WHOLE];
+  const out = without?.[table] ?? [];
+  return columns === 'all' ? out : out.filter((column) => columns.has(column));
 }
 
 /** All blocks of some parts, or those of one reason. */

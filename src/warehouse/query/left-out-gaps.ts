@@ -1,24 +1,11 @@
-import { type Span, shortSpans, subtractSpans, unionSpans } from '../../core/span.ts';
-import { isLeftOut, WHOLE } from '../../declare/left-out.ts';
+import { shortSpans, unionSpans } from '../../core/span.ts';
+import { WHOLE } from '../../declare/left-out.ts';
 import type { Registry } from '../../declare/registry.ts';
-import type { LeftOut } from '../../declare/table.ts';
-import { doneSpans, spansOf } from '../ledger/done-spans.ts';
 import type { ForgottenSpans } from '../ledger/forgotten-spans.ts';
 import type { LedgerEntry } from '../store.ts';
+import { type LeftOutGap, leftOutGaps, type Reads } from './coverage.ts';
 import { EmptyDatabase } from './empty-database.ts';
 import type { Parameters, Scan } from './scans.ts';
-
-/** Columns that a query may read, by table. It cannot always be told which, then it is all of them. */
-export type Reads = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
-
-/** Columns of a table that are not there in some spans, because a selection left them out. */
-export interface LeftOutGap {
-  readonly pipeline: string;
-  readonly table: string;
-  /** `*` for the table as a whole. */
-  readonly columns: readonly string[];
-  readonly missing: readonly Span[];
-}
 
 /** The columns of declared tables that some scans read. */
 export function readsIn(registry: Registry, scans: readonly Scan[]): Reads {
@@ -57,39 +44,6 @@ async function planReads(registry: Registry, sql: string, parameters: Parameters
   } finally {
     empty.close();
   }
-}
-
-/** What of the columns that are read was left out, and where. */
-export function leftOutGaps(ledger: readonly LedgerEntry[], registry: Registry, reads: Reads): readonly LeftOutGap[] {
-  const narrow = ledger.filter(({ without, verdict }) => without !== undefined && verdict === 'accepted');
-  const gaps: LeftOutGap[] = [];
-  for (const [table, columns] of reads) {
-    const own = narrow.filter(({ without }) => lacks(without, table, columns).length > 0);
-    const groups = new Map<string, LedgerEntry[]>();
-    for (const entry of own) {
-      const key = lacks(entry.without, table, columns).join(' ');
-      groups.set(key, [...(groups.get(key) ?? []), entry]);
-    }
-    for (const [key, entries] of groups) {
-      const lacking = key.split(' ');
-      const pipeline = registry.writerOf(table)?.name ?? '';
-      const had = doneSpans(ledger, pipeline, (without) => lacks(without, table, new Set(lacking)).length === 0);
-      const missing = subtractSpans(unionSpans(entries.flatMap(spansOf)), had);
-      if (missing.length > 0) gaps.push({ pipeline, table, columns: lacking, missing });
-    }
-  }
-  return gaps;
-}
-
-/** Which of some columns of a table are left out; `*` where the table is. */
-export function lacks(
-  without: LeftOut | undefined,
-  table: string,
-  columns: ReadonlySet<string> | 'all',
-): readonly string[] {
-  if (isLeftOut(without, table)) return [WHOLE];
-  const out = without?.[table] ?? [];
-  return columns === 'all' ? out : out.filter((column) => columns.has(column));
 }
 
 /** Columns that a line names; more are counted. */

@@ -1,10 +1,10 @@
-import { spanSize } from '../../core/span.ts';
+import { intersectSpans, spanSize, subtractSpans, unionSpans } from '../../core/span.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { selectValues } from '../../sql/select-values.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import type { LedgerEntry } from '../store.ts';
-import { behindOf, coverage, type Held, type KnownPipelines } from './coverage.ts';
+import { behindOf, coverage, type Held, type KnownPipelines, leftOutGaps, spansIn } from './coverage.ts';
 
 /** Statements that may read one of the relations. */
 export const READS_STATES = /\b_(coverage|freshness)\b/i;
@@ -83,19 +83,23 @@ function coverageRows(held: Held) {
   const pipelines = held.registry.pipelines.filter(({ name }) => exported.has(name));
   return pipelines.flatMap((pipeline) => {
     const { proven, unproven, missing } = coverage(held, pipeline);
+    const there = unionSpans([...proven, ...spansIn(unproven)]);
     const parts = [
       { state: 'proven', why: null, spans: proven },
       ...unproven.map((part) => ({ state: 'unproven', ...part })),
       ...missing.map((part) => ({ state: 'missing', ...part })),
     ];
-    return pipeline.tables.flatMap((table) =>
-      parts.flatMap(({ state, why, spans }) =>
+    return pipeline.tables.flatMap((table) => {
+      const [gap] = leftOutGaps(held.ledger, held.registry, new Map([[table.name, new Set<string>()]]));
+      const left = { state: 'missing', why: 'left out', spans: intersectSpans(there, gap?.missing ?? []) };
+      const own = parts.map((part) => ({ ...part, spans: subtractSpans(part.spans, left.spans) }));
+      return [...own, left].flatMap(({ state, why, spans }) =>
         spans.map((span) => ({
           ...{ relation: table.name, pipeline: pipeline.name, state, reason: why },
           ...{ span_from: span.from, span_to: span.to, blocks: spanSize(span) },
         })),
-      ),
-    );
+      );
+    });
   });
 }
 

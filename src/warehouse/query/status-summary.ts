@@ -7,6 +7,7 @@ import { formatSpans, type Span } from '../../core/span.ts';
 import { suggest } from '../../core/suggest.ts';
 import { describeParts } from './coverage.ts';
 import { describeLeftOut, nameSome } from './left-out-gaps.ts';
+import { describeBehind } from './query-coverage.ts';
 import { describeNewest, thereOf, type WarehouseStatus } from './status.ts';
 
 const MOST_SPANS = 3;
@@ -63,7 +64,10 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
     pipelines.filter((each) => each.unproven.length > 0),
     (each) => describeParts(each.unproven, some),
   );
-  const stale = marts.filter(({ behind }) => behind !== undefined).map(({ mart }) => mart);
+  const stale = groupBy(
+    marts.flatMap(({ mart, behind }) => (behind === undefined ? [] : [{ mart, behind: describeBehind(behind) }])),
+    ({ behind }) => behind,
+  );
   const records = `${counted(quarantined, 'record')} in quarantine`;
   return [
     ...pipelines.flatMap(({ pipeline, missing }) =>
@@ -72,7 +76,10 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
     ...[...lacking].map(([parts, own]) => ['missing', firstFew(own.map(({ mart }) => mart)), `part of ${parts}`]),
     ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['missing', describeLeftOut(gap)])),
     ...(quarantined === 0 ? [] : [['quarantined', `${records}: ${suggest('sql', '"select * from quarantine"')}`]]),
-    ...(stale.length === 0 ? [] : [['stale', `${firstFew(stale)}: ${suggest('build')}`]]),
+    ...[...stale].map(([behind, own]) => [
+      ...['stale', firstFew(own.map(({ mart }) => mart))],
+      `${behind}: ${suggest('build')}`,
+    ]),
     ...[...unproven].map(([parts, own]) => ['unproven', firstFew(own.map(({ pipeline }) => pipeline)), parts]),
     ...(days.length === 0 ? [] : [['half a day', nameSome(days.map(({ date }) => date))]]),
   ];

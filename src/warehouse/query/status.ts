@@ -19,9 +19,18 @@ import { quoteText } from '../../sql/canonical-text.ts';
 import { doneSpans, spansOf } from '../ledger/done-spans.ts';
 import type { Reader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
-import { behindOf, type Coverage, coverage, describeParts, type Held, type MartBehind, spansIn } from './coverage.ts';
+import {
+  behindOf,
+  type Coverage,
+  coverage,
+  describeParts,
+  type Held,
+  type LeftOutGap,
+  type MartBehind,
+  spansIn,
+} from './coverage.ts';
 import { readHeaderDays } from './header-days.ts';
-import { allLeftOut, describeLeftOut, type LeftOutGap } from './left-out-gaps.ts';
+import { allLeftOut, describeLeftOut } from './left-out-gaps.ts';
 import { describeBehind } from './query-coverage.ts';
 import { openWarehouse } from './warehouse-registry.ts';
 
