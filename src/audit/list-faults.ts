@@ -16,7 +16,8 @@ export interface ListRelations {
   readonly own: string;
   /**
    * What is compared: `run_from` and `run_to`, masterchain blocks for which the list is complete; `held_from`, from which on
-   * transactions are stored without a gap up to `run_to`; `low` and `high` (exclusive), the logical times of these blocks.
+   * transactions are stored without a gap up to `run_to`; `low` and `high` (exclusive), the logical times all of whose transactions
+   * are stored. The list has earlier ones of `run_from`, too, among those of the block before, which may not be stored.
    */
   readonly judged: string;
 }
@@ -105,18 +106,24 @@ function actionFaults({ own, judged }: ListRelations): string {
       ON x.hash = a.hash AND x.trace_id = a.trace_id`;
 }
 
+/** Logical times that the list must have: every transaction of these blocks is later than the newest blocks before them. */
+function isListed(lt: string, seqno: string): string {
+  return `(${lt} >= low OR ${seqno} >= run_from) AND ${lt} < high`;
+}
+
 /** The stored receiver proves a link, too: the only proof of messages that the protocol created, which no transaction has sent. */
 function linkFaults({ own, judged }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
-    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM _message_ends
-      JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND created_lt >= low AND created_lt < high
+    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt, run_to FROM _message_ends
+      JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE direction = 'out'),
     received AS (SELECT * FROM _message_ends WHERE direction = 'in'),
     minted AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM received
-      JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND created_lt >= low AND created_lt < high
+      JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE source = '${PROTOCOL}'),
-    linked AS (SELECT DISTINCT msg_hash, out_msg_tx_hash, created_lt, run_to AS mc FROM own
-      JOIN j ON created_lt >= low AND created_lt < high
+    proven AS (SELECT own.*, run_to FROM own JOIN j ON created_lt >= low AND created_lt < high
+      UNION ALL SELECT own.*, run_to FROM own JOIN sent USING (msg_hash)),
+    linked AS (SELECT DISTINCT msg_hash, out_msg_tx_hash, created_lt, run_to AS mc FROM proven
       -- In a broken trace, the sender and the receiver are in rows of their own.
       WHERE out_msg_tx_hash IS NOT NULL OR msg_hash NOT IN (SELECT msg_hash FROM own WHERE out_msg_tx_hash IS NOT NULL))
     SELECT coalesce(m.mc, l.mc) AS seqno, coalesce(m.msg_hash, l.msg_hash) AS item, coalesce(m.created_lt, l.created_lt) AS lt,
@@ -142,7 +149,7 @@ function orderFaults(table: string, { opcode, account, contracts, isAbortedListe
   return ({ own, judged }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
     orders AS (SELECT DISTINCT x.hash, x.account, x.lt, x.mc_block_seqno AS mc, x.end_status,
         x.aborted IS NOT TRUE AND x.compute_success IS TRUE AS is_done
-      FROM _counted x JOIN j ON x.mc_block_seqno BETWEEN held_from AND run_to AND x.lt >= low AND x.lt < high
+      FROM _counted x JOIN j ON x.mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('x.lt', 'x.mc_block_seqno')}
       JOIN _message_ends m ON m.tx_hash = x.hash AND m.tx_mc_block_seqno = x.mc_block_seqno
       WHERE m.direction = 'in' AND m.opcode = ${opcode}),
     verified AS (SELECT ${quoteName(account)} AS account FROM own UNION SELECT ${quoteName(account)} FROM ${quoteName(table)}

@@ -4,7 +4,10 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { Database } from '../../src/sql/database.ts';
 
 const PROTOCOL = `-1:${'0'.repeat(64)}`;
-const JUDGED = 'SELECT 10 AS run_from, 19 AS run_to, 10 AS held_from, 100::BIGINT AS low, 200::BIGINT AS high';
+const BLOCKS = 'SELECT 10 AS run_from, 19 AS run_to, 10 AS held_from';
+const JUDGED = `${BLOCKS}, 100::BIGINT AS low, 200::BIGINT AS high`;
+/** The first of these blocks has transactions before the logical time from which on all are stored. */
+const JUDGED_LATER = `${BLOCKS}, 120::BIGINT AS low, 200::BIGINT AS high`;
 
 let database: Database;
 beforeAll(async () => {
@@ -16,13 +19,18 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Faults of links: hash, sender, consumer. */
-async function faultsOf(...links: readonly (readonly [string, string | null, string | null])[]) {
+type Link = readonly [hash: string, sender: string | null, consumer: string | null];
+
+function faultsOf(...links: readonly Link[]) {
+  return faultsWithin(JUDGED, links);
+}
+
+async function faultsWithin(judged: string, links: readonly Link[]) {
   const comparison = comparisonOf((await loadRegistry()).pipeline('message_links'));
   const text = (value: string | null): string => (value === null ? 'NULL::VARCHAR' : `'${value}'`);
   const rows = links.map((link) => `(${link.map(text).join(', ')}, ${link[0] === 'sent' ? 110 : 111}::BIGINT)`);
   const own = `SELECT * FROM (VALUES ${rows.join(', ')}) AS l(msg_hash, out_msg_tx_hash, in_msg_tx_hash, created_lt)`;
-  const sql = comparison?.faults({ own, judged: JUDGED }) ?? '';
+  const sql = comparison?.faults({ own, judged }) ?? '';
   return (await database.query(`SELECT seqno::INTEGER, item, got, kind FROM (${sql}) ORDER BY ALL`)).rows;
 }
 
@@ -49,4 +57,20 @@ test('a link in transit beside the same one with its receiver, of a later readin
 
 test('a link in two halves, as in a broken trace, has no fault', async () => {
   expect(await faultsOf(['sent', 'tx1', null], ['sent', null, 'tx2'], ['minted', null, 'tx3'])).toEqual([]);
+});
+
+test('early messages of the first block have links, beside those of the block before, which is not stored', async () => {
+  const links: readonly Link[] = [
+    ['sent', 'tx1', 'tx2'],
+    ['minted', null, 'tx3'],
+    ['of the block before', 'tx0', null],
+  ];
+  expect(await faultsWithin(JUDGED_LATER, links)).toEqual([]);
+  expect(await faultsWithin(JUDGED_LATER, links.slice(2))).toEqual([
+    [10, 'sent', 'no link', 'missing'],
+    [11, 'minted', 'no link', 'missing'],
+  ]);
+  expect(await faultsWithin(JUDGED_LATER, [['sent', 'tx0', 'tx2'], ...links.slice(1)])).toEqual([
+    [10, 'sent', 'tx0', 'wrong'],
+  ]);
 });
