@@ -1,10 +1,18 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadRegistry } from '../../src/declare/registry.ts';
+import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { selectedTable } from '../../src/declare/selected-table.ts';
+import { run } from '../../src/export/run.ts';
+import { loadMarts, type MartDef } from '../../src/marts/load-marts.ts';
+import { quoteName, quoteText } from '../../src/sql/canonical-text.ts';
 import { Database } from '../../src/sql/database.ts';
+import { shippedFolder, shippedNames } from '../../src/sql/shipped-queries.ts';
+import { tonViews } from '../../src/sql/ton-views.ts';
 import { EmptyDatabase } from '../../src/warehouse/query/empty-database.ts';
 import { DAY, dayStart } from '../../src/warehouse/query/held-times.ts';
 import type { Scan } from '../../src/warehouse/query/scans.ts';
+import { freshFolder } from '../scratch.ts';
 import { DAYS, type DayQuery, moreQueries, queries, VIEWS } from './day-queries.ts';
 
 const TABLES = {
@@ -116,4 +124,93 @@ test('columns that a query reads are those of the plan, in conditions, too', asy
   expect(await columns('select hash from transactions where lt > 5')).toEqual([['hash', 'lt']]);
   expect(await columns('select count(*) from (select hash, lt from transactions)')).toEqual([[]]);
   expect(await columns('with t as (from transactions) select account from t')).toEqual([['account']]);
+});
+
+describe('the SQL that is shipped reads no day that is not named', () => {
+  const [before, day] = ['2026-05-01', '2026-05-02'];
+  const held = [
+    { date: before, from: dayStart(before), to: dayStart(day), first: 4996, last: 4999 },
+    { date: day, from: dayStart(day), to: dayStart(day) + DAY, first: 5000, last: 5007 },
+  ];
+  let registry: Registry;
+  let marts: readonly MartDef[];
+  /** Where statements are planned, and where they are answered: a night of the sandbox, and its marts. */
+  let planned: EmptyDatabase;
+  let filled: EmptyDatabase;
+  let tables: readonly string[];
+
+  beforeAll(async () => {
+    registry = await loadRegistry();
+    marts = await loadMarts(registry);
+    const warehouse = join(freshFolder(), 'w');
+    const pipelines = ['transactions', 'actions', 'jetton_transfers', 'jetton_burns', 'nft_transfers', 'traces'];
+    await run({ pipelines, network: 'sandbox', range: '4996:5007', warehouse });
+    [planned, filled] = [await EmptyDatabase.open(registry), await EmptyDatabase.open(registry)];
+    for (const database of [planned, filled]) {
+      database.declareViews(registry.tables);
+      for (const { table } of marts) database.declare(table);
+    }
+    await filled.query(`ATTACH ${quoteText(join(warehouse, 'warehouse.duckdb'))} AS lake (READ_ONLY)`);
+    const written = pipelines.flatMap((name) => registry.pipeline(name).tables).concat(registry.table('blocks'));
+    for (const { name, columns } of written) {
+      const names = columns.map((column) => quoteName(column.name)).join(', ');
+      await filled.query(`INSERT INTO ${name} BY NAME SELECT ${names} FROM lake.${name}`);
+    }
+    for (const { name, file } of marts) {
+      for (const database of [planned, filled]) await database.define(file.functions);
+      await filled.query(`INSERT INTO ${name} BY NAME ${file.sql}`);
+    }
+    tables = [...written, ...marts.map(({ table }) => table)]
+      .filter(({ columns }) => columns.some(({ name }) => name === 'block_date'))
+      .map(({ name }) => name);
+  });
+
+  afterAll(() => {
+    planned.close();
+    filled.close();
+  });
+
+  /** Asks a statement again without the days that it does not name. Returns how many days its own tables lost. */
+  async function leaveOut(sql: string): Promise<number> {
+    const scans = await planned.scans(sql, undefined, async () => held);
+    const ask = async () => {
+      const { rows } = await filled.query(sql);
+      return rows
+        .map((row) => JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? `${value}` : value)))
+        .sort();
+    };
+    const whole = await ask();
+    const gone = tables.flatMap((table) =>
+      [before, day].filter((date) => !isRead(scans, table, date)).map((date) => ({ table, date })),
+    );
+    await filled.query('BEGIN');
+    for (const { table, date } of gone) await filled.query(`DELETE FROM ${table} WHERE block_date = '${date}'`);
+    const without = await ask();
+    await filled.query('ROLLBACK');
+    expect(without, sql).toEqual(whole);
+    return gone.filter(({ table }) => scans.some(({ relation }) => relation === table)).length;
+  }
+
+  test('marts that are built day by day', async () => {
+    let left = 0;
+    for (const { file } of marts.filter(({ isDaily }) => isDaily)) {
+      left += await leaveOut(`SELECT * FROM (${file.sql}) WHERE block_date = '${day}'`);
+    }
+    expect(left).toBeGreaterThan(20);
+  });
+
+  test('questions', async () => {
+    for (const name of await shippedNames('questions')) {
+      const sql = await readFile(join(shippedFolder('questions'), `${name}.sql`), 'utf8');
+      await leaveOut(sql.trim().replace(/;$/, ''));
+    }
+  });
+
+  test('views of ton', async () => {
+    let left = 0;
+    for (const { name } of tonViews().filter(({ sql }) => /\bblock_date\b/.test(sql))) {
+      left += await leaveOut(`SELECT * FROM ton.${name} WHERE block_date = '${day}'`);
+    }
+    expect(left).toBeGreaterThan(8);
+  });
 });
