@@ -54,13 +54,14 @@ export async function loadAlerts(path: string, place: AlertPlace): Promise<reado
   }
 }
 
-async function alertFiles(path: string): Promise<readonly string[]> {
-  const files = await yamlFiles(path).catch(() => []);
-  if (files.length > 0) return files;
-  throw usage(`files of alerts, there are none in ${path}`, undefined, {
-    code: 'no-alert',
-    hint: 'they end in .yaml: see docs/consumers.md',
-  });
+function alertFiles(path: string): Promise<readonly string[]> {
+  return yamlFiles(path, (why, cause) =>
+    usage(`files of alerts, ${why} ${path}`, undefined, {
+      code: 'no-alert',
+      hint: 'they end in .yaml: see docs/consumers.md',
+      cause,
+    }),
+  );
 }
 
 function parseAlert(content: string, file: string): Checked {

@@ -19,20 +19,27 @@ export async function jobsPlace(): Promise<string> {
   throw noJobs(PLACES.join(' or '), 'there is no folder', undefined);
 }
 
-/** The job files of a folder, by name, or the file itself. @throws {UsageError} if there is none */
-export async function jobFiles(path: string): Promise<readonly string[]> {
-  const files = await yamlFiles(path).catch((cause: unknown) => {
-    throw noJobs(path, 'cannot read', cause);
-  });
-  if (files.length === 0) throw noJobs(path, 'there are none in', undefined);
-  return files;
+/** The job files of a folder, by name, or the file itself. @throws {UsageError} `no-job` */
+export function jobFiles(path: string): Promise<readonly string[]> {
+  return yamlFiles(path, (why, cause) => noJobs(path, why, cause));
 }
 
-/** The YAML files of a folder, by name, or the file itself. */
-export async function yamlFiles(path: string): Promise<readonly string[]> {
-  if (!(await stat(path)).isDirectory()) return [path];
-  const names = (await readdir(path)).filter((name) => /\.ya?ml$/.test(name)).sort();
-  return names.map((name) => join(path, name));
+/**
+ * The YAML files of a folder, by name, or the file itself.
+ * @param refusal the error for a path without any, and for one that cannot be read
+ */
+export async function yamlFiles(
+  path: string,
+  refusal: (why: string, cause: unknown) => UsageError,
+): Promise<readonly string[]> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [path];
+    const names = (await readdir(path)).filter((name) => /\.ya?ml$/.test(name)).sort();
+    if (names.length > 0) return names.map((name) => join(path, name));
+  } catch (error) {
+    throw refusal('cannot read', error);
+  }
+  throw refusal('there are none in', undefined);
 }
 
 function noJobs(path: string, why: string, cause: unknown): UsageError {

@@ -121,6 +121,13 @@ describe('an alert is checked before anything is sent', () => {
     const all = { registry, exported: registry.toRun(registry.lasting), env: {} };
     expect((await loadAlerts(folder, all)).length).toBeGreaterThan(0);
   });
+
+  test('a folder without files says so, and one that cannot be read says that', async () => {
+    const place = { registry, exported: [], env: {} };
+    const empty = freshFolder();
+    await expect(loadAlerts(empty, place)).rejects.toThrow(`there are none in ${empty}`);
+    await expect(loadAlerts(join(empty, 'nowhere'), place)).rejects.toThrow(`cannot read ${join(empty, 'nowhere')}`);
+  });
 });
 
 describe('a message', () => {
