@@ -112,6 +112,25 @@ describe.skipIf(!canUnpack)('as an installed package', () => {
     expect([...new Set(hinted.flat())].sort()).toEqual(peers);
   });
 
+  test('an empty folder leads to the holders of a jetton by day in the five commands of docs/reports.md', () => {
+    const text = readFileSync(join(root, 'docs/reports.md'), 'utf8');
+    const [, way = ''] = /^## From an empty folder[\s\S]*?^```sh\n([\s\S]*?)^```$/m.exec(text) ?? [];
+    const [, table = 'no table'] = /^With `--format text`[\s\S]*?^```text\n([\s\S]*?)^```$/m.exec(text) ?? [];
+    const lines = way.trim().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(5);
+    const asInstalled = `PATH="$PWD/node_modules/.bin:$PATH"`;
+    const { code, stdout, stderr } = shell(`set -e; export ${asInstalled}; ${way.replaceAll('npx ', '')}`, place);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const [, name = 'no name'] = /^(jetton\.html: .*) \(.* kB\)$/m.exec(stdout) ?? [];
+    expect(text).toContain(name);
+    const { stdout: shown } = shell(
+      `export ${asInstalled}; cd lake; ${lines[4]?.replaceAll('npx ', '').replace(/--output .*/, '--format text')}`,
+      place,
+    );
+    expect(shown).toContain(table);
+    expect(readFileSync(join(place, 'lake/jetton.html'), 'utf8')).toContain('Holders at the end of each day');
+  });
+
   test('the command begins in an empty folder, and its hints work there', () => {
     const run = (args: string) => shell(`./node_modules/.bin/tonlake ${args}`, place);
     const hints = ['job list', 'job schedule'].map((args) => {

@@ -15,10 +15,19 @@ const MAX_ROWS = 50_000;
 export interface Evaluation {
   /** Rows of shown blocks, by id. */
   readonly results: ReadonlyMap<string, QueryResult>;
+  /** Blocks that were not run, and the optional marts that they read and that were never built. */
+  readonly unbuilt: ReadonlyMap<string, readonly string[]>;
   /** Relations read by blocks, without other blocks. */
   readonly relations: readonly string[];
   /** What blocks that are shown or set variables read, also through others. */
   readonly scans: readonly Scan[];
+}
+
+/** What the names in blocks stand for. */
+export interface BlockNames {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly taken: readonly string[];
+  readonly absent: readonly string[];
 }
 
 /** Where blocks run, and where they are planned. */
@@ -30,24 +39,31 @@ export interface BlockPlaces {
 /**
  * Runs the selects of a report from top to bottom. Each becomes a temporary table or view named by its id, which later ones can
  * read.
- * @param values of all parameters; `taken`: names that blocks must not have
+ * @param values of all parameters; `taken`: names that blocks must not have; `absent`: marts that were never built, and may be
  * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
  */
 export async function evaluateBlocks(
   places: BlockPlaces,
   report: ReportDef,
-  { values, taken }: { readonly values: Readonly<Record<string, unknown>>; readonly taken: readonly string[] },
+  { values, taken, absent }: BlockNames,
 ): Promise<Evaluation> {
   const { query, coverage } = places;
   const shown = shownIds(report);
   const ids = report.blocks.map(({ id }) => id);
   const results = new Map<string, QueryResult>();
+  const unbuilt = new Map<string, readonly string[]>();
   const relations = new Set<string>();
   const scans: Scan[] = [];
   const compared = comparedIds(report);
   for (const block of report.blocks) {
     requireFree(block, report, taken);
     const analysis = await analyseBlock(query, report, block, Object.keys(values));
+    const lacking = analysis.relations.flatMap((name) => unbuilt.get(name) ?? absent.filter((mart) => mart === name));
+    if (lacking.length > 0) {
+      unbuilt.set(block.id, [...new Set(lacking)]);
+      if (shown.has(block.id)) results.set(block.id, { columns: [], rows: [] });
+      continue;
+    }
     for (const name of analysis.relations) if (!ids.includes(name)) relations.add(name);
     const bound = Object.fromEntries(analysis.params.map((name) => [name, values[name]]));
     // A view costs nothing, and filters are pushed down through it to the files; but it cannot have parameters, nor call functions over bodies.
@@ -64,7 +80,7 @@ export async function evaluateBlocks(
     if (block.isVariables) await setVariables(places, report, block);
     if (shown.has(block.id)) results.set(block.id, await readRows(query, report, block));
   }
-  return { results, relations: [...relations], scans };
+  return { results, unbuilt, relations: [...relations], scans };
 }
 
 /** Selects whose rows are shown, or compared with shown ones. */

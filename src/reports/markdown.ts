@@ -15,7 +15,7 @@ const markdown: OutlineStyle = {
       ...rows.map((cells) => line(cells.map(escapeMarkdown))),
     ].join('\n');
   },
-  empty: '*No rows.*',
+  empty: (text) => `*${text}*`,
   rule: '---',
   chartRows: 500,
 };

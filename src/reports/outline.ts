@@ -6,7 +6,7 @@ import { changesOf } from './changes.ts';
 import { fullTitle } from './heading.ts';
 import { GAPS_TITLE, madeText, sourceText } from './phrases.ts';
 import { coverageTexts, type Provenance } from './provenance.ts';
-import { type Report, resultOf } from './report.ts';
+import { emptyText, type Report, resultOf } from './report.ts';
 import type { Directive } from './report-definition.ts';
 import { columnsOfChart, shownColumns } from './shown-columns.ts';
 
@@ -19,7 +19,7 @@ export interface OutlineStyle {
   readonly escape: (text: string) => string;
   readonly gaps: (title: string, gaps: readonly string[]) => string;
   readonly table: (table: OutlineTable) => string;
-  readonly empty: string;
+  readonly empty: (text: string) => string;
   readonly rule: string;
   /** Maximum number of rows of a chart. */
   readonly chartRows: number;
@@ -58,7 +58,7 @@ function directiveText(report: Report, directive: Directive, style: OutlineStyle
   const result = resultOf(report, directive);
   const { title, doc } = directive.def;
   const head = [style.caption(title), ...(doc === undefined ? [] : [doc])];
-  if (result.rows.length === 0) return [...head, style.empty].join('\n\n');
+  if (result.rows.length === 0) return [...head, style.empty(emptyText(report, directive))].join('\n\n');
   switch (directive.kind) {
     case 'figures': {
       const [row = []] = result.rows;

@@ -14,7 +14,7 @@ const text: OutlineStyle = {
   escape: visible,
   gaps: (title, gaps) => [`${title}:`, ...gaps.map((gap) => `- ${gap}`)].join('\n'),
   table,
-  empty: 'No rows.',
+  empty: (text) => text,
   rule: '-'.repeat(40),
   chartRows: 60,
 };

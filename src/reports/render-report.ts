@@ -100,15 +100,19 @@ async function renderIn(
   await addRelations((await coverage.empty()).query, held, timezone, true);
   const values = { ...params.values, timezone, now: new DuckDBTimestampValue(BigInt(now.getTime()) * 1000n) };
   const taken = registry.tables.map(({ name }) => name);
-  const { results, relations, scans } = await evaluateBlocks({ query: reader.query, coverage }, def, {
+  const optional = def.front.optional ?? [];
+  const built = await reader.marts();
+  const { results, unbuilt, relations, scans } = await evaluateBlocks({ query: reader.query, coverage }, def, {
     values,
     taken,
+    absent: optional.filter(
+      (name) => registry.tableOf(name) === undefined && !built.some((mart) => mart.name === name),
+    ),
   });
-  const optional = def.front.optional ?? [];
   const provenance = await readProvenance({ reader, coverage, relations, scans, optional, timezone, now });
   const { query, network } = reader;
   const heading = await readHeading({ def, texts: params.texts, query, network, warehouse });
-  const full: Report = { def, heading, params: params.texts, results, provenance };
+  const full: Report = { def, heading, params: params.texts, results, unbuilt, provenance };
   return {
     ...{ name: def.name, title: fullTitle(heading), format, gaps: provenance.gaps },
     content: await contentOf(full, format),

@@ -15,7 +15,7 @@ export const frontSchema = z.strictObject({
   title: z.string().min(1),
   doc: z.string().min(1),
   params: z.record(z.string(), paramSchema).optional(),
-  /** Tables that may be missing, without a notice in the report. */
+  /** Tables and marts that may be missing, without a notice in the report. */
   optional: z.array(z.string()).optional(),
   /** Parameter with the subject of the report, whose value is shown next to the title. */
   subject: z.string().optional(),

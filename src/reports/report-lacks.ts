@@ -9,7 +9,7 @@ export interface LackOptions {
   readonly coverage: QueryCoverage;
   /** What its selects read. */
   readonly scans: readonly Scan[];
-  /** Tables that may be missing. */
+  /** Tables and marts that may be missing. */
   readonly optional: readonly string[];
   /** True if it reads the ledger, and so describes every table. */
   readonly isOfLedger: boolean;
@@ -34,11 +34,11 @@ export async function lacksOfReport({
   ];
 }
 
-/** Of optional tables, only those with a history count, not those of readings; and not where they are missing altogether. */
+/** Of optional relations, marts and tables with a history count, not those of readings; and not where they are missing altogether. */
 function mayLack({ registry, ledger }: Held<Registry>, relation: string, optional: readonly string[]): boolean {
   const pipeline = feeding(registry, relation);
   if (!optional.includes(registry.tableOf(relation)?.name ?? relation)) return false;
-  if (pipeline === undefined || ['snapshot', 'lookup'].includes(pipeline.walk.kind)) return true;
+  if (pipeline !== undefined && ['snapshot', 'lookup'].includes(pipeline.walk.kind)) return true;
   return ledger.every(({ tables }) => tables[relation] === undefined);
 }
 

@@ -1,4 +1,5 @@
 import { ReportError } from '../core/errors.ts';
+import { suggest } from '../core/suggest.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import type { Heading } from './heading.ts';
 import type { Provenance } from './provenance.ts';
@@ -11,6 +12,8 @@ export interface Report {
   /** Parameters with a value, as shown. */
   readonly params: Readonly<Record<string, string>>;
   readonly results: ReadonlyMap<string, QueryResult>;
+  /** Blocks without rows because of optional marts that were never built: the marts by id. */
+  readonly unbuilt: ReadonlyMap<string, readonly string[]>;
   readonly provenance: Provenance;
 }
 
@@ -19,4 +22,12 @@ export function resultOf({ def, results }: Report, { of, line }: Directive): Que
   const result = results.get(of);
   if (result !== undefined) return result;
   throw new ReportError(`report: expected rows of ${of}, got none (${def.path}:${line})`, { code: 'no-rows' });
+}
+
+/** What stands in the place of rows that are not there. */
+export function emptyText({ unbuilt }: Report, { kind, of, def }: Directive): string {
+  const marts = unbuilt.get(of);
+  if (marts !== undefined)
+    return marts.map((name) => `${name} was never built here: ${suggest('build', name)}`).join('; ');
+  return (kind === 'table' ? def.empty : undefined) ?? 'No rows.';
 }

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
+import { buildMarts } from '../../src/marts/build-marts.ts';
 import { renderReport } from '../../src/reports/render-report.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { goldenWarehouse } from '../golden-warehouse.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { FRONT, tableReport, warehouseWithHole, writeReport } from './support.ts';
@@ -192,6 +194,41 @@ describe('what the data lacks', () => {
     const front = '---\ntitle: A\ndoc: b\noptional: [transactions]\n---\n';
     const { gaps } = await renderReport(warehouse, tableReport('select count(*) as n from transactions', front));
     expect(gaps).toEqual([GAP]);
+  });
+
+  test('is said in the place of the rows of an optional mart that was never built, and of what is made of them', async () => {
+    const front = '---\ntitle: A\ndoc: b\noptional: [jetton_holders_daily]\n---\n';
+    const text = `${front}\n\`\`\`sql days\nselect * from jetton_holders_daily\n\`\`\`
+\`\`\`sql shown\nselect block_date, holder_count from days where getvariable('x') is null\n\`\`\`
+\`\`\`chart shown\ntitle: C\nmark: bar\nx: block_date\ny: holder_count\n\`\`\`
+\`\`\`figures shown\ntitle: F\ncolumns: [holder_count]\n\`\`\`
+\`\`\`table shown\ntitle: T\nempty: Nobody.\n\`\`\`
+\`\`\`sql other\nselect 1 as one\n\`\`\`\n\`\`\`table other\ntitle: O\n\`\`\`\n`;
+    const report = writeReport(text);
+    const line = 'jetton_holders_daily was never built here: tonlake build jetton_holders_daily';
+    for (const format of ['html', 'md', 'text'] as const) {
+      const { content, gaps, isEmpty } = await renderReport(warehouse, report, { format });
+      expect([content.split(line).length - 1, gaps, isEmpty]).toEqual([3, [], false]);
+    }
+    const { content } = await renderReport(warehouse, report, { format: 'json' });
+    expect(JSON.parse(content).blocks).toMatchObject({ shown: { rows: [] }, other: { rows: [{ one: 1 }] } });
+    // A mart that the report needs is an error, as before.
+    await expect(renderReport(warehouse, writeReport(text.replace(/optional.*\n/, '')))).rejects.toMatchObject({
+      code: 'bad-sql',
+    });
+  });
+
+  test('is told of an optional mart that is built: parts of days, and that it is stale', async () => {
+    const own = await goldenWarehouse(['transactions', '1000:1009'], ['blocks', '1010:1019']);
+    await buildMarts(own, { names: ['transactions_daily'] });
+    const front = '---\ntitle: A\ndoc: b\noptional: [transactions_daily]\n---\n';
+    const report = tableReport('select count(*) as n from transactions_daily', front);
+    expect((await renderReport(own, report)).gaps).toEqual(['transactions_daily: missing part of 2026-05-01']);
+    await run({ pipelines: ['transactions'], network: 'sandbox', range: '1010:1012', warehouse: own });
+    expect((await renderReport(own, report)).gaps).toEqual([
+      'transactions_daily: missing part of 2026-05-01',
+      'transactions_daily: stale, built 1 commit ago: tonlake build transactions_daily',
+    ]);
   });
 
   test('counts whole blocks of the ledger in export-health', async () => {

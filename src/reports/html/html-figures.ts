@@ -14,10 +14,8 @@ export function htmlFigures(
   columns: readonly ShownColumn[],
 ): Html {
   const { of, def } = directive;
-  const [row] = result.rows;
+  const [row = []] = result.rows;
   const note = def.doc === undefined ? undefined : html`<p class="note">${def.doc}</p>`;
-  if (row === undefined)
-    return html`<figure><figcaption>${def.title}</figcaption>${note}<p class="empty">No rows.</p></figure>\n`;
   const changes = changesOf(report, directive, columns);
   const items = columns.map((column) => figure(column, row, changes.get(column.name)));
   return html`<figure data-of="${of}"><figcaption>${def.title}</figcaption>${note}<dl class="figures">${items}</dl></figure>\n`;

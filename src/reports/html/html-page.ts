@@ -4,7 +4,7 @@ import { shortSpans } from '../../core/span.ts';
 import { fullTitle, type Heading } from '../heading.ts';
 import { GAPS_TITLE, madeText, sourceText } from '../phrases.ts';
 import { coverageTexts, type Provenance } from '../provenance.ts';
-import { type Report, resultOf } from '../report.ts';
+import { emptyText, type Report, resultOf } from '../report.ts';
 import type { Directive } from '../report-definition.ts';
 import { shownColumns } from '../shown-columns.ts';
 import { type Html, html, trusted } from './html.ts';
@@ -29,16 +29,17 @@ export async function htmlPage(report: Report): Promise<string> {
 function htmlDirective(report: Report, directive: Directive, plotter: Plotter): Html {
   const result = resultOf(report, directive);
   const { path } = report.def;
+  const { title, doc } = directive.def;
+  const note = doc === undefined ? undefined : html`<p class="note">${doc}</p>`;
+  if (result.rows.length === 0)
+    return html`<figure><figcaption>${title}</figcaption>${note}<p class="empty">${emptyText(report, directive)}</p></figure>\n`;
   switch (directive.kind) {
     case 'chart':
       return html`${htmlChart(result, directive, path, plotter)}\n`;
     case 'figures':
       return htmlFigures(report, result, directive, shownColumns(result, directive, path));
     case 'table': {
-      const { title, doc, limit = 200, empty = 'No rows.' } = directive.def;
-      const note = doc === undefined ? undefined : html`<p class="note">${doc}</p>`;
-      if (result.rows.length === 0)
-        return html`<figure><figcaption>${title}</figcaption>${note}<p class="empty">${empty}</p></figure>\n`;
+      const { limit = 200 } = directive.def;
       const columns = shownColumns(result, directive, path);
       return html`<figure data-of="${directive.of}"><figcaption>${title}</figcaption>${note}${htmlTable(result, { title, columns, limit })}</figure>\n`;
     }
