@@ -1,11 +1,12 @@
 // What each night costs as a warehouse grows: the commands of a nightly job after few nights, and after many.
 //   npm run build && node bench/nights.mjs [--nights 400] [--blocks 12] [--place folder|bucket] [--write]
-// Every night runs all commands. Nights that are measured run each in a process of its own; one process runs those of all other nights. The
-// sandbox network is in this process. A bucket needs versitygw (TONLAKE_VERSITYGW) and DuckDB's extensions (TONLAKE_DUCKDB_EXTENSIONS).
+// Every night runs all commands, a day after the night before by their clock. Nights that are measured run each in a process of its own; one
+// process runs those of all other nights. The sandbox network is in this process. A bucket needs versitygw (TONLAKE_VERSITYGW) and DuckDB's extensions (TONLAKE_DUCKDB_EXTENSIONS).
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSandbox } from '../dist/src/sandbox/index.js';
 import { accessTo, startObjectStore, startRelay } from './lib/object-store.mjs';
@@ -45,6 +46,7 @@ const commandsOf = (range) => ({
   status: ['status', '--warehouse', warehouse],
 });
 
+const clock = fileURLToPath(new URL('./lib/moved-clock.mjs', import.meta.url));
 const measured = [];
 const worker = fork(new URL('./lib/commands.mjs', import.meta.url), {
   cwd: folder,
@@ -60,10 +62,13 @@ try {
     for (const [name, args] of Object.entries(commandsOf(`${from}:${from + blocks - 1}`))) {
       if (isOf(night, early) || isOf(night, late)) {
         const before = requests();
-        const { cpu, peakMb } = await must(process.execPath, [cli, ...args], { cwd: folder, env });
+        const { cpu, peakMb } = await must(process.execPath, ['--import', clock, cli, ...args], {
+          cwd: folder,
+          env: { ...env, TONLAKE_BENCH_DAYS: String(night) },
+        });
         measured.push({ name, night, cpu, peakMb, requests: requests() - before });
       } else {
-        worker.send(args);
+        worker.send({ night, args });
         const [code] = await once(worker, 'message');
         if (code !== 0) throw new Error(`night ${night}: tonlake ${args.join(' ')} ended with ${code}: ${said}`);
       }

@@ -32,19 +32,19 @@ export function committedMarts(
   entries: readonly LedgerEntry[],
   columnsOf: (table: string, schema: string) => readonly SchemaColumn[],
 ): readonly TableDef[] {
-  const held = new Map<string, TableDef>();
+  const held = new Map<string, { readonly schema: string; readonly isDated: boolean }>();
   for (const { mart, tables } of entries) {
     if (mart === undefined) continue;
     for (const [name, { schema }] of Object.entries(tables)) {
-      const columns = columnsOf(name, schema);
       // A mart without days yet is built as a whole, without rows.
-      const isDated = mart.day !== undefined || held.get(name)?.time !== undefined;
-      const { grain = '', docs } = shippedDocs().get(name) ?? {};
-      const described = columns.map((column) => ({ ...column, ...docs?.get(column.name) }));
-      held.set(name, selectedTable({ name, grain, key: [], isDated, columns: described }));
+      held.set(name, { schema, isDated: mart.day !== undefined || held.get(name)?.isDated === true });
     }
   }
-  return [...held.values()];
+  return [...held].map(([name, { schema, isDated }]) => {
+    const { grain = '', docs } = shippedDocs().get(name) ?? {};
+    const columns = columnsOf(name, schema).map((column) => ({ ...column, ...docs?.get(column.name) }));
+    return selectedTable({ name, grain, key: [], isDated, columns });
+  });
 }
 
 /** As {@link committedMarts}, of a ledger that has the schemas. */
