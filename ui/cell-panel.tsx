@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
+import { exploreLink, isExplored } from './router.ts';
 
 export interface CellPanelProps {
   readonly column: ResultColumn | undefined;
@@ -16,6 +17,7 @@ export function CellPanel({ column, row, value, onClose }: CellPanelProps) {
       <header>
         <b>{column?.name}</b> <span class="soft">row {formatCount(row + 1)}</span>
         {typeof value === 'string' && <CopyButton text={value} />}
+        {typeof value === 'string' && isExplored(value, column?.name) && <a href={exploreLink(value)}>Explore</a>}
         <button type="button" class="plain" onClick={onClose} aria-label="Close value">
           ✕
         </button>

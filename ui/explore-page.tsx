@@ -1,18 +1,13 @@
 import { useMemo, useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import type { FoundPlace, ShownThing, ThingSection, TraceNode } from '../src/show/shown-thing.ts';
-import type { ExplainedRow, FoundRows } from '../src/ui/ui-types.ts';
+import type { ExplainedRow, ExploreExample, FoundRows } from '../src/ui/ui-types.ts';
 import { BalanceChart } from './balance-chart.tsx';
 import { CopyButton } from './cell-panel.tsx';
 import { Failed } from './notes.tsx';
-import { navigate, queryLink } from './router.ts';
+import { exploreLink, isExplored, navigate, queryLink } from './router.ts';
 import { type GistPart, gistOf, shortened } from './row-gist.ts';
 import { useAnswer } from './use-answer.ts';
-
-/** The address of what is known of a value. */
-export function exploreLink(value: string): string {
-  return `/explore/${encodeURIComponent(value)}`;
-}
 
 /** Finds an account, transaction, message, trace or block, and says where its rows are from. */
 export function ExplorePage({ path }: { readonly path: string }) {
@@ -43,8 +38,29 @@ export function ExplorePage({ path }: { readonly path: string }) {
       </form>
       {error !== undefined && <Failed error={error} />}
       {sought !== '' && found === undefined && error === undefined && <p class="soft">Searching every table…</p>}
+      {sought === '' && <Examples />}
       {found !== undefined && <Found key={found.value} found={found} />}
     </div>
+  );
+}
+
+/** Things of this warehouse to begin with. */
+function Examples() {
+  const { value: examples = [], error } = useAnswer<readonly ExploreExample[]>('/api/explore/examples');
+  return (
+    <>
+      {error !== undefined && <Failed error={error} />}
+      <dl class="values">
+        {examples.map(({ title, value }) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd class="mono">
+              <a href={exploreLink(value)}>{value}</a>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
   );
 }
 
@@ -145,7 +161,7 @@ function Fact({ column, cell }: { readonly column: string; readonly cell: string
 /** An address or hash leads to what is known of it. */
 function Value({ cell, isShort = false }: { readonly cell: string | null; readonly isShort?: boolean }) {
   if (cell === null) return null;
-  if (!LINKED.test(cell)) return <>{cell}</>;
+  if (!isExplored(cell)) return <>{cell}</>;
   return (
     <a href={exploreLink(cell)} title={cell}>
       {isShort ? shortened(cell) : cell}
@@ -228,9 +244,6 @@ interface FoundRowProps {
   readonly gist: readonly GistPart[];
   readonly isOpen: boolean;
 }
-
-/** An address or a hash. */
-const LINKED = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=)$/;
 
 function FoundRow({ table, found: { columns, rows, key }, at, sought, gist, isOpen: isFirstOpen }: FoundRowProps) {
   const [isOpen, setOpen] = useState(isFirstOpen);

@@ -6,6 +6,7 @@ import { Swatch } from './coverage-page.tsx';
 import { DataTable } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
+import { SavedCharts } from './saved-charts.tsx';
 import { ago, useNow } from './times.ts';
 import { useAnswer } from './use-answer.ts';
 import { useLive } from './use-live.ts';
@@ -44,6 +45,7 @@ export function OverviewPage() {
       )}
       <Lacking fills={overview.fills} />
       <ActivityCharts now={now} />
+      <SavedCharts />
       <Pipelines pipelines={pipelines} coverage={coverage} now={now} />
       {runs.length > 0 && <Runs runs={runs} failures={overview.failures} now={now} />}
       {marts.length > 0 && (

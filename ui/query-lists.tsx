@@ -3,10 +3,16 @@ import type { SavedQuery } from '../src/ui/ui-types.ts';
 import { type PastQuery, pastQueries } from './query-history.ts';
 import { useAnswer } from './use-answer.ts';
 
+interface QueryListsProps {
+  /** Changes when a query was saved. */
+  readonly version: number;
+  readonly onPick: (query: PastQuery) => void;
+}
+
 /** Queries that were run here, and those of the project. */
-export function QueryLists({ onPick }: { readonly onPick: (query: PastQuery) => void }) {
+export function QueryLists({ version, onPick }: QueryListsProps) {
   const [open, setOpen] = useState<'history' | 'saved'>();
-  const { value: saved } = useAnswer<readonly SavedQuery[]>('/api/saved');
+  const { value: saved } = useAnswer<readonly SavedQuery[]>('/api/saved', { version });
   const past = open === 'history' ? pastQueries() : [];
   const pick = (query: PastQuery): void => {
     setOpen(undefined);

@@ -6,13 +6,15 @@ import { type PastQuery, rememberQuery } from './query-history.ts';
 import { QueryLists } from './query-lists.tsx';
 import { ResultView } from './result-view.tsx';
 import { linkedQuery, queryLink } from './router.ts';
+import { SaveQuery } from './save-query.tsx';
+import { SchemaPane } from './schema-pane.tsx';
 import { SqlEditor } from './sql-editor.tsx';
 import { useAnswer } from './use-answer.ts';
 
 type State =
   | { readonly kind: 'idle' }
   | { readonly kind: 'running'; readonly since: number; readonly controller: AbortController }
-  | { readonly kind: 'done'; readonly result: RunResult }
+  | { readonly kind: 'done'; readonly result: RunResult; readonly savedSql: string | undefined }
   | { readonly kind: 'failed'; readonly error: Error };
 
 /** Writes queries, runs them, shows their rows. */
@@ -22,6 +24,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
   const [params, setParams] = useState(linked.params);
   const [state, setState] = useState<State>({ kind: 'idle' });
   const [dialect, setDialect] = useState<'duckdb' | 'trino'>('duckdb');
+  const [saves, setSaves] = useState(0);
   const names = parameterNames(sql);
   useEffect(() => {
     const follow = (): void => {
@@ -54,7 +57,9 @@ export function QueryPage({ session }: { readonly session: Session }) {
     rememberQuery({ sql, params: given });
     try {
       const result = await post<RunResult>('/api/runs', { sql, params: given, dialect }, controller.signal);
-      setState({ kind: 'done', result });
+      // The overview knows no parameters.
+      const canSave = session.savesQueries && dialect === 'duckdb' && Object.keys(given).length === 0;
+      setState({ kind: 'done', result, savedSql: canSave ? sql : undefined });
     } catch (error) {
       const isCancelled = controller.signal.aborted;
       setState({ kind: 'failed', error: isCancelled ? new Error('cancelled') : asError(error) });
@@ -95,11 +100,13 @@ export function QueryPage({ session }: { readonly session: Session }) {
             />{' '}
             Trino SQL
           </label>
-          <QueryLists onPick={show} />
+          {session.savesQueries && <SaveQuery sql={sql} label="Save" onSaved={() => setSaves(saves + 1)} />}
+          <QueryLists version={saves} onPick={show} />
         </div>
       </section>
+      <SchemaPane />
       {state.kind === 'failed' && <Failed error={state.error} />}
-      {state.kind === 'done' && <ResultView key={state.result.id} result={state.result} session={session} />}
+      {state.kind === 'done' && <ResultView key={state.result.id} {...state} session={session} />}
       {state.kind === 'idle' && <Start onAsk={ask} />}
     </div>
   );

@@ -14,8 +14,15 @@ const FORMATS = [
   ['xlsx', 'XLSX'],
 ] as const;
 
+interface ResultViewProps {
+  readonly result: RunResult;
+  /** The query, if it can be saved with its chart. */
+  readonly savedSql: string | undefined;
+  readonly session: Session;
+}
+
 /** The rows of a query, as a grid or as a chart. */
-export function ResultView({ result, session }: { readonly result: RunResult; readonly session: Session }) {
+export function ResultView({ result, savedSql, session }: ResultViewProps) {
   const [view, setView] = useState<'rows' | 'chart'>('rows');
   const [sorting, setSorting] = useState<Sorting>();
   const [version, loaded] = useReducer((count: number) => count + 1, 0);
@@ -66,7 +73,7 @@ export function ResultView({ result, session }: { readonly result: RunResult; re
           onSort={sort}
         />
       ) : (
-        <ChartView result={result} />
+        <ChartView result={result} savedSql={savedSql} />
       )}
     </section>
   );

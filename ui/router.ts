@@ -29,6 +29,19 @@ export function usePath(): string {
   return path;
 }
 
+/** The address of what is known of a value. */
+export function exploreLink(value: string): string {
+  return `/explore/${encodeURIComponent(value)}`;
+}
+
+/** An address or a hash as tables hold them, or a user-friendly address. */
+const EXPLORED = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=|[EUk0][Qf][\w-]{46})$/;
+
+/** Whether a value of a column leads to more: an address, a hash or a masterchain block. */
+export function isExplored(value: string, column = ''): boolean {
+  return EXPLORED.test(value) || (/^(mc_block_seqno|mc_seqno)$/.test(column) && /^\d+$/.test(value));
+}
+
 /** The address of a query. What is after `#` never leaves the browser. */
 export function queryLink(sql: string, params: Readonly<Record<string, string>> = {}): string {
   const parts = new URLSearchParams({

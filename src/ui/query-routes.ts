@@ -5,8 +5,11 @@ import { Readable } from 'node:stream';
 import type { Hono } from 'hono';
 import * as z from 'zod';
 import { usage } from '../core/errors.ts';
-import { listFolder } from '../files/disk.ts';
+import { failedWith } from '../core/failed-with.ts';
+import { listFolder, makeFolder, writeSynced } from '../files/disk.ts';
+import { guarded } from '../files/file-failure.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { requireQueries } from '../sql/confined-sql.ts';
 import { withoutFormulas } from '../sql/formula-guard.ts';
 import { KEPT } from '../sql/kept-rows.ts';
 import { RELATION_FORMATS, writeRelation } from '../sql/relation-writer.ts';
@@ -30,6 +33,10 @@ const runSchema = z.strictObject({
   sql: z.string().min(1).max(MAX_SQL),
   params: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).default({}),
   dialect: z.enum(['duckdb', 'trino']).default('duckdb'),
+});
+const savedSchema = z.strictObject({
+  name: z.string().regex(/^[\w-]{1,80}$/, 'letters, digits, _ and -'),
+  sql: z.string().trim().min(1).max(MAX_SQL),
 });
 const rowsSchema = z.strictObject({
   from: z.coerce.number().int().min(0).default(0),
@@ -83,7 +90,28 @@ export function addQueryRoutes(app: Hono<UiEnvironment>, runs: QueryRuns, option
     return c.body(body);
   });
   app.get('/api/saved', async (c) => c.json(await readSavedQueries(options.queriesFolder)));
+  app.post('/api/saved', valid('json', savedSchema), async (c) => {
+    await saveQuery(options, c.req.valid('json'));
+    return c.json(c.req.valid('json'));
+  });
   app.get('/api/questions', async (c) => c.json(await readSavedQueries(shippedFolder('questions'))));
+}
+
+/** Adds a query to the folder. @throws {UsageError} `no-folder`, `name-taken`; {StoreError} for SQL that does more than read */
+async function saveQuery({ queriesFolder, savesQueries }: UiOptions, { name, sql }: SavedQuery): Promise<void> {
+  if (!savesQueries) {
+    const hint = 'start tonlake ui with --queries <folder>, or set queries in tonlake.yaml';
+    throw usage('a folder that the page may write', 'none', { code: 'no-folder', hint });
+  }
+  requireQueries(sql);
+  const file = join(queriesFolder, `${name}.sql`);
+  await guarded(`file ${file}`, async () => {
+    await makeFolder(queriesFolder);
+    await writeSynced(file, `${sql}\n`).catch((error: unknown) => {
+      if (!failedWith(error, 'EEXIST')) throw error;
+      throw usage('a name that no query has', name, { code: 'name-taken', hint: 'choose another name' });
+    });
+  });
 }
 
 /** @throws {UsageError} `unknown-column` */

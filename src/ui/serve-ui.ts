@@ -82,9 +82,9 @@ function listen(app: Hono<UiEnvironment>, port: number): Promise<ReturnType<type
 }
 
 async function sessionOf(options: UiOptions, own: OwnReader): Promise<Session> {
-  const { version, seconds, memoryMb, allowFiles } = options;
+  const { version, seconds, memoryMb, allowFiles, savesQueries } = options;
   return own.use(async ({ reader }) => ({
-    ...{ version, seconds, memoryMb, allowFiles, maxRows: MAX_ROWS },
+    ...{ version, seconds, memoryMb, allowFiles, savesQueries, maxRows: MAX_ROWS },
     ...{ warehouse: reader.path, network: reader.network, store: reader.kind },
     writeCommand: suggest('sql', '--output'),
   }));

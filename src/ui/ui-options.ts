@@ -17,6 +17,8 @@ export interface UiOptions {
   readonly allowFiles: boolean;
   /** Folder with saved queries, `NAME.sql`. */
   readonly queriesFolder: string;
+  /** True if the user named that folder: the page may add queries to it. */
+  readonly savesQueries: boolean;
   /** A job file, or a folder of job files; undefined for the usual folders, if there is one. */
   readonly jobsPath: string | undefined;
   /** Version of tonlake. */

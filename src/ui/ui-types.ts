@@ -10,6 +10,8 @@ export interface Session {
   readonly memoryMb: number;
   readonly maxRows: number;
   readonly allowFiles: boolean;
+  /** True if the page may add queries to the folder of saved ones. */
+  readonly savesQueries: boolean;
   /** The command that writes all rows of a query. */
   readonly writeCommand: string;
 }
@@ -111,6 +113,12 @@ export interface Names {
 export interface SavedQuery {
   readonly name: string;
   readonly sql: string;
+}
+
+/** A thing of this warehouse to begin with. */
+export interface ExploreExample {
+  readonly title: string;
+  readonly value: string;
 }
 
 export interface BlockSpan {

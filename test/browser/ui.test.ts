@@ -377,6 +377,68 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     });
   });
 
+  test('a query and its chart are saved with --queries, and drawn on the overview', async () => {
+    const own = await serveWarehouse(warehouse, { savesQueries: true });
+    try {
+      await visit(
+        linkTo('select block_time, tx_count, seqno from blocks'),
+        async (page) => {
+          await runLinked(page);
+          await page.getByRole('tab', { name: 'Chart' }).click();
+          await page.locator('.chart svg').waitFor();
+          await page.getByRole('button', { name: 'Save to the overview' }).click();
+          await page.getByLabel('Name of the query').fill('busy blocks');
+          await page.keyboard.press('Enter');
+          await page.getByRole('alert').waitFor();
+          await page.getByLabel('Name of the query').fill('busy_blocks');
+          await page.keyboard.press('Enter');
+          await page.getByText('saved as busy_blocks.sql').waitFor();
+          await page.getByRole('link', { name: 'Overview' }).click();
+          await page.getByRole('img', { name: 'busy_blocks' }).locator('svg').waitFor();
+        },
+        { of: own, faults: ['Failed to load resource: the server responded with a status of 400 (Bad Request)'] },
+      );
+    } finally {
+      await own.close();
+    }
+    await visit('/query', async (page) => {
+      await page.getByText('History').waitFor();
+      expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    });
+  });
+
+  test('tables beside the editor have columns with units', async () => {
+    await visit('/query', async (page) => {
+      await page.locator('.schema').getByText('transactions', { exact: true }).click();
+      const fees = page.locator('.schema li', { hasText: 'total_fees' });
+      expect(await fees.first().textContent()).toBe('total_fees bigintnanoton');
+    });
+  });
+
+  test('explore begins with examples, and a cell of a result leads to it', async () => {
+    await visit('/explore', async (page) => {
+      await page.getByText('a large trace').waitFor();
+      expect(await page.locator('dl.values dt').allTextContents()).toEqual([
+        'a busy account',
+        'a large trace',
+        'the newest block',
+      ]);
+      await page.locator('dl.values a').nth(1).click();
+      await page.locator('.trace li').first().waitFor();
+    });
+    await visit(linkTo('select account from transactions limit 1'), async (page) => {
+      await runLinked(page);
+      const cell = page.getByRole('gridcell').first();
+      const account = await cell.textContent();
+      await cell.click();
+      await page.getByRole('region', { name: 'Value' }).getByRole('link', { name: 'Explore' }).click();
+      await page
+        .locator('.sought')
+        .getByText(account ?? '')
+        .waitFor();
+    });
+  });
+
   test('a click on a question puts it into the editor and answers it', async () => {
     await visit('/query', async (page) => {
       const questions = page.getByRole('list').getByRole('button', { name: /\?/ });
@@ -454,6 +516,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     '/coverage',
     '/tables',
     '/tables/transactions',
+    '/explore',
     '/explore/1005',
     linkTo('select * from transactions'),
   ])(
@@ -462,14 +525,15 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       await visit(path, async (page) => {
         if (path.includes('#')) await runLinked(page);
         else await page.locator('main h1:visible').first().waitFor();
-        if (path.startsWith('/explore')) await page.locator('.row').first().waitFor();
+        if (path === '/explore') await page.getByText('the newest block').waitFor();
+        else if (path.startsWith('/explore')) await page.locator('.row').first().waitFor();
         if (path === '/coverage') await page.locator('.cell').first().click();
         if (path.startsWith('/tables')) await page.getByRole('link', { name: /^transactions / }).waitFor();
         if (path.startsWith('/tables/')) await page.locator('.columns tbody tr').first().waitFor();
         await page.evaluate(`${axe.source}; undefined`);
         for (const { width, colorScheme } of [
-          { width: 1200, colorScheme: 'light' },
-          { width: 375, colorScheme: 'dark' },
+          { width: 1440, colorScheme: 'light' },
+          { width: 390, colorScheme: 'dark' },
         ] as const) {
           await page.setViewportSize({ width, height: 800 });
           // Without motion, colors do not fade into those of the other scheme while they are measured.

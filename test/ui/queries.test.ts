@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -280,6 +280,52 @@ test('saved queries are the .sql files of the project folder', async () => {
   writeFileSync(join(queriesFolder, 'fees.sql'), 'select 1\n');
   writeFileSync(join(queriesFolder, 'notes.txt'), 'no query');
   expect(await visitor.read('/api/saved')).toEqual([{ name: 'fees', sql: 'select 1\n' }]);
+});
+
+describe('a query is saved', () => {
+  const sql = 'select 1 as one';
+
+  test('as NAME.sql of the folder that --queries names, and never over another file', async () => {
+    const folder = join(freshFolder(), 'queries');
+    const own = await serveWarehouse(warehouse, { queriesFolder: folder, savesQueries: true });
+    onTestFinished(() => own.close());
+    const guest = await Visitor.enter(own);
+    expect((await guest.post('/api/saved', { name: 'fees-2', sql })).status).toBe(200);
+    expect(await guest.read('/api/saved')).toEqual([{ name: 'fees-2', sql: `${sql}\n` }]);
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'linked.sql'));
+    for (const name of ['fees-2', 'linked']) {
+      const { status, text } = await guest.post('/api/saved', { name, sql: 'select 2' });
+      expect([status, JSON.parse(text).code]).toEqual([400, 'name-taken']);
+    }
+    expect(readFileSync(join(folder, 'fees-2.sql'), 'utf8')).toBe(`${sql}\n`);
+    const lies = ['', 'a/b', '../up', '..', '.hidden', 'a.sql', 'C:x', 'a\\b', 'a\0', 'a b', 'x'.repeat(81), 7, null];
+    for (const name of lies)
+      expect([name, (await guest.post('/api/saved', { name, sql })).status]).toEqual([name, 400]);
+    for (const text of ['', '  ', 'x'.repeat(200_001)])
+      expect((await guest.post('/api/saved', { name: 'other', sql: text })).status).toBe(400);
+    expect((await guest.post('/api/saved', { name: 'other', sql: "copy blocks to 'x.csv'" })).status).toBe(422);
+    expect((await guest.post('/api/saved', { name: 'other', sql, folder: '/tmp' })).status).toBe(400);
+    expect(
+      (
+        await ask(own.port, '/api/saved', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ name: 'other', sql }),
+        })
+      ).status,
+    ).toBe(401);
+    expect(readdirSync(folder).sort()).toEqual(['fees-2.sql', 'linked.sql']);
+    expect(readdirSync(join(folder, '..'))).toEqual(['queries']);
+  });
+
+  test('not without --queries', async () => {
+    const folder = join(freshFolder(), 'queries');
+    const own = await serveWarehouse(warehouse, { queriesFolder: folder });
+    onTestFinished(() => own.close());
+    const { status, text } = await (await Visitor.enter(own)).post('/api/saved', { name: 'fees', sql });
+    expect([status, JSON.parse(text).code]).toEqual([400, 'no-folder']);
+    expect(existsSync(folder)).toBe(false);
+  });
 });
 
 test('the questions that come with tonlake are listed; one whose mart was never built says how to build it', async () => {

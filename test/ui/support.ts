@@ -43,7 +43,7 @@ export async function addRuns(
 export async function serveWarehouse(warehouse: string, more: Partial<UiOptions> = {}): Promise<UiServer> {
   return serveUi({
     ...{ warehouse, port: 0, seconds: 60, memoryMb: 512, allowFiles: false, version: 'test' },
-    ...{ queriesFolder: join(freshFolder(), 'queries'), jobsPath: undefined },
+    ...{ queriesFolder: join(freshFolder(), 'queries'), savesQueries: false, jobsPath: undefined },
     ...more,
   });
 }

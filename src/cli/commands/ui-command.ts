@@ -8,13 +8,13 @@ interface UiFlags extends CommonOptions {
   readonly seconds: number;
   readonly memory: number;
   readonly allowFiles?: boolean;
-  readonly queries: string;
+  readonly queries?: string;
   readonly jobs?: string;
 }
 
 const HELP = `
 The page is for this machine and this user: it answers on 127.0.0.1 only, and only to the browser that opened the printed address.
-It changes nothing. Queries read the warehouse and nothing else; --allow-files lets them read other files that you can read.
+It changes nothing in the warehouse, and writes no file but saved queries, with --queries. Queries read the warehouse and nothing else; --allow-files lets them read other files that you can read.
 docs/ui.md describes the pages.
 
 Examples:
@@ -31,7 +31,10 @@ export function addUi(program: Command): void {
     .option('--seconds <n>', 'time limit of a query', parseCount, 60)
     .option('--memory <MB>', 'memory limit of a query; it spills to temporary files', parseCount, 1024)
     .option('--allow-files', 'let queries read files outside of the warehouse')
-    .option('--queries <folder>', 'folder with saved queries, NAME.sql', 'queries')
+    .option(
+      '--queries <folder>',
+      'folder with saved queries, NAME.sql, which the page adds to (default: queries, only read)',
+    )
     .option('--jobs <path>', 'job file or folder of job files (default: jobs, or pipelines/jobs)')
     .addHelpText('after', HELP)
     .action(inContext(serve));
@@ -47,7 +50,7 @@ async function serve(context: Context<UiFlags>): Promise<void> {
   const server = await serveUi({
     ...{ warehouse, network: flags.network, port: flags.port, version: readVersion() },
     ...{ seconds: flags.seconds, memoryMb: flags.memory, allowFiles: flags.allowFiles === true },
-    ...{ queriesFolder: flags.queries, jobsPath: flags.jobs },
+    ...{ queriesFolder: flags.queries ?? 'queries', savesQueries: flags.queries !== undefined, jobsPath: flags.jobs },
   });
   context.write(`${server.url}\npress Ctrl-C to stop\n`);
   if (flags.open === true) (await import('../open-browser.ts')).openBrowser(server.url);
