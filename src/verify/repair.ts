@@ -66,8 +66,8 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
   const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const all: Ready = { ...options, effects, registry };
   const attempts = new Attempts();
-  /** Blocks of lost entries, which must be done at the end. */
-  const left: Lost[] = [];
+  /** Blocks of lost entries, which must be done at the end. A repair of something else may take the number of the newest one, and hide it. */
+  const left = new Map<string, Lost>();
   const told = new Set<string>();
   let requests = 0;
   for (;;) {
@@ -81,10 +81,14 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
         told.add(text);
       },
     };
-    const { inspection, plan, lost } = await inspectWarehouse(quiet, async (inspection) => {
+    const { inspection, plan } = await inspectWarehouse(quiet, async (inspection) => {
       const plan = planRepair(inspection, registry, (damage) => attempts.isOver(damageKey(damage)));
-      return { inspection, plan, lost: plan.lost.filter((each) => !attempts.isOver(lostKey(each))) };
+      return { inspection, plan };
     });
+    for (const each of plan.lost) left.set(lostKey(each), each);
+    const holesOf = ({ pipeline, span }: Lost): readonly Span[] =>
+      subtractSpans([span], doneSpans(inspection.warehouse.entries, pipeline));
+    const lost = [...left].flatMap(([key, each]) => (attempts.isOver(key) || holesOf(each).length === 0 ? [] : [each]));
     const marts = plan.marts.filter(({ id }) => !attempts.isOver(id));
     const isLedgerBroken = plan.isLedgerBroken && !attempts.isOver('ledger');
     const undeclared = attempts.isOver('declarations')
@@ -92,10 +96,8 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
       : restorable(inspection.warehouse, inspection.findings, registry);
     const isIdle = !isLedgerBroken && undeclared.length + plan.damages.length + lost.length + marts.length === 0;
     if (isIdle || options.signal?.aborted === true) {
-      const { warehouse, report: found } = inspection;
-      const missing = left.flatMap(({ pipeline, span }) =>
-        subtractSpans([span], doneSpans(warehouse.entries, pipeline)).map((hole) => notBack(pipeline, hole)),
-      );
+      const { report: found } = inspection;
+      const missing = [...left.values()].flatMap((each) => holesOf(each).map((hole) => notBack(each.pipeline, hole)));
       for (const finding of missing) onEvent?.({ event: 'finding', ...finding });
       const findings = found.findings + missing.length;
       const report: VerifyReport = { ...found, findings, proven: findings === 0, requests };
@@ -104,7 +106,6 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     }
     if (isLedgerBroken) {
       attempts.count('ledger');
-      for (const each of lost) left.push(each);
       await inspection.warehouse.fillLedger({ tables: registry.tables, effects, command: REPAIR_COMMAND });
     } else if (undeclared.length > 0) {
       attempts.end('declarations');
@@ -113,7 +114,6 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
       requests += await repairOnce(all, inspection, plan, attempts);
     } else if (lost.length > 0) {
       for (const each of lost) attempts.count(lostKey(each));
-      for (const each of lost) left.push(each);
       requests += await runAgain(all, inspection, lost);
     } else await buildAgain(all, inspection, marts, attempts);
   }

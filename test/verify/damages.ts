@@ -1,5 +1,6 @@
-import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Span } from '../../src/core/span.ts';
 import { Database } from '../../src/sql/database.ts';
@@ -36,26 +37,6 @@ const A_SPAN = 5;
 const WITHOUT_ONE = 'SELECT * EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE rowid <> 20';
 const WITH_ONE_TWICE = 'FROM old UNION ALL (FROM old LIMIT 1)';
 
-const flipped = (table: string, at: At, quarter: number, most?: number): Damaged => ({
-  name: `a flipped byte in a file of ${table}, ${quarter} quarters into it`,
-  apply: (path) => {
-    const file = join(path, fileOf(path, table, at));
-    const bytes = readFileSync(file);
-    const place = Math.floor((quarter * bytes.length) / 4);
-    bytes[place] = (bytes[place] ?? 0) ^ (1 << quarter);
-    writeFileSync(file, bytes);
-  },
-  finds: { kind: 'file-changed', table, span: SPANS[at] },
-  ...(most === undefined ? {} : { most }),
-});
-
-const missing = (table: string, at: At, most?: number): Damaged => ({
-  name: `a missing file of ${table}`,
-  apply: (path) => dropFile(path, fileOf(path, table, at)),
-  finds: { kind: 'file-missing', table, span: SPANS[at] },
-  ...(most === undefined ? {} : { most }),
-});
-
 /** Other rows with the right checksum, which would reveal them. */
 const rewritten = (name: string, table: string, at: At, select: string, more: Partial<Damaged> = {}): Damaged => ({
   name,
@@ -64,17 +45,7 @@ const rewritten = (name: string, table: string, at: At, select: string, more: Pa
   ...more,
 });
 
-const FILES: readonly Damaged[] = [
-  flipped('blocks', SECOND, 3, A_SPAN),
-  flipped('transactions', FIRST, 1),
-  flipped('transactions', SECOND, 2),
-  flipped('transactions', THIRD, 3),
-  flipped('messages', SECOND, 3),
-  flipped('account_states', SECOND, 3),
-  missing('blocks', SECOND),
-  missing('transactions', SECOND, A_SPAN),
-  missing('messages', THIRD),
-  missing('account_states', THIRD),
+const ROWS: readonly Damaged[] = [
   {
     name: "another span's file in its place",
     apply: (path) => {
@@ -84,14 +55,6 @@ const FILES: readonly Damaged[] = [
     },
     finds: { kind: 'rows-outside' },
     most: A_SPAN,
-  },
-];
-
-const ROWS: readonly Damaged[] = [
-  {
-    name: 'a truncated file',
-    apply: (path) => truncateSync(join(path, fileOf(path, 'transactions', FIRST)), 2000),
-    finds: { kind: 'file-unreadable', table: 'transactions', span: SPANS[FIRST] },
   },
   rewritten('a removed header', 'blocks', SECOND, WITHOUT_ONE, { most: A_SPAN }),
   rewritten('a doubled header', 'blocks', SECOND, WITH_ONE_TWICE),
@@ -122,13 +85,6 @@ const editedEntry = (
   ...more,
 });
 
-const deletedEntry = (entry: number, finds: Partial<Finding>, more: Partial<Damaged> = {}): Damaged => ({
-  name: `a deleted entry (${entry})`,
-  apply: (path) => rmSync(entryFile(path, entry)),
-  finds: { kind: 'entry-lost', entry, ...finds },
-  ...more,
-});
-
 const LEDGER: readonly Damaged[] = [
   editedEntry(
     ...(['rows', { number: 4, span: SPANS[SECOND] }] as const),
@@ -141,16 +97,6 @@ const LEDGER: readonly Damaged[] = [
   editedEntry('a hash of keys', { number: 6, span: SPANS[THIRD] }, (entry) =>
     entry.replace(/"keyHash":"\d+"/, '"keyHash":"12"'),
   ),
-  // The first, a middle and the last entry.
-  deletedEntry(1, { pipeline: 'blocks', span: SPANS[FIRST] }),
-  deletedEntry(4, { pipeline: 'transactions', span: SPANS[SECOND] }),
-  deletedEntry(6, { pipeline: 'transactions', span: SPANS[THIRD] }, { most: A_SPAN + 1 }),
-  {
-    name: 'a torn entry',
-    apply: (path) => truncateSync(entryFile(path, 3), 100),
-    finds: { kind: 'entry-broken', entry: 3 },
-    most: A_SPAN + 1,
-  },
 ];
 
 /** Changes one value in one row of a block. */
@@ -214,7 +160,7 @@ const DEEP: readonly Damaged[] = [
 ];
 
 /** Damages of a Parquet warehouse, by what they are about: none of a group hides the finding of another. */
-export const DAMAGES = { files: FILES, rows: ROWS, ledger: LEDGER, 'chains and content': DEEP };
+export const DAMAGES = { rows: ROWS, ledger: LEDGER, 'chains and content': DEEP };
 
 /** Messages to remove: at which end, and which one. */
 export const LOST_MESSAGES = [
@@ -223,6 +169,59 @@ export const LOST_MESSAGES = [
   ['sent', 'bounced'],
   ['received', "direction = 'in'"],
 ] as const;
+
+/** Where bytes of a warehouse are damaged. */
+export interface Broken {
+  readonly part: 'rows' | 'ledger' | 'others';
+  /** Relative to the warehouse. */
+  readonly file: string;
+  readonly how: 'flipped' | 'cut' | 'gone';
+  /** Where in the file, in millionths. */
+  readonly place: number;
+  readonly bit: number;
+}
+
+/**
+ * Any damage of one file, or of a file with rows and an entry. Schemas of files are left out: without them, a warehouse is refused. An entry is not
+ * damaged together with the catalog, which knows whose a lost one was.
+ */
+export function anyDamage(warehouse: string): fc.Arbitrary<readonly Broken[]> {
+  const all = readdirSync(warehouse, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map((each) => relative(warehouse, join(each.parentPath, each.name)))
+    .filter((file) => !/^(pinned|_ledger\/schema-)/.test(file))
+    .sort();
+  const entries = all.filter((file) => file.startsWith('_ledger/'));
+  const rows = all.filter((file) => file.startsWith('tables/'));
+  const others = all.filter((file) => !entries.includes(file) && !rows.includes(file));
+  const one = (part: Broken['part'], files: readonly string[]): fc.Arbitrary<Broken> =>
+    fc.record({
+      part: fc.constant(part),
+      file: fc.constantFrom(...files),
+      how: fc.constantFrom('flipped', 'cut', 'gone'),
+      place: fc.nat(999_999),
+      bit: fc.nat(7),
+    });
+  const [ofRows, ofLedger, ofOthers] = [one('rows', rows), one('ledger', entries), one('others', others)];
+  return fc.oneof(fc.tuple(ofRows), fc.tuple(ofLedger), fc.tuple(ofRows, ofLedger), fc.tuple(ofOthers));
+}
+
+export function breakFile(path: string, { part, file, how, place, bit }: Broken): void {
+  if (how === 'gone') return part === 'rows' ? dropFile(path, file) : rmSync(join(path, file));
+  const bytes = readFileSync(join(path, file));
+  const at = Math.floor((place / 1_000_000) * bytes.length);
+  if (how === 'cut') return truncateSync(join(path, file), at);
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
+  writeFileSync(join(path, file), bytes);
+}
+
+/** What has to be found of a damage; undefined if nobody may read the byte, or the file is made again. */
+export function findingOf(sound: string, { part, file, how }: Broken): Partial<Finding> | undefined {
+  if (part === 'rows') return { kind: how === 'gone' ? 'file-missing' : 'file-changed', file };
+  if (part === 'others' || how === 'flipped') return undefined;
+  const { number, pipeline, span } = readEntry(join(sound, file));
+  return { kind: how === 'gone' ? 'entry-lost' : 'entry-broken', entry: number, pipeline, span };
+}
 
 /** Removes one end of a message. */
 export async function loseMessage(path: string, end: 'sent' | 'received', condition: string): Promise<void> {

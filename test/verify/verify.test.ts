@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
@@ -16,7 +17,16 @@ import { DEEP_LIES } from '../faults/lie-kinds.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { list, number, readParquet, readStruct } from '../parquet/thrift-reader.ts';
 import { freshFolder } from '../scratch.ts';
-import { DAMAGES, type Damaged, FILE_DAMAGES, LOST_MESSAGES, loseMessage } from './damages.ts';
+import {
+  anyDamage,
+  breakFile,
+  DAMAGES,
+  type Damaged,
+  FILE_DAMAGES,
+  findingOf,
+  LOST_MESSAGES,
+  loseMessage,
+} from './damages.ts';
 import {
   contentOf,
   copyOf,
@@ -29,6 +39,12 @@ import {
   repair,
   verify,
 } from './support.ts';
+
+/** Warehouses with any damage, and where to begin: TONLAKE_DAMAGES=200 for more. */
+const DAMAGED = Number(process.env['TONLAKE_DAMAGES'] ?? 4);
+const SEED = Number(process.env['TONLAKE_SEED'] ?? 1);
+/** Requests that restore a file or an entry: its pages, and for headers two shard states and the ends of the index. */
+const A_FILE = 6;
 
 let sandbox: TestSandbox;
 let sound: string;
@@ -156,6 +172,31 @@ function testDamages(what: string, damages: readonly Damaged[], warehouse: () =>
 
 describe('damage', () => {
   for (const [what, damages] of Object.entries(DAMAGES)) testDamages(what, damages, () => sound);
+
+  test('any file, any byte, any entry: found, repaired, content restored', { timeout: 7_200_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(anyDamage(sound), async (damages) => {
+        const path = copyOf(sound);
+        for (const damage of damages) breakFile(path, damage);
+        const { findings } = await expectRepaired(path, damages.length * A_FILE);
+        const [finds] = damages.map((damage) => findingOf(sound, damage));
+        // Of two, one may hide the other until it is repaired.
+        if (finds !== undefined) expect(findings).not.toEqual([]);
+        if (finds !== undefined && damages.length === 1) {
+          expect(findings).toContainEqual(expect.objectContaining(finds));
+        }
+        rmSync(path, { recursive: true });
+      }),
+      { numRuns: DAMAGED, seed: SEED, endOnFailure: true },
+    );
+  });
+
+  test('a lost newest entry is fetched again, also if the repair of another file takes its number', async () => {
+    const path = copyOf(sound);
+    breakFile(path, { part: 'rows', file: fileOf(path, 'blocks', 1100), how: 'flipped', place: 500_000, bit: 1 });
+    rmSync(ledgerFiles(path).at(-1) ?? '');
+    await expectRepaired(path, 2 * A_FILE);
+  });
 
   test('a Bloom filter that denies its rows is found, and so is a page index with other bounds', async () => {
     const path = copyOf(sound);
