@@ -5,7 +5,7 @@ import { CopyButton } from './cell-panel.tsx';
 import { ChartView } from './chart-view.tsx';
 import { Grid, rowCount } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
-import { RowPages, type Sorting } from './row-pages.ts';
+import { nextSorting, RowPages, type Sorting } from './row-pages.ts';
 
 const FORMATS = [
   ['csv', 'CSV'],
@@ -28,10 +28,6 @@ export function ResultView({ result, savedSql, session }: ResultViewProps) {
   const [version, loaded] = useReducer((count: number) => count + 1, 0);
   const path = `/api/results/${result.id}`;
   const rows = useMemo(() => new RowPages(`${path}/rows`, sorting, () => loaded(undefined)), [path, sorting]);
-  const sort = (column: string): void => {
-    if (sorting?.column !== column) setSorting({ column, order: 'asc' });
-    else setSorting(sorting.order === 'asc' ? { column, order: 'desc' } : undefined);
-  };
   return (
     <section class="result" aria-label="Result">
       <Gaps gaps={result.warnings} />
@@ -70,7 +66,7 @@ export function ResultView({ result, savedSql, session }: ResultViewProps) {
           rows={rows}
           version={version}
           sorting={sorting}
-          onSort={sort}
+          onSort={(column) => setSorting(nextSorting(sorting, column))}
         />
       ) : (
         <ChartView result={result} savedSql={savedSql} />

@@ -11,6 +11,12 @@ export interface Sorting {
   readonly order: 'asc' | 'desc';
 }
 
+/** The order after a click on a heading: upwards, downwards, as it was. */
+export function nextSorting(sorting: Sorting | undefined, column: string): Sorting | undefined {
+  if (sorting?.column !== column) return { column, order: 'asc' };
+  return sorting.order === 'asc' ? { column, order: 'desc' } : undefined;
+}
+
 /** The rows of a result, of which only those around the visible ones are loaded. */
 export class RowPages {
   readonly #path: string;

@@ -7,6 +7,7 @@ import { Grid, rowCount } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
 import { ProfileButton } from './profile.tsx';
 import { queryLink } from './router.ts';
+import { nextSorting, type Sorting } from './row-pages.ts';
 import { useAnswer } from './use-answer.ts';
 
 const TABS = ['Columns', 'Sample', 'Files', 'SQL'] as const;
@@ -123,14 +124,43 @@ interface SampleRows {
 }
 
 function Sample({ name }: { readonly name: string }) {
-  const { value: sample, error } = useAnswer<SampleRows>(`/api/tables/${encodeURIComponent(name)}/sample`);
+  const [filter, setFilter] = useState('');
+  const [sorting, setSorting] = useState<Sorting>();
+  const chosen = new URLSearchParams({
+    ...(filter === '' ? {} : { filter }),
+    ...(sorting === undefined ? {} : { sort: sorting.column, order: sorting.order }),
+  });
+  const path = `/api/tables/${encodeURIComponent(name)}/sample?${chosen}`;
+  const { value: sample, error } = useAnswer<SampleRows>(path, { isKept: true });
   const rows = useMemo(() => ({ row: (at: number) => sample?.rows[at], load: () => {} }), [sample]);
-  if (error !== undefined) return <Failed error={error} />;
-  if (sample === undefined) return <p class="soft">Loading rows…</p>;
   return (
     <>
-      <p class="soft">First {rowCount(sample.rows.length)}, in no particular order.</p>
-      <Grid label={`Rows of ${name}`} columns={sample.columns} count={sample.rows.length} rows={rows} version={0} />
+      <input
+        type="search"
+        placeholder="Rows with a text, an address or a hash in any column"
+        aria-label="Filter rows"
+        onChange={(event) => setFilter(event.currentTarget.value.trim())}
+      />
+      {error !== undefined && <Failed error={error} />}
+      {error === undefined && sample === undefined && <p class="soft">Loading rows…</p>}
+      {sample !== undefined && (
+        <>
+          <p class="soft" role="status">
+            First {rowCount(sample.rows.length)}
+            {filter !== '' && ` with ${filter}`},{' '}
+            {sorting === undefined ? 'in no particular order' : `by ${sorting.column}`}.
+          </p>
+          <Grid
+            label={`Rows of ${name}`}
+            columns={sample.columns}
+            count={sample.rows.length}
+            rows={rows}
+            version={0}
+            sorting={sorting}
+            onSort={(column) => setSorting(nextSorting(sorting, column))}
+          />
+        </>
+      )}
     </>
   );
 }

@@ -8,7 +8,6 @@ import { usage } from '../core/errors.ts';
 import { failedWith } from '../core/failed-with.ts';
 import { listFolder, makeFolder, writeSynced } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
-import { quoteName } from '../sql/canonical-text.ts';
 import { requireQueries } from '../sql/confined-sql.ts';
 import { withoutFormulas } from '../sql/formula-guard.ts';
 import { KEPT } from '../sql/kept-rows.ts';
@@ -18,7 +17,7 @@ import { CellNotes } from '../targets/cell-notes.ts';
 import { classOf } from '../targets/column-class.ts';
 import type { ExportedRows } from '../targets/exported-rows.ts';
 import type { Kept, QueryRuns } from './query-runs.ts';
-import { cellsOf } from './table-routes.ts';
+import { cellsOf, columnIn, sortSchema } from './table-routes.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
 import type { SavedQuery } from './ui-types.ts';
 import { valid } from './valid-request.ts';
@@ -41,8 +40,7 @@ const savedSchema = z.strictObject({
 const rowsSchema = z.strictObject({
   from: z.coerce.number().int().min(0).default(0),
   count: z.coerce.number().int().min(1).max(MAX_PAGE).default(100),
-  sort: z.string().optional(),
-  order: z.enum(['asc', 'desc']).default('asc'),
+  ...sortSchema,
 });
 const pointsSchema = z.strictObject({ columns: z.string().min(1) });
 const DOWNLOADS = [...RELATION_FORMATS, 'xlsx'] as const;
@@ -112,12 +110,6 @@ async function saveQuery({ queriesFolder, savesQueries }: UiOptions, { name, sql
       throw usage('a name that no query has', name, { code: 'name-taken', hint: 'choose another name' });
     });
   });
-}
-
-/** @throws {UsageError} `unknown-column` */
-function columnIn(columns: readonly { readonly name: string }[], name: string): string {
-  if (columns.some((column) => column.name === name)) return quoteName(name);
-  throw usage('a column of the result', name, { code: 'unknown-column' });
 }
 
 async function download(runs: QueryRuns, id: string, format: DownloadFormat): Promise<ReadableStream> {

@@ -1,8 +1,11 @@
 import type { Hono } from 'hono';
+import * as z from 'zod';
+import { usage } from '../core/errors.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { FUNCTION_NAMES, KEYWORDS, relationColumns } from '../marts/relation-columns.ts';
-import { quoteName } from '../sql/canonical-text.ts';
+import { parseThing } from '../show/thing.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { textOf } from '../sql/row-text.ts';
 import { describeRelation, findRelation, listTables } from './list-tables.ts';
 import type { OwnReader } from './own-reader.ts';
@@ -10,9 +13,17 @@ import { profileColumn } from './profile-column.ts';
 import type { QueryRuns } from './query-runs.ts';
 import type { UiEnvironment } from './ui-options.ts';
 import type { Cell, Names } from './ui-types.ts';
+import { valid } from './valid-request.ts';
 
 /** Rows of a sample. */
 const SAMPLE_ROWS = 100;
+
+/** Order of rows, by a column. */
+export const sortSchema = {
+  sort: z.string().optional(),
+  order: z.enum(['asc', 'desc']).default('asc'),
+} as const;
+const sampleSchema = z.strictObject({ filter: z.string().trim().max(200).default(''), ...sortSchema });
 
 /** What the warehouse holds, table by table. */
 export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns): void {
@@ -20,9 +31,12 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
   app.get('/api/tables/:name', async (c) =>
     c.json(await own.use((opened) => describeRelation(opened, c.req.param('name')))),
   );
-  app.get('/api/tables/:name/sample', async (c) => {
-    const { name } = await own.use((opened) => findRelation(opened, c.req.param('name')));
-    const sql = `SELECT * FROM ${quoteName(name)} LIMIT ${SAMPLE_ROWS}`;
+  app.get('/api/tables/:name/sample', valid('query', sampleSchema), async (c) => {
+    const table = await own.use((opened) => findRelation(opened, c.req.param('name')));
+    const { filter, sort, order } = c.req.valid('query');
+    const where = filter === '' ? '' : `WHERE ${containing(table.columns, filter)}`;
+    const by = sort === undefined ? '' : `ORDER BY ${columnIn(table.columns, sort)} ${order} NULLS LAST`;
+    const sql = `SELECT * FROM ${quoteName(table.name)} ${where} ${by} LIMIT ${SAMPLE_ROWS}`;
     const { columns, rows } = await runs.withQueries(c.req.raw.signal, (read) => read(sql));
     return c.json({ columns, rows: rows.map(cellsOf) });
   });
@@ -49,6 +63,18 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
 
 function namesOf(rows: readonly (readonly unknown[])[]): readonly string[] {
   return rows.map(([name]) => String(name));
+}
+
+/** A condition: some column contains a text, or an address or hash that is written in another form. */
+function containing(columns: readonly { readonly name: string }[], filter: string): string {
+  const text = quoteText((parseThing(filter)?.value ?? filter).toLowerCase());
+  return columns.map(({ name }) => `contains(lower(${quoteName(name)}::VARCHAR), ${text})`).join(' OR ');
+}
+
+/** @throws {UsageError} `unknown-column` */
+export function columnIn(columns: readonly { readonly name: string }[], name: string): string {
+  if (columns.some((column) => column.name === name)) return quoteName(name);
+  throw usage('a column of these rows', name, { code: 'unknown-column' });
 }
 
 /** The values of a row as text. */

@@ -216,6 +216,18 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       await page.getByRole('meter', { name: `${top?.[0]}: ${grouped(top?.[1] ?? '')}` }).waitFor();
       await page.getByRole('tab', { name: 'Sample' }).click();
       await page.locator('.grid-row[aria-busy=false]').first().waitFor();
+      const [busy] = await query(
+        warehouse,
+        'select friendly_address(account), account, max(lt) from transactions where block_workchain = 0 group by 1, 2 order by count(*) desc, 2 limit 1',
+      );
+      await page.getByLabel('Filter rows').fill(busy?.[0] ?? '');
+      await page.keyboard.press('Enter');
+      await page.getByRole('columnheader', { name: /^lt/ }).getByRole('button').click();
+      await page.getByRole('columnheader', { name: /^lt/ }).getByRole('button').click();
+      await page
+        .getByRole('gridcell', { name: busy?.[2] ?? '', exact: true })
+        .first()
+        .waitFor();
       await page.goBack();
       await page.getByRole('heading', { name: 'Tables', exact: true }).first().waitFor();
     });
