@@ -375,12 +375,12 @@ test.each(states)('$title', { timeout: 120_000 }, async (state) => {
   const block = rows.find(([name]) => name === (pipeline ?? 'transactions'))?.[1];
   expect(block).toBe(state.block ?? says.replace(/ [\d:]+ /, ' '));
 
-  const marked = mart === 'missing' ? ['account_fees: missing part of all'] : [];
+  const marked = mart === 'missing' ? ['account_fees: missing part of what it reads'] : [];
   if (mart !== undefined) {
     const read = await cli(warehouse, 'sql', 'select distinct _coverage from account_fees', '--format', 'csv');
     expect([read.stdout, warnings(read.stderr)]).toEqual([`_coverage\n${mart}\n`, marked]);
-    expect(summary.includes('missing account_fees part of all')).toBe(mart === 'missing');
-    expect(built.includes('; missing part of all')).toBe(mart === 'missing');
+    expect(summary.includes('missing account_fees part of what it reads')).toBe(mart === 'missing');
+    expect(built.includes('; missing part of what it reads')).toBe(mart === 'missing');
   }
 
   const job = await askJob(warehouse, all.network, sql);

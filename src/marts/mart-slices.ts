@@ -14,7 +14,7 @@ import {
   type Store,
   stillForgotten,
 } from '../warehouse/index.ts';
-import type { LeftOutGap } from '../warehouse/query/coverage.ts';
+import { ALL_ROWS, type LeftOutGap } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { suggestRun } from '../warehouse/query/suggest-run.ts';
@@ -113,7 +113,7 @@ export async function planMart(
     const isNarrow = gaps.some(({ missing }) => day === undefined || haveCommon(missing, [day]));
     const isFull = date === undefined || (day !== undefined && isFullDay(day));
     const covered = isFull && !isNarrow ? coveredOf(day) : 'missing';
-    if (covered === 'missing') marked.push(date ?? 'all');
+    if (covered === 'missing') marked.push(date ?? ALL_ROWS);
     const before = built.get(date);
     built.delete(date);
     const inputs = martStamp(mart, slice, covered);

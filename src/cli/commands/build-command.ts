@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { MartError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
+import { partOf } from '../../warehouse/query/coverage.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { fitTerminal } from '../fit-terminal.ts';
@@ -63,7 +64,7 @@ function describeBuild({ name, status, rows, days, marked, kept, isMerged, reaso
   const parts = [
     `${name}: ${isMerged === true ? 'merged' : status}, ${counted(rows, 'row')}`,
     ...(days.length === 0 ? [] : [`${counted(days.length, 'day')} built`]),
-    ...(marked.length === 0 ? [] : [`missing part of ${marked.join(', ')}`]),
+    ...(marked.length === 0 ? [] : [`missing ${partOf(marked)}`]),
     ...(kept.length === 0 ? [] : [`${counted(kept.length, 'day')} kept, whose inputs are forgotten`]),
     ...(reason === undefined ? [] : [reason]),
   ];

@@ -166,6 +166,14 @@ export function describeParts(parts: readonly Part<string>[], format = shortSpan
   return parts.map(({ spans, why }) => `${format(spans)} (${why})`).join(', ');
 }
 
+/** What a mart over all rows lacks, among the days that others lack. */
+export const ALL_ROWS = 'all';
+
+/** `part of 2026-05-01, 2026-05-02`; of a mart over all rows, `part of what it reads`. */
+export function partOf(days: readonly string[], listed = (all: readonly string[]) => all.join(', ')): string {
+  return `part of ${listed(days.map((day) => (day === ALL_ROWS ? 'what it reads' : day)))}`;
+}
+
 /** The pipeline that feeds a table, or the table of a view; undefined for any other relation, and for pending data. */
 export function feeding({ pipelines }: KnownPipelines, relation: string): PipelineDef | undefined {
   return pipelines.find(

@@ -8,7 +8,17 @@ import type { ScalarFunction } from '../../sql/database.ts';
 import { inputsOfUnbuilt, tonInputs } from '../../sql/ton-views.ts';
 import { stillForgotten } from '../ledger/forgotten-spans.ts';
 import type { Reader } from '../reader.ts';
-import { behindOf, coverage, describeParts, feeding, type Held, leftOutGaps, rangeOf } from './coverage.ts';
+import {
+  ALL_ROWS,
+  behindOf,
+  coverage,
+  describeParts,
+  feeding,
+  type Held,
+  leftOutGaps,
+  partOf,
+  rangeOf,
+} from './coverage.ts';
 import { requireBlocksOnce } from './double-entries.ts';
 import { EmptyDatabase } from './empty-database.ts';
 import { DAY, dayStart, daysText, type HeldTime, type Period, readHeldTimes, timeText } from './held-times.ts';
@@ -239,10 +249,10 @@ function lacksOfMart(held: Held<Registry>, name: string, scans: readonly Scan[])
     day === undefined ||
     asked.some((each) => each === undefined || each.some((period) => overlaps(period, { from: day, to: day })));
   const open = built.filter(({ mart }) => mart?.coverage === 'missing' && isAsked(mart.day));
-  const days = open.map(({ mart }) => mart?.day ?? 'all').sort();
+  const days = open.map(({ mart }) => mart?.day ?? ALL_ROWS).sort();
   const periods = asked.flatMap((each) => each ?? []);
   const parts = [
-    ...(days.length === 0 ? [] : [`part of ${days.join(', ')}`]),
+    ...(days.length === 0 ? [] : [partOf(days)]),
     ...unbuiltDays(built.flatMap(({ mart }) => mart?.day ?? []).sort(), periods).map(
       (period) => `${daysText(period)} (not built)`,
     ),

@@ -5,7 +5,7 @@ import { alignColumns, counted, formatAge, formatBytes, formatCount } from '../.
 import { groupBy } from '../../core/group-by.ts';
 import { formatSpans, type Span } from '../../core/span.ts';
 import { suggest } from '../../core/suggest.ts';
-import { describeParts } from './coverage.ts';
+import { describeParts, partOf } from './coverage.ts';
 import { describeLeftOut, nameSome } from './left-out-gaps.ts';
 import { describeBehind } from './query-coverage.ts';
 import { describeNewest, thereOf, type WarehouseStatus } from './status.ts';
@@ -58,7 +58,7 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
   const days = pipelines.find((each) => each.days.length > 0)?.days.filter((day) => !isFullDay(day)) ?? [];
   const lacking = groupBy(
     marts.filter((each) => each.lacking.length > 0),
-    (each) => nameSome(each.lacking),
+    (each) => partOf(each.lacking, nameSome),
   );
   const unproven = groupBy(
     pipelines.filter((each) => each.unproven.length > 0),
@@ -73,7 +73,7 @@ function lacksOf({ pipelines, marts, quarantined }: WarehouseStatus): readonly (
     ...pipelines.flatMap(({ pipeline, missing }) =>
       missing.length === 0 ? [] : [['missing', pipeline, describeParts(missing, some)]],
     ),
-    ...[...lacking].map(([parts, own]) => ['missing', firstFew(own.map(({ mart }) => mart)), `part of ${parts}`]),
+    ...[...lacking].map(([parts, own]) => ['missing', firstFew(own.map(({ mart }) => mart)), parts]),
     ...pipelines.flatMap(({ leftOut }) => leftOut.map((gap) => ['missing', describeLeftOut(gap)])),
     ...(quarantined === 0 ? [] : [['quarantined', `${records}: ${suggest('sql', '"select * from quarantine"')}`]]),
     ...[...stale].map(([behind, own]) => [

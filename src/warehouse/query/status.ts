@@ -20,6 +20,7 @@ import { doneSpans, spansOf } from '../ledger/done-spans.ts';
 import type { Reader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
 import {
+  ALL_ROWS,
   behindOf,
   type Coverage,
   coverage,
@@ -27,6 +28,7 @@ import {
   type Held,
   type LeftOutGap,
   type MartBehind,
+  partOf,
   spansIn,
 } from './coverage.ts';
 import { readHeaderDays } from './header-days.ts';
@@ -146,7 +148,7 @@ function martsOf(held: Held): readonly MartStatus[] {
       mart: name,
       rows: parts.reduce((sum, { rows }) => sum + rows, 0),
       days: entries.filter(({ mart }) => mart?.day !== undefined).length,
-      lacking: open.map(({ mart }) => mart?.day ?? 'all').sort(),
+      lacking: open.map(({ mart }) => mart?.day ?? ALL_ROWS).sort(),
       files: files.length,
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       lastCommit: entries.at(-1)?.committedAt ?? '',
@@ -266,7 +268,7 @@ export function formatStatus(status: WarehouseStatus): string {
     const parts = [counted(rows, 'row')];
     if (days > 0) parts.push(counted(days, 'day'));
     parts.push(behind === undefined ? 'current' : `stale, ${describeBehind(behind)}, since ${behind.since}`);
-    if (lacking.length > 0) parts.push(`missing part of ${lacking.join(', ')}`);
+    if (lacking.length > 0) parts.push(`missing ${partOf(lacking)}`);
     lines.push(`  ${mart}: ${parts.join('; ')}`);
   }
   if (status.quarantined > 0) {
