@@ -280,7 +280,7 @@ async function askJob(warehouse: string, network: string, query: string): Promis
   const file = join(folder, 'job.yaml');
   writeFileSync(file, JSON.stringify(job));
   const { stderr } = await tonlake(['job', 'run', file]);
-  return /gaps: (.*) \([\d.]+ s\)$/m.exec(stderr)?.slice(1) ?? [];
+  return /warning: (.*) \([\d.]+ s\)$/m.exec(stderr)?.slice(1) ?? [];
 }
 
 interface Seen {

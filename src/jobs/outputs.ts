@@ -138,7 +138,7 @@ function utcDays({ first_date: from, date: to }: Placeholders, zone: string): Da
 }
 
 function describeGaps(gaps: readonly string[]): string | undefined {
-  return gaps.length === 0 ? undefined : `gaps: ${gaps.join('; ')}`;
+  return gaps.length === 0 ? undefined : `warning: ${gaps.join('; ')}`;
 }
 
 function emptyReport(job: Job, report: string): JobError {
