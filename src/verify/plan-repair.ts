@@ -75,7 +75,9 @@ export function planRepair(
   return {
     isLedgerBroken:
       warehouse.lost.some(({ isGap, hasRows }) => isGap || hasRows) ||
-      findings.some(({ kind }) => ['rows-unknown', 'checkpoint-wrong', 'identity-lost'].includes(kind)),
+      findings.some(({ kind }) =>
+        ['rows-unknown', 'checkpoint-wrong', 'identity-lost', 'schema-broken'].includes(kind),
+      ),
     damages,
     marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),

@@ -97,7 +97,7 @@ export interface DamagedStore {
   /** Compares the bytes of a table's rows with their entry. `query` runs on `database`, or on a connection to it. */
   checkBytes(part: TableEntry, query: Query): Promise<BytesCheck>;
   /**
-   * Makes the ledger readable and writable again: fills the numbers of lost entries with entries that are never in force, moves unreadable
+   * Makes the ledger readable and writable again: writes lost schemas, fills the numbers of lost entries with entries that are never in force, moves unreadable
    * ones aside, removes rows that no entry in force names, and replaces wrong checkpoints. Takes the lock and looks for the damage again,
    * because another process may have repaired it. Can be called after `close`.
    *

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -196,6 +196,16 @@ describe('damage', () => {
     breakFile(path, { part: 'rows', file: fileOf(path, 'blocks', 1100), how: 'flipped', place: 500_000, bit: 1 });
     rmSync(ledgerFiles(path).at(-1) ?? '');
     await expectRepaired(path, 2 * A_FILE);
+  });
+
+  test('lost and damaged schemas of files are found, and made again without a request', async () => {
+    const path = copyOf(sound);
+    const names = readdirSync(join(path, '_ledger')).filter((name) => name.startsWith('schema-'));
+    const [gone = '', ...others] = names.map((name) => join(path, '_ledger', name));
+    rmSync(gone);
+    for (const file of others) writeFileSync(file, readFileSync(file, 'utf8').slice(1));
+    const { findings } = await expectRepaired(path, 0);
+    expect(findings.filter(({ kind }) => kind === 'schema-broken')).toHaveLength(names.length);
   });
 
   test('a Bloom filter that denies its rows is found, and so is a page index with other bounds', async () => {

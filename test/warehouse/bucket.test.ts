@@ -361,7 +361,7 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
     const valid = await objects.get(key);
     await objects.put(key, Buffer.from('{"format":1,'));
     const database = await Database.open();
-    const damaged = await openDamagedFiles(bucketBackend(path), database);
+    const damaged = await openDamagedFiles(bucketBackend(path), database, [items, parts]);
     relay.fault = async ({ method, path: asked }): Promise<S3Fault> => {
       if (method !== 'PUT' || !asked.includes('.broken-2')) return 'pass';
       relay.fault = undefined;

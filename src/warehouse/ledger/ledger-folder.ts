@@ -59,9 +59,10 @@ export function folderObjects(warehouse: string): WarehouseObjects {
   return diskObjects(warehouse, layoutOf(warehouse).stage);
 }
 
-/** An unreadable entry, or schema (without number). */
+/** An unreadable entry, by its number, or schema, by its identifier. */
 export interface LedgerProblem {
-  readonly number: number | undefined;
+  readonly number?: number;
+  readonly schema?: string;
   readonly error: unknown;
 }
 
@@ -109,12 +110,12 @@ export class LedgerFolder {
     // entries are found by their numbers.
     const isKnown = checkpoint?.isStamped === true || this.#listed === state;
     const highest = isKnown ? undefined : await this.#highestNumber(checkpoint?.number ?? this.entries.nextNumber - 1);
-    const told = async <T>(read: Promise<T>, number?: number): Promise<T | undefined> => {
+    const told = async <T>(read: Promise<T>, what: Omit<LedgerProblem, 'error'>): Promise<T | undefined> => {
       if (tell === undefined) return read;
       return read.catch((error: unknown) => {
         requireAnswered(error);
         if (isNewer(error)) throw error;
-        tell({ number, error });
+        tell({ ...what, error });
         return undefined;
       });
     };
@@ -126,7 +127,7 @@ export class LedgerFolder {
     const all = checkpoint === undefined ? entries : [...checkpoint.entries, ...entries];
     const unknown = this.#nameSchemas(all).filter((id) => !this.#schemas.has(id));
     for (const id of unknown) {
-      const schema = await told(this.#readSchema(id));
+      const schema = await told(this.#readSchema(id), { schema: id });
       if (schema !== undefined) this.#schemas.set(id, schema);
     }
     if (checkpoint !== undefined) {
@@ -218,7 +219,7 @@ export class LedgerFolder {
   async #readEntries(
     first: number,
     highest: number | undefined,
-    told: <T>(read: Promise<T>, number: number) => Promise<T | undefined>,
+    told: <T>(read: Promise<T>, what: { readonly number: number }) => Promise<T | undefined>,
   ): Promise<readonly LedgerEntry[]> {
     const entries: LedgerEntry[] = [];
     let count = 0;
@@ -228,7 +229,7 @@ export class LedgerFolder {
       const many = isAtHand ? 1 : Math.max(1, 2 * count);
       count = Math.min(readers, highest === undefined ? many : highest - at + 1);
       const numbers = Array.from({ length: count }, (_, more) => at + more);
-      const read = await Promise.all(numbers.map((number) => told(this.#readEntry(number, highest), number)));
+      const read = await Promise.all(numbers.map((number) => told(this.#readEntry(number, highest), { number })));
       // Yields to other tasks, even if all reads were synchronous.
       await setImmediate();
       const end = highest === undefined ? read.indexOf(undefined) : -1;
@@ -294,8 +295,19 @@ export class LedgerFolder {
   /** Writes a schema unless it is there. */
   async putSchema(schema: Schema): Promise<void> {
     if (this.#schemas.has(schema.id)) return;
-    await this.#objects.putOrGet(`${LEDGER}/schema-${schema.id}.json`, Buffer.from(JSON.stringify(schema.columns)));
+    await this.#objects.putOrGet(schemaKey(schema.id), formatSchema(schema));
+    this.know(schema);
+  }
+
+  /** Reads rows of a schema that is not there, or is damaged. */
+  know(schema: Schema): void {
     this.#schemas.set(schema.id, schema);
+  }
+
+  /** Writes a schema in place of one that is not there, or is damaged. */
+  async restoreSchema(schema: Schema): Promise<void> {
+    await this.#objects.put(schemaKey(schema.id), formatSchema(schema));
+    this.know(schema);
   }
 
   entryPath(number: number): string {
@@ -314,7 +326,7 @@ export class LedgerFolder {
 
   async #readSchema(id: string): Promise<Schema> {
     const path = `${this.path}/schema-${id}.json`;
-    const text = await readText(this.#objects, `${LEDGER}/schema-${id}.json`);
+    const text = await readText(this.#objects, schemaKey(id));
     if (text === undefined) throw badLedger(`${path} is missing, but an entry names it`);
     try {
       const columns = schemaSchema.parse(JSON.parse(text));
@@ -324,6 +336,14 @@ export class LedgerFolder {
       throw badLedger(`${path} is not a schema`, error);
     }
   }
+}
+
+function schemaKey(id: string): string {
+  return `${LEDGER}/schema-${id}.json`;
+}
+
+function formatSchema({ columns }: Schema): Buffer {
+  return Buffer.from(JSON.stringify(columns));
 }
 
 /** The identity of the warehouse, if there is one. */

@@ -2,6 +2,7 @@ import type { Effects } from '../../core/effects.ts';
 import { shortMessage } from '../../core/errors.ts';
 import { greatest, hullOf, type Span, unionSpans } from '../../core/span.ts';
 import { serializePipeline } from '../../declare/stored-declaration.ts';
+import type { TableDef } from '../../declare/table.ts';
 import { statIfAny } from '../../files/disk.ts';
 import type { WarehouseObjects } from '../../objects/object-store.ts';
 import { quoteText } from '../../sql/canonical-text.ts';
@@ -21,21 +22,29 @@ import { entryName } from '../ledger/entries.ts';
 import { LEDGER, type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { findIdentity, networkOf, restoreIdentity } from '../ledger/lost-identity.ts';
 import { COMMITS } from '../relations/commits-view.ts';
+import type { Schema } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 import { checkFiles } from './check-files.ts';
 import { selectEachFile, selectEntries } from './entry-files.ts';
+import { findSchemas } from './lost-schemas.ts';
 
 /**
  * Opens whatever can be read of a warehouse of Parquet files.
  * @throws {StoreError} `no-warehouse`; `bad-ledger` if neither its description nor its entries name one network
  */
-export async function openDamagedFiles(backend: Backend, database: Database): Promise<DamagedStore> {
+export async function openDamagedFiles(
+  backend: Backend,
+  database: Database,
+  tables: readonly TableDef[],
+): Promise<DamagedStore> {
   const { path, objects, pathOf } = backend;
   const identity = await findIdentity(objects);
   await backend.access()(database);
   // The catalog before the ledger, so that a commit in between does not look lost.
   const catalog = backend.isShared ? new Map() : await readCatalog(path, database);
-  const { ledger, broken, faults } = await readDamaged(backend.ledger());
+  const { ledger, broken, unread, faults } = await readDamaged(backend.ledger());
+  const schemas = await findSchemas(unread, { entries: ledger.entries.all, tables, pathOf, query: database.query });
+  for (const schema of schemas) ledger.know(schema);
   const { network, unnamed } = networkOf(identity, ledger.entries);
   const lost = await findLost(ledger, broken, catalog, objects);
   const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
@@ -51,7 +60,7 @@ export async function openDamagedFiles(backend: Backend, database: Database): Pr
     selectEach: (table, entries) => selectEachFile(pathOf, ledger, table, entries),
     checkBytes: (part, query) => checkFiles(backend, part, query),
     declarations: new DeclarationFolder(objects),
-    fillLedger: (options) => changing(options, () => fillLedger(backend, network, lost, options.effects)),
+    fillLedger: (options) => changing(options, () => fillLedger(backend, { network, lost, schemas }, options.effects)),
     restoreDeclarations: (gone, options) =>
       changing(options, async () => {
         const folder = new DeclarationFolder(objects);
@@ -69,15 +78,18 @@ async function wrongCheckpoints(ledger: LedgerFolder): Promise<readonly LedgerFa
   });
 }
 
-/** The readable entries of the ledger, and the numbers of those that are missing or unreadable. */
+/** The readable entries of the ledger, and the numbers of those, and identifiers of schemas, that are missing or unreadable. */
 async function readDamaged(ledger: LedgerFolder) {
   const broken = new Set<number>();
+  const unread: string[] = [];
   const faults: LedgerFault[] = [];
-  await ledger.refresh(({ number, error }) => {
+  await ledger.refresh(({ number, schema, error }) => {
     if (number !== undefined) broken.add(number);
-    else faults.push({ kind: 'schema-broken', pipeline: '', expected: 'a readable schema', got: shortMessage(error) });
+    if (schema === undefined) return;
+    unread.push(schema);
+    faults.push({ kind: 'schema-broken', pipeline: '', expected: 'a readable schema', got: shortMessage(error) });
   });
-  return { ledger, broken, faults } as const;
+  return { ledger, broken, unread, faults } as const;
 }
 
 /** Entries that are missing or unreadable. */
@@ -160,16 +172,19 @@ function shownCommit(rows: readonly (readonly unknown[])[]): ShownCommit {
   };
 }
 
+/** What is not there, or cannot be read, and what stands in its place. */
+interface Fill {
+  readonly network: string;
+  readonly lost: readonly LostEntry[];
+  readonly schemas: readonly Schema[];
+}
+
 /** {@link DamagedStore.fillLedger}, under the lock if there is one. */
-async function fillLedger(
-  backend: Backend,
-  network: string,
-  lost: readonly LostEntry[],
-  effects: Effects,
-): Promise<void> {
+async function fillLedger(backend: Backend, { network, lost, schemas }: Fill, effects: Effects): Promise<void> {
   const { objects } = backend;
   await restoreIdentity(objects, network, effects.now());
-  const { broken } = await readDamaged(backend.ledger());
+  const { ledger, broken } = await readDamaged(backend.ledger());
+  for (const schema of schemas) await ledger.restoreSchema(schema);
   for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
     await fillEntry(objects, voidEntry(network, each, effects), each.isBroken);
   }

@@ -1,0 +1,63 @@
+import { requireAnswered } from '../../core/errors.ts';
+import { narrowTable } from '../../declare/left-out.ts';
+import type { TableDef } from '../../declare/table.ts';
+import type { Query } from '../../sql/query-result.ts';
+import { DATE_COLUMN } from '../file-layout.ts';
+import { readFiles } from '../relations/table-relation.ts';
+import { type Schema, type SchemaColumn, schemaId, schemaOf } from '../relations/table-schema.ts';
+import type { LedgerEntry } from '../store.ts';
+import type { PathOf } from './entry-files.ts';
+
+/** Files that are asked for their columns: others may be damaged, too. */
+const MOST_FILES = 10;
+
+/** What tells the columns of rows. */
+interface Told {
+  readonly entries: readonly LedgerEntry[];
+  readonly tables: readonly TableDef[];
+  readonly pathOf: PathOf;
+  readonly query: Query;
+}
+
+/** The schemas that a ledger has lost, from declarations and from files. Their identifiers, hashes of the columns, prove them. */
+export async function findSchemas(ids: readonly string[], told: Told): Promise<readonly Schema[]> {
+  const found: Schema[] = [];
+  for (const id of ids) {
+    for await (const columns of columnsOf(id, told)) {
+      if (schemaId(columns) !== id) continue;
+      found.push({ id, columns });
+      break;
+    }
+  }
+  return found;
+}
+
+/** Columns that the rows of a schema may have. */
+async function* columnsOf(id: string, { entries, tables, pathOf, query }: Told) {
+  const parts = entries.flatMap(({ tables: own, without }) =>
+    Object.entries(own).flatMap(([name, part]) => (part.schema === id ? [{ name, without, ...part }] : [])),
+  );
+  for (const { name, without } of parts) {
+    const declared = tables.find((table) => table.name === name);
+    if (declared !== undefined) yield schemaOf(narrowTable(declared, without)).columns;
+  }
+  const files = parts.flatMap((part) => part.files).slice(0, MOST_FILES);
+  for (const { path } of files) {
+    const stored = await storedIn(pathOf(path), query);
+    yield stored;
+    // The column of a folder is not in its files.
+    const date: SchemaColumn = { name: DATE_COLUMN, type: 'DATE' };
+    for (let at = 0; at <= stored.length; at++) yield stored.toSpliced(at, 0, date);
+  }
+}
+
+/** The columns of a file; none if it cannot be read. */
+async function storedIn(path: string, query: Query): Promise<readonly SchemaColumn[]> {
+  try {
+    const { rows } = await query(`SELECT column_name, column_type FROM (DESCRIBE FROM ${readFiles([path])})`);
+    return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
+  } catch (error) {
+    requireAnswered(error);
+    return [];
+  }
+}
