@@ -9,7 +9,7 @@ import type { EntryState, TableState } from './entry-state.ts';
 import type { FindingKind } from './finding.ts';
 import type { Inspection } from './verify.ts';
 
-/** Damaged entries of a pipeline that share blocks, mostly a single one, and how to repair them. */
+/** Damaged entries of a pipeline that share blocks, mostly a single one, or none where they are lost, and how to repair them. */
 export interface Damage {
   readonly pipeline: PipelineDef;
   readonly entries: readonly LedgerEntry[];
@@ -42,8 +42,6 @@ export interface RepairPlan {
   readonly marts: readonly LedgerEntry[];
   /** Every damaged entry of any pipeline. */
   readonly setAside: ReadonlySet<string>;
-  /** Blocks of lost ledger entries, by pipeline. */
-  readonly lost: readonly { readonly pipeline: string; readonly span: Span }[];
 }
 
 /** Findings that name exactly the blocks to fetch again. */
@@ -54,14 +52,44 @@ const NEAR: ReadonlySet<FindingKind> = new Set<FindingKind>([
 /** Findings that also name neighbouring blocks: used only if there are no exact ones. */
 const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends', 'block-order']);
 
-/** @param isOver true for damage that has been tried often enough: it is left as it is */
+/** Blocks of lost ledger entries. */
+export interface Lost {
+  readonly pipeline: string;
+  readonly span: Span;
+}
+
+/** What lost entries covered, as far as anything tells. */
+export function lostIn(
+  { findings, warehouse }: Pick<Inspection, 'findings' | 'warehouse'>,
+  registry: Registry,
+): readonly Lost[] {
+  return [
+    ...warehouse.lost.flatMap(({ pipeline, span, spans }) =>
+      registry.pipelines.some(({ name }) => name === pipeline) && pipeline !== undefined && span !== undefined
+        ? spansOf({ span, spans }).map((each) => ({ pipeline, span: each }))
+        : [],
+    ),
+    ...findings.flatMap(({ kind, pipeline, span, entry }) => {
+      if (span === undefined) return [];
+      if (kind === 'no-headers') return [{ pipeline: registry.playing('headers').pipeline.name, span }];
+      if (kind === 'not-done' && entry !== undefined) return [{ pipeline, span }];
+      return kind === 'rows-unknown' ? [{ pipeline, span }] : [];
+    }),
+  ];
+}
+
+/**
+ * @param lost blocks of lost entries that are not there again
+ * @param isOver true for damage that has been tried often enough: it is left as it is
+ */
 export function planRepair(
   { findings, states, warehouse }: Pick<Inspection, 'findings' | 'states' | 'warehouse'>,
   registry: Registry,
+  lost: readonly Lost[],
   isOver: (damage: Damage) => boolean,
 ): RepairPlan {
   const ordered = registry.inOrder(registry.pipelines.map(({ name }) => name));
-  const all = ordered.map((pipeline) => damagesOf(pipeline, states, findings));
+  const all = ordered.map((pipeline) => [...damagesOf(pipeline, states, findings), ...lossesOf(pipeline, lost)]);
   const due = all.map((damages) => damages.filter((damage) => !isOver(damage)));
   const waiting = new Set<string>();
   const damages = ordered.flatMap((pipeline, at) => {
@@ -81,19 +109,6 @@ export function planRepair(
     damages,
     marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),
-    lost: [
-      ...warehouse.lost.flatMap(({ pipeline, span, spans }) =>
-        registry.pipelines.some(({ name }) => name === pipeline) && pipeline !== undefined && span !== undefined
-          ? spansOf({ span, spans }).map((each) => ({ pipeline, span: each }))
-          : [],
-      ),
-      ...findings.flatMap(({ kind, pipeline, span, entry }) => {
-        if (span === undefined) return [];
-        if (kind === 'no-headers') return [{ pipeline: registry.playing('headers').pipeline.name, span }];
-        if (kind === 'not-done' && entry !== undefined) return [{ pipeline, span }];
-        return kind === 'rows-unknown' ? [{ pipeline, span }] : [];
-      }),
-    ],
   };
 }
 
@@ -118,6 +133,15 @@ function damagesOf(
     if (damage !== undefined && (!isFilesDamaged || group.some((state) => !isIntact(state)))) damages.push(damage);
   }
   return damages;
+}
+
+/** Lost blocks of a pipeline, as damages of no entry. */
+function lossesOf(pipeline: PipelineDef, lost: readonly Lost[]): readonly Damage[] {
+  const own = lost.filter((each) => each.pipeline === pipeline.name);
+  return unionSpans(own.map(({ span }) => span)).map((span) => ({
+    ...{ pipeline, entries: [], span, spans: [span], refetch: [span], sound: [] },
+    ...{ misdescribed: new Set(), isSuspect: false },
+  }));
 }
 
 interface Accused {

@@ -1,9 +1,9 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { TonlakeError } from '../core/errors.ts';
-import { formatSpans, type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
+import { formatSpans, type Span, shortSpans, subtractSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type RunEvent, run } from '../export/run.ts';
+import type { RunEvent } from '../export/run.ts';
 import type { WalkEvent } from '../export/walk-context.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import { buildMarts } from '../marts/build-marts.ts';
@@ -12,7 +12,7 @@ import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { applyRepair } from './apply-repair.ts';
 import { restorable } from './audit-declarations.ts';
 import type { Finding } from './finding.ts';
-import { type Damage, damageKey, planRepair, type RepairPlan } from './plan-repair.ts';
+import { type Damage, damageKey, type Lost, lostIn, planRepair, type RepairPlan } from './plan-repair.ts';
 import { refetch } from './refetch.ts';
 import { type Inspection, inspectWarehouse, type VerifyOptions, type VerifyReport } from './verify.ts';
 
@@ -32,11 +32,6 @@ const REPAIR_COMMAND = 'tonlake verify --repair';
 const TRIES = 2;
 
 type Ready = Omit<RepairOptions, 'effects' | 'registry'> & { readonly effects: Effects; readonly registry: Registry };
-
-interface Lost {
-  readonly pipeline: string;
-  readonly span: Span;
-}
 
 /** Counts the attempts of a repair. */
 class Attempts {
@@ -81,25 +76,27 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
         told.add(text);
       },
     };
-    const { inspection, plan } = await inspectWarehouse(quiet, async (inspection) => {
-      const plan = planRepair(inspection, registry, (damage) => attempts.isOver(damageKey(damage)));
-      return { inspection, plan };
+    const { inspection, lost, plan } = await inspectWarehouse(quiet, async (inspection) => {
+      for (const each of lostIn(inspection, registry)) left.set(`${each.pipeline} ${formatSpans([each.span])}`, each);
+      const lost = [...left.values()].flatMap(({ pipeline, span }) =>
+        subtractSpans([span], doneSpans(inspection.warehouse.entries, pipeline)).map((hole) => ({
+          pipeline,
+          span: hole,
+        })),
+      );
+      const plan = planRepair(inspection, registry, lost, (damage) => attempts.isOver(damageKey(damage)));
+      return { inspection, lost, plan };
     });
-    for (const each of plan.lost) left.set(lostKey(each), each);
-    const holesOf = ({ pipeline, span }: Lost): readonly Span[] =>
-      subtractSpans([span], doneSpans(inspection.warehouse.entries, pipeline));
-    const lost = [...left].flatMap(([key, each]) => (attempts.isOver(key) || holesOf(each).length === 0 ? [] : [each]));
     const marts = plan.marts.filter(({ id }) => !attempts.isOver(id));
     const isLedgerBroken = plan.isLedgerBroken && !attempts.isOver('ledger');
     const undeclared = attempts.isOver('declarations')
       ? []
       : restorable(inspection.warehouse, inspection.findings, registry);
-    const isIdle = !isLedgerBroken && undeclared.length + plan.damages.length + lost.length + marts.length === 0;
+    const isIdle = !isLedgerBroken && undeclared.length + plan.damages.length + marts.length === 0;
     if (isIdle || options.signal?.aborted === true) {
       const { report: found } = inspection;
-      const missing = [...left.values()].flatMap((each) => holesOf(each).map((hole) => notBack(each.pipeline, hole)));
-      for (const finding of missing) onEvent?.({ event: 'finding', ...finding });
-      const findings = found.findings + missing.length;
+      for (const each of lost) onEvent?.({ event: 'finding', ...notBack(each) });
+      const findings = found.findings + lost.length;
       const report: VerifyReport = { ...found, findings, proven: findings === 0, requests };
       onEvent?.(report);
       return report;
@@ -112,18 +109,11 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
       await inspection.warehouse.restoreDeclarations(undeclared, { effects, command: REPAIR_COMMAND });
     } else if (plan.damages.length > 0) {
       requests += await repairOnce(all, inspection, plan, attempts);
-    } else if (lost.length > 0) {
-      for (const each of lost) attempts.count(lostKey(each));
-      requests += await runAgain(all, inspection, lost);
     } else await buildAgain(all, inspection, marts, attempts);
   }
 }
 
-function lostKey({ pipeline, span }: Lost): string {
-  return `lost ${pipeline} ${formatSpans([span])}`;
-}
-
-function notBack(pipeline: string, span: Span): Finding {
+function notBack({ pipeline, span }: Lost): Finding {
   const expected = `${formatSpans([span])} fetched again`;
   return { kind: 'not-done', pipeline, span, expected, got: 'none' };
 }
@@ -227,26 +217,4 @@ async function buildAgain(
       onProblem?.({ event: 'problem', pipeline, ...span, code, message });
     }
   }
-}
-
-/** Exports lost blocks again, unless other entries have them. @returns requests made */
-async function runAgain(options: Ready, { warehouse }: Inspection, lost: readonly Lost[]): Promise<number> {
-  const { registry, onEvent } = options;
-  let requests = 0;
-  for (const { name } of registry.inOrder([...new Set(lost.map(({ pipeline }) => pipeline))])) {
-    const own = unionSpans(lost.filter(({ pipeline }) => pipeline === name).map(({ span }) => span));
-    const missing = subtractSpans(own, doneSpans(warehouse.entries, name));
-    if (missing.length === 0) continue;
-    const report = await run({
-      ...{ pipelines: [name], network: warehouse.network, warehouse: warehouse.path, range: formatSpans(missing) },
-      ...{ registry, effects: options.effects, rps: options.rps, concurrency: options.concurrency },
-      ...{ waitMs: options.waitMs, env: options.env, signal: options.signal, onRetry: options.onRetry },
-      onEvent: reportTo(options),
-    });
-    requests += report.requests;
-    for (const span of missing) {
-      onEvent?.({ event: 'repaired', pipeline: name, span, refetched: [span], requests: report.requests });
-    }
-  }
-  return requests;
 }

@@ -36,6 +36,7 @@ import {
   fileOf,
   ledgerFiles,
   type Repaired,
+  readEntry,
   repair,
   verify,
 } from './support.ts';
@@ -195,6 +196,14 @@ describe('damage', () => {
     const path = copyOf(sound);
     breakFile(path, { part: 'rows', file: fileOf(path, 'blocks', 1100), how: 'flipped', place: 500_000, bit: 1 });
     rmSync(ledgerFiles(path).at(-1) ?? '');
+    await expectRepaired(path, 2 * A_FILE);
+  });
+
+  test('a lost entry of headers is fetched again before rows that they count', async () => {
+    const path = copyOf(sound);
+    dropFile(path, fileOf(path, 'messages', 1140));
+    const ofHeaders = ledgerFiles(path).findLast((file) => readEntry(file).pipeline === 'blocks');
+    rmSync(ofHeaders ?? '');
     await expectRepaired(path, 2 * A_FILE);
   });
 
