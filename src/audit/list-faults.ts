@@ -17,7 +17,7 @@ export interface ListRelations {
   /**
    * What is compared: `run_from` and `run_to`, masterchain blocks for which the list is complete; `held_from`, from which on
    * transactions are stored without a gap up to `run_to`; `low` and `high` (exclusive), the logical times all of whose transactions
-   * are stored. The list has earlier ones of `run_from`, too, among those of the block before, which may not be stored.
+   * are stored; `first`, from which on the list has rows of `run_from`, up to `low` among those of the block before, which may not be stored.
    */
   readonly judged: string;
 }
@@ -114,23 +114,23 @@ function isListed(lt: string, seqno: string): string {
 /** The stored receiver proves a link, too: the only proof of messages that the protocol created, which no transaction has sent. */
 function linkFaults({ own, judged }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
-    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt, run_to FROM _message_ends
+    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM _message_ends
       JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE direction = 'out'),
     received AS (SELECT * FROM _message_ends WHERE direction = 'in'),
     minted AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM received
       JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE source = '${PROTOCOL}'),
-    proven AS (SELECT own.*, run_to FROM own JOIN j ON created_lt >= low AND created_lt < high
-      UNION ALL SELECT own.*, run_to FROM own JOIN sent USING (msg_hash)),
-    linked AS (SELECT DISTINCT msg_hash, out_msg_tx_hash, created_lt, run_to AS mc FROM proven
+    linked AS (SELECT DISTINCT msg_hash, out_msg_tx_hash, created_lt, run_to AS mc, created_lt >= low AS is_whole FROM own
+      JOIN j ON created_lt >= first AND created_lt < high
       -- In a broken trace, the sender and the receiver are in rows of their own.
       WHERE out_msg_tx_hash IS NOT NULL OR msg_hash NOT IN (SELECT msg_hash FROM own WHERE out_msg_tx_hash IS NOT NULL))
     SELECT coalesce(m.mc, l.mc) AS seqno, coalesce(m.msg_hash, l.msg_hash) AS item, coalesce(m.created_lt, l.created_lt) AS lt,
       concat('message ', coalesce(m.msg_hash, l.msg_hash), ' sent by ', coalesce(m.tx_hash, 'a listed transaction')) AS expected,
       CASE WHEN l.msg_hash IS NULL THEN 'no link' ELSE coalesce(l.out_msg_tx_hash, 'no sender') END AS got,
       CASE WHEN l.msg_hash IS NULL THEN 'missing' ELSE 'wrong' END AS kind
-    FROM sent m FULL JOIN linked l ON l.msg_hash = m.msg_hash WHERE l.out_msg_tx_hash IS DISTINCT FROM m.tx_hash
+    FROM sent m FULL JOIN linked l ON l.msg_hash = m.msg_hash
+    WHERE l.out_msg_tx_hash IS DISTINCT FROM m.tx_hash AND (m.msg_hash IS NOT NULL OR l.is_whole)
     UNION ALL
     SELECT mc, msg_hash, created_lt, concat('message ', msg_hash, ' created by the protocol'), 'no link', 'missing'
     FROM minted ANTI JOIN own l ON l.msg_hash = minted.msg_hash

@@ -149,7 +149,7 @@ export class ListProof {
     const high = range === undefined ? 0n : range.to + 1n;
     const from = range === undefined ? span.from - LOOK_BACK : await this.firstBlockAt(low);
     const judged = `SELECT ${span.from} AS run_from, ${span.to} AS run_to, ${Math.max(run.from, from)} AS held_from,
-      ${low}::BIGINT AS low, ${high}::BIGINT AS high`;
+      ${range?.from ?? low}::BIGINT AS first, ${low}::BIGINT AS low, ${high}::BIGINT AS high`;
     const { rows } = await sink.query(
       `SELECT seqno::INTEGER, item, lt::BIGINT, kind, expected::VARCHAR, got::VARCHAR
        FROM (${this.comparison.faults({ own, judged })}) ORDER BY ALL`,

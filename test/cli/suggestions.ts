@@ -415,6 +415,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'follow/followed-marts.ts': 'a command that follows until it is interrupted, below',
   'iceberg/publish-table.ts': 'iceberg/manifests',
   'iceberg/publish-warehouse.ts': 'iceberg/publish; the command of warehouse/no-warehouse, above',
+  'reports/report.ts': 'package: the way to the holders of a jetton; reports/render',
   'ui/job-routes.ts': 'ui/jobs',
   'ui/list-tables.ts': 'ui/queries',
   'ui/read-overview.ts': 'ui/explore',

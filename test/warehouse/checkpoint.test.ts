@@ -391,7 +391,7 @@ describe('a checkpoint that', () => {
     const damaged = await inspect(path);
     expect(damaged.faults).toMatchObject([{ kind: 'checkpoint-wrong', entry: 100 }]);
     const found = { findings: damaged.faults, states: [], warehouse: damaged };
-    const plan = planRepair(found, await loadRegistry(), () => false);
+    const plan = planRepair(found, await loadRegistry(), [], () => false);
     expect(plan.isLedgerBroken).toBe(true);
     await damaged.fillLedger({ tables, effects: realEffects, command: 'tonlake verify --repair' });
     expect(checkpointsOf(path)).toEqual(['00000102.jsonl']);
