@@ -81,6 +81,8 @@ export function stateViews(held: Held): readonly string[] {
 function coverageRows(held: Held) {
   const exported = new Set(exportedEntries(held.ledger, held.registry).map(({ pipeline }) => pipeline));
   const pipelines = held.registry.pipelines.filter(({ name }) => exported.has(name));
+  const tables = pipelines.flatMap((pipeline) => pipeline.tables);
+  const leftOut = leftOutGaps(held.ledger, held.registry, new Map(tables.map(({ name }) => [name, new Set()])));
   return pipelines.flatMap((pipeline) => {
     const { proven, unproven, missing } = coverage(held, pipeline);
     const there = unionSpans([...proven, ...spansIn(unproven)]);
@@ -90,7 +92,7 @@ function coverageRows(held: Held) {
       ...missing.map((part) => ({ state: 'missing', ...part })),
     ];
     return pipeline.tables.flatMap((table) => {
-      const [gap] = leftOutGaps(held.ledger, held.registry, new Map([[table.name, new Set<string>()]]));
+      const gap = leftOut.find((each) => each.table === table.name);
       const left = { state: 'missing', why: 'left out', spans: intersectSpans(there, gap?.missing ?? []) };
       const own = parts.map((part) => ({ ...part, spans: subtractSpans(part.spans, left.spans) }));
       return [...own, left].flatMap(({ state, why, spans }) =>
