@@ -17,7 +17,7 @@ export interface ListRelations {
   /**
    * What is compared: `run_from` and `run_to`, masterchain blocks for which the list is complete; `held_from`, from which on
    * transactions are stored without a gap up to `run_to`; `low` and `high` (exclusive), the logical times all of whose transactions
-   * are stored; `first`, from which on the list has rows of `run_from`, up to `low` among those of the block before, which may not be stored.
+   * are stored; `first`, from which on the list has rows of these blocks, up to `low` among those of the block before, which may not be stored.
    */
   readonly judged: string;
 }

@@ -144,8 +144,8 @@ export class ListProof {
     const [table] = pipeline.tables;
     if (this.comparison === undefined || table === undefined) return [];
     const own = selectStaged(table, staged);
-    const first = await this.lowOf(run);
-    const low = range !== undefined && range.from > first ? range.from : first;
+    const start = await this.lowOf(run);
+    const low = range !== undefined && range.from > start ? range.from : start;
     const high = range === undefined ? 0n : range.to + 1n;
     const from = range === undefined ? span.from - LOOK_BACK : await this.firstBlockAt(low);
     const judged = `SELECT ${span.from} AS run_from, ${span.to} AS run_to, ${Math.max(run.from, from)} AS held_from,

@@ -46,8 +46,8 @@ async function setWindows({ database }: DamagedStore, runs: readonly JudgedRun[]
   await database.run(`CREATE OR REPLACE TEMP TABLE judged AS
     SELECT run_from, run_to, held_from, first, low, high FROM runs
     JOIN (VALUES ${since}) AS since(run_from, held_from) USING (run_from)
-    LEFT JOIN (SELECT run, min(start_lt) AS first, min(start_lt) FILTER (workchain = -1) AS low FROM headers JOIN runs USING (run)
-      WHERE mc = run_from GROUP BY run) USING (run)
+    LEFT JOIN (SELECT run, min(start_lt) AS first, min(start_lt) FILTER (workchain = -1 AND mc = run_from) AS low
+      FROM headers JOIN runs USING (run) GROUP BY run) USING (run)
     LEFT JOIN (SELECT run, min(end_lt) AS high FROM ${TIPS} tips GROUP BY run
       HAVING sum(CASE WHEN workchain = 0 THEN hi - lo + 1 ELSE 0 END) = 18446744073709551616
         AND bool_or(workchain = -1)) USING (run)`);
