@@ -121,10 +121,10 @@ function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole
   if (held.length === 0) return { rows: undefined, cursor: { ...cursor, rest: others } };
   // Blocks that are new and blocks that are read again are not mixed.
   const fresh = subtractSpans(held, seen);
-  const spans = fresh.length > 0 ? fresh : held;
+  const wanted: Wanted = fresh.length > 0 ? [fresh, held] : [held];
   const read = own.tables.every((table) => blockColumn(own.pipeline, table) !== undefined)
-    ? byBlocks(own, holders, firstBlocks(spans, blocksOf(state.mostRows, holders, own)))
-    : byEntry(own, holders, spans, { sources: isWhole ? [] : sources, mostRows: state.mostRows });
+    ? byBlocks(own, holders, firstBlocks(wanted[0], blocksOf(state.mostRows, holders, own)))
+    : byEntry(own, holders, wanted, { sources: isWhole ? [] : sources, mostRows: state.mostRows });
   const left = subtractSpans(held, read.spans);
   return {
     rows: { ...own, ...read, replaces: haveCommon(seen, read.spans) },
@@ -135,6 +135,9 @@ function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole
     },
   };
 }
+
+/** Blocks, and those to read instead where the rows of the first ones cannot be told from others. */
+type Wanted = readonly [readonly Span[], ...(readonly Span[])[]];
 
 type Reading = Pick<NextRows, 'spans' | 'entries' | 'limits' | 'isMixed'>;
 
@@ -172,17 +175,19 @@ function byBlocks(
 function byEntry(
   own: FollowedTables,
   holders: readonly LedgerEntry[],
-  spans: readonly Span[],
+  wanted: Wanted,
   { sources, mostRows }: { readonly sources: readonly LedgerEntry[]; readonly mostRows: number },
 ): Reading {
-  const [holder] = holders.filter((entry) => haveCommon(spansOf(entry), spans));
+  const [holder] = holders.filter((entry) => haveCommon(spansOf(entry), wanted[0]));
   if (holder === undefined) throw new Error('expected an entry with these blocks, got none');
   const all = spansOf(holder);
-  const part = firstRows(intersectSpans(all, spans), sources, own.tables, mostRows);
-  const isPart = subtractSpans(all, part).length > 0;
-  const limits = isPart ? byLogicalTime(own, part, sources) : undefined;
-  const isMixed = isPart && limits === undefined;
-  return { spans: isMixed ? all : part, entries: [holder], limits, isMixed };
+  for (const spans of wanted) {
+    const part = firstRows(intersectSpans(all, spans), sources, own.tables, mostRows);
+    const isPart = subtractSpans(all, part).length > 0;
+    const limits = isPart ? byLogicalTime(own, part, sources) : undefined;
+    if (!isPart || limits !== undefined) return { spans: part, entries: [holder], limits, isMixed: false };
+  }
+  return { spans: all, entries: [holder], limits: undefined, isMixed: true };
 }
 
 /** The blocks of the first entries that have about `mostRows` rows together; all where the entries do not tell. */

@@ -222,6 +222,13 @@ describe('a merged entry of a list', () => {
     replay('jetton_transfers', [], [commit, commit, merge, { kind: 'read again', which: 0 }, commit, merge]);
   });
 
+  test('that was read again, in part new, and merged with older rows gives each row once', () => {
+    const commits = [1, 2, 1].map((size) => ({ kind: 'commit', size }) as const);
+    const merge = (which: number) => ({ kind: 'merge', which, count: 2 }) as const;
+    const consume = { kind: 'consume', steps: 2, isKilled: false } as const;
+    replay('jetton_transfers', [], [...commits, merge(1), consume, { kind: 'read again', which: 1 }, merge(0)]);
+  });
+
   test('is read by as many rows at once as asked for, and the entries before it had', () => {
     const model = new Model('jetton_transfers');
     for (let at = 0; at < 30; at++) model.act({ kind: 'commit', size: 2 });
