@@ -5,8 +5,10 @@ import { type Confinement, confiningStatements, requireQuery } from './confined-
 import { duckdbApi, vectorMemory } from './duckdb-api.ts';
 import type { Query, Stream } from './query-result.ts';
 import { remoteFailure } from './remote-failure.ts';
+import { splitStatements } from './statements.ts';
 
 type DuckDBConnection = duckdb.DuckDBConnection;
+type DuckDBDataChunk = duckdb.DuckDBDataChunk;
 type DuckDBInstance = duckdb.DuckDBInstance;
 type DuckDBPreparedStatement = duckdb.DuckDBPreparedStatement;
 type DuckDBValue = duckdb.DuckDBValue;
@@ -57,6 +59,10 @@ export class Database {
   /** What was closed, as soon as nothing runs. */
   #closing: 'connection' | 'all' | undefined;
   #interrupting: NodeJS.Timeout | undefined;
+  /** True if what runs was interrupted. */
+  #isInterrupted = false;
+  /** The transaction that is open. */
+  #transaction: 'READ WRITE' | 'READ ONLY' | undefined;
   /** Names of {@link define}. */
   readonly #functions = new Set<string>();
   /** How many threads there were before {@link define} left one. */
@@ -150,6 +156,7 @@ export class Database {
 
   /** Cancels the statement that runs, which throws then. */
   interrupt(): void {
+    if (this.#running > 0) this.#isInterrupted = true;
     this.#connection.interrupt();
   }
 
@@ -175,15 +182,8 @@ export class Database {
   readonly stream: Stream = (sql, parameters, use) => this.#guarded(() => this.#stream(sql, parameters, use));
 
   readonly #stream: Stream = async (sql, parameters, use) => {
-    const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
-    const result = await answered(() =>
-      last === undefined ? this.#connection.stream(sql, bindable(parameters)) : last.stream(),
-    );
+    const { result, next } = await this.#chunks(sql, parameters);
     const columns = result.columnNames().map((name, at) => ({ name, type: result.columnType(at).toString() }));
-    const next = async () => {
-      const chunk = await answered(() => result.fetchChunk());
-      return chunk === null || chunk.rowCount === 0 ? undefined : chunk;
-    };
     return use({
       columns,
       lots: async function* () {
@@ -201,18 +201,60 @@ export class Database {
   readRaw(sql: string, use: (rows: RawRows) => void): Promise<void> {
     return this.#guarded(async () => {
       const memory = vectorMemory();
-      const result = await answered(() => this.#connection.stream(sql));
-      for (;;) {
-        const chunk = await answered(() => result.fetchChunk());
-        if (chunk === null || chunk.rowCount === 0) return;
-        const count = chunk.rowCount;
-        const vectorOf = (column: number): object => memory.data_chunk_get_vector(chunk.chunk, column);
+      const { next } = await this.#chunks(sql);
+      for (let chunk = await next(); chunk !== undefined; chunk = await next()) {
+        const { chunk: own, rowCount: count } = chunk;
+        const vectorOf = (column: number): object => memory.data_chunk_get_vector(own, column);
         use({
           count,
           validity: (column) => memory.vector_get_validity(vectorOf(column), 8 * Math.ceil(count / 64)),
           values: (column, width) => memory.vector_get_data(vectorOf(column), count * width),
         });
       }
+    });
+  }
+
+  /**
+   * Runs a query. `next` reads its next rows; undefined after the last ones.
+   *
+   * DuckDB's JavaScript API ends the rows of a query that fails while they are read as it ends all others, and does not tell the error.
+   */
+  async #chunks(sql: string, parameters?: Readonly<Record<string, unknown>>) {
+    const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
+    const result = await answered(() =>
+      last === undefined ? this.#connection.stream(sql, bindable(parameters)) : last.stream(),
+    );
+    const canFail = result.isStreaming;
+    let isOver = false;
+    const next = async (): Promise<DuckDBDataChunk | undefined> => {
+      if (isOver) return undefined;
+      const chunk = await answered(() => result.fetchChunk());
+      if (chunk !== null && chunk.rowCount > 0) return chunk;
+      isOver = true;
+      // One that has failed is no stream any more.
+      if (canFail && !result.isStreaming) throw await this.#failureOf(sql, parameters);
+      return undefined;
+    };
+    return { result, next };
+  }
+
+  /** Why a query failed while its rows were read: it runs again, and its rows are not kept. */
+  async #failureOf(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<unknown> {
+    if (this.#isInterrupted) return new Error('INTERRUPT Error: Interrupted!');
+    if (this.#transaction !== undefined) {
+      await this.#connection.run('ROLLBACK');
+      await this.#connection.run(`BEGIN TRANSACTION ${this.#transaction}`);
+    }
+    const statements = parameters === undefined ? splitStatements(sql) : [sql];
+    const again = [...statements.slice(0, -1), `EXPLAIN ANALYZE ${statements.at(-1)}`].join(';\n');
+    try {
+      await answered(() => this.#connection.run(again, bindable(parameters)));
+    } catch (error) {
+      return error;
+    }
+    return new StoreError('store: query: it failed while its rows were read, and not when it ran once more', {
+      code: 'failed',
+      hint: 'run it again',
     });
   }
 
@@ -241,6 +283,7 @@ export class Database {
   /** Everything in `work` becomes visible together, or not at all. A read-only one can still create temporary objects. */
   async transaction<T>(work: () => Promise<T>, how: 'READ WRITE' | 'READ ONLY' = 'READ WRITE'): Promise<T> {
     await this.run(`BEGIN TRANSACTION ${how}`);
+    this.#transaction = how;
     try {
       const result = await work();
       await this.run('COMMIT');
@@ -249,6 +292,8 @@ export class Database {
       // After a failed COMMIT there is nothing to roll back; the first error is the one to report.
       await this.run('ROLLBACK').catch(() => {});
       throw error;
+    } finally {
+      this.#transaction = undefined;
     }
   }
 
@@ -285,6 +330,7 @@ export class Database {
   /** The process crashes if a connection is closed while a thread of DuckDB uses it. */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new StoreError('store: query: the database is closed', { code: 'closed' });
+    if (this.#running === 0) this.#isInterrupted = false;
     this.#running++;
     try {
       return await work();

@@ -329,6 +329,20 @@ describe('the result of tonlake sql', () => {
     expect(readdirSync(dirname(to))).toEqual(['r.parquet']);
   });
 
+  test.each(['csv', 'json', 'jsonl', 'box'])(
+    'is no shorter one where the query fails in the midst of its rows: %s',
+    async (format) => {
+      const failing =
+        "select case when range = 200000 then error('no such row') else range end as a from range(300000)";
+      const to = join(freshFolder(), 'r');
+      for (const place of [[], ['-o', to]]) {
+        const { code, stderr } = await sql(failing, '--format', format, ...place);
+        expect([code, stderr]).toEqual([1, expect.stringContaining('no such row')]);
+      }
+      expect(readdirSync(dirname(to))).toEqual([]);
+    },
+  );
+
   test('as Parquet needs a file', async () => {
     const { code, stderr } = await sql('select 1', '--format', 'parquet');
     expect(code).toBe(2);

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
+import { collectRows } from '../../src/sql/query-result.ts';
 
 test('a bound of memory that was widened for one statement is narrow again afterwards', async () => {
   const database = await Database.open(':memory:', { memory_limit: '64MB' });
@@ -56,4 +57,53 @@ test('a database that is closed while a statement runs interrupts it, and closes
     await expect(database.query('SELECT 1')).rejects.toMatchObject({ code: 'closed' });
     await expect(other.query('SELECT 1')).rejects.toMatchObject({ code: 'closed' });
   }
+});
+
+/** DuckDB's JavaScript API tells the end of these rows as it tells any other. */
+describe('a query that fails while its rows are read', () => {
+  const failing =
+    "SELECT CASE WHEN range = 200000 THEN error('no such row') ELSE range::VARCHAR END AS x FROM range(300000)";
+
+  test.each([
+    ['alone', failing, undefined],
+    ['after another statement', `CREATE OR REPLACE TEMP TABLE t AS SELECT 1; ${failing} -- at the end`, undefined],
+    ['with parameters', failing.replace('300000', '$rows::BIGINT'), { rows: 300_000n }],
+  ])('says so, %s', async (_, sql, parameters) => {
+    const database = await Database.open();
+    const error = { message: expect.stringContaining('no such row') };
+    const read = () => database.stream(sql, parameters, (rows) => collectRows(rows));
+    const count = () => database.stream(sql, parameters, ({ countRest }) => countRest());
+    for (const ask of [read, count, () => database.transaction(count, 'READ ONLY'), () => database.transaction(read)])
+      await expect(ask()).rejects.toMatchObject(error);
+    if (parameters === undefined && sql === failing)
+      await expect(database.readRaw(sql, () => {})).rejects.toMatchObject(error);
+    expect((await database.query('SELECT 1')).rows).toEqual([[1]]);
+    database.close();
+  });
+
+  test('is told apart from one that ends', async () => {
+    const database = await Database.open();
+    for (const rows of [0, 1, 2048, 300_000]) {
+      const counts = await database.stream(`FROM range(${rows})`, undefined, async ({ lots, countRest }) => {
+        let count = 0;
+        for await (const some of lots()) count += some.length;
+        return [count, await countRest()];
+      });
+      expect(counts).toEqual([rows, 0]);
+    }
+    database.close();
+  });
+
+  test('is interrupted in the midst of its rows', async () => {
+    const database = await Database.open();
+    let read = 0;
+    const ended = database.stream('FROM range(2000000)', undefined, async ({ lots }) => {
+      for await (const some of lots()) {
+        read += some.length;
+        if (read === 4096) database.interrupt();
+      }
+    });
+    await expect(ended).rejects.toMatchObject({ message: expect.stringMatching(/^INTERRUPT Error/) });
+    database.close();
+  });
 });
