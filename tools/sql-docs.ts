@@ -22,8 +22,9 @@ with the marts they read. Marts are stored in the warehouse next to the tables, 
   sides of midnight. Queries that read such rows print a warning (with \`--strict\` they are refused). It is \`unproven\` if nothing was compared
   with some rows, as with lists that describe the present, and \`proven\` otherwise. Of a mart that is rebuilt in full, it tells of all blocks
   between the first and last one of the warehouse.
-- **Missing inputs.** A mart is skipped, with the reason, if one of its tables was never exported, or if every export left out a table or
-  column that it reads. If you name such a mart, the command fails. Days whose export lacks a column that the mart reads are not complete.
+- **Missing inputs.** A mart is skipped if one of its tables was never exported, or if every export left out a table or column that it reads;
+  the reason names the command that exports it. If you name such a mart, or one that reads it, the command fails. Days whose export lacks a
+  column that the mart reads are not complete.
 - **Forgotten days.** If \`tonlake forget\` or the retention of a job removed inputs of a day, the day keeps its rows and \`_coverage\`, even
   with \`--full\` or after a change of the SELECT (new columns are null there), until its blocks are exported again. Marts that are not
   incremental are rebuilt from what is left and say so: \`accounts\` then has only accounts with a transaction in the warehouse.

@@ -1,9 +1,7 @@
 import { formatError, JobError, TonlakeError } from '../core/errors.ts';
-import { counted } from '../core/format.ts';
 import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
 import type { RunReport } from '../export/run.ts';
-import { partOf } from '../warehouse/query/coverage.ts';
 import type { Job } from './job.ts';
 import { daysBefore, daysText, fixRange } from './job-range.ts';
 import { type Fixed, reportFailure, type StepContext, secondsSince, timed } from './job-step.ts';
@@ -102,10 +100,10 @@ export async function buildMarts(context: StepContext): Promise<void> {
   const built = await reportFailure(context, { kind: 'mart', name: job.marts?.join(',') ?? 'all' }, () =>
     actions.buildMarts(job.warehouse, { names: job.marts, network: job.network }),
   );
-  for (const { name, status, rows, seconds, marked, kept, reason } of built) {
-    const isMarked = marked.length === 0 ? [] : [`missing ${partOf(marked)}`];
-    const isKept = kept.length === 0 ? [] : [`${counted(kept.length, 'day')} kept, whose inputs are forgotten`];
-    const message = [status, ...(reason === undefined ? [] : [reason]), ...isMarked, ...isKept].join('; ');
+  const { notesOf } = await import('../marts/build-marts.ts');
+  for (const build of built) {
+    const { name, status, rows, seconds } = build;
+    const message = [status, ...notesOf(build)].join('; ');
     await onStep({ kind: 'mart', name, status: 'done', seconds, rows: { [name]: rows }, message });
   }
 }

@@ -1,8 +1,8 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { stat } from 'node:fs/promises';
 import { type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { readFate } from '../files/process-liveness.ts';
+import { yamlFiles } from '../files/yaml-files.ts';
 import type { JobRecord } from './run-record.ts';
 
 /** Default folders of jobs. */
@@ -22,24 +22,6 @@ export async function jobsPlace(): Promise<string> {
 /** The job files of a folder, by name, or the file itself. @throws {UsageError} `no-job` */
 export function jobFiles(path: string): Promise<readonly string[]> {
   return yamlFiles(path, (why, cause) => noJobs(path, why, cause));
-}
-
-/**
- * The YAML files of a folder, by name, or the file itself.
- * @param refusal the error for a path without any, and for one that cannot be read
- */
-export async function yamlFiles(
-  path: string,
-  refusal: (why: string, cause: unknown) => UsageError,
-): Promise<readonly string[]> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [path];
-    const names = (await readdir(path)).filter((name) => /\.ya?ml$/.test(name)).sort();
-    if (names.length > 0) return names.map((name) => join(path, name));
-  } catch (error) {
-    throw refusal('cannot read', error);
-  }
-  throw refusal('there are none in', undefined);
 }
 
 function noJobs(path: string, why: string, cause: unknown): UsageError {

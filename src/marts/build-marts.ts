@@ -1,7 +1,9 @@
 import { type Effects, realEffects } from '../core/effects.ts';
+import { counted } from '../core/format.ts';
 import type { Registry } from '../declare/registry.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { type LedgerEntry, openStore, type SideConnection } from '../warehouse/index.ts';
+import { partOf } from '../warehouse/query/coverage.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
@@ -38,6 +40,15 @@ export interface MartBuild {
   /** Why it is empty, or which inputs were left out or forgotten. */
   readonly reason?: string;
   readonly seconds: number;
+}
+
+/** What is told of a mart besides its rows: days that lack rows, or keep those of forgotten inputs, and which inputs were left out. */
+export function notesOf({ marked, kept, reason }: Pick<MartBuild, 'marked' | 'kept' | 'reason'>): readonly string[] {
+  return [
+    ...(marked.length === 0 ? [] : [`missing ${partOf(marked)}`]),
+    ...(kept.length === 0 ? [] : [`${counted(kept.length, 'day')} kept, whose inputs are forgotten`]),
+    ...(reason === undefined ? [] : [reason]),
+  ];
 }
 
 /** A mart is up to date. */

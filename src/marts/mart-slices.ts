@@ -1,7 +1,7 @@
 import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
 import type { Effects } from '../core/effects.ts';
 import { isCommittedMeanwhile, StoreError } from '../core/errors.ts';
-import { haveCommon } from '../core/span.ts';
+import { haveCommon, type Span } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { COVERAGE } from '../declare/selected-table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
@@ -143,12 +143,8 @@ function reachOf({ days }: MartContext, { before }: MartDef, date: string | unde
 async function slicesOf(context: MartContext, mart: MartDef): Promise<readonly Slice[]> {
   const slices = await readSlices(context.store, mart, context.dated);
   if (mart.before === 0) return slices;
-  return slices.map((slice) => {
-    const reach = reachOf(context, mart, slice.date);
-    const near = slices.filter(({ date = '' }) => {
-      const day = context.days.get(date);
-      return date < (slice.date ?? '') && reach !== undefined && day !== undefined && haveCommon([day], [reach]);
-    });
+  return slices.map((slice, at) => {
+    const near = slicesBefore(slices, at, reachOf(context, mart, slice.date), context.days);
     const own = mart.inputs.map((table): [string, readonly LedgerEntry[]] => {
       const entries = [slice, ...near].flatMap(({ parts }) => parts.get(table) ?? []);
       return [table, [...new Set(entries)]];
@@ -156,6 +152,19 @@ async function slicesOf(context: MartContext, mart: MartDef): Promise<readonly S
     const days = [slice, ...near].flatMap(({ date }) => date ?? []);
     return { date: slice.date, parts: new Map(own), days: [...new Set(days)] };
   });
+}
+
+/** Slices before one whose days have blocks of its reach; all are in the order of their days. */
+export function slicesBefore(
+  slices: readonly Slice[],
+  at: number,
+  reach: Span | undefined,
+  days: MartContext['days'],
+): readonly Slice[] {
+  if (reach === undefined) return [];
+  let first = at;
+  while (first > 0 && (days.get(slices[first - 1]?.date ?? '')?.to ?? reach.from) >= reach.from) first--;
+  return slices.slice(first, at).filter(({ date }) => days.has(date ?? ''));
 }
 
 /** A slice to build. */
@@ -241,7 +250,8 @@ function isOfQuery(error: unknown): boolean {
 }
 
 /** Which input of a mart was never exported or built; undefined if none is missing. */
-export function whyEmpty({ store, marts, registry, forgotten }: MartContext, mart: MartDef): string | undefined {
+export function whyEmpty(context: MartContext, mart: MartDef): string | undefined {
+  const { store, marts, registry, forgotten } = context;
   const ledger = store.ledger();
   const missing = mart.inputs.filter((name) => !mart.optional.includes(name) && entriesOf(ledger, name).length === 0);
   const [table] = missing;
@@ -249,7 +259,8 @@ export function whyEmpty({ store, marts, registry, forgotten }: MartContext, mar
   if (lost !== undefined)
     return `${describeLeftOut(lost)}: ${suggestRun(ledger, registry, registry.pipeline(lost.pipeline))} exports it`;
   if (table === undefined) return undefined;
-  if (marts.some(({ name }) => name === table)) return `${table} is empty`;
+  const behind = marts.find(({ name }) => name === table);
+  if (behind !== undefined) return whyEmpty(context, behind) ?? `${table} is empty`;
   const pipeline = registry.writerOf(table);
   if (pipeline === undefined) return `${table} was never exported`;
   return (

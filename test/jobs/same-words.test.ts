@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatError } from '../../src/core/errors.ts';
 import { tonlake } from '../cli.ts';
@@ -106,4 +108,18 @@ describe('a wrong option of a step is told in the words of the same flag, with i
     expect(wordsOf(told)).toBe(wordsOf(stderr));
     expect(told).toMatch(/ \(jobs\/nightly\.yaml:\d+:\d+\); hint: \S/);
   });
+});
+
+test('a step that builds a mart tells of it what `build` tells', async () => {
+  const cwd = freshFolder();
+  const without = ['--without-column', 'transactions.total_fees'];
+  await tonlake(['run', 'transactions', '-n', 'sandbox', '-r', '5000:5002', '-w', 'w'], { cwd });
+  await tonlake(['run', 'transactions', '-n', 'sandbox', '-r', '5003:5004', '-w', 'w', ...without], { cwd });
+  writeFileSync(join(cwd, 'fees.yaml'), 'network: sandbox\nwarehouse: w\nmarts: [gas_fees_daily]\n');
+  await tonlake(['job', 'run', 'fees.yaml'], { cwd });
+  const job = await tonlake(['job', 'run', 'fees.yaml'], { cwd });
+  const build = await tonlake(['build', 'gas_fees_daily', '-w', 'w'], { cwd });
+  const [, notes] = /^gas_fees_daily: unchanged, \d rows; (.*)$/m.exec(build.stdout) ?? [];
+  expect(notes).toMatch(/^missing part of 2026-05-01, 2026-05-02; transactions.*total_fees/);
+  expect(`${job.stdout}${job.stderr}`).toContain(`unchanged; ${notes} (`);
 });

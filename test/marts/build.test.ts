@@ -148,6 +148,17 @@ describe('a mart that reads what was never exported', () => {
       `error: mart dex_swaps: expected its inputs, got none: actions was never exported: tonlake run --warehouse ${path} actions --range 5000:5004\n`,
     );
   });
+
+  test('through another mart is told with the command that exports it: no burns are known only then', async () => {
+    const path = await exportSandbox('5000:5004', ['transactions', 'jetton_transfers', 'jetton_wallets']);
+    const lacking = await tonlake(['build', 'jetton_holders_daily', '--warehouse', path]);
+    const run = `run --warehouse ${path} jetton_burns --range 5000:5004`;
+    expect(lacking.stderr).toBe(
+      `error: mart jetton_holders_daily: expected its inputs, got none: jetton_burns was never exported: tonlake ${run}\n`,
+    );
+    expect(await tonlake(run.split(' '))).toMatchObject({ code: 0 });
+    expect(await tonlake(['build', 'jetton_holders_daily', '--warehouse', path])).toMatchObject({ code: 0 });
+  });
 });
 
 test('an unknown mart is a usage error with the closest name', async () => {

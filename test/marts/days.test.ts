@@ -4,6 +4,7 @@ import { type DaySpan, isFullDay, readDaySpans } from '../../src/chain/day-spans
 import type { Span } from '../../src/core/span.ts';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { coveredIn } from '../../src/marts/mart-inputs.ts';
+import { slicesBefore } from '../../src/marts/mart-slices.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Query } from '../../src/sql/query-result.ts';
 import { readHeaderDays } from '../../src/warehouse/query/header-days.ts';
@@ -250,5 +251,39 @@ describe('rows of a mart are', () => {
     expect(coveredOf(bad, ['transactions'], DAY)).toBe('missing');
     expect(coveredOf(bad, ['transactions'], undefined)).toBe('missing');
     expect(coveredOf([], ['transactions'], undefined)).toBe('missing');
+  });
+});
+
+describe('the days before one that a mart reads, too', () => {
+  const days = new Map<string, DaySpan>();
+  const slices = Array.from({ length: 400 }, (_, at) => {
+    const date = new Date(Date.UTC(2026, 0, 1 + at)).toISOString().slice(0, 10);
+    // Day 10 has rows, and no headers.
+    if (at !== 10) days.set(date, { from: 1 + at * 100, to: 100 + at * 100, hasStart: true, hasEnd: true });
+    return { date, parts: new Map(), days: [date] };
+  });
+  const datesBefore = (at: number, from: number) =>
+    slicesBefore(slices, at, { from, to: 100 + at * 100 }, days).map(({ date }) => date);
+
+  test('are those with blocks within its reach, oldest first', () => {
+    expect(datesBefore(5, 501)).toEqual([]);
+    expect(datesBefore(5, 500)).toEqual(['2026-01-05']);
+    expect(datesBefore(5, 300)).toEqual(['2026-01-03', '2026-01-04', '2026-01-05']);
+    expect(datesBefore(12, 850)).toEqual(['2026-01-09', '2026-01-10', '2026-01-12']);
+    expect(slicesBefore(slices, 5, undefined, days)).toEqual([]);
+  });
+
+  test('are found without a look at all others', () => {
+    let looks = 0;
+    class Counting extends Map<string, DaySpan> {
+      override get(date: string): DaySpan | undefined {
+        looks++;
+        return super.get(date);
+      }
+    }
+    const counting = new Counting(days);
+    for (const [at] of slices.entries())
+      slicesBefore(slices, at, { from: 1 + at * 100 - 20, to: 100 + at * 100 }, counting);
+    expect(looks).toBeLessThan(3 * slices.length);
   });
 });

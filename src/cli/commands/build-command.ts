@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { MartError } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
 import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
-import { partOf } from '../../warehouse/query/coverage.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { fitTerminal } from '../fit-terminal.ts';
@@ -42,10 +41,11 @@ export function addBuild(program: Command): void {
 }
 
 async function build(context: Context<BuildFlags>, names: readonly string[]): Promise<void> {
-  const { buildMarts } = await import('../../marts/build-marts.ts');
+  const { buildMarts, notesOf } = await import('../../marts/build-marts.ts');
   const { network, full, marts: folder } = context.flags;
   const warehouse = await context.warehouse();
-  const onEvent = (event: MartEvent): void => context.print(event, describeEvent);
+  const onEvent = (event: MartEvent): void =>
+    context.print(event, () => (event.event === 'mart' ? `${describeBuild(event, notesOf(event))}\n` : ''));
   const builds = await context.line.during('building', () =>
     buildMarts(warehouse, { names, network, full, folder, onEvent }),
   );
@@ -55,18 +55,13 @@ async function build(context: Context<BuildFlags>, names: readonly string[]): Pr
   }
 }
 
-function describeEvent(event: MartEvent): string {
-  return event.event === 'mart' ? `${describeBuild(event)}\n` : '';
-}
-
-function describeBuild({ name, status, rows, days, marked, kept, isMerged, reason }: MartBuild): string {
+function describeBuild(build: MartBuild, notes: readonly string[]): string {
+  const { name, status, rows, days, isMerged, reason } = build;
   if (status === 'empty') return `${name}: skipped, ${reason}`;
   const parts = [
     `${name}: ${isMerged === true ? 'merged' : status}, ${counted(rows, 'row')}`,
     ...(days.length === 0 ? [] : [`${counted(days.length, 'day')} built`]),
-    ...(marked.length === 0 ? [] : [`missing ${partOf(marked)}`]),
-    ...(kept.length === 0 ? [] : [`${counted(kept.length, 'day')} kept, whose inputs are forgotten`]),
-    ...(reason === undefined ? [] : [reason]),
+    ...notes,
   ];
   return parts.join('; ');
 }
