@@ -5,9 +5,8 @@ import { remembered } from '../chain/mix.ts';
 import type { Template, Transaction } from '../chain/model.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 import { endSeqno, memberEpoch, type TraceIndex, type TracePlan, type TraceRow } from '../chain/trace-index.ts';
-import { type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
+import { type JsonRecord, jsonOf, recordOf, Verbatim } from '../page/json.ts';
 import { type ActionPlan, planActions } from './plans.ts';
-import { RAW_FIELDS } from './raw.ts';
 
 /** An action of a trace in a certain epoch. */
 export interface ActionRow {
@@ -164,7 +163,7 @@ export class Actions {
   #raw({ trace, plan, ...row }: ActionRow, shown: JsonRecord): JsonRecord {
     const { root } = trace.plan;
     const { trace_external_hash: hash, trace_external_hash_norm: norm } = this.externalHashes(trace);
-    const raw: JsonRecord = {
+    return recordOf('RawAction', {
       TraceId: row.traceId,
       ActionId: row.actionId,
       StartLt: row.startLt,
@@ -184,8 +183,7 @@ export class Actions {
       TraceExternalHashNorm: norm,
       AncestorType: plan.ancestors,
       Accounts: shown['accounts'],
-    };
-    return Object.fromEntries(RAW_FIELDS.map((name) => [name, raw[name] ?? null]));
+    });
   }
 }
 

@@ -1,11 +1,11 @@
+import { variants } from '../../api/facts.ts';
 import type { Account, Cast } from '../chain/accounts.ts';
 import { isPayout } from '../chain/markets.ts';
 import { Rng } from '../chain/mix.ts';
 import { type Message, type Transaction, valueIn } from '../chain/model.ts';
 import type { TracePlan } from '../chain/trace-index.ts';
-import type { Json, JsonRecord } from '../page/json.ts';
-import { makeDetails } from './details.ts';
-import { DETAILS } from './shapes.ts';
+import { type Json, type JsonRecord, recordOf } from '../page/json.ts';
+import { makeDetails, type Tell } from './details.ts';
 import { purchaseDetails, swapDetails } from './trades.ts';
 
 /** An action of a trace. */
@@ -22,11 +22,21 @@ export interface ActionPlan {
   readonly details: ((tell: Tell, epoch: number) => JsonRecord) | undefined;
 }
 
-/** Adds an account to the address book; returns its raw address. */
-export type Tell = (account: Account | undefined) => string | null;
+/** Names of the details of each type. */
+const DETAILS: Readonly<Record<string, string>> = variants.action_details_by_type;
+/** The details of types whose raw rows the server sends instead. */
+const UNSUPPORTED = 'FreeFormUnsupportedDetails';
 
-/** Types that no trace of the sandbox has otherwise. They are assigned to traces in turn: sales often, the others once a round. */
-const MADE_UP = Object.keys(DETAILS).flatMap((type, at) => (at % 3 === 0 ? ['nft_purchase', type] : [type]));
+/** Types that traces of the sandbox have by themselves. */
+const NATURAL: ReadonlySet<string> = new Set([
+  ...['call_contract', 'contract_deploy', 'ton_transfer', 'extra_currency_transfer', 'election_deposit'],
+  ...['jetton_transfer', 'jetton_burn', 'jetton_swap', 'nft_transfer', 'nft_purchase'],
+]);
+
+/** The other types. They are assigned to traces in turn: sales often, the others once a round. */
+const MADE_UP = Object.keys(DETAILS)
+  .filter((type) => !NATURAL.has(type))
+  .flatMap((type, at) => (at % 3 === 0 ? ['nft_purchase', type] : [type]));
 
 /** Exit code of pools that refuse a swap. */
 const REFUSED = 65535;
@@ -76,6 +86,7 @@ function isSwap({ members }: TracePlan): boolean {
 
 function madeUp(plan: TracePlan, type: string, id: number, cast: Cast, seed: number): ActionPlan {
   const called = plan.members.find((member) => member !== plan.root)?.account ?? plan.root.account;
+  const name = DETAILS[type] ?? UNSUPPORTED;
   return {
     id,
     type,
@@ -84,17 +95,12 @@ function madeUp(plan: TracePlan, type: string, id: number, cast: Cast, seed: num
     members: plan.members,
     success: plan.members.every((member) => member.outcome.kind === 'ok'),
     details:
-      DETAILS[type] === ''
+      name === UNSUPPORTED
         ? undefined
         : (tell, epoch) => {
-            const context = {
-              cast,
-              caller: plan.root.account,
-              called,
-              meet: (account: Account) => tell(account) ?? '',
-            };
+            const context = { cast, caller: plan.root.account, called, tell };
             const rng = new Rng(seed, 0xde7a, plan.template.family, id);
-            return TRADES[type]?.(context, rng, epoch) ?? makeDetails(type, context, rng);
+            return TRADES[type]?.(context, rng, epoch) ?? makeDetails(name, context, rng);
           },
   };
 }
@@ -181,21 +187,20 @@ function receiverWallet(message: Message): Account | undefined {
 
 function jettonTransfer(message: Message, tell: Tell): JsonRecord {
   const { order } = message.body.facts;
-  return {
+  return recordOf('ActionDetailsJettonTransfer', {
     asset: tell(message.destination?.parent),
     sender: tell(message.source),
     receiver: tell(order?.to),
     sender_jetton_wallet: tell(message.destination),
     receiver_jetton_wallet: tell(receiverWallet(message)),
     amount: String(order?.amount ?? 0),
-    comment: order?.comment ?? null,
+    comment: order?.comment,
     is_encrypted_comment: order?.comment === undefined ? null : false,
     query_id: String(order?.queryId ?? 0),
     response_destination: tell(order?.response),
-    custom_payload: null,
-    forward_payload: order?.payload() ?? null,
+    forward_payload: order?.payload(),
     forward_amount: String(order?.forward ?? 0),
-  };
+  });
 }
 
 function jettonBurn(message: Message, tell: Tell): JsonRecord {
@@ -207,38 +212,19 @@ function jettonBurn(message: Message, tell: Tell): JsonRecord {
   };
 }
 
-/** Fields of a transfer that is not a sale. */
-const NOT_SOLD = {
-  marketplace: null,
-  real_old_owner: null,
-  marketplace_address: null,
-  payout_amount: null,
-  payout_address: null,
-  payout_comment: null,
-  payout_comment_encrypted: null,
-  payout_comment_encoded: null,
-  royalty_amount: null,
-  royalty_address: null,
-};
-
 function nftTransfer(message: Message, tell: Tell): JsonRecord {
   const { order } = message.body.facts;
-  return {
+  return recordOf('ActionDetailsNftTransfer', {
     nft_collection: tell(message.destination?.parent),
     nft_item: tell(message.destination),
     nft_item_index: String(message.destination?.index ?? 0),
-    old_owner: tell(message.source) ?? undefined,
+    old_owner: tell(message.source),
     new_owner: tell(order?.to),
     is_purchase: false,
     query_id: String(order?.queryId ?? 0),
     response_destination: tell(order?.response),
-    custom_payload: null,
-    forward_payload: null,
     forward_amount: String(order?.forward ?? 0),
-    comment: null,
-    is_encrypted_comment: null,
-    ...NOT_SOLD,
-  };
+  });
 }
 
 /** Details of orders to token contracts, by the name of their opcode. */

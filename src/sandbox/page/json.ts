@@ -1,3 +1,5 @@
+import { records } from '../../api/facts.ts';
+
 const SHORT: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
@@ -28,6 +30,22 @@ export function htmlSafe(value: unknown): string {
 /** A value that can be written as JSON; a key whose value is undefined is left out. */
 export type Json = string | number | bigint | boolean | null | Verbatim | readonly Json[] | JsonRecord;
 export type JsonRecord = { readonly [key: string]: Json | undefined };
+
+type Records = typeof records;
+
+/** A record of the API in the server's order; of fields without a value those that can be null are null, the others are left out. */
+export function recordOf<Name extends keyof Records>(
+  name: Name,
+  known: Readonly<Partial<Record<keyof Records[Name], Json | undefined>>>,
+): JsonRecord {
+  const values: JsonRecord = known;
+  return Object.fromEntries(
+    Object.entries<string>(records[name]).map(([field, type]) => [
+      field,
+      values[field] ?? (type.endsWith('|null') ? null : undefined),
+    ]),
+  );
+}
 
 /** JSON text that is written unchanged. */
 export class Verbatim {
