@@ -19,7 +19,7 @@ import { openLoaders, ownLoaders } from '../export/workers/loader-pool.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { openSession, type Session } from '../http/session.ts';
-import type { SourceCounts } from '../http/source.ts';
+import { addRequests, type SourceCounts } from '../http/source.ts';
 import type { BackgroundMarts } from '../marts/background-marts.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import { BackgroundMerge, doneFor } from '../warehouse/index.ts';
@@ -34,7 +34,6 @@ import { requireReadings } from './reading-times.ts';
 import { RoundLoaders } from './round-loaders.ts';
 import { isReading } from './round-plan.ts';
 import { Rounds } from './rounds.ts';
-import { addRequests, Sessions } from './sessions.ts';
 import { ToldEvents } from './told-events.ts';
 
 export interface FollowHeadOptions extends ExportOptions {
@@ -90,10 +89,10 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
   if (options.backfill !== undefined) parseRange(options.backfill);
   const command = ['tonlake follow', ...options.pipelines].join(' ');
   const openOne = (priority: Priority): Promise<Session> => openSession({ ...asked, effects, command, priority });
-  const sessions = new Sessions(() => openOne('tail'));
-  const backfilling = new Sessions(() => openOne('backfill'));
+  const session = await openOne('tail');
+  let older: Session | undefined;
   try {
-    const session = await sessions.open();
+    older = options.backfill === undefined ? undefined : await openOne('backfill');
     const head = await fetchHead(session.source, options.stop);
     const given = parts && (await resolveRange(parts, sessionBounds(session, effects)))[0]?.from;
     const martTables = marts?.all.map(({ table }) => table);
@@ -113,14 +112,13 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     try {
       const from = given ?? (await startOf(exporting, head));
       await steps.begin();
-      const opened = { exporting, roundLoaders, sessions, backfilling, told, building, steps };
+      const opened = { exporting, roundLoaders, older, told, building, steps };
       return await follow({ ...opened, from, options: asked }, head);
     } finally {
       await takeAll([() => steps.end(), () => roundLoaders.close(), () => store.close()]);
     }
   } finally {
-    await sessions.close();
-    await backfilling.close();
+    await takeAll([() => session.close(), () => older?.close()]);
   }
 }
 
@@ -138,8 +136,8 @@ async function chooseFollowed(options: ExportOptions): ReturnType<typeof chooseP
 interface Following {
   readonly exporting: Exporting;
   readonly roundLoaders: RoundLoaders;
-  readonly sessions: Sessions;
-  readonly backfilling: Sessions;
+  /** For a backfill, if there is one. */
+  readonly older: Session | undefined;
   readonly told: ToldEvents;
   readonly from: number;
   readonly building: BackgroundMarts | undefined;
@@ -152,7 +150,7 @@ interface Following {
 
 /** Follows until stopped, and reports. */
 async function follow(following: Following, first: IndexHead): Promise<RunReport> {
-  const { roundLoaders, sessions, backfilling, told, building, steps, from, options } = following;
+  const { roundLoaders, older, told, building, steps, from, options } = following;
   const { effects, store, registry, pipelines, tally, session } = following.exporting;
   const { lagMs, refreshMs, warehouse } = options;
   const startedAt = effects.monotonic();
@@ -161,7 +159,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   const stop = link.signal;
   const exporting: Exporting = { ...following.exporting, options: { ...options, stop } };
   const chain = new ProvenChain(store, registry);
-  const requests = (): SourceCounts => addRequests(sessions.counts, backfilling.counts);
+  const requests = (): SourceCounts => addRequests(session.source.counts, older?.source.counts ?? {});
   await writeFollowedFrom(warehouse, from, effects.freshId());
   const loop = new HeadLoop(exporting, {
     ...{ from, lagMs, refreshMs, stop, tell: told.tell, chain, steps },
@@ -170,7 +168,6 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
       clock: new NetworkClock(effects),
       rounds: new Rounds({ chain, concurrency: options.concurrency, loaders: roundLoaders }),
     },
-    reopen: async () => ({ ...exporting, session: await sessions.open() }),
     requests: () => requests().requests,
   });
   told.onAny = () => loop.beat();
@@ -235,29 +232,29 @@ function mergeFiles(
  * own.
  */
 async function fillBack(following: Following, chain: ProvenChain, stop: AbortSignal): Promise<void> {
-  const { exporting, backfilling, told, steps, from, options } = following;
-  const { effects, store } = exporting;
-  if (options.backfill === undefined) return;
+  const { older: session, told, steps, from, options } = following;
+  const { effects, store } = following.exporting;
+  if (options.backfill === undefined || session === undefined) return;
   const loaders = openLoaders(store, false);
   try {
-    const reopen = async (): Promise<Exporting> => ({ ...exporting, loaders, session: await backfilling.open() });
-    const outage = new Outage(await reopen(), told.tell);
-    const bounds = sessionBounds(outage.exporting.session, effects);
+    const exporting: Exporting = { ...following.exporting, loaders, session };
+    const outage = new Outage(effects, told.tell);
+    const bounds = sessionBounds(session, effects);
     const asked = await resolveRange(parseRange(options.backfill), bounds);
     const spans = subtractSpans(asked, [{ from, to: Number.MAX_SAFE_INTEGER }]);
     const rounds = new Rounds({ chain, concurrency: options.concurrency, isRestoring: true });
     const bring = async (): Promise<boolean> => {
-      const ends = await fetchHead(outage.exporting.session.source, stop);
-      const isFull = await rounds.bring(outage.exporting, { asked: spans, ends, due: new Set() });
-      if (!isFull) await rounds.retry(outage.exporting, spans, ends);
+      const ends = await fetchHead(session.source, stop);
+      const isFull = await rounds.bring(exporting, { asked: spans, ends, due: new Set() });
+      if (!isFull) await rounds.retry(exporting, spans, ends);
       return isFull;
     };
     let missing = totalSize(spans);
     for (let tries = 0; missing > 0 && tries < BACKFILL.tries && !stop.aborted; ) {
-      const isFull = await outage.waitOut(bring, stop, reopen);
+      const isFull = await outage.waitOut(bring, stop, session);
       steps.committed();
       if (!isFull) tries++;
-      missing = rounds.missing(outage.exporting, spans);
+      missing = rounds.missing(exporting, spans);
       if (!isFull && missing > 0 && tries < BACKFILL.tries) await effects.sleep(BACKFILL.pauseMs, stop);
     }
     if (stop.aborted) return;

@@ -29,8 +29,6 @@ export interface HeadLoopOptions {
   readonly refreshMs: Readonly<Record<string, number>>;
   readonly stop: AbortSignal;
   readonly tell: (event: FollowEvent) => void;
-  /** Opens the source anew, with the key as it is now. */
-  readonly reopen: () => Promise<Exporting>;
   /** Requests since the start. */
   readonly requests: () => number;
   /** How far the marts are behind the rows, in seconds; undefined without marts. */
@@ -40,6 +38,7 @@ export interface HeadLoopOptions {
 
 /** Asks for the head, brings in what is missing, and waits, until stopped. */
 export class HeadLoop {
+  private readonly exporting: Exporting;
   private readonly options: HeadLoopOptions;
   private readonly interval: RoundInterval;
   private readonly readings: ReadingTimes;
@@ -60,16 +59,13 @@ export class HeadLoop {
   head = 0;
 
   constructor(exporting: Exporting, options: HeadLoopOptions) {
+    this.exporting = exporting;
     this.options = options;
     this.interval = new RoundInterval(options.lagMs);
     this.readings = new ReadingTimes(exporting.effects, options.refreshMs);
-    this.outage = new Outage(exporting, options.tell);
-    this.headTrouble = new Outage(exporting, options.tell);
+    this.outage = new Outage(exporting.effects, options.tell);
+    this.headTrouble = new Outage(exporting.effects, options.tell);
     this.aliveAt = exporting.effects.monotonic();
-  }
-
-  private get exporting(): Exporting {
-    return this.outage.exporting;
   }
 
   /** Notes that something happens. */
@@ -91,11 +87,11 @@ export class HeadLoop {
 
   /** @param first the head of the first round @throws the reason of `stop` */
   async run(first: IndexHead): Promise<void> {
-    const { stop, reopen } = this.options;
+    const { stop } = this.options;
+    const { effects, session } = this.exporting;
     this.known = first;
     while (!stop.aborted) {
-      const nextAt = await this.outage.waitOut(() => this.begin(), stop, reopen);
-      const { effects } = this.exporting;
+      const nextAt = await this.outage.waitOut(() => this.begin(), stop, session);
       if (nextAt <= effects.monotonic()) continue;
       this.aliveAt = nextAt;
       await effects.sleep(nextAt - effects.monotonic(), stop);

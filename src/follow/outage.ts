@@ -1,7 +1,7 @@
 import type { Effects } from '../core/effects.ts';
 import { formatError, TonlakeError } from '../core/errors.ts';
-import type { Exporting } from '../export/open-export.ts';
 import { retry } from '../http/retry.ts';
+import type { Session } from '../http/session.ts';
 import type { FollowEvent } from './follow-event.ts';
 
 /** How often the same trouble is told. */
@@ -22,28 +22,25 @@ function isOfKey({ code }: TonlakeError): boolean {
 
 /** Something is wrong: told when it begins, now and then while it lasts, and when it ends. */
 export class Outage {
-  /** What is exported, with the key as it was read last. */
-  exporting: Exporting;
   private readonly effects: Effects;
   private readonly tell: (event: FollowEvent) => void;
   private current: { readonly code: string; readonly since: number; toldAt: number } | undefined;
 
-  constructor(exporting: Exporting, tell: (event: FollowEvent) => void) {
-    this.exporting = exporting;
-    this.effects = exporting.effects;
+  constructor(effects: Effects, tell: (event: FollowEvent) => void) {
+    this.effects = effects;
     this.tell = tell;
   }
 
   /**
    * Does work, again and again while it fails in a way that can pass.
    *
-   * @param reopen opens the source anew, with the key as it is now: one that is being replaced may be unreadable for a moment
+   * @param session opened anew when its key was refused: one that is being replaced may be unreadable for a moment
    * @throws other errors, and the reason of `stop`
    */
-  async waitOut<T>(work: () => Promise<T>, stop: AbortSignal, reopen: () => Promise<Exporting>): Promise<T> {
+  async waitOut<T>(work: () => Promise<T>, stop: AbortSignal, session: Pick<Session, 'renew'>): Promise<T> {
     let isKeyRefused = false;
     const attempt = async (): Promise<T> => {
-      if (isKeyRefused) this.exporting = await reopen();
+      if (isKeyRefused) await session.renew();
       isKeyRefused = false;
       return work();
     };

@@ -19,7 +19,6 @@ export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #route: Route;
   readonly #headers: Readonly<Record<string, string>>;
-  #bytes = 0;
   #hasMadeUpHashes = false;
   /** True after the first response. */
   #isReached = false;
@@ -36,20 +35,11 @@ export class Exchange {
     return this.#hasMadeUpHashes;
   }
 
-  /** Bytes of bodies so far, compressed. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /**
    * @param target path and query, as {@link formatTarget} gives them
    * @throws {RetryableFailure} when no whole answer comes; the signal's reason when that is aborted
    */
-  async send(
-    request: SourceRequest,
-    target: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly reply: Reply; readonly wireBytes: number }> {
+  async send(request: SourceRequest, target: string, signal: AbortSignal): Promise<Reply> {
     const url = new URL(this.#options.baseUrl);
     try {
       const response = await requestWhole({
@@ -79,20 +69,17 @@ export class Exchange {
     await this.#route.dispatcher.destroy();
   }
 
-  async #read(response: WholeResponse): Promise<{ readonly reply: Reply; readonly wireBytes: number }> {
-    const { status, headers, body: wire } = response;
+  async #read({ status, headers, body: wire }: WholeResponse): Promise<Reply> {
     this.#isReached = true;
-    this.#bytes += wire.length;
     if (one(headers['x-hashes']) === 'made-up') this.#hasMadeUpHashes = true;
     const body = await decompress(wire, one(headers['content-encoding']) ?? '', this.#options.maxBytes);
-    const reply: Reply = {
+    return {
       status,
       contentType: one(headers['content-type']) ?? '',
       retryAfter: one(headers['retry-after']),
       location: one(headers['location']),
       body,
     };
-    return { reply, wireBytes: wire.length };
   }
 
   #explain(request: SourceRequest, error: unknown): RetryableFailure {

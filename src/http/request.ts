@@ -24,8 +24,6 @@ export interface Answer {
   readonly status: number;
   /** Decompressed. */
   readonly body: Buffer;
-  /** Compressed size of the body. */
-  readonly wireBytes: number;
   /** `GET /blocks?mc_seqno=5&limit=1000`, without host and key: safe to store and print. */
   readonly request: string;
 }

@@ -29,6 +29,8 @@ export interface SessionOptions
 export interface Session {
   readonly network: string;
   readonly source: Source;
+  /** Opens the source again, with the API key as it is now. @throws {UsageError} as `openSession`; the last one stays open then */
+  renew(): Promise<void>;
   /** The second server. */
   readonly witness: Source | undefined;
   close(): Promise<void>;
@@ -43,19 +45,27 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const network = resolveNetwork(options.network);
   const env = options.env ?? process.env;
   const second = options.witness === undefined ? undefined : witnessOf(options.witness, network);
-  const apiKey = network.kind === 'sandbox' ? undefined : readApiKey(env);
+  const readKey = () => (network.kind === 'sandbox' ? undefined : readApiKey(env));
+  const apiKey = readKey();
   const { openSource } = await import('./source.ts');
   const sandbox = network.kind === 'sandbox' ? await startLocalSandbox() : undefined;
   try {
     const { priority = 'backfill', names = false, budget, witness: _, ...others } = options;
     const budgetAddress = readBudgetAddress(budget, env);
-    const given = { ...others, network, baseUrl: sandbox?.url, apiKey, priority, names, env, budgetAddress };
-    const source = openSource(given);
+    const given = { ...others, network, baseUrl: sandbox?.url, priority, names, env, budgetAddress };
+    let source = openSource({ ...given, apiKey });
     const { effects, signal } = options;
     const witness = second && openSource({ ...WITNESS, network: second, names, env, effects, signal });
     return {
       network: network.name,
-      source,
+      get source() {
+        return source;
+      },
+      renew: async () => {
+        const next = openSource({ ...given, apiKey: readKey(), before: source.counts });
+        await source.close();
+        source = next;
+      },
       witness,
       close: async () => {
         await source.close();

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { addCounts, type Counts } from '../core/counts.ts';
 import type { Effects } from '../core/effects.ts';
 import type { Environment } from '../core/environment.ts';
 import { SourceError, TonlakeError, usage } from '../core/errors.ts';
@@ -62,6 +63,8 @@ export interface SourceOptions {
   /** Environment with the proxy variables and TONLAKE_CA_FILE. Default `process.env`. */
   readonly env?: Environment | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  /** Counts of the source that this one replaces. */
+  readonly before?: SourceCounts | undefined;
 }
 
 export interface SourceCounts {
@@ -69,18 +72,22 @@ export interface SourceCounts {
   readonly requests: number;
   /** Attempts after the first of each request. */
   readonly retries: number;
-  /** Bytes of bodies, compressed. */
-  readonly bytes: number;
-  /** Attempts by path. */
-  readonly byPath: Readonly<Record<string, number>>;
   /** Attempts that have ended: `answered`, or the code of the error. */
-  readonly byOutcome: Readonly<Record<string, number>>;
+  readonly byOutcome: Counts;
 }
 
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
   /** Default: that of the source. */
   readonly attempts?: number | undefined;
+}
+
+/** Requests of two sources, or of two times, together. */
+export function addRequests(a: SourceCounts, { requests = 0, retries = 0, byOutcome = {} }: Partial<SourceCounts>) {
+  return {
+    ...{ requests: a.requests + requests, retries: a.retries + retries },
+    byOutcome: addCounts(a.byOutcome, byOutcome),
+  };
 }
 
 /** A TON Index v3 API, with rate limit and retries. */
@@ -94,7 +101,7 @@ export interface Source {
   fetch<T>(request: SourceRequest, accept: (answer: Answer) => T | Promise<T>, options?: FetchOptions): Promise<T>;
   /** Current maximum of requests per second; undefined for no limit. */
   readonly rps: number | undefined;
-  /** Requests and bytes so far. */
+  /** Requests so far. */
   readonly counts: SourceCounts;
   /** True if a server other than those of mainnet and testnet said that its hashes are not those of cells. */
   readonly hasMadeUpHashes: boolean;
@@ -121,12 +128,7 @@ class HttpSource implements Source {
   readonly #queue: PQueue;
   /** Ends with the source, or with the signal that it was opened with. */
   readonly #life: LinkedSignal;
-  readonly #counts = {
-    requests: 0,
-    retries: 0,
-    byPath: new Map<string, number>(),
-    byOutcome: new Map<string, number>(),
-  };
+  #counts: SourceCounts;
   #hasAnswered = false;
 
   constructor(options: SourceOptions) {
@@ -148,6 +150,7 @@ class HttpSource implements Source {
     this.#limiter = openSourceLimiter({ network, baseUrl, key, rps, priority, budgetAddress, command, env, effects });
     this.#queue = new PQueue({ concurrency });
     this.#life = linkSignals([options.signal]);
+    this.#counts = options.before ?? { requests: 0, retries: 0, byOutcome: {} };
   }
 
   get rps(): number | undefined {
@@ -160,9 +163,7 @@ class HttpSource implements Source {
   }
 
   get counts(): SourceCounts {
-    const { requests, retries, byPath, byOutcome } = this.#counts;
-    const maps = { byPath: Object.fromEntries(byPath), byOutcome: Object.fromEntries(byOutcome) };
-    return { requests, retries, bytes: this.#exchange.bytes, ...maps };
+    return this.#counts;
   }
 
   async fetch<T>(
@@ -207,13 +208,10 @@ class HttpSource implements Source {
     return this.#queue.add(
       async () => {
         const permit = await this.#limiter.take(signal);
-        const { byPath } = this.#counts;
-        this.#counts.requests++;
-        if (tried > 1) this.#counts.retries++;
-        byPath.set(request.path, (byPath.get(request.path) ?? 0) + 1);
-        const { reply, wireBytes } = await this.#attempt(request, target, permit, signal);
+        this.#count({ requests: 1, retries: tried > 1 ? 1 : 0 });
+        const reply = await this.#attempt(request, target, permit, signal);
         const body = this.#key?.redactBody(reply.body) ?? reply.body;
-        return { status: reply.status, body, wireBytes, request: nameRequest(request, target) };
+        return { status: reply.status, body, request: nameRequest(request, target) };
       },
       { signal, priority: tried },
     );
@@ -221,19 +219,22 @@ class HttpSource implements Source {
 
   /** Sends and judges one attempt, and counts how it ended. */
   async #attempt(request: SourceRequest, target: string, permit: Permit, signal: AbortSignal) {
-    const { byOutcome } = this.#counts;
     let outcome = 'aborted';
     try {
-      const sent = await this.#exchange.send(request, target, signal);
-      this.#judge(request, permit, sent.reply);
+      const reply = await this.#exchange.send(request, target, signal);
+      this.#judge(request, permit, reply);
       outcome = 'answered';
-      return sent;
+      return reply;
     } catch (error) {
       if (error instanceof TonlakeError) outcome = error.code;
       throw error;
     } finally {
-      byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
+      this.#count({ byOutcome: { [outcome]: 1 } });
     }
+  }
+
+  #count(more: Partial<SourceCounts>): void {
+    this.#counts = addRequests(this.#counts, more);
   }
 
   /** @throws {RetryableFailure} for a response that is not usable */

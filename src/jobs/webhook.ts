@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { JobError } from '../core/errors.ts';
+import { linkSignals } from '../http/linked-signal.ts';
+import { requestWhole } from '../http/whole-response.ts';
 
 /** Where a notification goes: a program with arguments, or a URL. */
 export type NoticeTarget =
@@ -8,6 +10,8 @@ export type NoticeTarget =
 
 /** Timeout of a notification. */
 const NOTICE_MS = 30_000;
+/** Maximum size of the answer, which nobody reads. */
+const REPLY_BYTES = 16 * 2 ** 20;
 
 export interface NoticeOptions {
   /** Ends a notification that is being sent, which fails then. */
@@ -23,29 +27,32 @@ class NoticeFailure extends Error {}
 
 /** Sends a notification. @throws {JobError} `not-told`, or `fault` of the options */
 export async function sendNotice(target: NoticeTarget, body: string, options: NoticeOptions = {}): Promise<void> {
+  const limit = linkSignals([options.signal, AbortSignal.timeout(NOTICE_MS)]);
   try {
-    await (target.kind === 'command' ? runProgram(target.command, body, options) : post(target.url, body, options));
+    if (target.kind === 'webhook') await post(target.url, body, limit.signal);
+    else await runProgram(target.command, body, limit.signal, options.stdout);
   } catch (error) {
     if (!(error instanceof NoticeFailure)) throw error;
     throw (options.fault ?? notTold)(error.message, error.cause);
+  } finally {
+    limit.release();
   }
 }
 
-async function post(url: string, body: string, { signal }: NoticeOptions): Promise<void> {
-  const { EnvHttpProxyAgent, fetch } = await import('undici');
-  const { host } = new URL(url);
-  const dispatcher = new EnvHttpProxyAgent();
-  const limit = limited(signal);
+async function post(url: string, body: string, signal: AbortSignal): Promise<void> {
+  const { openRoute } = await import('../http/dispatcher.ts');
+  const { host, origin, pathname, search } = new URL(url);
+  const limits = { concurrency: 1, timeoutMs: NOTICE_MS, maxBytes: REPLY_BYTES };
+  const { dispatcher } = openRoute({ baseUrl: origin, ...limits, env: process.env });
   try {
     const headers = { 'content-type': 'application/json' };
-    const request = { method: 'POST', headers, body, dispatcher, redirect: 'error' } as const;
-    const answer = await fetch(url, { ...request, signal: limit.signal });
-    if (!answer.ok) throw new NoticeFailure(`${host} answered ${answer.status}`);
-  } catch (error) {
-    // undici's message may contain the URL, which may contain a secret.
-    throw error instanceof NoticeFailure ? error : new NoticeFailure(`${host} could not be reached`);
+    const request = { method: 'POST', origin, path: `${pathname}${search}`, headers, body } as const;
+    const { status } = await requestWhole({ ...request, dispatcher, signal, timeoutMs: NOTICE_MS }).catch(() => {
+      // undici's message may contain the URL, which may contain a secret.
+      throw new NoticeFailure(`${host} could not be reached`);
+    });
+    if (status < 200 || status >= 300) throw new NoticeFailure(`${host} answered ${status}`);
   } finally {
-    limit.release();
     await dispatcher.destroy();
   }
 }
@@ -53,49 +60,25 @@ async function post(url: string, body: string, { signal }: NoticeOptions): Promi
 async function runProgram(
   [program = '', ...args]: readonly string[],
   body: string,
-  { signal: stop, stdout }: NoticeOptions,
+  signal: AbortSignal,
+  stdout: NoticeOptions['stdout'],
 ): Promise<void> {
-  // With the `timeout` of spawn, this process would wait for a program that does not exist.
-  const limit = limited(stop);
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const { signal } = limit;
-      const output = stdout === 'stderr' ? 2 : 'ignore';
-      const child = spawn(program, args, { stdio: ['pipe', output, 'inherit'], signal });
-      child.once('error', (cause) => {
-        const why = signal.aborted ? `${program} took too long` : `${program} cannot be started`;
-        reject(new NoticeFailure(why, { cause }));
-      });
-      child.once('close', (code, killed) => {
-        if (code === 0) resolve();
-        else reject(new NoticeFailure(`${program} exited with ${killed ?? code}`));
-      });
-      // A program need not read its input.
-      child.stdin?.on('error', () => undefined);
-      child.stdin?.end(body);
+  await new Promise<void>((resolve, reject) => {
+    const output = stdout === 'stderr' ? 2 : 'ignore';
+    // With the `timeout` of spawn, this process would wait for a program that does not exist.
+    const child = spawn(program, args, { stdio: ['pipe', output, 'inherit'], signal });
+    child.once('error', (cause) => {
+      const why = signal.aborted ? `${program} took too long` : `${program} cannot be started`;
+      reject(new NoticeFailure(why, { cause }));
     });
-  } finally {
-    limit.release();
-  }
-}
-
-/**
- * A signal that is aborted with that of the caller, or after the timeout. That of `linkSignals` has no limit of listeners, which undici's
- * `fetch` refuses on Node 20.
- */
-function limited(signal: AbortSignal | undefined): { readonly signal: AbortSignal; release(): void } {
-  const controller = new AbortController();
-  const stop = (): void => controller.abort();
-  const timer = setTimeout(stop, NOTICE_MS);
-  if (signal?.aborted === true) stop();
-  signal?.addEventListener('abort', stop, { once: true });
-  return {
-    signal: controller.signal,
-    release: () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', stop);
-    },
-  };
+    child.once('close', (code, killed) => {
+      if (code === 0) resolve();
+      else reject(new NoticeFailure(`${program} exited with ${killed ?? code}`));
+    });
+    // A program need not read its input.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(body);
+  });
 }
 
 function notTold(why: string, cause: unknown): JobError {

@@ -5,6 +5,7 @@ import { oneLine, SourceError, TonlakeError } from '../core/errors.ts';
 import { notInstalled } from '../core/not-installed.ts';
 import { present } from '../core/present.ts';
 import { trustedBy } from '../http/dispatcher.ts';
+import { CERTIFICATE_CODES } from '../http/network-failure.ts';
 import { scrubError } from '../http/secret.ts';
 import type { RedisAddress } from './redis-address.ts';
 
@@ -131,13 +132,7 @@ const LASTING: readonly Reading[] = [
   { codes: ['READONLY'], got: 'a read-only replica', hint: 'use the primary server', code: 'redis-kind' },
   { codes: ['OOM', 'MISCONF'], got: 'a server that cannot write', hint: 'free its memory or disk', code: 'redis-full' },
   {
-    // Those of X509_verify_cert that Node passes on.
-    codes: [
-      ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT'],
-      ...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_HAS_EXPIRED'],
-      ...['CERT_NOT_YET_VALID', 'CERT_UNTRUSTED', 'CERT_REJECTED', 'CERT_REVOKED', 'CERT_SIGNATURE_FAILURE'],
-      ...['CERT_CHAIN_TOO_LONG', 'INVALID_CA', 'INVALID_PURPOSE', 'HOSTNAME_MISMATCH', 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ],
+    codes: [...CERTIFICATE_CODES],
     got: 'a certificate that is not trusted',
     hint: 'set TONLAKE_CA_FILE to its certificate authority',
     code: 'redis-tls',

@@ -22,7 +22,7 @@ describe.runIf(hasShared)('every recorded answer', () => {
   });
 
   test.each(answers)('%s is read, written back as it was, and cut into cells', (file, endpoint, body) => {
-    readAnswer(endpoint, { status: 200, body, wireBytes: body.length, request: file });
+    readAnswer(endpoint, { status: 200, body, request: file });
     const sent = parseSent(body, file);
     expect(parseAnswer(Buffer.from(writeSent(sent)), file)).toEqual(parseAnswer(body, file));
     const columns = columnsOf(endpoint);
@@ -31,7 +31,7 @@ describe.runIf(hasShared)('every recorded answer', () => {
 
   const ofServer = answers.filter(([file]) => file.includes('/server__'));
   test.each(ofServer)('%s holds what the records say', (file, endpoint, body) => {
-    const answer = readAnswer(endpoint, { status: 200, body, wireBytes: body.length, request: file });
+    const answer = readAnswer(endpoint, { status: 200, body, request: file });
     const rows = isObject(answer) && endpoint.answer.kind === 'rows' ? answer[endpoint.answer.rows] : answer;
     const found: string[] = [];
     const isMany = endpoint.answer.kind !== 'record';

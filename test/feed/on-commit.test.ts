@@ -110,7 +110,7 @@ test('a URL gets each line by POST, until it answers with success; its path is i
   const attempt = () => sendTo(target, '{"number":1}\n', signal).then(() => 'taken', String);
   expect([await attempt(), await attempt(), await attempt()]).toEqual([
     `DeliveryError: delivery to ${host}: ${host} answered 503`,
-    `DeliveryError: delivery to ${host}: ${host} could not be reached`,
+    `DeliveryError: delivery to ${host}: ${host} answered 302`,
     'taken',
   ]);
   expect(new Set(bodies)).toEqual(new Set(['POST application/json {"number":1}\n']));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatError } from '../../src/core/errors.ts';
 import { BodyFailure, decompress } from '../../src/http/body.ts';
-import { BLOCKS, fetchText, json, open, rejection, type Step, serveSteps } from './server.ts';
+import { fetchText, json, open, rejection, type Step, serveSteps } from './server.ts';
 
 const PAGE = JSON.stringify({
   blocks: Array.from({ length: 3000 }, (_, seqno) => ({ seqno, shard: '8000000000000000' })),
@@ -31,13 +31,6 @@ describe('compressed answers', () => {
     const source = open(server.baseUrl);
     expect([await fetchText(source), await fetchText(source), await fetchText(source)]).toEqual([PAGE, PAGE, PAGE]);
     expect(server.headers[0]?.['accept-encoding']).toBe('gzip, br');
-  });
-
-  test('count with their size on the wire', async () => {
-    const body = gzipSync(PAGE);
-    const source = open((await serveSteps(packed('gzip', body))).baseUrl);
-    expect(await source.fetch(BLOCKS, (answer) => answer.wireBytes)).toBe(body.length);
-    expect(source.counts.bytes).toBe(body.length);
   });
 
   test('a cut gzip body is asked again', async () => {

@@ -8,7 +8,7 @@ export interface ApiOptions extends Omit<SessionOptions, 'effects' | 'priority' 
 }
 
 /** An open network with its client. */
-export interface Api extends Session {
+export interface Api extends Omit<Session, 'renew'> {
   readonly client: Client;
 }
 
