@@ -3,20 +3,21 @@ import { type Account, addressOf } from '../chain/accounts.ts';
 import type { TokenFacts } from '../chain/bodies.ts';
 import { must } from '../chain/mix.ts';
 import type { TransactionRow } from '../chain/model.ts';
-import { endSeqno, memberEpoch, type TraceRow } from '../chain/trace-index.ts';
+import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
 import type { JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
+import { actionText, chainSource, traceText } from './event-texts.ts';
 import type { Listing } from './list.ts';
-import { traceText } from './trace-text.ts';
+
 import type { View } from './view.ts';
 
 /** Maximum number of distinct transactions in one response. */
 const MOST_TRANSACTIONS = 100;
 const BROKEN = 'ERROR: missing FROM-clause entry for table (SQLSTATE 42P01)';
 
-function accountsOf(view: View, trace: TraceRow): readonly string[] {
-  return trace.plan.members.map((member) => addressOf(member.account, memberEpoch(trace, member), view.chain.codec));
+function accountsOf({ traces }: View, trace: TraceRow): readonly string[] {
+  return traces.rowsOf(trace).map(({ account }) => account);
 }
 
 /** The traces with the ids, transactions, messages or the masterchain block of a request; undefined if it names none. */
@@ -63,17 +64,13 @@ export const traces: Listing<TraceRow> = {
       view.isComplete(trace),
   order: ({ view, bounds }, sort) => [
     [({ endLt, endUtime }) => (bounds.byTime ? endUtime : endLt), sort],
-    [(trace) => view.traceId(trace), sort],
+    [(trace) => view.actions.traceId(trace), sort],
   ],
   record: (trace, ask) => {
     const types = ask.isOn('include_actions') ? supportedTypes(ask.list('supported_action_types')) : undefined;
     const rows = types && ask.view.classified(trace).filter((row) => isShown(row, types));
     const ordered = rows?.sort((a, b) => a.startLt - b.startLt || a.endLt - b.endLt);
-    return traceText(
-      ask,
-      trace,
-      ordered?.map((row) => ask.view.actions.text(row, { meet: ask.meet })),
-    );
+    return traceText(ask, trace, chainSource(ask, trace), ordered);
   },
 };
 
@@ -110,11 +107,11 @@ export const actions: Listing<ActionRow> = {
     const [ids, hashes] = [new Set(ask.list('action_id')), new Set(ask.list('tx_hash'))];
     const supported = supportedTypes(ask.list('supported_action_types'));
     return (row) => {
-      const { type, ancestors, members } = row.plan;
+      const { type, ancestors } = row.plan;
       if (ids.size > 0 && !ids.has(row.actionId)) return false;
       if (ancestors.some((one) => supported.has(one))) return false;
       if (unwanted.has(type) || !(wanted.size > 0 ? wanted : supported).has(type)) return false;
-      return hashes.size === 0 || members.some((member) => hashes.has(ask.view.actions.hashOf(row.trace, member)));
+      return hashes.size === 0 || row.rows.some((one) => hashes.has(ask.view.chain.transactionHash(one)));
     };
   },
   order: (ask, sort) => {
@@ -126,11 +123,10 @@ export const actions: Listing<ActionRow> = {
       [({ actionId }) => actionId, sort],
     ];
   },
-  record: (row, ask) => ask.view.actions.text(row, { meet: ask.meet }),
+  record: (row, ask) => actionText(ask, row, chainSource(ask, row.trace)),
   records: (rows, ask) => {
-    const accounts = ask.isOn('include_accounts');
-    const transactions = ask.isOn('include_transactions') ? wholeTransactions(ask, rows) : undefined;
-    return rows.map((row) => ask.view.actions.text(row, { meet: ask.meet, accounts, transactions }));
+    const texts = ask.isOn('include_transactions') ? wholeTransactions(ask, rows) : undefined;
+    return rows.map((row) => actionText(ask, row, chainSource(ask, row.trace), texts));
   },
 };
 
@@ -157,12 +153,9 @@ function refuseBroken(ask: Ask): void {
 
 function wholeTransactions(ask: Ask, rows: readonly ActionRow[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const { trace, plan } of rows) {
-    for (const member of plan.members) {
-      if (found.size >= MOST_TRANSACTIONS) return found;
-      const row = ask.view.chain.row(trace.plan.template, member, memberEpoch(trace, member));
-      found.set(ask.view.actions.hashOf(trace, member), ask.transaction(row));
-    }
+  for (const row of rows.flatMap((action) => action.rows)) {
+    if (found.size >= MOST_TRANSACTIONS) return found;
+    found.set(ask.view.chain.transactionHash(row), ask.transaction(row));
   }
   return found;
 }

@@ -1,13 +1,13 @@
 import { type ActionRow, isShown, supportedTypes } from '../actions/actions.ts';
 import type { Account } from '../chain/accounts.ts';
 import { slotOf } from '../chain/clock.ts';
-import { masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
-import { memberEpoch, type TraceRow } from '../chain/trace-index.ts';
+import { masterchainSeqno, type TransactionRow } from '../chain/model.ts';
+import type { TraceRow } from '../chain/trace-index.ts';
 import { htmlSafe } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
+import { actionText, type TraceSource, traceText } from './event-texts.ts';
 import type { Listing } from './list.ts';
-import { traceText } from './trace-text.ts';
 import type { View } from './view.ts';
 
 /** Blocks after the head whose traces are predicted, and blocks before it whose traces may be unfinished. */
@@ -21,33 +21,24 @@ const STATE_KEYS = ['balance', 'extra_currencies', 'account_status', 'frozen_has
 const FINALITIES = ['pending', 'confirmed', 'finalized'] as const;
 type Finality = (typeof FINALITIES)[number];
 
-/** What is listed of pending traces: the trace, and its member or its action. */
-interface Pending<T> {
-  readonly trace: TraceRow;
-  readonly of: T;
-}
-
 /** `/pendingTransactions`: only predicted ones. */
-export const pendingTransactions: Listing<Pending<TransactionRow>> = {
+export const pendingTransactions: Listing<{ readonly trace: TraceRow; readonly row: TransactionRow }> = {
   refuse: (ask) => demand(ask.has('account'), 'at least 1 account address required'),
   rows: (ask) => {
     const accounts = new Set(ask.list('account'));
     const found = underWay(ask.view).flatMap((trace) => {
-      const rows = membersOf(ask.view, trace).filter(({ account }) => accounts.has(account));
-      return rows.map((of) => ({ trace, of }));
+      const rows = ask.view.traces.rowsOf(trace).filter(({ account }) => accounts.has(account));
+      return rows.map((row) => ({ trace, row }));
     });
     demand(found.length > 0, 'emulated traces not found', 404);
     return found;
   },
   keep:
     ({ view }) =>
-    ({ of }) =>
-      finalityOf(view, of) === 'pending',
+    ({ row }) =>
+      finalityOf(view, row) === 'pending',
   order: () => [],
-  record: ({ trace, of }, ask) => {
-    ask.transaction(of);
-    return foreseenText(ask.view, trace, of.transaction);
-  },
+  record: ({ trace, row }, ask) => pendingSource(ask, trace).textOf(row),
   // All of them are on chain.
   isNull: () => true,
 };
@@ -57,18 +48,7 @@ export const pendingTraces: Listing<TraceRow> = {
   refuse: refuseUnnamed,
   rows: askedFor,
   order: () => [],
-  record: (trace, ask) => {
-    const { view } = ask;
-    const finalities = membersOf(view, trace).map((row) => finalityOf(view, row));
-    const texts = actionsOf(ask, trace).map((row) => actionText(ask, row, false));
-    return traceText(ask, trace, texts, {
-      endSeqno: view.head() + 1,
-      rootKnown: isRootKnown(view, trace),
-      pendingMessages: finalities.filter((finality) => finality === 'pending').length,
-      hashOf: (member) => shownHash(view, trace, member),
-      textOf: (member) => foreseenText(view, trace, member),
-    });
-  },
+  record: (trace, ask) => traceText(ask, trace, pendingSource(ask, trace), actionsOf(ask, trace)),
   isNull: () => true,
 };
 
@@ -81,7 +61,12 @@ export const pendingActions: Listing<ActionRow> = {
     [({ endLt }) => endLt, -1],
     [({ startLt }) => startLt, -1],
   ],
-  record: (row, ask) => actionText(ask, row, ask.isOn('include_transactions')),
+  record: (row, ask) => {
+    const source = pendingSource(ask, row.trace);
+    const rows = ask.isOn('include_transactions') ? ask.view.traces.rowsOf(row.trace) : undefined;
+    const texts = rows && new Map(rows.map((each) => [source.hashOf(each), source.textOf(each)]));
+    return actionText(ask, row, source, texts);
+  },
 };
 
 function refuseUnnamed(ask: Ask): void {
@@ -93,17 +78,9 @@ function askedFor(ask: Ask): readonly TraceRow[] {
   const account = ask.text('account');
   const hashes = new Set(ask.list('ext_msg_hash'));
   return underWay(view).filter((trace) => {
-    if (account !== undefined) return membersOf(view, trace).some((row) => row.account === account);
+    if (account !== undefined) return view.traces.rowsOf(trace).some((row) => row.account === account);
     return Object.values(view.actions.externalHashes(trace)).some((hash) => hashes.has(String(hash)));
   });
-}
-
-function membersOf(view: View, trace: TraceRow): readonly TransactionRow[] {
-  return trace.plan.members.map((member) => rowOf(view, trace, member));
-}
-
-function rowOf(view: View, trace: TraceRow, member: Transaction): TransactionRow {
-  return view.chain.row(trace.plan.template, member, memberEpoch(trace, member));
 }
 
 /** Traces from outside that are not complete, including those that begin soon. */
@@ -115,7 +92,7 @@ function underWay(view: View): readonly TraceRow[] {
       if (message.from !== undefined || message.to === undefined) continue;
       const trace = view.traces.of(view.chain.row(template, message.to, epoch));
       if (trace === undefined || view.actions.of(trace).some(({ plan }) => LEFT_OUT.test(plan.type))) continue;
-      if (membersOf(view, trace).some((row) => finalityOf(view, row) !== 'finalized')) found.push(trace);
+      if (view.traces.rowsOf(trace).some((row) => finalityOf(view, row) !== 'finalized')) found.push(trace);
     }
   }
   return found;
@@ -126,14 +103,36 @@ function finalityOf(view: View, row: TransactionRow): Finality {
   return ahead <= 0 ? 'finalized' : ahead === 1 ? 'confirmed' : 'pending';
 }
 
-function isRootKnown(view: View, trace: TraceRow): boolean {
-  return finalityOf(view, rowOf(view, trace, trace.plan.root)) !== 'pending';
+/** The actions of a trace that a request supports. */
+function actionsOf(ask: Ask, trace: TraceRow): readonly ActionRow[] {
+  const types = supportedTypes(ask.list('supported_action_types'));
+  return ask.view.actions.of(trace).filter((row) => isShown(row, types));
+}
+
+/** A trace as the store of pending traces has it. */
+function pendingSource(ask: Ask, trace: TraceRow): TraceSource {
+  const { view } = ask;
+  const finalities = view.traces.rowsOf(trace).map((row) => finalityOf(view, row));
+  const [root] = view.traces.rowsOf(trace, [trace.plan.root]);
+  const isRootKnown = root !== undefined && finalityOf(view, root) !== 'pending';
+  return {
+    hashOf: (row) => shownHash(view, row),
+    textOf: (row) => {
+      ask.transaction(row);
+      return foreseenText(view, trace, row, isRootKnown);
+    },
+    endSeqno: view.head() + 1,
+    isRootKnown,
+    finality: FINALITIES.find((finality) => finalities.includes(finality)) ?? 'finalized',
+    hasAccounts: true,
+    pendingMessages: finalities.filter((finality) => finality === 'pending').length,
+  };
 }
 
 /** Some predictions are wrong: their hashes never get on chain. */
-function shownHash(view: View, trace: TraceRow, member: Transaction): string {
-  const hash = view.actions.hashOf(trace, member);
-  if (finalityOf(view, rowOf(view, trace, member)) !== 'pending' || member.id % 4 !== 1) return hash;
+function shownHash(view: View, row: TransactionRow): string {
+  const hash = view.chain.transactionHash(row);
+  if (finalityOf(view, row) !== 'pending' || row.transaction.id % 4 !== 1) return hash;
   const bytes = Buffer.from(hash, 'base64');
   bytes[0] = (bytes[0] ?? 0) ^ 0xff;
   return bytes.toString('base64');
@@ -149,8 +148,7 @@ interface Shown {
 }
 
 /** A transaction as the store of pending traces has it. */
-function foreseenText(view: View, trace: TraceRow, member: Transaction): string {
-  const row = rowOf(view, trace, member);
+function foreseenText(view: View, trace: TraceRow, row: TransactionRow, isRootKnown: boolean): string {
   const finality = finalityOf(view, row);
   const known: Shown = JSON.parse(view.records.transaction(row));
   const { type, aborted, destroyed, credit_first: first, ...phases } = known.description;
@@ -161,16 +159,16 @@ function foreseenText(view: View, trace: TraceRow, member: Transaction): string 
   for (const message of known.out_msgs) if (message.destination === null) message.value_extra_currencies = {};
   const made: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(known)) {
-    if (key !== 'trace_id' || isRootKnown(view, trace)) made[key] = value;
+    if (key !== 'trace_id' || isRootKnown) made[key] = value;
     if (key === 'trace_id') made['trace_external_hash'] = view.actions.externalHashes(trace)['trace_external_hash'];
   }
-  made['hash'] = shownHash(view, trace, member);
+  made['hash'] = shownHash(view, row);
   made['description'] = { type, aborted, destroyed, credit_first: first, is_tock: false, installed: false, ...phases };
   made['emulated'] = finality === 'pending';
   made['finality'] = finality;
   if (finality === 'pending') {
     made['mc_block_seqno'] = view.head();
-    made['block_ref'] = startedFrom(view, member.account) ?? made['block_ref'];
+    made['block_ref'] = startedFrom(view, row.transaction.account) ?? made['block_ref'];
   }
   return htmlSafe(made);
 }
@@ -183,29 +181,4 @@ function startedFrom(view: View, account: Account): unknown {
   if (state === undefined) return undefined;
   const { shard, seqno } = view.blocks.facts(state);
   return { workchain: account.workchain, shard, seqno };
-}
-
-/** The actions of a trace that a request supports. */
-function actionsOf(ask: Ask, trace: TraceRow): readonly ActionRow[] {
-  const types = supportedTypes(ask.list('supported_action_types'));
-  return ask.view.actions.of(trace).filter((row) => isShown(row, types));
-}
-
-function actionText(ask: Ask, row: ActionRow, whole: boolean): string {
-  const { view } = ask;
-  const { trace } = row;
-  const { members } = trace.plan;
-  const finalities = new Set(membersOf(view, trace).map((one) => finalityOf(view, one)));
-  const hashOf = (member: Transaction): string => shownHash(view, trace, member);
-  return view.actions.text(row, {
-    meet: ask.meet,
-    endSeqno: view.head() + 1,
-    accounts: true,
-    transactions: whole
-      ? new Map(members.map((member) => [hashOf(member), foreseenText(view, trace, member)]))
-      : undefined,
-    finality: FINALITIES.find((finality) => finalities.has(finality)) ?? 'finalized',
-    hashOf,
-    hideTraceId: !isRootKnown(view, trace),
-  });
 }

@@ -94,10 +94,6 @@ export class View {
     return this.chain.messageByHash(hash, this.head());
   }
 
-  traceId(trace: TraceRow): string {
-    return this.actions.hashOf(trace, trace.plan.root);
-  }
-
   /** The inbound externals of the whole chain; `list` reads them, again only if the head has moved. */
   inboundExternals(list: () => readonly ListedMessage[]): readonly ListedMessage[] {
     const head = this.head();

@@ -2,7 +2,15 @@ import { groupBy } from '../../core/group-by.ts';
 import type { Chain } from './chain.ts';
 import { LT_STEP, ltOf, seqnoOf, slotOf, slotOfLt } from './clock.ts';
 import { remembered } from './mix.ts';
-import { includedWithin, startOf, type Template, type Transaction, type TransactionRow } from './model.ts';
+import {
+  includedWithin,
+  type Message,
+  type MessageKey,
+  startOf,
+  type Template,
+  type Transaction,
+  type TransactionRow,
+} from './model.ts';
 
 /** A trace of a template. Members are sorted by lt. */
 export interface TracePlan {
@@ -82,15 +90,22 @@ export class TraceIndex {
     return plan === undefined || epoch < 0 ? undefined : this.#row(plan, epoch);
   }
 
+  /** Transactions of a trace, all or some of them. */
+  rowsOf({ plan, epoch }: TraceRow, members = plan.members): readonly TransactionRow[] {
+    const { template, root } = plan;
+    return members.map((member) => this.#chain.row(template, member, epoch + member.cycle - root.cycle));
+  }
+
+  /** A message of a trace. */
+  messageOf({ plan, epoch }: TraceRow, message: Message): MessageKey {
+    const { template, root } = plan;
+    return { template, message, epoch: epoch + (message.from ?? root).cycle - root.cycle };
+  }
+
   #row(plan: TracePlan, epoch: number): TraceRow {
     const endLt = ltOf(startOf(plan.template, epoch)) + plan.endLt;
     return { plan, epoch, endLt, endUtime: this.#chain.clock.utimeOf(slotOfLt(endLt)) };
   }
-}
-
-/** Epoch of a member of a trace. */
-export function memberEpoch(trace: TraceRow, member: Transaction): number {
-  return trace.epoch + member.cycle - trace.plan.root.cycle;
 }
 
 function indexOf(template: Template): Index {

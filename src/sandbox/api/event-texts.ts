@@ -1,0 +1,139 @@
+import type { ActionRow } from '../actions/actions.ts';
+import { addressOf } from '../chain/accounts.ts';
+import { byLtAndAccount } from '../chain/chain.ts';
+import { masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
+import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
+import { type Json, type JsonRecord, jsonOf, recordOf, Verbatim } from '../page/json.ts';
+import type { Ask } from './ask.ts';
+
+/** How a trace is shown: from the chain, or from the store of pending traces. */
+export interface TraceSource {
+  readonly hashOf: (row: TransactionRow) => string;
+  /** The JSON of a transaction, whose accounts are added to the address book. */
+  readonly textOf: (row: TransactionRow) => string;
+  readonly endSeqno: number;
+  /** False while the first transaction is only predicted: the trace has no id yet. */
+  readonly isRootKnown: boolean;
+  readonly finality: 'pending' | 'confirmed' | 'finalized';
+  /** Whether actions have their accounts. */
+  readonly hasAccounts: boolean;
+  /** Undefined for a complete trace. */
+  readonly pendingMessages: number | undefined;
+}
+
+export function chainSource(ask: Ask, trace: TraceRow): TraceSource {
+  return {
+    hashOf: (row) => ask.view.chain.transactionHash(row),
+    textOf: (row) => ask.transaction(row),
+    endSeqno: endSeqno(trace),
+    isRootKnown: true,
+    finality: 'finalized',
+    hasAccounts: ask.isOn('include_accounts'),
+    pendingMessages: undefined,
+  };
+}
+
+/** The JSON of a trace; `actions` are those to show, if any. */
+export function traceText(
+  ask: Ask,
+  trace: TraceRow,
+  source: TraceSource,
+  actions: readonly ActionRow[] | undefined,
+): string {
+  const { view } = ask;
+  const { root, members } = trace.plan;
+  const { hashOf, isRootKnown, pendingMessages } = source;
+  const rows = [...view.traces.rowsOf(trace)].sort(byLtAndAccount);
+  const [first] = view.traces.rowsOf(trace, [root]) as [TransactionRow];
+  const hashes = new Map(rows.map((row) => [row.transaction, hashOf(row)]));
+  const texts = rows.map((row): [string, Json] => [hashOf(row), new Verbatim(source.textOf(row))]);
+  const nodeOf = (member: Transaction): JsonRecord => {
+    const children = members.filter((other) => other.incoming?.from === member).map(nodeOf);
+    return {
+      tx_hash: hashes.get(member),
+      in_msg_hash: member.incoming && view.chain.messageHash(view.traces.messageOf(trace, member.incoming)),
+      children: children.length > 0 ? children : member.outgoing.length === 0 ? [] : null,
+    };
+  };
+  const record = recordOf('Trace', {
+    trace_id: isRootKnown ? hashes.get(root) : null,
+    external_hash: view.actions.externalHashes(trace)['trace_external_hash'],
+    mc_seqno_start: String(Math.min(masterchainSeqno(first), source.endSeqno)),
+    mc_seqno_end: String(source.endSeqno),
+    start_lt: String(first.lt),
+    start_utime: first.now,
+    end_lt: String(trace.endLt),
+    end_utime: trace.endUtime,
+    trace_info: {
+      trace_state: pendingMessages === undefined ? 'complete' : 'pending',
+      messages: members.reduce((sum, member) => sum + member.outgoing.length, root.incoming === undefined ? 0 : 1),
+      transactions: members.length,
+      pending_messages: pendingMessages ?? 0,
+      classification_state: pendingMessages === undefined ? 'unclassified' : 'ok',
+    },
+    is_incomplete: false,
+    actions: actions?.map((row) => new Verbatim(actionText(ask, row, source))),
+    trace: nodeOf(root),
+    transactions_order: [...hashes.values()],
+    transactions: Object.fromEntries(texts.sort(([a], [b]) => (a < b ? -1 : 1))),
+  });
+  return jsonOf(record);
+}
+
+/** The JSON of an action. @param texts JSON of transactions by hash, to show those of the action */
+export function actionText(ask: Ask, row: ActionRow, source: TraceSource, texts?: ReadonlyMap<string, string>): string {
+  const { trace, plan, rows } = row;
+  const { finality } = source;
+  const hashes = rows.map(source.hashOf).reverse();
+  const accounts = [...new Set(rows.map(({ transaction, epoch }) => ask.meet(transaction.account, epoch)))];
+  const details = plan.details?.((account) => (account ? ask.meet(account, trace.epoch) : null), trace.epoch);
+  const external = ask.view.actions.externalHashes(trace);
+  const record = {
+    trace_id: source.isRootKnown ? row.traceId : null,
+    action_id: row.actionId,
+    start_lt: String(row.startLt),
+    end_lt: String(row.endLt),
+    start_utime: row.startUtime,
+    end_utime: row.endUtime,
+    trace_end_lt: String(trace.endLt),
+    trace_end_utime: trace.endUtime,
+    trace_mc_seqno_end: source.endSeqno,
+    transactions: hashes,
+    success: plan.success,
+    type: plan.shownType,
+    details: details ?? { error: 'details are not supported' },
+    ...external,
+    accounts: source.hasAccounts ? accounts : undefined,
+    transactions_full: texts && hashes.flatMap((hash) => verbatim(texts.get(hash))),
+    finality,
+  };
+  if (details !== undefined) return jsonOf(recordOf('Action', record));
+  // The row of the action in the database of the server.
+  const { account, incoming } = trace.plan.root;
+  const raw = recordOf('RawAction', {
+    TraceId: row.traceId,
+    ActionId: row.actionId,
+    StartLt: row.startLt,
+    EndLt: row.endLt,
+    StartUtime: row.startUtime,
+    EndUtime: row.endUtime,
+    TraceEndLt: trace.endLt,
+    TraceEndUtime: trace.endUtime,
+    TraceMcSeqnoEnd: source.endSeqno,
+    Source: addressOf(account, trace.epoch, ask.view.chain.codec),
+    Opcode: incoming?.body.opcode,
+    TxHashes: hashes,
+    Type: plan.type,
+    Success: plan.success,
+    Finality: finality,
+    TraceExternalHash: external['trace_external_hash'],
+    TraceExternalHashNorm: external['trace_external_hash_norm'],
+    AncestorType: plan.ancestors,
+    Accounts: accounts,
+  });
+  return jsonOf(recordOf('Action', { ...record, raw_action: raw }));
+}
+
+function verbatim(text: string | undefined): readonly Verbatim[] {
+  return text === undefined ? [] : [new Verbatim(text)];
+}
