@@ -41,6 +41,8 @@ export class Ask {
   readonly #facts: EndpointFacts;
   readonly #request: SandboxRequest;
   readonly #met: Met = new Map();
+  /** Whole transactions of the response by hash, which actions share. */
+  readonly shown = new Map<string, string>();
   readonly #values = new Map<string, readonly string[]>();
 
   /** @throws {ApiError} for a parameter that cannot be read */
@@ -79,18 +81,12 @@ export class Ask {
   }
 
   /** Whether a parameter was sent, if only with an empty value. */
-  readonly isGiven = (name: string): boolean => {
-    return this.#request.query.has(name);
-  };
+  readonly isGiven = (name: string): boolean => this.#request.query.has(name);
 
-  readonly list = (name: string): readonly string[] => {
-    return this.#values.get(name) ?? [];
-  };
+  readonly list = (name: string): readonly string[] => this.#values.get(name) ?? [];
 
   /** The last value of a parameter, if it has one. */
-  readonly text = (name: string): string | undefined => {
-    return this.list(name).at(-1);
-  };
+  readonly text = (name: string): string | undefined => this.list(name).at(-1);
 
   readonly number = (name: string): number | undefined => {
     const text = this.text(name);
@@ -98,14 +94,10 @@ export class Ask {
   };
 
   /** Whether a switch is on. */
-  readonly isOn = (name: string): boolean => {
-    return this.text(name) === 'true';
-  };
+  readonly isOn = (name: string): boolean => this.text(name) === 'true';
 
   /** Whether at least one of some parameters has a value. */
-  readonly has = (...names: readonly string[]): boolean => {
-    return names.some((name) => this.list(name).length > 0);
-  };
+  readonly has = (...names: readonly string[]): boolean => names.some((name) => this.list(name).length > 0);
 
   get bounds(): Bounds {
     return {
@@ -118,10 +110,10 @@ export class Ask {
     };
   }
 
-  /** The page that is asked for; all rows of an endpoint without pages. @throws {ApiError} if the limit is above 1000 */
+  /** The page that is asked for; the first 1000 rows of an endpoint without pages. @throws {ApiError} if the limit is above 1000 */
   get page(): { readonly limit: number; readonly offset: number } {
     const { params, refused } = this.#facts;
-    if (params['limit'] === undefined) return { limit: Number.MAX_SAFE_INTEGER, offset: 0 };
+    if (params['limit'] === undefined) return { limit: 1000, offset: 0 };
     const limit = this.number('limit') ?? 100;
     demand(limit <= 1000, `limit is not allowed: ${limit} > 1000`, refused);
     return { limit: Math.max(1, limit), offset: Math.max(0, this.number('offset') ?? 0) };

@@ -9,6 +9,7 @@ import type { Met } from '../page/addresses.ts';
 import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { type Ask, readOpcode } from './ask.ts';
 import { ApiError, demand } from './errors.ts';
+import type { Endpoint } from './list.ts';
 import { balanceOf, itemRows, nextIndexOf, supplyOf } from './token-lists.ts';
 import type { View } from './view.ts';
 
@@ -27,35 +28,6 @@ const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(OPCODES).flatMap(([name, opcode]) => (UNKNOWN.has(name) ? [] : [[opcode, name]])),
 );
 
-/** `/masterchainInfo` */
-export function masterchainInfo({ view }: Ask): string {
-  const text = (seqno: number): string => view.blocks.text(must(view.chain.blocksOf(seqno)[0], 'masterchain block'));
-  return `{"last":${text(view.head())},"first":${text(FIRST_SEQNO)}}`;
-}
-
-/** `/addressBook`: keys are the addresses as given. */
-export function addressBook(ask: Ask): string {
-  const { view } = ask;
-  const rows = [...new Set(requiredTexts(ask))].sort().map((text): [string, JsonRecord] => {
-    const address = parseAddress(text);
-    if (address === undefined) return [text, { user_friendly: null, domain: null, interfaces: null }];
-    return [text, view.addresses.rowOf(address, accountOf(view, address))];
-  });
-  return jsonOf(Object.fromEntries(rows));
-}
-
-/** `/metadata`: token contracts only; invalid addresses are left out. */
-export function metadata(ask: Ask): string {
-  const { view } = ask;
-  const met: Met = new Map();
-  for (const text of requiredTexts(ask)) {
-    const address = parseAddress(text);
-    const account = address === undefined ? undefined : accountOf(view, address);
-    if (address !== undefined && account !== undefined) met.set(address, account);
-  }
-  return view.addresses.metadata(met);
-}
-
 function requiredTexts(ask: Ask): readonly string[] {
   const texts = ask.list('address');
   demand(texts.length > 0, 'at least 1 address required');
@@ -66,37 +38,6 @@ function accountOf(view: View, address: string): Account | undefined {
   return view.chain.registry.find(address)?.account ?? view.chain.accountOf(address)?.account;
 }
 
-/** `/addressInformation`: unknown accounts are uninit and empty. */
-export function addressInformation(ask: Ask): string {
-  const state = ask.view.latestStates.find(oneAddress(ask));
-  return jsonOf({
-    balance: String(state?.balance ?? 0),
-    code: state?.code === undefined ? null : toBoc(state.code),
-    data: state?.data === undefined ? null : toBoc(state.data),
-    last_transaction_lt: String(state?.lastLt ?? 0),
-    last_transaction_hash: state?.lastHash() ?? NO_HASH,
-    frozen_hash: null,
-    status: state?.status ?? 'uninit',
-  });
-}
-
-/** `/walletInformation`: an error for accounts that are not wallets. */
-export function walletInformation(ask: Ask): string {
-  const { latestStates } = ask.view;
-  const state = latestStates.find(oneAddress(ask));
-  const kind = state?.status === 'active' ? walletKind(state.account) : undefined;
-  demand(state?.status !== 'active' || kind !== undefined, 'not a wallet', 409);
-  return jsonOf({
-    balance: String(state?.balance ?? 0),
-    wallet_type: kind?.type,
-    seqno: kind && state && latestStates.walletSeqno(state),
-    wallet_id: kind?.id,
-    last_transaction_lt: String(state?.lastLt ?? 0),
-    last_transaction_hash: state?.lastHash() ?? NO_HASH,
-    status: state?.status ?? 'uninit',
-  });
-}
-
 function oneAddress(ask: Ask): string {
   const address = ask.text('address');
   demand(address !== undefined, 'address is required', 401);
@@ -104,7 +45,7 @@ function oneAddress(ask: Ask): string {
 }
 
 /** GET and POST `/decode` */
-export function decode({ view, body, list }: Ask): string {
+function decode({ view, body, list }: Ask): string {
   const given = (name: string): readonly string[] => {
     const posted = body[name];
     const values = Array.isArray(posted) ? posted.map(String) : list(name);
@@ -131,57 +72,6 @@ function posted({ body }: Ask, name: string, status = 401): string {
   return value;
 }
 
-/** POST `/message`: accepts any message and sends nothing. */
-export function message(ask: Ask): string {
-  const hash = createHash('sha256')
-    .update(Buffer.from(posted(ask, 'boc'), 'base64'))
-    .digest();
-  const norm = createHash('sha256').update(hash).digest();
-  return jsonOf({ message_hash: hash.toString('base64'), message_hash_norm: norm.toString('base64') });
-}
-
-/** POST `/estimateFee`: from the size of the body. */
-export function estimateFee(ask: Ask): string {
-  posted(ask, 'address', 422);
-  const { body: boc } = ask.body;
-  const bytes = typeof boc === 'string' ? Buffer.from(boc, 'base64').length : 0;
-  const fees = { in_fwd_fee: 400_000 + bytes * 1000, storage_fee: 3549, gas_fee: 1_234_000, fwd_fee: 0 };
-  return jsonOf({ source_fees: fees, destination_fees: [] });
-}
-
-/** POST `/runGetMethod`: the get-methods of wallets and tokens, from their latest states. */
-export function runGetMethod(ask: Ask): string {
-  const { view } = ask;
-  const [address, method] = [posted(ask, 'address'), posted(ask, 'method')];
-  const state = view.latestStates.find(parseAddress(address) ?? '');
-  if (state === undefined || state.status !== 'active') return result(-13, []);
-  const { account } = state;
-  const { role, owner, parent } = account;
-  const code = { type: 'cell', value: toBoc(account.code) };
-  const content = { type: 'cell', value: toBoc(byteCell(Buffer.from('\u0001https://example.com/token.json'))) };
-  switch (`${role === 'holder' ? 'wallet' : role} ${method}`) {
-    case 'wallet seqno':
-      return result(0, [num(BigInt(view.latestStates.walletSeqno(state)))]);
-    case 'wallet get_public_key':
-      return result(0, [num(BigInt(`0x${Buffer.from(state.stateHash, 'base64').toString('hex')}`))]);
-    case 'jetton-wallet get_wallet_data':
-      return result(0, [num(balanceOf(view, state)), slice(owner), slice(parent), code]);
-    case 'jetton-master get_jetton_data':
-      return result(0, [num(supplyOf(view, account)), num(-1n), slice(undefined), content, code]);
-    case 'nft-collection get_collection_data':
-      return result(0, [num(BigInt(nextIndexOf(view, account))), content, slice(undefined)]);
-    case 'nft-item get_nft_data': {
-      const item = must(
-        itemRows(view).find((row) => row.account === account),
-        'item',
-      );
-      return result(0, [num(-1n), num(BigInt(item.index)), slice(parent), slice(item.owner), content]);
-    }
-    default:
-      return result(11, []);
-  }
-}
-
 function slice(account: Account | undefined): JsonRecord {
   return { type: 'slice', value: toBoc(build().address(account?.address).end()) };
 }
@@ -193,3 +83,111 @@ function num(value: bigint): JsonRecord {
 function result(exitCode: number, stack: readonly JsonRecord[]): string {
   return jsonOf({ gas_used: 549 + stack.length * 100, exit_code: exitCode, stack });
 }
+
+/** Endpoints that do not list. */
+export const calls = {
+  'GET /masterchainInfo': ({ view }) => {
+    const text = (seqno: number): string => view.blocks.text(must(view.chain.blocksOf(seqno)[0], 'masterchain block'));
+    return `{"last":${text(view.head())},"first":${text(FIRST_SEQNO)}}`;
+  },
+  /** Keys are the addresses as given. */
+  'GET /addressBook': (ask) => {
+    const { view } = ask;
+    const rows = [...new Set(requiredTexts(ask))].sort().map((text): [string, JsonRecord] => {
+      const address = parseAddress(text);
+      if (address === undefined) return [text, { user_friendly: null, domain: null, interfaces: null }];
+      return [text, view.addresses.rowOf(address, accountOf(view, address))];
+    });
+    return jsonOf(Object.fromEntries(rows));
+  },
+  /** Token contracts only; invalid addresses are left out. */
+  'GET /metadata': (ask) => {
+    const { view } = ask;
+    const met: Met = new Map();
+    for (const text of requiredTexts(ask)) {
+      const address = parseAddress(text);
+      const account = address === undefined ? undefined : accountOf(view, address);
+      if (address !== undefined && account !== undefined) met.set(address, account);
+    }
+    return view.addresses.metadata(met);
+  },
+  /** Unknown accounts are uninit and empty. */
+  'GET /addressInformation': (ask) => {
+    const state = ask.view.latestStates.find(oneAddress(ask));
+    return jsonOf({
+      balance: String(state?.balance ?? 0),
+      code: state?.code === undefined ? null : toBoc(state.code),
+      data: state?.data === undefined ? null : toBoc(state.data),
+      last_transaction_lt: String(state?.lastLt ?? 0),
+      last_transaction_hash: state?.lastHash() ?? NO_HASH,
+      frozen_hash: null,
+      status: state?.status ?? 'uninit',
+    });
+  },
+  /** An error for accounts that are not wallets. */
+  'GET /walletInformation': (ask) => {
+    const { latestStates } = ask.view;
+    const state = latestStates.find(oneAddress(ask));
+    const kind = state?.status === 'active' ? walletKind(state.account) : undefined;
+    demand(state?.status !== 'active' || kind !== undefined, 'not a wallet', 409);
+    return jsonOf({
+      balance: String(state?.balance ?? 0),
+      wallet_type: kind?.type,
+      seqno: kind && state && latestStates.walletSeqno(state),
+      wallet_id: kind?.id,
+      last_transaction_lt: String(state?.lastLt ?? 0),
+      last_transaction_hash: state?.lastHash() ?? NO_HASH,
+      status: state?.status ?? 'uninit',
+    });
+  },
+  /** Accepts any message and sends nothing. */
+  'POST /message': (ask) => {
+    const hash = createHash('sha256')
+      .update(Buffer.from(posted(ask, 'boc'), 'base64'))
+      .digest();
+    const norm = createHash('sha256').update(hash).digest();
+    return jsonOf({ message_hash: hash.toString('base64'), message_hash_norm: norm.toString('base64') });
+  },
+  /** From the size of the body. */
+  'POST /estimateFee': (ask) => {
+    posted(ask, 'address', 422);
+    const { body: boc } = ask.body;
+    const bytes = typeof boc === 'string' ? Buffer.from(boc, 'base64').length : 0;
+    const fees = { in_fwd_fee: 400_000 + bytes * 1000, storage_fee: 3549, gas_fee: 1_234_000, fwd_fee: 0 };
+    return jsonOf({ source_fees: fees, destination_fees: [] });
+  },
+  /** The get-methods of wallets and tokens, from their latest states. */
+  'POST /runGetMethod': (ask) => {
+    const { view } = ask;
+    const [address, method] = [posted(ask, 'address'), posted(ask, 'method')];
+    const state = view.latestStates.find(parseAddress(address) ?? '');
+    if (state === undefined || state.status !== 'active') return result(-13, []);
+    const { account } = state;
+    const { role, owner, parent } = account;
+    const code = { type: 'cell', value: toBoc(account.code) };
+    const content = { type: 'cell', value: toBoc(byteCell(Buffer.from('\u0001https://example.com/token.json'))) };
+    switch (`${role === 'holder' ? 'wallet' : role} ${method}`) {
+      case 'wallet seqno':
+        return result(0, [num(BigInt(view.latestStates.walletSeqno(state)))]);
+      case 'wallet get_public_key':
+        return result(0, [num(BigInt(`0x${Buffer.from(state.stateHash, 'base64').toString('hex')}`))]);
+      case 'jetton-wallet get_wallet_data':
+        return result(0, [num(balanceOf(view, state)), slice(owner), slice(parent), code]);
+      case 'jetton-master get_jetton_data':
+        return result(0, [num(supplyOf(view, account)), num(-1n), slice(undefined), content, code]);
+      case 'nft-collection get_collection_data':
+        return result(0, [num(BigInt(nextIndexOf(view, account))), content, slice(undefined)]);
+      case 'nft-item get_nft_data': {
+        const item = must(
+          itemRows(view).find((row) => row.account === account),
+          'item',
+        );
+        return result(0, [num(-1n), num(BigInt(item.index)), slice(parent), slice(item.owner), content]);
+      }
+      default:
+        return result(11, []);
+    }
+  },
+  'GET /decode': decode,
+  'POST /decode': decode,
+} satisfies Readonly<Record<string, Endpoint>>;

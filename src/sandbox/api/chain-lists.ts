@@ -12,7 +12,7 @@ import {
 import { HASH_KIND } from '../chain/tag.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
-import { type By, type Listing, timeout } from './list.ts';
+import { type By, type Listing, rows, timeout } from './list.ts';
 import type { ListedMessage, View } from './view.ts';
 
 /** How many inbound externals the server can sort before its timeout. */
@@ -29,108 +29,13 @@ const blockRow: Pick<Listing<BlockRow>, 'record' | 'at' | 'isBySecond'> = {
 const byBlockTime = ({ view, sort }: Ask): readonly By<BlockRow>[] =>
   sort === undefined ? [] : [[(row) => view.blocks.facts(row).utime, sort]];
 
-/** `/blocks` */
-export const blocks: Listing<BlockRow> = {
-  ...blockRow,
-  rows: (ask) => {
-    const { view } = ask;
-    const mcSeqno = ask.number('mc_seqno');
-    const named = (['root_hash', 'file_hash'] as const).flatMap((name) => {
-      const kind = name === 'root_hash' ? HASH_KIND.blockRoot : HASH_KIND.blockFile;
-      return ask.list(name).map((hash) => view.chain.blockByHash(Buffer.from(hash, 'base64'), kind));
-    });
-    if (named.length === 0) return mcSeqno === undefined ? undefined : view.chain.blocksOf(mcSeqno);
-    const [row] = named;
-    const isOne = named.every((other) => other !== undefined && other.plan === row?.plan && other.epoch === row.epoch);
-    return row !== undefined && isOne ? [row] : [];
-  },
-  inSlot: ({ view }, slot) => view.chain.blocksMadeIn(slot),
-  where: {
-    workchain: ({ plan }) => plan.name.workchain,
-    shard: ({ plan }) => plan.name.shard,
-    seqno: (row, { view }) => view.blocks.facts(row).seqno,
-    mc_seqno: includedBy,
-  },
-  keep:
-    ({ view }) =>
-    (row) =>
-      view.isIndexed(includedBy(row)),
-  order: byBlockTime,
-};
-
-/** `/masterchainBlockShards` */
-export const masterchainBlockShards: Listing<BlockRow> = {
-  ...blockRow,
-  rows: ({ view, number }) => blocksOf(view, number('seqno') ?? 0),
-  order: byBlockTime,
-  missing: 'blocks not found',
-};
-
 function blocksOf(view: View, seqno: number): readonly BlockRow[] {
   return view.isIndexed(seqno) ? view.chain.blocksOf(seqno) : [];
 }
 
-/** `/masterchainBlockShardState` */
-export const masterchainBlockShardState: Listing<BlockRow> = {
-  ...blockRow,
-  rows: ({ view, number }) => {
-    const seqno = number('seqno') ?? 0;
-    return view.isIndexed(seqno) ? view.chain.stateOf(seqno) : [];
-  },
-  order: () => [
-    [({ plan }) => plan.name.workchain, 1],
-    [({ plan }) => BigInt.asIntN(64, BigInt(`0x${plan.name.shard}`)), 1],
-  ],
-  missing: 'blocks not found',
-};
-
 const refuseUnknownBlock = (ask: Ask): void => {
   const seqno = ask.number('mc_seqno');
   if (seqno !== undefined) ask.view.requireTransactions(seqno);
-};
-
-/** `/transactions`: by lt and account; by account if all have one lt, by hash if hashes are given. */
-export const transactions: Listing<TransactionRow> = {
-  refuse: refuseUnknownBlock,
-  rows: ({ view, list, number }) => {
-    const [hashes, mcSeqno] = [new Set(list('hash')), number('mc_seqno')];
-    if (hashes.size > 0) return [...hashes].flatMap((hash) => view.transactionByHash(hash) ?? []);
-    return mcSeqno === undefined ? undefined : view.chain.includedIn(mcSeqno);
-  },
-  inSlot: ({ view }, slot) => view.chain.madeIn(slot),
-  isWanted: ({ view, list }) => accountPlaces(view, list('account')),
-  where: {
-    workchain: (row) => blockRefOf(row).workchain,
-    shard: (row) => blockRefOf(row).shard,
-    seqno: (row) => blockRefOf(row).seqno,
-    mc_seqno: masterchainSeqno,
-    account: ({ account }) => account,
-    lt: ({ lt }) => lt,
-  },
-  at: ({ lt, now }) => [lt, now],
-  keep:
-    ({ view }) =>
-    (row) =>
-      view.isVisible(row),
-  order: (ask, sort) => {
-    if (ask.has('hash')) return [[(row) => ask.view.chain.transactionHash(row), sort]];
-    return [
-      [({ lt }) => lt, sort],
-      [({ account }) => account, ask.has('lt') ? sort : 1],
-    ];
-  },
-  record: (row, ask) => ask.transaction(row),
-};
-
-/** `/transactionsByMasterchainBlock` */
-export const transactionsByMasterchainBlock: Listing<TransactionRow> = {
-  refuse: ({ view, number }) => view.requireTransactions(number('seqno') ?? 0),
-  rows: ({ view, number }) => view.chain.includedIn(number('seqno') ?? 0),
-  order: (_, sort) => [
-    [({ lt }) => lt, sort],
-    [({ account }) => account, 1],
-  ],
-  record: (row, ask) => ask.transaction(row),
 };
 
 /** Whether a slot can have transactions of some accounts; all slots can if there are none. */
@@ -152,44 +57,6 @@ function accountPlaces(view: View, addresses: readonly string[]): (slot: number)
 
 const refuseDirection = (ask: Ask): void => {
   demand(['in', 'out', undefined].includes(ask.text('direction')), 'direction should be one of: in, out');
-};
-
-/** `/messages`: by creation and hash; those without creation come first when descending and last when ascending. */
-export const messages: Listing<ListedMessage> = {
-  refuse: refuseDirection,
-  rows: (ask) => {
-    const hashes = ask.has('msg_hash') ? ask.list('msg_hash') : ask.list('hash');
-    if (hashes.length === 0) return undefined;
-    const rows = hashes.flatMap((hash) => ask.view.messageByHash(hash) ?? []);
-    const found = rows.flatMap((row) => resolve(ask.view, row, ask.text('direction')));
-    return [...new Map(found.map((row) => [row.hash, row])).values()];
-  },
-  inSlot: (ask, slot) => {
-    if (ask.isOn('only_externals')) return [];
-    const rows = ask.view.chain.createdIn(slot).filter(({ message }) => message.from !== undefined);
-    return rows.flatMap((row) => resolve(ask.view, row, ask.text('direction')));
-  },
-  slotsBefore: EPOCH_BLOCKS,
-  timeless: (ask) => {
-    const { byLt, byTime } = ask.bounds;
-    const none = ask.isOn('exclude_externals') || byLt || byTime || ask.text('direction') === 'out';
-    return none ? [] : ask.view.inboundExternals(() => inboundExternals(ask.view));
-  },
-  where: {
-    opcode: ({ message }) => message.body.opcode ?? undefined,
-    body_hash: ({ message, epoch }) => message.body.in(epoch).hash,
-    source: ({ message, epoch }, { view }) => addressOrNull(view, message.source, epoch),
-    destination: ({ message, epoch }, { view }) => addressOrNull(view, message.destination, epoch),
-  },
-  at: ({ message, createdLt, createdAt }) => (message.from === undefined ? undefined : [createdLt, createdAt]),
-  order: (_, sort) => [
-    [({ message, createdLt }) => (message.from === undefined ? Number.MAX_SAFE_INTEGER : createdLt), sort],
-    [({ hash }) => hash, sort],
-  ],
-  record: (row, ask) => {
-    ask.meetMessage(row);
-    return ask.view.records.message(row, { in: row.inbound, out: row.outbound });
-  },
 };
 
 function addressOrNull(view: View, account: Account | undefined, epoch: number): string {
@@ -216,45 +83,6 @@ function inboundExternals(view: View): readonly ListedMessage[] {
   }
   return found;
 }
-
-/** `/transactionsByMessage`: a transaction once for each matching message; only its last copy has messages. */
-export const transactionsByMessage: Listing<TransactionRow> = {
-  refuse: (ask) => {
-    const isNamed = ask.has('msg_hash', 'body_hash', 'opcode');
-    demand(isNamed, 'at least one of msg_hash, body_hash, opcode should be specified');
-    refuseDirection(ask);
-  },
-  rows: (ask) => {
-    const { view } = ask;
-    const direction = ask.has('opcode') ? 'in' : ask.text('direction');
-    const { limit, offset } = ask.page;
-    const keep = messageFilter(ask);
-    const found = ask.has('msg_hash')
-      ? ask
-          .list('msg_hash')
-          .flatMap((hash) => view.messageByHash(hash) ?? [])
-          .filter(keep)
-      : scanMessages(ask, keep, offset + limit);
-    return found.flatMap((one) => {
-      const { sent, received } = view.sidesOf(one);
-      return [direction === 'out' ? undefined : received, direction === 'in' ? undefined : sent].filter(isThere);
-    });
-  },
-  order: (_, sort) => [
-    [({ lt }) => lt, sort],
-    [({ account }) => account, 1],
-  ],
-  record: (row, ask) => ask.transaction(row),
-  records: (rows, ask) => {
-    const hashes = rows.map((row) => ask.view.chain.transactionHash(row));
-    return rows.map((row, index) => {
-      const text = ask.transaction(row);
-      if (hashes.lastIndexOf(hashes[index] ?? '') === index) return text;
-      const [start, end] = [text.indexOf(',"in_msg":'), text.lastIndexOf(',"account_state_before":')];
-      return `${text.slice(0, start)},"in_msg":null,"out_msgs":[]${text.slice(end)}`;
-    });
-  },
-};
 
 function isThere<T>(value: T | undefined): value is T {
   return value !== undefined;
@@ -289,24 +117,177 @@ function scanMessages(
   return found;
 }
 
-/** `/adjacentTransactions`: the sender of the message that a transaction received, and the receivers of its messages. */
-export const adjacentTransactions: Listing<TransactionRow> = {
-  rows: ({ view, text }) => {
-    const [hash, direction] = [text('hash'), text('direction')];
-    const row = hash === undefined ? undefined : view.transactionByHash(hash);
-    if (row === undefined || !view.isVisible(row)) return [];
-    const { template, transaction, epoch } = row;
-    const { incoming, outgoing, cycle } = transaction;
-    const senders = direction === 'out' ? [] : [incoming?.from];
-    const receivers = direction === 'in' ? [] : outgoing.map(({ to }: Message) => to);
-    const near = [...senders, ...receivers].filter(isThere);
-    return near.map((other) => view.chain.row(template, other, epoch + other.cycle - cycle));
-  },
-  keep:
-    ({ view }) =>
-    (row) =>
-      view.isVisible(row),
-  order: () => [[({ lt }) => lt, 1]],
-  record: (row, ask) => ask.transaction(row),
-  missing: 'adjacent transactions not found',
+/** Blocks, transactions and messages. */
+export const chainLists = {
+  'GET /blocks': rows<BlockRow>({
+    ...blockRow,
+    rows: (ask) => {
+      const { view } = ask;
+      const mcSeqno = ask.number('mc_seqno');
+      const named = (['root_hash', 'file_hash'] as const).flatMap((name) => {
+        const kind = name === 'root_hash' ? HASH_KIND.blockRoot : HASH_KIND.blockFile;
+        return ask.list(name).map((hash) => view.chain.blockByHash(Buffer.from(hash, 'base64'), kind));
+      });
+      if (named.length === 0) return mcSeqno === undefined ? undefined : view.chain.blocksOf(mcSeqno);
+      const [row] = named;
+      const isOne = named.every(
+        (other) => other !== undefined && other.plan === row?.plan && other.epoch === row.epoch,
+      );
+      return row !== undefined && isOne ? [row] : [];
+    },
+    inSlot: ({ view }, slot) => view.chain.blocksMadeIn(slot),
+    where: {
+      workchain: ({ plan }) => plan.name.workchain,
+      shard: ({ plan }) => plan.name.shard,
+      seqno: (row, { view }) => view.blocks.facts(row).seqno,
+      mc_seqno: includedBy,
+    },
+    keep: (row, { view }) => view.isIndexed(includedBy(row)),
+    order: byBlockTime,
+  }),
+  'GET /masterchainBlockShards': rows<BlockRow>({
+    ...blockRow,
+    rows: ({ view, number }) => blocksOf(view, number('seqno') ?? 0),
+    order: byBlockTime,
+    missing: 'blocks not found',
+  }),
+  'GET /masterchainBlockShardState': rows<BlockRow>({
+    ...blockRow,
+    rows: ({ view, number }) => {
+      const seqno = number('seqno') ?? 0;
+      return view.isIndexed(seqno) ? view.chain.stateOf(seqno) : [];
+    },
+    order: () => [
+      [({ plan }) => plan.name.workchain, 1],
+      [({ plan }) => BigInt.asIntN(64, BigInt(`0x${plan.name.shard}`)), 1],
+    ],
+    missing: 'blocks not found',
+  }),
+  /** By lt and account; by account if all have one lt, by hash if hashes are given. */
+  'GET /transactions': rows<TransactionRow>({
+    refuse: refuseUnknownBlock,
+    rows: ({ view, list, number }) => {
+      const [hashes, mcSeqno] = [new Set(list('hash')), number('mc_seqno')];
+      if (hashes.size > 0) return [...hashes].flatMap((hash) => view.transactionByHash(hash) ?? []);
+      return mcSeqno === undefined ? undefined : view.chain.includedIn(mcSeqno);
+    },
+    inSlot: ({ view }, slot) => view.chain.madeIn(slot),
+    isWanted: ({ view, list }) => accountPlaces(view, list('account')),
+    where: {
+      workchain: (row) => blockRefOf(row).workchain,
+      shard: (row) => blockRefOf(row).shard,
+      seqno: (row) => blockRefOf(row).seqno,
+      mc_seqno: masterchainSeqno,
+      account: ({ account }) => account,
+      lt: ({ lt }) => lt,
+    },
+    at: ({ lt, now }) => [lt, now],
+    keep: (row, { view }) => view.isVisible(row),
+    order: (ask, sort) => {
+      if (ask.has('hash')) return [[(row) => ask.view.chain.transactionHash(row), sort]];
+      return [
+        [({ lt }) => lt, sort],
+        [({ account }) => account, ask.has('lt') ? sort : 1],
+      ];
+    },
+    record: (row, ask) => ask.transaction(row),
+  }),
+  'GET /transactionsByMasterchainBlock': rows<TransactionRow>({
+    refuse: ({ view, number }) => view.requireTransactions(number('seqno') ?? 0),
+    rows: ({ view, number }) => view.chain.includedIn(number('seqno') ?? 0),
+    order: (_, sort) => [
+      [({ lt }) => lt, sort],
+      [({ account }) => account, 1],
+    ],
+    record: (row, ask) => ask.transaction(row),
+  }),
+  /** By creation and hash; those without creation come first when descending and last when ascending. */
+  'GET /messages': rows<ListedMessage>({
+    refuse: refuseDirection,
+    rows: (ask) => {
+      const hashes = ask.has('msg_hash') ? ask.list('msg_hash') : ask.list('hash');
+      if (hashes.length === 0) return undefined;
+      const rows = hashes.flatMap((hash) => ask.view.messageByHash(hash) ?? []);
+      const found = rows.flatMap((row) => resolve(ask.view, row, ask.text('direction')));
+      return [...new Map(found.map((row) => [row.hash, row])).values()];
+    },
+    inSlot: (ask, slot) => {
+      if (ask.isOn('only_externals')) return [];
+      const rows = ask.view.chain.createdIn(slot).filter(({ message }) => message.from !== undefined);
+      return rows.flatMap((row) => resolve(ask.view, row, ask.text('direction')));
+    },
+    slotsBefore: EPOCH_BLOCKS,
+    timeless: (ask) => {
+      const { byLt, byTime } = ask.bounds;
+      const none = ask.isOn('exclude_externals') || byLt || byTime || ask.text('direction') === 'out';
+      return none ? [] : ask.view.inboundExternals(() => inboundExternals(ask.view));
+    },
+    where: {
+      opcode: ({ message }) => message.body.opcode ?? undefined,
+      body_hash: ({ message, epoch }) => message.body.in(epoch).hash,
+      source: ({ message, epoch }, { view }) => addressOrNull(view, message.source, epoch),
+      destination: ({ message, epoch }, { view }) => addressOrNull(view, message.destination, epoch),
+    },
+    at: ({ message, createdLt, createdAt }) => (message.from === undefined ? undefined : [createdLt, createdAt]),
+    order: (_, sort) => [
+      [({ message, createdLt }) => (message.from === undefined ? Number.MAX_SAFE_INTEGER : createdLt), sort],
+      [({ hash }) => hash, sort],
+    ],
+    record: (row, ask) => {
+      ask.meetMessage(row);
+      return ask.view.records.message(row, { in: row.inbound, out: row.outbound });
+    },
+  }),
+  /** A transaction once for each matching message; only its last copy has messages. */
+  'GET /transactionsByMessage': rows<TransactionRow>({
+    refuse: (ask) => {
+      const isNamed = ask.has('msg_hash', 'body_hash', 'opcode');
+      demand(isNamed, 'at least one of msg_hash, body_hash, opcode should be specified');
+      refuseDirection(ask);
+    },
+    rows: (ask) => {
+      const { view } = ask;
+      const direction = ask.has('opcode') ? 'in' : ask.text('direction');
+      const { limit, offset } = ask.page;
+      const keep = messageFilter(ask);
+      const found = ask.has('msg_hash')
+        ? ask
+            .list('msg_hash')
+            .flatMap((hash) => view.messageByHash(hash) ?? [])
+            .filter(keep)
+        : scanMessages(ask, keep, offset + limit);
+      return found.flatMap((one) => {
+        const { sent, received } = view.sidesOf(one);
+        return [direction === 'out' ? undefined : received, direction === 'in' ? undefined : sent].filter(isThere);
+      });
+    },
+    order: (_, sort) => [
+      [({ lt }) => lt, sort],
+      [({ account }) => account, 1],
+    ],
+    record: (row, ask, later) => {
+      const text = ask.transaction(row);
+      if (!later.some(({ transaction, epoch }) => transaction === row.transaction && epoch === row.epoch)) return text;
+      const [start, end] = [text.indexOf(',"in_msg":'), text.lastIndexOf(',"account_state_before":')];
+      return `${text.slice(0, start)},"in_msg":null,"out_msgs":[]${text.slice(end)}`;
+    },
+  }),
+  /** The sender of the message that a transaction received, and the receivers of its messages. */
+  'GET /adjacentTransactions': rows<TransactionRow>({
+    rows: ({ view, text }) => {
+      const [hash, direction] = [text('hash'), text('direction')];
+      const row = hash === undefined ? undefined : view.transactionByHash(hash);
+      if (row === undefined || !view.isVisible(row)) return [];
+      const { template, transaction, epoch } = row;
+      const { incoming, outgoing, cycle } = transaction;
+      const senders = direction === 'out' ? [] : [incoming?.from];
+      const receivers = direction === 'in' ? [] : outgoing.map(({ to }: Message) => to);
+      const near = [...senders, ...receivers].filter(isThere);
+      return near.map((other) => view.chain.row(template, other, epoch + other.cycle - cycle));
+    },
+    keep: (row, { view }) => view.isVisible(row),
+    order: () => [[({ lt }) => lt, 1]],
+    record: (row, ask) => ask.transaction(row),
+    missing: 'adjacent transactions not found',
+  }),
 };

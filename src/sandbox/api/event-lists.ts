@@ -8,7 +8,7 @@ import type { JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import { actionText, chainSource, traceText } from './event-texts.ts';
-import type { Listing } from './list.ts';
+import { type Endpoint, type Listing, rows } from './list.ts';
 
 import type { View } from './view.ts';
 
@@ -48,95 +48,29 @@ const traceFields: Pick<Listing<TraceRow>, 'at'> & { readonly where: NonNullable
   at: ({ endLt, endUtime }) => [endLt, endUtime],
 };
 
-/** `/traces`: complete traces by their end. */
-export const traces: Listing<TraceRow> = {
-  ...traceFields,
-  refuse: (ask) => {
-    const named = ['account', 'trace_id', 'tx_hash', 'msg_hash'].filter((name) => ask.has(name));
-    demand(named.length <= 1, 'only one of account, trace_id, tx_hash, msg_hash should be specified');
-    requireBlock(ask);
-  },
-  rows: namedTraces,
-  inSlot: ({ view }, slot) => view.traces.endLtIn(slot),
-  keep:
-    ({ view }) =>
-    (trace) =>
-      view.isComplete(trace),
-  order: ({ view, bounds }, sort) => [
-    [({ endLt, endUtime }) => (bounds.byTime ? endUtime : endLt), sort],
-    [(trace) => view.actions.traceId(trace), sort],
-  ],
-  record: (trace, ask) => {
-    const types = ask.isOn('include_actions') ? supportedTypes(ask.list('supported_action_types')) : undefined;
-    const rows = types && ask.view.classified(trace).filter((row) => isShown(row, types));
-    const ordered = rows?.sort((a, b) => a.startLt - b.startLt || a.endLt - b.endLt);
-    return traceText(ask, trace, chainSource(ask, trace), ordered);
-  },
-};
-
 function requireBlock(ask: Ask): void {
   const seqno = ask.number('mc_seqno');
   if (seqno !== undefined) ask.view.requireTransactions(seqno);
 }
-
-/** `/actions` */
-export const actions: Listing<ActionRow> = {
-  refuse: (ask) => {
-    for (const name of ['action_type', 'exclude_action_type']) {
-      const isValid = ask.list(name).every((type) => /^[A-Za-z0-9_.]+$/.test(type));
-      demand(isValid, `${name} contains invalid characters`);
-    }
-    refuseBroken(ask);
-    if (!isNamed(ask)) requireBlock(ask);
-  },
-  rows: (ask) => {
-    const found = ask.has('action_id')
-      ? unique(ask.list('action_id').flatMap((hash) => ask.view.actions.traceOfAction(hash, ask.view.head()) ?? []))
-      : namedTraces(ask);
-    return found && classified(ask, found);
-  },
-  inSlot: (ask, slot) => classified(ask, ask.view.traces.endLtIn(slot)),
-  where: {
-    account: ({ trace }, { view }) => accountsOf(view, trace),
-    mc_seqno: ({ trace }) => endSeqno(trace),
-  },
-  at: ({ trace }) => [trace.endLt, trace.endUtime],
-  isReplaced: isNamed,
-  keep: (ask) => {
-    const [wanted, unwanted] = [new Set(ask.list('action_type')), new Set(ask.list('exclude_action_type'))];
-    const [ids, hashes] = [new Set(ask.list('action_id')), new Set(ask.list('tx_hash'))];
-    const supported = supportedTypes(ask.list('supported_action_types'));
-    return (row) => {
-      const { type, ancestors } = row.plan;
-      if (ids.size > 0 && !ids.has(row.actionId)) return false;
-      if (ancestors.some((one) => supported.has(one))) return false;
-      if (unwanted.has(type) || !(wanted.size > 0 ? wanted : supported).has(type)) return false;
-      return hashes.size === 0 || row.rows.some((one) => hashes.has(ask.view.chain.transactionHash(one)));
-    };
-  },
-  order: (ask, sort) => {
-    const byTime = ask.bounds.byTime && !isNamed(ask);
-    return [
-      [({ trace }) => (byTime ? trace.endUtime : trace.endLt), sort],
-      [({ traceId }) => traceId, sort],
-      [(row) => (byTime ? row.endUtime : row.endLt), sort],
-      [({ actionId }) => actionId, sort],
-    ];
-  },
-  record: (row, ask) => actionText(ask, row, chainSource(ask, row.trace)),
-  records: (rows, ask) => {
-    const texts = ask.isOn('include_transactions') ? wholeTransactions(ask, rows) : undefined;
-    return rows.map((row) => actionText(ask, row, chainSource(ask, row.trace), texts));
-  },
-};
 
 /** Whether ids replace the other filters. */
 function isNamed(ask: Ask): boolean {
   return ask.has('action_id') || (ask.has('trace_id') && !ask.isGiven('account'));
 }
 
-function classified({ view }: Ask, list: readonly TraceRow[]): readonly ActionRow[] {
-  return list.filter((trace) => view.isComplete(trace)).flatMap((trace) => view.classified(trace));
+/** Actions of traces that a request does not exclude by type, id or transaction. */
+function classified(ask: Ask, traces: readonly TraceRow[]): readonly ActionRow[] {
+  const { view, list } = ask;
+  const [wanted, unwanted] = [new Set(list('action_type')), new Set(list('exclude_action_type'))];
+  const [ids, hashes] = [new Set(list('action_id')), new Set(list('tx_hash'))];
+  const supported = supportedTypes(list('supported_action_types'));
+  const found = traces.filter((trace) => view.isComplete(trace)).flatMap((trace) => view.classified(trace));
+  return found.filter(({ plan: { type, ancestors }, actionId, rows }) => {
+    if (ids.size > 0 && !ids.has(actionId)) return false;
+    if (ancestors.some((one) => supported.has(one))) return false;
+    if (unwanted.has(type) || !(wanted.size > 0 ? wanted : supported).has(type)) return false;
+    return hashes.size === 0 || rows.some((row) => hashes.has(view.chain.transactionHash(row)));
+  });
 }
 
 /** Fails for combinations of filters for which the server builds invalid SQL. */
@@ -151,15 +85,6 @@ function refuseBroken(ask: Ask): void {
   demand(broken !== true, BROKEN, 500);
 }
 
-function wholeTransactions(ask: Ask, rows: readonly ActionRow[]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const row of rows.flatMap((action) => action.rows)) {
-    if (found.size >= MOST_TRANSACTIONS) return found;
-    found.set(ask.view.chain.transactionHash(row), ask.transaction(row));
-  }
-  return found;
-}
-
 interface OrderList {
   /** The server's name of the orders' opcode. */
   readonly opcode: string;
@@ -171,7 +96,7 @@ interface OrderList {
 }
 
 /** Orders to token contracts, as their transactions show them. */
-function orders({ opcode, names: [contract, parent], isWhole, record }: OrderList): Listing<TransactionRow> {
+function orders({ opcode, names: [contract, parent], isWhole, record }: OrderList): Endpoint {
   const address = (ask: Ask, account: Account | undefined): string | undefined =>
     account && addressOf(account, 0, ask.view.chain.codec);
   const parties = (row: TransactionRow, ask: Ask): readonly (string | undefined)[] => {
@@ -180,7 +105,7 @@ function orders({ opcode, names: [contract, parent], isWhole, record }: OrderLis
     if (direction === 'in') return [to];
     return direction === undefined || direction === 'both' ? [from, to] : [from];
   };
-  return {
+  return rows<TransactionRow>({
     rows: () => undefined,
     inSlot: ({ view }, slot) => view.chain.ordersIn(slot, opcode),
     where: {
@@ -188,73 +113,15 @@ function orders({ opcode, names: [contract, parent], isWhole, record }: OrderLis
       [parent]: (row, ask) => address(ask, row.transaction.account.parent),
     },
     at: ({ lt, now }) => [lt, now],
-    keep: (ask) => {
-      const owners = new Set([...ask.list('owner_address'), ...ask.list('address')]);
-      return (row) => {
-        if (!ask.view.isVisible(row) || (isWhole === true && row.transaction.outcome.kind !== 'ok')) return false;
-        return owners.size === 0 || parties(row, ask).some((party) => party !== undefined && owners.has(party));
-      };
+    keep: (row, ask) => {
+      if (!ask.view.isVisible(row) || (isWhole === true && row.transaction.outcome.kind !== 'ok')) return false;
+      const owners = [...ask.list('owner_address'), ...ask.list('address')];
+      return owners.length === 0 || parties(row, ask).some((party) => party !== undefined && owners.includes(party));
     },
     order: ({ bounds }, sort) => [[({ lt, now }) => (bounds.byTime ? now : lt), sort]],
     record: (row, ask) => record(row, orderOf(row), ask),
-  };
+  });
 }
-
-/** `/jetton/transfers`: without aborted ones. */
-export const jettonTransfers = orders({
-  opcode: 'jetton_transfer',
-  names: ['jetton_wallet', 'jetton_master'],
-  isWhole: true,
-  record: (row, order, ask) => ({
-    query_id: String(order.queryId),
-    source: ask.meet(senderOf(row)),
-    destination: ask.meet(must(order.to, 'new owner')),
-    amount: String(order.amount),
-    source_wallet: ask.meet(row.transaction.account),
-    jetton_master: ask.meet(parentOf(row)),
-    ...happened(ask, row),
-    ...answeredTo(ask, order),
-    forward_ton_amount: String(order.forward),
-    forward_payload: order.payload() ?? null,
-    decoded_forward_payload: decodedComment(order.comment),
-    trace_id: ask.view.chain.traceId(row),
-  }),
-});
-
-/** `/jetton/burns`, including aborted ones. */
-export const jettonBurns = orders({
-  opcode: 'jetton_burn',
-  names: ['jetton_wallet', 'jetton_master'],
-  record: (row, order, ask) => ({
-    query_id: String(order.queryId),
-    owner: ask.meet(senderOf(row)),
-    jetton_wallet: ask.meet(row.transaction.account),
-    jetton_master: ask.meet(parentOf(row)),
-    ...happened(ask, row),
-    amount: String(order.amount),
-    ...answeredTo(ask, order),
-    trace_id: ask.view.chain.traceId(row),
-  }),
-});
-
-/** `/nft/transfers`, including aborted ones. */
-export const nftTransfers = orders({
-  opcode: 'nft_transfer',
-  names: ['item_address', 'collection_address'],
-  record: (row, order, ask) => ({
-    query_id: String(order.queryId),
-    nft_address: ask.meet(row.transaction.account),
-    nft_collection: row.transaction.account.parent === undefined ? '' : ask.meet(parentOf(row)),
-    ...happened(ask, row),
-    old_owner: ask.meet(senderOf(row)),
-    new_owner: ask.meet(must(order.to, 'new owner')),
-    ...answeredTo(ask, order),
-    forward_amount: String(order.forward),
-    forward_payload: order.payload() ?? null,
-    decoded_forward_payload: decodedComment(order.comment),
-    trace_id: ask.view.chain.traceId(row),
-  }),
-});
 
 function happened({ view }: Ask, row: TransactionRow): JsonRecord {
   return {
@@ -284,3 +151,126 @@ function parentOf(row: TransactionRow): Account {
 function orderOf(row: TransactionRow): TokenFacts {
   return must(row.transaction.incoming?.body.facts.order, 'order');
 }
+
+/** Traces, actions, and orders to token contracts. */
+export const eventLists = {
+  /** Complete traces by their end. */
+  'GET /traces': rows<TraceRow>({
+    ...traceFields,
+    refuse: (ask) => {
+      const named = ['account', 'trace_id', 'tx_hash', 'msg_hash'].filter((name) => ask.has(name));
+      demand(named.length <= 1, 'only one of account, trace_id, tx_hash, msg_hash should be specified');
+      requireBlock(ask);
+    },
+    rows: namedTraces,
+    inSlot: ({ view }, slot) => view.traces.endLtIn(slot),
+    keep: (trace, { view }) => view.isComplete(trace),
+    order: ({ view, bounds }, sort) => [
+      [({ endLt, endUtime }) => (bounds.byTime ? endUtime : endLt), sort],
+      [(trace) => view.actions.traceId(trace), sort],
+    ],
+    record: (trace, ask) => {
+      const types = ask.isOn('include_actions') ? supportedTypes(ask.list('supported_action_types')) : undefined;
+      const rows = types && ask.view.classified(trace).filter((row) => isShown(row, types));
+      const ordered = rows?.sort((a, b) => a.startLt - b.startLt || a.endLt - b.endLt);
+      return traceText(ask, trace, chainSource(ask, trace), ordered);
+    },
+  }),
+  'GET /actions': rows<ActionRow>({
+    refuse: (ask) => {
+      for (const name of ['action_type', 'exclude_action_type']) {
+        const isValid = ask.list(name).every((type) => /^[A-Za-z0-9_.]+$/.test(type));
+        demand(isValid, `${name} contains invalid characters`);
+      }
+      refuseBroken(ask);
+      if (!isNamed(ask)) requireBlock(ask);
+    },
+    rows: (ask) => {
+      const found = ask.has('action_id')
+        ? unique(ask.list('action_id').flatMap((hash) => ask.view.actions.traceOfAction(hash, ask.view.head()) ?? []))
+        : namedTraces(ask);
+      return found && classified(ask, found);
+    },
+    inSlot: (ask, slot) => classified(ask, ask.view.traces.endLtIn(slot)),
+    where: {
+      account: ({ trace }, { view }) => accountsOf(view, trace),
+      mc_seqno: ({ trace }) => endSeqno(trace),
+    },
+    at: ({ trace }) => [trace.endLt, trace.endUtime],
+    isReplaced: isNamed,
+    order: (ask, sort) => {
+      const byTime = ask.bounds.byTime && !isNamed(ask);
+      return [
+        [({ trace }) => (byTime ? trace.endUtime : trace.endLt), sort],
+        [({ traceId }) => traceId, sort],
+        [(row) => (byTime ? row.endUtime : row.endLt), sort],
+        [({ actionId }) => actionId, sort],
+      ];
+    },
+    record: (row, ask) => {
+      for (const each of ask.isOn('include_transactions') ? row.rows : []) {
+        if (ask.shown.size < MOST_TRANSACTIONS)
+          ask.shown.set(ask.view.chain.transactionHash(each), ask.transaction(each));
+      }
+      return actionText(
+        ask,
+        row,
+        chainSource(ask, row.trace),
+        ask.isOn('include_transactions') ? ask.shown : undefined,
+      );
+    },
+  }),
+  /** Without aborted ones. */
+  'GET /jetton/transfers': orders({
+    opcode: 'jetton_transfer',
+    names: ['jetton_wallet', 'jetton_master'],
+    isWhole: true,
+    record: (row, order, ask) => ({
+      query_id: String(order.queryId),
+      source: ask.meet(senderOf(row)),
+      destination: ask.meet(must(order.to, 'new owner')),
+      amount: String(order.amount),
+      source_wallet: ask.meet(row.transaction.account),
+      jetton_master: ask.meet(parentOf(row)),
+      ...happened(ask, row),
+      ...answeredTo(ask, order),
+      forward_ton_amount: String(order.forward),
+      forward_payload: order.payload() ?? null,
+      decoded_forward_payload: decodedComment(order.comment),
+      trace_id: ask.view.chain.traceId(row),
+    }),
+  }),
+  /** , including aborted ones. */
+  'GET /jetton/burns': orders({
+    opcode: 'jetton_burn',
+    names: ['jetton_wallet', 'jetton_master'],
+    record: (row, order, ask) => ({
+      query_id: String(order.queryId),
+      owner: ask.meet(senderOf(row)),
+      jetton_wallet: ask.meet(row.transaction.account),
+      jetton_master: ask.meet(parentOf(row)),
+      ...happened(ask, row),
+      amount: String(order.amount),
+      ...answeredTo(ask, order),
+      trace_id: ask.view.chain.traceId(row),
+    }),
+  }),
+  /** , including aborted ones. */
+  'GET /nft/transfers': orders({
+    opcode: 'nft_transfer',
+    names: ['item_address', 'collection_address'],
+    record: (row, order, ask) => ({
+      query_id: String(order.queryId),
+      nft_address: ask.meet(row.transaction.account),
+      nft_collection: row.transaction.account.parent === undefined ? '' : ask.meet(parentOf(row)),
+      ...happened(ask, row),
+      old_owner: ask.meet(senderOf(row)),
+      new_owner: ask.meet(must(order.to, 'new owner')),
+      ...answeredTo(ask, order),
+      forward_amount: String(order.forward),
+      forward_payload: order.payload() ?? null,
+      decoded_forward_payload: decodedComment(order.comment),
+      trace_id: ask.view.chain.traceId(row),
+    }),
+  }),
+};

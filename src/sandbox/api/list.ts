@@ -36,41 +36,45 @@ export interface Listing<T> {
   /** Logical time and Unix seconds, for bounds; undefined for a row without. */
   readonly at?: (row: T, ask: Ask) => readonly [lt: number, utime: number] | undefined;
   /** Other conditions. */
-  readonly keep?: (ask: Ask) => (row: T) => boolean;
+  readonly keep?: (row: T, ask: Ask) => boolean;
   /** Whether the named rows replace all filters but `keep`. */
   readonly isReplaced?: (ask: Ask) => boolean;
   /** Sort keys. Rows with equal keys come in an order that differs between requests. Default: the order of the rows. */
   readonly order?: (ask: Ask, sort: 1 | -1) => readonly By<T>[];
   /** Error 404 if there are no rows. */
   readonly missing?: string;
-  /** Maximum number of rows. */
-  readonly most?: number;
-  readonly record: (row: T, ask: Ask) => Json;
-  /** Records of a page, if they depend on each other. */
-  readonly records?: (rows: readonly T[], ask: Ask) => readonly Json[];
+  /** @param later the rows of the page after this one */
+  readonly record: (row: T, ask: Ask, later: readonly T[]) => Json;
   /** Whether a list without rows is null. */
-  readonly isNull?: (ask: Ask) => boolean;
+  readonly isNull?: true;
 }
 
-/** Answers a request for a list. @throws {ApiError} for an error response */
-export function list<T>(ask: Ask, of: Listing<T>): string {
+/** Answers a request. It throws `ApiError` for an error response. */
+export type Endpoint = (ask: Ask) => string;
+
+/** Answers requests for a list. */
+export function rows<T>(of: Listing<T>): Endpoint {
+  return (ask) => list(ask, of);
+}
+
+function list<T>(ask: Ask, of: Listing<T>): string {
   of.refuse?.(ask);
   const { limit, offset } = ask.page;
-  const end = Math.min(offset + limit, of.most ?? Number.MAX_SAFE_INTEGER);
+  const end = offset + limit;
   const { sort } = ask;
   const keep = filterOf(ask, of);
   const named = of.rows(ask);
   const found = named === undefined ? scan(ask, of, keep, end) : named.filter(keep);
   const order = of.order?.(ask, sort ?? -1);
-  const rows = (order === undefined ? found : sorted(found, order, ask.shuffle)).slice(offset, end);
-  demand(rows.length > 0 || of.missing === undefined, of.missing ?? '', 404);
-  if (rows.length === 0 && of.isNull?.(ask) === true) return ask.reply(null);
-  return ask.reply(of.records?.(rows, ask) ?? rows.map((row) => of.record(row, ask)));
+  const page = (order === undefined ? found : sorted(found, order, ask.shuffle)).slice(offset, end);
+  demand(page.length > 0 || of.missing === undefined, of.missing ?? '', 404);
+  if (page.length === 0 && of.isNull === true) return ask.reply(null);
+  return ask.reply(page.map((row, index) => of.record(row, ask, page.slice(index + 1))));
 }
 
 function filterOf<T>(ask: Ask, { where = {}, at, keep, isReplaced }: Listing<T>): (row: T) => boolean {
-  const more = keep?.(ask);
-  if (isReplaced?.(ask) === true) return more ?? (() => true);
+  const more = (row: T): boolean => keep === undefined || keep(row, ask);
+  if (isReplaced?.(ask) === true) return more;
   const { bounds } = ask;
   const fields = Object.entries(where).flatMap(([name, field]) => {
     const wanted = new Set(ask.list(name));
@@ -84,7 +88,7 @@ function filterOf<T>(ask: Ask, { where = {}, at, keep, isReplaced }: Listing<T>)
       const values = Array.isArray(value) ? value : [value];
       if (!values.some((one) => one !== undefined && wanted.has(String(one)))) return false;
     }
-    return more === undefined || more(row);
+    return more(row);
   };
 }
 

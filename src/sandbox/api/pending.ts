@@ -7,7 +7,7 @@ import { htmlSafe } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import { actionText, type TraceSource, traceText } from './event-texts.ts';
-import type { Listing } from './list.ts';
+import { rows } from './list.ts';
 import type { View } from './view.ts';
 
 /** Blocks after the head whose traces are predicted, and blocks before it whose traces may be unfinished. */
@@ -20,54 +20,6 @@ const STATE_KEYS = ['balance', 'extra_currencies', 'account_status', 'frozen_has
 /** From the least final to the most. */
 const FINALITIES = ['pending', 'confirmed', 'finalized'] as const;
 type Finality = (typeof FINALITIES)[number];
-
-/** `/pendingTransactions`: only predicted ones. */
-export const pendingTransactions: Listing<{ readonly trace: TraceRow; readonly row: TransactionRow }> = {
-  refuse: (ask) => demand(ask.has('account'), 'at least 1 account address required'),
-  rows: (ask) => {
-    const accounts = new Set(ask.list('account'));
-    const found = underWay(ask.view).flatMap((trace) => {
-      const rows = ask.view.traces.rowsOf(trace).filter(({ account }) => accounts.has(account));
-      return rows.map((row) => ({ trace, row }));
-    });
-    demand(found.length > 0, 'emulated traces not found', 404);
-    return found;
-  },
-  keep:
-    ({ view }) =>
-    ({ row }) =>
-      finalityOf(view, row) === 'pending',
-  order: () => [],
-  record: ({ trace, row }, ask) => pendingSource(ask, trace).textOf(row),
-  // All of them are on chain.
-  isNull: () => true,
-};
-
-/** `/pendingTraces` */
-export const pendingTraces: Listing<TraceRow> = {
-  refuse: refuseUnnamed,
-  rows: askedFor,
-  order: () => [],
-  record: (trace, ask) => traceText(ask, trace, pendingSource(ask, trace), actionsOf(ask, trace)),
-  isNull: () => true,
-};
-
-/** `/pendingActions` */
-export const pendingActions: Listing<ActionRow> = {
-  refuse: refuseUnnamed,
-  rows: (ask) => askedFor(ask).flatMap((trace) => actionsOf(ask, trace)),
-  order: () => [
-    [({ trace }) => trace.endLt, -1],
-    [({ endLt }) => endLt, -1],
-    [({ startLt }) => startLt, -1],
-  ],
-  record: (row, ask) => {
-    const source = pendingSource(ask, row.trace);
-    const rows = ask.isOn('include_transactions') ? ask.view.traces.rowsOf(row.trace) : undefined;
-    const texts = rows && new Map(rows.map((each) => [source.hashOf(each), source.textOf(each)]));
-    return actionText(ask, row, source, texts);
-  },
-};
 
 function refuseUnnamed(ask: Ask): void {
   demand(ask.has('account', 'ext_msg_hash'), 'account or ext_msg_hash should be specified');
@@ -182,3 +134,47 @@ function startedFrom(view: View, account: Account): unknown {
   const { shard, seqno } = view.blocks.facts(state);
   return { workchain: account.workchain, shard, seqno };
 }
+
+/** What the store of pending traces has. */
+export const pendingLists = {
+  /** Only predicted ones. */
+  'GET /pendingTransactions': rows<{ readonly trace: TraceRow; readonly row: TransactionRow }>({
+    refuse: (ask) => demand(ask.has('account'), 'at least 1 account address required'),
+    rows: (ask) => {
+      const accounts = new Set(ask.list('account'));
+      const found = underWay(ask.view).flatMap((trace) => {
+        const rows = ask.view.traces.rowsOf(trace).filter(({ account }) => accounts.has(account));
+        return rows.map((row) => ({ trace, row }));
+      });
+      demand(found.length > 0, 'emulated traces not found', 404);
+      return found;
+    },
+    keep: ({ row }, { view }) => finalityOf(view, row) === 'pending',
+    order: () => [],
+    record: ({ trace, row }, ask) => pendingSource(ask, trace).textOf(row),
+    // All of them are on chain.
+    isNull: true,
+  }),
+  'GET /pendingTraces': rows<TraceRow>({
+    refuse: refuseUnnamed,
+    rows: askedFor,
+    order: () => [],
+    record: (trace, ask) => traceText(ask, trace, pendingSource(ask, trace), actionsOf(ask, trace)),
+    isNull: true,
+  }),
+  'GET /pendingActions': rows<ActionRow>({
+    refuse: refuseUnnamed,
+    rows: (ask) => askedFor(ask).flatMap((trace) => actionsOf(ask, trace)),
+    order: () => [
+      [({ trace }) => trace.endLt, -1],
+      [({ endLt }) => endLt, -1],
+      [({ startLt }) => startLt, -1],
+    ],
+    record: (row, ask) => {
+      const source = pendingSource(ask, row.trace);
+      const rows = ask.isOn('include_transactions') ? ask.view.traces.rowsOf(row.trace) : undefined;
+      const texts = rows && new Map(rows.map((each) => [source.hashOf(each), source.textOf(each)]));
+      return actionText(ask, row, source, texts);
+    },
+  }),
+};

@@ -6,70 +6,17 @@ import type { Json, JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import type { LatestState } from './latest-states.ts';
-import type { Listing } from './list.ts';
+import { type Listing, rows } from './list.ts';
 
-/** Maximum number of rows for a list of addresses. */
-const MOST_ROWS = 1000;
 const EXPIRES = 1_878_600_000;
 const VESTING_START = 1_777_600_000;
 
 /** The latest states of the addresses of a request, in no order. */
-const askedStates: Pick<Listing<LatestState>, 'refuse' | 'rows' | 'where' | 'order' | 'most'> = {
+const askedStates: Pick<Listing<LatestState>, 'refuse' | 'rows' | 'where' | 'order'> = {
   refuse: (ask) => demand(ask.has('address'), 'address of account is required'),
   rows: ({ view, list }) => [...new Set(list('address'))].flatMap((address) => view.latestStates.find(address) ?? []),
   where: { code_hash: ({ code }) => hashOf(code) },
   order: () => [],
-  most: MOST_ROWS,
-};
-
-/** `/accountStates`: without unknown addresses. */
-export const accountStates: Listing<LatestState> = {
-  ...askedStates,
-  record: (state, ask) => {
-    const { account, code, data } = state;
-    const bocs = ask.text('include_boc') !== 'false';
-    ask.meet(account, state.row?.epoch);
-    return {
-      address: state.address,
-      account_state_hash: state.stateHash,
-      balance: String(state.balance),
-      extra_currencies: extraRecord(state.extra),
-      status: state.status,
-      frozen_hash: state.frozenHash,
-      last_transaction_hash: state.lastHash(),
-      last_transaction_lt: String(state.lastLt),
-      data_hash: hashOf(data),
-      code_hash: hashOf(code),
-      data_boc: bocs && data !== undefined && account.index % 11 !== 5 ? toBoc(data) : undefined,
-      code_boc: bocs && code !== undefined ? toBoc(code) : undefined,
-      contract_methods: account.role === 'system' || code === undefined ? null : [78748, 85143, 81467],
-      interfaces: ask.view.addresses.interfacesOf(account),
-    };
-  },
-};
-
-/** `/walletStates` */
-export const walletStates: Listing<LatestState> = {
-  ...askedStates,
-  record: (state, ask) => {
-    const { extra, status } = state;
-    ask.meet(state.account, state.row?.epoch);
-    const kind = status === 'active' ? walletKind(state.account) : undefined;
-    return {
-      address: state.address,
-      is_wallet: kind !== undefined,
-      wallet_type: kind?.type,
-      seqno: kind && ask.view.latestStates.walletSeqno(state),
-      wallet_id: kind?.id,
-      balance: String(state.balance),
-      extra_currencies: extra.size === 0 ? undefined : extraRecord(extra),
-      is_signature_allowed: kind?.type === 'wallet v5 r1' ? true : undefined,
-      status,
-      code_hash: hashOf(state.code),
-      last_transaction_hash: state.lastHash(),
-      last_transaction_lt: String(state.lastLt),
-    };
-  },
 };
 
 function extraRecord(extra: Extra): JsonRecord {
@@ -80,46 +27,11 @@ export function hashOf(cell: Cell | undefined): string | undefined {
   return cell?.hash.toString('base64');
 }
 
-/** `/topAccountsByBalance`: equal balances in no order. */
-export const topAccountsByBalance: Listing<LatestState> = {
-  rows: ({ view }) => view.latestStates.all(),
-  order: () => [[({ balance }) => balance, -1]],
-  record: ({ address, balance }) => ({ account: address, balance: String(balance) }),
-};
-
 /** A domain and the item that owns it. */
 interface Domain {
   readonly item: QuietItem;
   readonly name: string;
 }
-
-/** `/dns/records` */
-export const dnsRecords: Listing<Domain> = {
-  refuse: (ask) => {
-    const [wallet, domain] = [ask.has('wallet'), ask.has('domain')];
-    demand(wallet || domain, 'either wallet address or domain is required');
-    demand(!wallet || !domain, 'only one of wallet address or domain is allowed');
-  },
-  rows: ({ view }) =>
-    view.chain.registry.items.flatMap((item) => (item.domain === undefined ? [] : [{ item, name: item.domain }])),
-  where: { domain: ({ name }) => name, wallet: ({ item }) => targetOf(item)?.address },
-  order: () => [
-    [({ name }) => name.length, 1],
-    [({ name }) => name, 1],
-  ],
-  record: ({ item, name }, ask) => {
-    const { account } = item;
-    return {
-      nft_item_address: ask.meet(account),
-      nft_item_owner: ask.meetOrNull(account.owner),
-      domain: name,
-      dns_next_resolver: account.index % 3 === 0 ? ask.meet(account) : null,
-      dns_wallet: ask.meetOrNull(targetOf(item)),
-      dns_site_adnl: account.index % 4 === 0 ? account.codeHash : null,
-      dns_storage_bag_id: account.index % 5 === 0 ? account.codeHash : null,
-    };
-  },
-};
 
 /** The wallet that a domain resolves to. */
 function targetOf({ account: { owner, index } }: QuietItem): QuietItem['account'] | undefined {
@@ -131,46 +43,9 @@ function directed<T>(rows: readonly T[], { sort }: Ask): readonly T[] {
   return sort === 1 ? rows : [...rows].reverse();
 }
 
-/** `/multisig/wallets`, with their orders by default. */
-export const multisigWallets: Listing<QuietMultisig> = {
-  refuse: (ask) => {
-    const isNamed = ask.has('address', 'wallet_address');
-    demand(isNamed, 'At least one of address or wallet_address should be specified');
-  },
-  rows: (ask) => directed(ask.view.chain.registry.multisigs, ask),
-  where: {
-    address: ({ account }) => account.address,
-    wallet_address: ({ signers, proposers }) => [...signers, ...proposers].map(({ address }) => address),
-  },
-  record: (one, ask) => ({
-    address: ask.meet(one.account),
-    next_order_seqno: one.seqno,
-    threshold: 2,
-    signers: one.signers.map((account) => ask.meet(account)),
-    proposers: one.proposers.map((account) => ask.meet(account)),
-    ...version(ask, one),
-    orders: ask.text('include_orders') === 'false' ? [] : ordersOf(one, ask),
-  }),
-};
-
 function ordersOf({ orders }: QuietMultisig, ask: Ask): Json {
   return orders.length === 0 ? null : orders.map((order) => orderRecord(order, ask));
 }
-
-/** `/multisig/orders` */
-export const multisigOrders: Listing<QuietOrder> = {
-  refuse: (ask) => {
-    const isNamed = ask.has('address', 'multisig_address');
-    demand(isNamed, 'At least one of address or multisig_address should be specified');
-  },
-  rows: (ask) =>
-    directed(
-      ask.view.chain.registry.multisigs.flatMap(({ orders }) => orders),
-      ask,
-    ),
-  where: { address: ({ account }) => account.address, multisig_address: ({ account }) => account.parent?.address },
-  record: orderRecord,
-};
 
 function orderRecord(order: QuietOrder, ask: Ask): JsonRecord {
   return {
@@ -211,28 +86,144 @@ function version({ view }: Ask, { account, lastLt }: Quiet): JsonRecord {
   return { last_transaction_lt: String(lastLt), code_hash: account.codeHash, data_hash: hashOf(state?.data) ?? null };
 }
 
-/** `/vesting`: by row id. */
-export const vesting: Listing<QuietVesting> = {
-  refuse: (ask) => {
-    const [contract, wallet] = [ask.has('contract_address'), ask.has('wallet_address')];
-    demand(contract || wallet, 'at least one of contract_address or wallet_address is required');
-    demand(!contract || !wallet, 'only one of contract_address or wallet_address is allowed');
-  },
-  rows: ({ view }) => view.chain.registry.vestings,
-  where: {
-    contract_address: ({ account }) => account.address,
-    wallet_address: ({ sender, owner, whitelist }, ask) =>
-      [sender, owner, ...(ask.isOn('check_whitelist') ? whitelist : [])].map(({ address }) => address),
-  },
-  record: ({ account, sender, owner, whitelist }, ask) => ({
-    address: ask.meet(account),
-    start_time: VESTING_START,
-    total_duration: 10_000_000,
-    unlock_period: 100_000,
-    cliff_duration: 0,
-    sender_address: ask.meet(sender),
-    owner_address: ask.meet(owner),
-    total_amount: '100000000000000000000',
-    whitelist: whitelist.map((one) => ask.meet(one)),
+/** Latest states of accounts, and contracts of services. */
+export const stateLists = {
+  /** Without unknown addresses. */
+  'GET /accountStates': rows<LatestState>({
+    ...askedStates,
+    record: (state, ask) => {
+      const { account, code, data } = state;
+      const bocs = ask.text('include_boc') !== 'false';
+      ask.meet(account, state.row?.epoch);
+      return {
+        address: state.address,
+        account_state_hash: state.stateHash,
+        balance: String(state.balance),
+        extra_currencies: extraRecord(state.extra),
+        status: state.status,
+        frozen_hash: state.frozenHash,
+        last_transaction_hash: state.lastHash(),
+        last_transaction_lt: String(state.lastLt),
+        data_hash: hashOf(data),
+        code_hash: hashOf(code),
+        data_boc: bocs && data !== undefined && account.index % 11 !== 5 ? toBoc(data) : undefined,
+        code_boc: bocs && code !== undefined ? toBoc(code) : undefined,
+        contract_methods: account.role === 'system' || code === undefined ? null : [78748, 85143, 81467],
+        interfaces: ask.view.addresses.interfacesOf(account),
+      };
+    },
+  }),
+  'GET /walletStates': rows<LatestState>({
+    ...askedStates,
+    record: (state, ask) => {
+      const { extra, status } = state;
+      ask.meet(state.account, state.row?.epoch);
+      const kind = status === 'active' ? walletKind(state.account) : undefined;
+      return {
+        address: state.address,
+        is_wallet: kind !== undefined,
+        wallet_type: kind?.type,
+        seqno: kind && ask.view.latestStates.walletSeqno(state),
+        wallet_id: kind?.id,
+        balance: String(state.balance),
+        extra_currencies: extra.size === 0 ? undefined : extraRecord(extra),
+        is_signature_allowed: kind?.type === 'wallet v5 r1' ? true : undefined,
+        status,
+        code_hash: hashOf(state.code),
+        last_transaction_hash: state.lastHash(),
+        last_transaction_lt: String(state.lastLt),
+      };
+    },
+  }),
+  /** Equal balances in no order. */
+  'GET /topAccountsByBalance': rows<LatestState>({
+    rows: ({ view }) => view.latestStates.all(),
+    order: () => [[({ balance }) => balance, -1]],
+    record: ({ address, balance }) => ({ account: address, balance: String(balance) }),
+  }),
+  'GET /dns/records': rows<Domain>({
+    refuse: (ask) => {
+      const [wallet, domain] = [ask.has('wallet'), ask.has('domain')];
+      demand(wallet || domain, 'either wallet address or domain is required');
+      demand(!wallet || !domain, 'only one of wallet address or domain is allowed');
+    },
+    rows: ({ view }) =>
+      view.chain.registry.items.flatMap((item) => (item.domain === undefined ? [] : [{ item, name: item.domain }])),
+    where: { domain: ({ name }) => name, wallet: ({ item }) => targetOf(item)?.address },
+    order: () => [
+      [({ name }) => name.length, 1],
+      [({ name }) => name, 1],
+    ],
+    record: ({ item, name }, ask) => {
+      const { account } = item;
+      return {
+        nft_item_address: ask.meet(account),
+        nft_item_owner: ask.meetOrNull(account.owner),
+        domain: name,
+        dns_next_resolver: account.index % 3 === 0 ? ask.meet(account) : null,
+        dns_wallet: ask.meetOrNull(targetOf(item)),
+        dns_site_adnl: account.index % 4 === 0 ? account.codeHash : null,
+        dns_storage_bag_id: account.index % 5 === 0 ? account.codeHash : null,
+      };
+    },
+  }),
+  /** , with their orders by default. */
+  'GET /multisig/wallets': rows<QuietMultisig>({
+    refuse: (ask) => {
+      const isNamed = ask.has('address', 'wallet_address');
+      demand(isNamed, 'At least one of address or wallet_address should be specified');
+    },
+    rows: (ask) => directed(ask.view.chain.registry.multisigs, ask),
+    where: {
+      address: ({ account }) => account.address,
+      wallet_address: ({ signers, proposers }) => [...signers, ...proposers].map(({ address }) => address),
+    },
+    record: (one, ask) => ({
+      address: ask.meet(one.account),
+      next_order_seqno: one.seqno,
+      threshold: 2,
+      signers: one.signers.map((account) => ask.meet(account)),
+      proposers: one.proposers.map((account) => ask.meet(account)),
+      ...version(ask, one),
+      orders: ask.text('include_orders') === 'false' ? [] : ordersOf(one, ask),
+    }),
+  }),
+  'GET /multisig/orders': rows<QuietOrder>({
+    refuse: (ask) => {
+      const isNamed = ask.has('address', 'multisig_address');
+      demand(isNamed, 'At least one of address or multisig_address should be specified');
+    },
+    rows: (ask) =>
+      directed(
+        ask.view.chain.registry.multisigs.flatMap(({ orders }) => orders),
+        ask,
+      ),
+    where: { address: ({ account }) => account.address, multisig_address: ({ account }) => account.parent?.address },
+    record: orderRecord,
+  }),
+  /** By row id. */
+  'GET /vesting': rows<QuietVesting>({
+    refuse: (ask) => {
+      const [contract, wallet] = [ask.has('contract_address'), ask.has('wallet_address')];
+      demand(contract || wallet, 'at least one of contract_address or wallet_address is required');
+      demand(!contract || !wallet, 'only one of contract_address or wallet_address is allowed');
+    },
+    rows: ({ view }) => view.chain.registry.vestings,
+    where: {
+      contract_address: ({ account }) => account.address,
+      wallet_address: ({ sender, owner, whitelist }, ask) =>
+        [sender, owner, ...(ask.isOn('check_whitelist') ? whitelist : [])].map(({ address }) => address),
+    },
+    record: ({ account, sender, owner, whitelist }, ask) => ({
+      address: ask.meet(account),
+      start_time: VESTING_START,
+      total_duration: 10_000_000,
+      unlock_period: 100_000,
+      cliff_duration: 0,
+      sender_address: ask.meet(sender),
+      owner_address: ask.meet(owner),
+      total_amount: '100000000000000000000',
+      whitelist: whitelist.map((one) => ask.meet(one)),
+    }),
   }),
 };

@@ -6,45 +6,13 @@ import type { JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import type { LatestState } from './latest-states.ts';
-import type { By, Listing } from './list.ts';
+import { type By, rows } from './list.ts';
 import { hashOf } from './state-lists.ts';
 import type { View } from './view.ts';
 
 const SALE_KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
 const SALES_CREATED = 1_777_600_000;
 const MOST_SALES = 1000;
-
-/** `/jetton/masters`: by row id; in no order with `address`. */
-export const jettonMasters: Listing<LatestState> = {
-  rows: ({ view }) => view.latestStates.ofRole('jetton-master'),
-  where: {
-    address: ({ address }) => address,
-    admin_address: ({ account }, { view }) => adminOf(view, account)?.address,
-  },
-  order: (ask) => (ask.has('address') ? [] : [byId(ask)]),
-  record: (state, ask) => {
-    const { account } = state;
-    const admin = adminOf(ask.view, account);
-    return {
-      address: ask.meet(account),
-      total_supply: String(supplyOf(ask.view, account)),
-      mintable: admin !== undefined,
-      admin_address: ask.meetOrNull(admin),
-      jetton_content:
-        account.index % 5 === 3
-          ? {}
-          : {
-              decimals: decimalsOf(account),
-              name: `Jetton "${account.index}" é <&>`,
-              uri: `https://example.com/${account.index}.json`,
-            },
-      jetton_wallet_code_hash: ask.view.chain.epoch.cast.jettonWallets[0]?.codeHash ?? '',
-      code_hash: account.codeHash,
-      data_hash: hashOf(state.data) ?? '',
-      last_transaction_lt: String(state.lastLt),
-    };
-  },
-};
 
 /** Row ids follow the first sighting. */
 function byId({ view }: Ask): By<{ readonly account: Account }> {
@@ -73,68 +41,11 @@ interface WalletRow {
   readonly balance: bigint;
 }
 
-/** `/jetton/wallets`: by row id, or by what is asked for. */
-export const jettonWallets: Listing<WalletRow> = {
-  refuse: (ask) => {
-    const isOne = ask.list('jetton_address').length <= 1 || ask.list('owner_address').length === 1;
-    demand(isOne, 'exactly one owner_address is required for several jetton_address');
-  },
-  rows: ({ view }) =>
-    view.latestStates.ofRole('jetton-wallet').map((state) => {
-      const quiet = view.chain.registry.walletOf(state.account);
-      return { state, account: state.account, quiet, balance: balanceOf(view, state) };
-    }),
-  where: {
-    address: ({ state }) => state.address,
-    owner_address: ({ account }) => account.owner?.address,
-    jetton_address: ({ account }) => account.parent?.address,
-  },
-  keep:
-    (ask) =>
-    ({ balance, quiet }) =>
-      !ask.isOn('exclude_zero_balance') || balance !== 0n || quiet?.mintless !== undefined,
-  order: (ask) => {
-    if (ask.sort !== undefined) return [[({ balance }) => balance, ask.sort]];
-    if (ask.list('jetton_address').length === 1) return [byId(ask)];
-    if (ask.has('owner_address')) return [[({ account }) => account.owner?.address ?? '', 1], byId(ask)];
-    return ask.has('address') ? [[({ state }) => state.address, 1]] : [byId(ask)];
-  },
-  record: ({ state, account, quiet, balance }, ask) => ({
-    address: ask.meet(account),
-    balance: String(balance),
-    owner: account.owner === undefined ? '' : ask.meet(account.owner),
-    jetton: account.parent === undefined ? '' : ask.meet(account.parent),
-    last_transaction_lt: String(state.lastLt),
-    code_hash: hashOf(state.code) ?? null,
-    data_hash: hashOf(state.data) ?? null,
-    mintless_info:
-      quiet?.mintless === undefined
-        ? undefined
-        : {
-            amount: quiet.mintless,
-            start_from: 1_777_000_000,
-            expire_at: 1_877_000_000,
-            custom_payload_api_uri: ['https://example.com/claim'],
-          },
-  }),
-};
-
 /** Balance of a jetton wallet, as its get-method says. */
 export function balanceOf(view: View, state: LatestState): bigint {
   const quiet = view.chain.registry.walletOf(state.account);
   return quiet === undefined ? view.latestStates.jettonsOf(state) : BigInt(quiet.jettons);
 }
-
-/** `/nft/collections`: by row id; in no order with a filter. */
-export const nftCollections: Listing<LatestState> = {
-  rows: ({ view }) => view.latestStates.ofRole('nft-collection'),
-  where: {
-    collection_address: ({ address }) => address,
-    owner_address: ({ account }, { view }) => ownerOfCollection(view, account)?.address,
-  },
-  order: (ask) => (ask.has('collection_address', 'owner_address') ? [] : [byId(ask)]),
-  record: collection,
-};
 
 function ownerOfCollection(view: View, { index }: Account): Account | undefined {
   const { wallets } = view.chain.epoch.cast;
@@ -182,36 +93,6 @@ export function itemRows(view: View): readonly ItemRow[] {
   });
 }
 
-/** `/nft/items`: by row id, or by what is asked for. */
-export const nftItems: Listing<ItemRow> = {
-  refuse: (ask) => {
-    const [indexes, collections] = [ask.list('index'), ask.list('collection_address')];
-    const isNumbers = indexes.every((index) => /^\d+$/.test(index));
-    demand(isNumbers, 'index should contain only digits');
-    const isOne = collections.length <= 1 || ask.list('owner_address').length === 1;
-    demand(isOne, 'exactly one owner_address is required for several collection_address');
-    const isWithin = indexes.length === 0 || collections.length > 0;
-    demand(isWithin, 'index parameter is not allowed without the collection_address', 500);
-  },
-  rows: ({ view }) => itemRows(view),
-  where: {
-    address: ({ state }) => state.address,
-    collection_address: ({ account }) => account.parent?.address,
-    index: ({ index }) => index,
-    owner_address: ({ owner, realOwner }, ask) => (ask.isOn('include_on_sale') ? realOwner : owner)?.address,
-  },
-  order: (ask) => {
-    const byIndex: By<ItemRow> = [({ index }) => BigInt(index), 1];
-    if (ask.isOn('sort_by_last_transaction_lt')) return [[({ state }) => state.lastLt, -1]];
-    if (ask.list('collection_address').length === 1) return [byIndex];
-    if (ask.has('owner_address')) {
-      return [[({ owner }) => owner?.address ?? '', 1], [({ account }) => account.parent?.address ?? '', 1], byIndex];
-    }
-    return ask.has('address') ? [] : [byId(ask)];
-  },
-  record: itemRecord,
-};
-
 /** The record of an item, with its collection. */
 function itemRecord({ state, account, quiet, index, owner, realOwner }: ItemRow, ask: Ask): JsonRecord {
   const parent = ask.view.latestStates.find(account.parent?.address ?? '');
@@ -234,40 +115,6 @@ function itemRecord({ state, account, quiet, index, owner, realOwner }: ItemRow,
     real_owner: sale !== undefined && realOwner !== undefined ? ask.meet(realOwner) : undefined,
   };
 }
-
-/** `/nft/sales`: fixed sales, then auctions, then telemint. */
-export const nftSales: Listing<ItemRow> = {
-  refuse: (ask) => {
-    const count = new Set(ask.list('address')).size;
-    demand(count > 0, 'at least 1 address required');
-    demand(count <= MOST_SALES, 'maximum 1000 addresses allowed');
-  },
-  rows: ({ view }) => itemRows(view).filter(({ quiet }) => quiet?.saleKind !== undefined),
-  where: { address: ({ quiet }) => (quiet?.sale ?? quiet)?.account.address },
-  order: () => [[({ quiet }) => SALE_KINDS.indexOf(quiet?.saleKind ?? 'telemint'), 1]],
-  record: (row, ask) => {
-    const { view } = ask;
-    const { quiet, state } = row;
-    const kind = quiet?.saleKind ?? 'telemint';
-    const contract = view.latestStates.find((quiet?.sale ?? quiet)?.account.address ?? '');
-    const market = view.chain.epoch.cast.contracts[0];
-    const place = market === undefined ? undefined : ask.meet(market);
-    const item = itemRecord(row, ask);
-    return {
-      type: kind,
-      address: contract?.address ?? state.address,
-      nft_address: state.address,
-      nft_owner_address: row.realOwner === undefined ? undefined : ask.meet(row.realOwner),
-      marketplace_address: kind === 'telemint' ? undefined : place,
-      created_at: kind === 'telemint' ? undefined : SALES_CREATED,
-      last_transaction_lt: String(contract?.lastLt ?? state.lastLt),
-      code_hash: hashOf(contract?.code),
-      data_hash: hashOf(contract?.data),
-      details: saleDetails(kind, place, row),
-      nft_item: kind === 'telemint' ? { ...item, index: `name${state.account.index}` } : item,
-    };
-  },
-};
 
 function saleDetails(kind: (typeof SALE_KINDS)[number], place: string | undefined, row: ItemRow): JsonRecord {
   const bidder = row.realOwner?.address;
@@ -313,3 +160,153 @@ function saleDetails(kind: (typeof SALE_KINDS)[number], place: string | undefine
       };
   }
 }
+
+/** Latest states of token contracts. */
+export const tokenLists = {
+  /** By row id; in no order with `address`. */
+  'GET /jetton/masters': rows<LatestState>({
+    rows: ({ view }) => view.latestStates.ofRole('jetton-master'),
+    where: {
+      address: ({ address }) => address,
+      admin_address: ({ account }, { view }) => adminOf(view, account)?.address,
+    },
+    order: (ask) => (ask.has('address') ? [] : [byId(ask)]),
+    record: (state, ask) => {
+      const { account } = state;
+      const admin = adminOf(ask.view, account);
+      return {
+        address: ask.meet(account),
+        total_supply: String(supplyOf(ask.view, account)),
+        mintable: admin !== undefined,
+        admin_address: ask.meetOrNull(admin),
+        jetton_content:
+          account.index % 5 === 3
+            ? {}
+            : {
+                decimals: decimalsOf(account),
+                name: `Jetton "${account.index}" é <&>`,
+                uri: `https://example.com/${account.index}.json`,
+              },
+        jetton_wallet_code_hash: ask.view.chain.epoch.cast.jettonWallets[0]?.codeHash ?? '',
+        code_hash: account.codeHash,
+        data_hash: hashOf(state.data) ?? '',
+        last_transaction_lt: String(state.lastLt),
+      };
+    },
+  }),
+  /** By row id, or by what is asked for. */
+  'GET /jetton/wallets': rows<WalletRow>({
+    refuse: (ask) => {
+      const isOne = ask.list('jetton_address').length <= 1 || ask.list('owner_address').length === 1;
+      demand(isOne, 'exactly one owner_address is required for several jetton_address');
+    },
+    rows: ({ view }) =>
+      view.latestStates.ofRole('jetton-wallet').map((state) => {
+        const quiet = view.chain.registry.walletOf(state.account);
+        return { state, account: state.account, quiet, balance: balanceOf(view, state) };
+      }),
+    where: {
+      address: ({ state }) => state.address,
+      owner_address: ({ account }) => account.owner?.address,
+      jetton_address: ({ account }) => account.parent?.address,
+    },
+    keep: ({ balance, quiet }, ask) =>
+      !ask.isOn('exclude_zero_balance') || balance !== 0n || quiet?.mintless !== undefined,
+    order: (ask) => {
+      if (ask.sort !== undefined) return [[({ balance }) => balance, ask.sort]];
+      if (ask.list('jetton_address').length === 1) return [byId(ask)];
+      if (ask.has('owner_address')) return [[({ account }) => account.owner?.address ?? '', 1], byId(ask)];
+      return ask.has('address') ? [[({ state }) => state.address, 1]] : [byId(ask)];
+    },
+    record: ({ state, account, quiet, balance }, ask) => ({
+      address: ask.meet(account),
+      balance: String(balance),
+      owner: account.owner === undefined ? '' : ask.meet(account.owner),
+      jetton: account.parent === undefined ? '' : ask.meet(account.parent),
+      last_transaction_lt: String(state.lastLt),
+      code_hash: hashOf(state.code) ?? null,
+      data_hash: hashOf(state.data) ?? null,
+      mintless_info:
+        quiet?.mintless === undefined
+          ? undefined
+          : {
+              amount: quiet.mintless,
+              start_from: 1_777_000_000,
+              expire_at: 1_877_000_000,
+              custom_payload_api_uri: ['https://example.com/claim'],
+            },
+    }),
+  }),
+  /** By row id; in no order with a filter. */
+  'GET /nft/collections': rows<LatestState>({
+    rows: ({ view }) => view.latestStates.ofRole('nft-collection'),
+    where: {
+      collection_address: ({ address }) => address,
+      owner_address: ({ account }, { view }) => ownerOfCollection(view, account)?.address,
+    },
+    order: (ask) => (ask.has('collection_address', 'owner_address') ? [] : [byId(ask)]),
+    record: collection,
+  }),
+  /** By row id, or by what is asked for. */
+  'GET /nft/items': rows<ItemRow>({
+    refuse: (ask) => {
+      const [indexes, collections] = [ask.list('index'), ask.list('collection_address')];
+      const isNumbers = indexes.every((index) => /^\d+$/.test(index));
+      demand(isNumbers, 'index should contain only digits');
+      const isOne = collections.length <= 1 || ask.list('owner_address').length === 1;
+      demand(isOne, 'exactly one owner_address is required for several collection_address');
+      const isWithin = indexes.length === 0 || collections.length > 0;
+      demand(isWithin, 'index parameter is not allowed without the collection_address', 500);
+    },
+    rows: ({ view }) => itemRows(view),
+    where: {
+      address: ({ state }) => state.address,
+      collection_address: ({ account }) => account.parent?.address,
+      index: ({ index }) => index,
+      owner_address: ({ owner, realOwner }, ask) => (ask.isOn('include_on_sale') ? realOwner : owner)?.address,
+    },
+    order: (ask) => {
+      const byIndex: By<ItemRow> = [({ index }) => BigInt(index), 1];
+      if (ask.isOn('sort_by_last_transaction_lt')) return [[({ state }) => state.lastLt, -1]];
+      if (ask.list('collection_address').length === 1) return [byIndex];
+      if (ask.has('owner_address')) {
+        return [[({ owner }) => owner?.address ?? '', 1], [({ account }) => account.parent?.address ?? '', 1], byIndex];
+      }
+      return ask.has('address') ? [] : [byId(ask)];
+    },
+    record: itemRecord,
+  }),
+  /** Fixed sales, then auctions, then telemint. */
+  'GET /nft/sales': rows<ItemRow>({
+    refuse: (ask) => {
+      const count = new Set(ask.list('address')).size;
+      demand(count > 0, 'at least 1 address required');
+      demand(count <= MOST_SALES, 'maximum 1000 addresses allowed');
+    },
+    rows: ({ view }) => itemRows(view).filter(({ quiet }) => quiet?.saleKind !== undefined),
+    where: { address: ({ quiet }) => (quiet?.sale ?? quiet)?.account.address },
+    order: () => [[({ quiet }) => SALE_KINDS.indexOf(quiet?.saleKind ?? 'telemint'), 1]],
+    record: (row, ask) => {
+      const { view } = ask;
+      const { quiet, state } = row;
+      const kind = quiet?.saleKind ?? 'telemint';
+      const contract = view.latestStates.find((quiet?.sale ?? quiet)?.account.address ?? '');
+      const market = view.chain.epoch.cast.contracts[0];
+      const place = market === undefined ? undefined : ask.meet(market);
+      const item = itemRecord(row, ask);
+      return {
+        type: kind,
+        address: contract?.address ?? state.address,
+        nft_address: state.address,
+        nft_owner_address: row.realOwner === undefined ? undefined : ask.meet(row.realOwner),
+        marketplace_address: kind === 'telemint' ? undefined : place,
+        created_at: kind === 'telemint' ? undefined : SALES_CREATED,
+        last_transaction_lt: String(contract?.lastLt ?? state.lastLt),
+        code_hash: hashOf(contract?.code),
+        data_hash: hashOf(contract?.data),
+        details: saleDetails(kind, place, row),
+        nft_item: kind === 'telemint' ? { ...item, index: `name${state.account.index}` } : item,
+      };
+    },
+  }),
+};
