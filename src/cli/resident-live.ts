@@ -146,7 +146,6 @@ class Operations {
 
   readonly open = (status: FollowStatus): void => {
     this.#health.open(status);
-    this.#metrics?.open(status);
     const describe = (): string => {
       const { block, seconds } = status.read();
       return block === undefined ? 'nothing is proven yet' : `block ${block}, lag ${seconds} s`;

@@ -47,22 +47,22 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const second = options.witness === undefined ? undefined : witnessOf(options.witness, network);
   const readKey = () => (network.kind === 'sandbox' ? undefined : readApiKey(env));
   const apiKey = readKey();
-  const { openSource } = await import('./source.ts');
+  const { Source } = await import('./source.ts');
   const sandbox = network.kind === 'sandbox' ? await startLocalSandbox() : undefined;
   try {
     const { priority = 'backfill', names = false, budget, witness: _, ...others } = options;
     const budgetAddress = readBudgetAddress(budget, env);
     const given = { ...others, network, baseUrl: sandbox?.url, priority, names, env, budgetAddress };
-    let source = openSource({ ...given, apiKey });
+    let source = new Source({ ...given, apiKey });
     const { effects, signal } = options;
-    const witness = second && openSource({ ...WITNESS, network: second, names, env, effects, signal });
+    const witness = second && new Source({ ...WITNESS, network: second, names, env, effects, signal });
     return {
       network: network.name,
       get source() {
         return source;
       },
       renew: async () => {
-        const next = openSource({ ...given, apiKey: readKey(), before: source.counts });
+        const next = new Source({ ...given, apiKey: readKey(), before: source.counts });
         await source.close();
         source = next;
       },

@@ -91,34 +91,7 @@ export function addRequests(a: SourceCounts, { requests = 0, retries = 0, byOutc
 }
 
 /** A TON Index v3 API, with rate limit and retries. */
-export interface Source {
-  /**
-   * Sends a request, with retries. `accept` runs inside the retry loop, so its retryable errors (a body that is not JSON, an
-   * incomplete list) are retried, too.
-   *
-   * @throws {SourceError} without a usable response. Errors of `accept` and reasons of signals are passed on.
-   */
-  fetch<T>(request: SourceRequest, accept: (answer: Answer) => T | Promise<T>, options?: FetchOptions): Promise<T>;
-  /** Current maximum of requests per second; undefined for no limit. */
-  readonly rps: number | undefined;
-  /** Requests so far. */
-  readonly counts: SourceCounts;
-  /** True if a server other than those of mainnet and testnet said that its hashes are not those of cells. */
-  readonly hasMadeUpHashes: boolean;
-  /** Aborts pending requests and closes all connections. */
-  close(): Promise<void>;
-}
-
-/**
- * Opens a source; sends no request yet.
- *
- * @throws {UsageError} for an option out of range, or an invalid proxy or certificate setting
- */
-export function openSource(options: SourceOptions): Source {
-  return new HttpSource(options);
-}
-
-class HttpSource implements Source {
+export class Source {
   readonly #options: SourceOptions;
   readonly #key: Secret | undefined;
   readonly #attempts: number;
@@ -131,6 +104,7 @@ class HttpSource implements Source {
   #counts: SourceCounts;
   #hasAnswered = false;
 
+  /** Sends no request yet. @throws {UsageError} for an option out of range, or an invalid proxy or certificate setting */
   constructor(options: SourceOptions) {
     const { network, effects, rps, priority, budgetAddress, command, env = process.env } = options;
     const baseUrl = options.baseUrl ?? network.baseUrl;
@@ -153,19 +127,28 @@ class HttpSource implements Source {
     this.#counts = options.before ?? { requests: 0, retries: 0, byOutcome: {} };
   }
 
+  /** Current maximum of requests per second; undefined for no limit. */
   get rps(): number | undefined {
     return this.#limiter.rps === Number.POSITIVE_INFINITY ? undefined : this.#limiter.rps;
   }
 
+  /** True if a server other than those of mainnet and testnet said that its hashes are not those of cells. */
   get hasMadeUpHashes(): boolean {
     const { kind } = this.#options.network;
     return (kind === 'sandbox' || kind === 'address') && this.#exchange.hasMadeUpHashes;
   }
 
+  /** Requests so far. */
   get counts(): SourceCounts {
     return this.#counts;
   }
 
+  /**
+   * Sends a request, with retries. `accept` runs inside the retry loop, so its retryable errors (a body that is not JSON, an
+   * incomplete list) are retried, too.
+   *
+   * @throws {SourceError} without a usable response. Errors of `accept` and reasons of signals are passed on.
+   */
   async fetch<T>(
     request: SourceRequest,
     accept: (answer: Answer) => T | Promise<T>,
@@ -196,6 +179,7 @@ class HttpSource implements Source {
     }
   }
 
+  /** Aborts pending requests and closes all connections. */
   async close(): Promise<void> {
     this.#life.abort(new SourceError('source: closed', { code: 'closed' }));
     this.#life.release();

@@ -2,8 +2,9 @@ import { realEffects } from '../core/effects.ts';
 import type { Environment } from '../core/environment.ts';
 import type { Network } from '../http/network.ts';
 import type { Secret } from '../http/secret.ts';
-import { type RedisAddress, readBudgetAddress } from '../redis/redis-address.ts';
-import { freshLimit, type Limit } from './limit.ts';
+import { readBudgetAddress } from '../redis/redis-address.ts';
+import { freshLimit } from './limit.ts';
+import { openSharedPlace, type SharedPlaceOptions } from './limiter.ts';
 import { aliveHolders, rateAt } from './policy.ts';
 import type { Priority } from './priority.ts';
 
@@ -56,13 +57,22 @@ export interface BudgetStatusOptions {
  */
 export async function budgetStatus(options: BudgetStatusOptions): Promise<BudgetStatus> {
   const { network, apiKey: key, budget, env = process.env } = options;
-  const address = readBudgetAddress(budget, env);
-  const { limit, now } = await readLimit({ network, key, env, address });
+  const budgetAddress = readBudgetAddress(budget, env);
+  const { limit, now } = await readLimit(network, { key, env, budgetAddress });
   const alive = aliveHolders(limit, now);
   const isAuto = alive.some(({ rps }) => rps === 'auto');
   const rate = rateAt(limit, now);
   const shown = alive.map(({ pid, host, command, priority, rps = 'auto', share, usedLastMinute, waiting }) => ({
-    ...{ pid, host: address === undefined ? undefined : host, command, priority, rps, share, usedLastMinute, waiting },
+    ...{
+      pid,
+      host: budgetAddress === undefined ? undefined : host,
+      command,
+      priority,
+      rps,
+      share,
+      usedLastMinute,
+      waiting,
+    },
   }));
   return {
     network: network.name,
@@ -76,23 +86,15 @@ export async function budgetStatus(options: BudgetStatusOptions): Promise<Budget
   };
 }
 
-interface Kept {
-  readonly network: Network;
-  readonly key: Secret | undefined;
-  readonly env: Environment;
-  readonly address: RedisAddress | undefined;
-}
-
-async function readLimit({
-  network,
-  address,
-  ...others
-}: Kept): Promise<{ readonly limit: Limit; readonly now: number }> {
+async function readLimit(network: Network, options: Omit<SharedPlaceOptions, 'baseUrl' | 'effects'>) {
   const { baseUrl } = network;
   if (baseUrl === undefined) return { limit: freshLimit(network.name), now: 0 };
-  if (address === undefined) return (await import('./file-place.ts')).readFileLimit({ ...others, baseUrl });
-  const { readRedisLimit } = await import('./redis-place.ts');
-  return readRedisLimit({ ...others, address, baseUrl, effects: realEffects });
+  const place = await openSharedPlace({ ...options, baseUrl, effects: realEffects });
+  try {
+    return { limit: await place.read(), now: place.now() };
+  } finally {
+    place.close();
+  }
 }
 
 /** The status as text. */

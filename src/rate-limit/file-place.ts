@@ -48,6 +48,7 @@ export function openFilePlace(options: FilePlaceOptions): Place {
   return {
     isShared: true,
     now: machineClock,
+    read: async () => usable(() => readLatest(folder, known).limit),
     change: async (change) => {
       for (;;) {
         const done = usable(() => {
@@ -61,12 +62,6 @@ export function openFilePlace(options: FilePlaceOptions): Place {
     },
     close: () => undefined,
   };
-}
-
-/** The limit as it is now, on the clock of this machine. @throws {SourceError} `no-state` */
-export function readFileLimit(options: FilePlaceOptions): { readonly limit: Limit; readonly now: number } {
-  const { limit } = usable(() => readLatest(openFolder(options), { number: 0, limit: freshLimit(options.baseUrl) }));
-  return { limit, now: machineClock() };
 }
 
 /** Milliseconds since the machine started, the same for all processes. */

@@ -24,55 +24,50 @@ export interface Permit {
   readonly startedAt: number;
 }
 
-/** Decides when requests may start. All sources of a network share one. */
-export interface RateLimiter {
-  /** Waits for a permit; rejects with the signal's reason when aborted. */
-  take(signal: AbortSignal): Promise<Permit>;
-  /** The source answered 429; `holdMs` is the pause that it asked for. */
-  slow(permit: Permit, holdMs: number | undefined): void;
-  /** Current requests per second; Infinity without a limit. */
-  readonly rps: number;
-  /** No permit may be taken afterwards. */
-  close(): Promise<void>;
-}
-
 /** A given rate, `auto` to find it, or undefined for no limit. */
 export type Rps = number | 'auto' | undefined;
 
-export interface SourceLimiterOptions {
-  readonly network: Network;
+export interface SharedPlaceOptions {
   readonly baseUrl: string;
   readonly key: Secret | undefined;
-  readonly rps: Rps;
-  /** Priority among the processes that share the limit; undefined for a limiter that is not shared. */
-  readonly priority: Priority | undefined;
   /** Shares the limit with other machines through this Redis server, instead of with processes of this machine. */
   readonly budgetAddress?: RedisAddress | undefined;
-  /** What tonlake is doing, for `status --budget`. Default `tonlake`. */
-  readonly command?: string | undefined;
   readonly env: Environment;
   readonly effects: Effects;
   /** Called when a Redis server is away. Default: a process warning. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
+export interface SourceLimiterOptions extends SharedPlaceOptions {
+  readonly network: Network;
+  readonly rps: Rps;
+  /** Priority among the processes that share the limit; undefined for a limiter that is not shared. */
+  readonly priority: Priority | undefined;
+  /** What tonlake is doing, for `status --budget`. Default `tonlake`. */
+  readonly command?: string | undefined;
+}
+
 /** The default limiter of a source. Without a limit nothing is shared or opened. */
 export function openSourceLimiter(options: SourceLimiterOptions): RateLimiter {
-  const { network, priority, effects, budgetAddress, key } = options;
+  const { network, priority, effects, key } = options;
   const rps = resolveRps(options.rps, network.defaultRps, key !== undefined);
   if (rps === undefined || priority === undefined || network.kind === 'sandbox') return openLimiter(rps, effects);
-  const openPlace = async (): Promise<Place> =>
-    budgetAddress === undefined
-      ? (await import('./file-place.ts')).openFilePlace(options)
-      : (await import('./redis-place.ts')).openRedisPlace({ ...options, address: budgetAddress });
   const command = options.command ?? 'tonlake';
-  return new Limiter({ rps, priority, effects, openPlace, command: key?.redact(command) ?? command });
+  const openPlace = (): Promise<Place> => openSharedPlace(options);
+  return new RateLimiter({ rps, priority, effects, openPlace, command: key?.redact(command) ?? command });
+}
+
+/** Where the limit of a network and key is kept: on this machine, or in Redis. @throws {SourceError} if it cannot be used */
+export async function openSharedPlace(options: SharedPlaceOptions): Promise<Place> {
+  const { budgetAddress: address } = options;
+  if (address === undefined) return (await import('./file-place.ts')).openFilePlace(options);
+  return (await import('./redis-place.ts')).openRedisPlace({ ...options, address });
 }
 
 /** A limiter for this process only: first come, first served. */
 export function openLimiter(rps: Rps, effects: Effects): RateLimiter {
   const openPlace = async (): Promise<Place> => memoryPlace(effects);
-  return new Limiter({ rps, priority: 'backfill', effects, openPlace, command: 'tonlake' });
+  return new RateLimiter({ rps, priority: 'backfill', effects, openPlace, command: 'tonlake' });
 }
 
 interface LimiterOptions {
@@ -89,8 +84,11 @@ interface Waiter {
   readonly fail: (reason: unknown) => void;
 }
 
-/** Takes starts from the limit, a few at a time, and lets waiting requests go when these are due. */
-class Limiter implements RateLimiter {
+/**
+ * Decides when requests may start; all sources of a network share one limit. Takes starts from it, a few at a time, and lets waiting
+ * requests go when these are due.
+ */
+export class RateLimiter {
   readonly #options: LimiterOptions;
   readonly #id: string;
   readonly #waiters = new Set<Waiter>();
@@ -112,11 +110,13 @@ class Limiter implements RateLimiter {
     this.#id = options.effects.freshId();
   }
 
+  /** Current requests per second; Infinity without a limit. */
   get rps(): number {
     const { rps = Number.POSITIVE_INFINITY } = this.#options;
     return this.#rps ?? (rps === 'auto' ? 1 : rps);
   }
 
+  /** Waits for a permit; rejects with the signal's reason when aborted. */
   take(signal: AbortSignal): Promise<Permit> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -144,6 +144,7 @@ class Limiter implements RateLimiter {
     });
   }
 
+  /** The source answered 429; `holdMs` is the pause that it asked for. */
   slow({ startedAt }: Permit, holdMs: number | undefined): void {
     const wall = this.#options.effects.now();
     this.#starts = [];
@@ -151,6 +152,7 @@ class Limiter implements RateLimiter {
     this.#change((limit, now) => [slow(limit, now, { startedAt, holdMs, wall }), undefined]).catch(() => undefined);
   }
 
+  /** No permit may be taken afterwards. */
   async close(): Promise<void> {
     clearInterval(this.#touch);
     const place = this.#place;

@@ -9,6 +9,8 @@ export interface Place {
   readonly isShared: boolean;
   /** Time on the clock of the limit, in milliseconds. */
   now(): number;
+  /** The limit as it is now. */
+  read(): Promise<Limit>;
   /** Replaces the limit. `change` runs again if another process was faster; its last result counts. */
   change<T>(change: Change<T>): Promise<T>;
   close(): void;
@@ -20,6 +22,7 @@ export function memoryPlace(effects: Effects): Place {
   return {
     isShared: false,
     now: effects.monotonic,
+    read: async () => limit,
     change: async (change) => {
       const [next, result] = change(limit, effects.monotonic());
       limit = next;

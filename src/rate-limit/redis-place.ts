@@ -45,18 +45,6 @@ export async function openRedisPlace(options: RedisPlaceOptions): Promise<Place>
   return place;
 }
 
-/** The limit as it is now, on the clock of the server. @throws {SourceError} if it cannot be used */
-export async function readRedisLimit(
-  options: RedisPlaceOptions,
-): Promise<{ readonly limit: Limit; readonly now: number }> {
-  const place = new RedisPlace(options);
-  try {
-    return { limit: await place.read(), now: place.now() };
-  } finally {
-    place.close();
-  }
-}
-
 class RedisPlace implements Place {
   readonly isShared = true;
   readonly #options: RedisPlaceOptions;

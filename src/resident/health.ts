@@ -63,6 +63,11 @@ export class Health {
     this.#status = status;
   }
 
+  /** Of the head; undefined before it is followed. */
+  get figures(): FollowFigures | undefined {
+    return this.#status?.read();
+  }
+
   readonly see = (event: ResidentEvent): void => {
     if (event.event === 'waiting') this.#waiting = event.message;
     else if (event.event === 'resumed') this.#waiting = undefined;
@@ -89,7 +94,7 @@ export class Health {
   }
 
   read(): HealthState {
-    const figures = this.#status?.read();
+    const { figures } = this;
     return { status: this.#judge(figures), ...this.#readHead(figures), jobs: [...this.#jobs.values()] };
   }
 

@@ -1,21 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { UsageError, usage } from '../core/errors.ts';
+import type { Health } from './health.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Address of the metrics server. */
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
-}
-
-/** What `/metrics` answers. */
-export interface ServedMetrics {
-  readonly contentType: string;
-  text(): Promise<string>;
-}
-
-/** What `/healthz` answers: 200 if the status is `ok`, otherwise 503. */
-export interface ServedHealth {
-  read(): { readonly status: string };
 }
 
 /** A running server. */
@@ -48,12 +39,8 @@ export function parseMetricsAddress(text: string, isPublic = false): MetricsAddr
   });
 }
 
-/** Serves `/metrics` and `/healthz`. @throws {UsageError} `port-taken` */
-export async function serveMetrics(
-  address: MetricsAddress,
-  metrics: ServedMetrics,
-  health: ServedHealth,
-): Promise<MetricsServer> {
+/** Serves `/metrics` and `/healthz`: 200 if the status is `ok`, otherwise 503. @throws {UsageError} `port-taken` */
+export async function serveMetrics(address: MetricsAddress, metrics: Metrics, health: Health): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').replace(/\?.*$/, '');
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', 'GET only\n');

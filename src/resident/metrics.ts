@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { FollowFigures, FollowStatus } from '../follow/follow-status.ts';
+import type { FollowFigures } from '../follow/follow-status.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
 import type { Health } from './health.ts';
 import type { ResidentEvent } from './resident.ts';
@@ -34,10 +34,11 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #head: ReturnType<typeof headMetrics> | undefined;
   readonly #jobs: ReturnType<typeof jobMetrics> | undefined;
-  #status: FollowStatus | undefined;
+  readonly #health: Health;
 
   /** @param shows what the process does: it follows the head, or runs jobs */
   constructor(health: Health, shows: { readonly head: boolean; readonly jobs: readonly string[] }) {
+    this.#health = health;
     collectDefaultMetrics({ register: this.#registry });
     if (shows.head) this.#head = headMetrics(this.#registry);
     if (shows.jobs.length > 0) this.#jobs = jobMetrics(this.#registry, health);
@@ -46,11 +47,6 @@ export class Metrics {
 
   get contentType(): string {
     return this.#registry.contentType;
-  }
-
-  /** Gives the gauges of the head their figures; before, there are none. */
-  open(status: FollowStatus): void {
-    this.#status = status;
   }
 
   /** Restores the last success of a job from an earlier process. */
@@ -64,7 +60,7 @@ export class Metrics {
   };
 
   text(): Promise<string> {
-    const figures = this.#status?.read();
+    const { figures } = this.#health;
     if (figures !== undefined) this.#head?.read(figures);
     this.#jobs?.read();
     return this.#registry.metrics();

@@ -68,9 +68,10 @@ test('health is bad above the bound of the lag, before anything is proven, and w
 
 test('metrics show the figures as they are when somebody asks', async () => {
   const { Metrics } = await import('../../src/resident/metrics.ts');
-  const metrics = new Metrics(new Health(realEffects, 5_000), { head: true, jobs: [] });
+  const health = new Health(realEffects, 5_000);
+  const metrics = new Metrics(health, { head: true, jobs: [] });
   let figures = FIGURES;
-  metrics.open({ network: 'testnet', read: () => figures });
+  health.open({ network: 'testnet', read: () => figures });
   metrics.see({ event: 'span', pipeline: 'blocks', from: 1, to: 2, rows: {} });
   metrics.see({ event: 'merge-failed', message: 'damaged' });
   metrics.see({ event: 'mart-failed', mart: 'accounts', message: 'no such column' });

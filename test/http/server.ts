@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { resolveNetwork } from '../../src/http/network.ts';
 import type { SourceRequest } from '../../src/http/request.ts';
-import { openSource, type Source, type SourceOptions } from '../../src/http/source.ts';
+import { Source, type SourceOptions } from '../../src/http/source.ts';
 import { fakeClock } from '../rate-limit/clock.ts';
 
 export interface LocalServer {
@@ -67,7 +67,7 @@ export function html(status: number, text: string): Step {
 
 /** A source for an address, on a fake clock unless told otherwise, closed when the test ends. */
 export function open(baseUrl: string, options: Partial<SourceOptions> = {}): Source {
-  const source = openSource({ network: resolveNetwork(baseUrl), effects: fakeClock(), env: {}, ...options });
+  const source = new Source({ network: resolveNetwork(baseUrl), effects: fakeClock(), env: {}, ...options });
   onTestFinished(() => source.close());
   return source;
 }

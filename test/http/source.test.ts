@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { formatError, SourceError } from '../../src/core/errors.ts';
 import { Secret } from '../../src/http/secret.ts';
-import { openSource } from '../../src/http/source.ts';
+import { Source } from '../../src/http/source.ts';
 import { fakeClock, stoppedClock } from '../rate-limit/clock.ts';
 import { BLOCKS, fetchText, json, open, rejection, type Step, serve, serveSteps } from './server.ts';
 
@@ -197,7 +197,7 @@ test('options out of range are usage errors', () => {
   const network = { name: 'sandbox', kind: 'sandbox', baseUrl: undefined, defaultRps: undefined } as const;
   const effects = fakeClock();
   const baseUrl = 'http://127.0.0.1:1';
-  expect(() => openSource({ network, effects })).toThrow(/expected a base URL for sandbox/);
-  expect(() => openSource({ network, baseUrl, effects, rps: 0 })).toThrow(/a rate above 0/);
-  expect(() => openSource({ network, baseUrl, effects, concurrency: 0 })).toThrow(/concurrency of at least 1, got 0/);
+  expect(() => new Source({ network, effects })).toThrow(/expected a base URL for sandbox/);
+  expect(() => new Source({ network, baseUrl, effects, rps: 0 })).toThrow(/a rate above 0/);
+  expect(() => new Source({ network, baseUrl, effects, concurrency: 0 })).toThrow(/concurrency of at least 1, got 0/);
 });
