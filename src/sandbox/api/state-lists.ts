@@ -1,5 +1,5 @@
 import { hasDomain, walletKind } from '../chain/accounts.ts';
-import { type Cell, toBoc } from '../chain/cell.ts';
+import { toBoc } from '../chain/cell.ts';
 import type { Extra } from '../chain/model.ts';
 import type { Quiet, QuietItem, QuietMultisig, QuietOrder, QuietVesting } from '../chain/registry.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
@@ -15,16 +15,12 @@ const VESTING_START = 1_777_600_000;
 const askedStates: Pick<Listing<LatestState>, 'refuse' | 'rows' | 'where' | 'order'> = {
   refuse: (ask) => demand(ask.has('address'), 'address of account is required'),
   rows: ({ view, list }) => [...new Set(list('address'))].flatMap((address) => view.latestStates.find(address) ?? []),
-  where: { code_hash: ({ code }) => hashOf(code) },
+  where: { code_hash: ({ code }) => code?.hash },
   order: () => [],
 };
 
 function extraRecord(extra: Extra): JsonRecord {
   return Object.fromEntries([...extra.keys()].sort().map((key) => [key, String(extra.get(key))]));
-}
-
-export function hashOf(cell: Cell | undefined): string | undefined {
-  return cell?.hash.toString('base64');
 }
 
 /** A domain and the item that owns it. */
@@ -83,7 +79,7 @@ function orderAction(order: QuietOrder, ask: Ask): JsonRecord {
 
 function version({ view }: Ask, { account, lastLt }: Quiet): JsonRecord {
   const state = view.latestStates.find(account.address ?? '');
-  return { last_transaction_lt: String(lastLt), code_hash: account.codeHash, data_hash: hashOf(state?.data) ?? null };
+  return { last_transaction_lt: String(lastLt), code_hash: account.codeHash, data_hash: state?.data?.hash ?? null };
 }
 
 /** Latest states of accounts, and contracts of services. */
@@ -104,8 +100,8 @@ export const stateLists = {
         frozen_hash: state.frozenHash,
         last_transaction_hash: state.lastHash(),
         last_transaction_lt: String(state.lastLt),
-        data_hash: hashOf(data),
-        code_hash: hashOf(code),
+        data_hash: data?.hash,
+        code_hash: code?.hash,
         data_boc: bocs && data !== undefined && account.index % 11 !== 5 ? toBoc(data) : undefined,
         code_boc: bocs && code !== undefined ? toBoc(code) : undefined,
         contract_methods: account.role === 'system' || code === undefined ? null : [78748, 85143, 81467],
@@ -129,7 +125,7 @@ export const stateLists = {
         extra_currencies: extra.size === 0 ? undefined : extraRecord(extra),
         is_signature_allowed: kind?.type === 'wallet v5 r1' ? true : undefined,
         status,
-        code_hash: hashOf(state.code),
+        code_hash: state.code?.hash,
         last_transaction_hash: state.lastHash(),
         last_transaction_lt: String(state.lastLt),
       };

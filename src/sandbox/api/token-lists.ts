@@ -7,7 +7,6 @@ import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import type { LatestState } from './latest-states.ts';
 import { type By, rows } from './list.ts';
-import { hashOf } from './state-lists.ts';
 import type { View } from './view.ts';
 
 const SALE_KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
@@ -60,7 +59,7 @@ function collection(state: LatestState, ask: Ask): JsonRecord {
     last_transaction_lt: String(state.lastLt),
     next_item_index: nextIndexOf(ask.view, account),
     collection_content: { uri: `https://example.com/c${account.index}` },
-    data_hash: hashOf(state.data) ?? '',
+    data_hash: state.data?.hash ?? '',
     code_hash: account.codeHash,
   };
 }
@@ -107,7 +106,7 @@ function itemRecord({ state, account, quiet, index, owner, realOwner }: ItemRow,
     content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
     last_transaction_lt: String(state.lastLt),
     code_hash: account.codeHash,
-    data_hash: hashOf(state.data) ?? '',
+    data_hash: state.data?.hash ?? '',
     collection: parent === undefined ? null : collection(parent, ask),
     on_sale: sale !== undefined,
     sale_contract_address: sale !== undefined && !auction ? ask.meet(sale) : undefined,
@@ -189,7 +188,7 @@ export const tokenLists = {
               },
         jetton_wallet_code_hash: ask.view.chain.epoch.cast.jettonWallets[0]?.codeHash ?? '',
         code_hash: account.codeHash,
-        data_hash: hashOf(state.data) ?? '',
+        data_hash: state.data?.hash ?? '',
         last_transaction_lt: String(state.lastLt),
       };
     },
@@ -224,8 +223,8 @@ export const tokenLists = {
       owner: account.owner === undefined ? '' : ask.meet(account.owner),
       jetton: account.parent === undefined ? '' : ask.meet(account.parent),
       last_transaction_lt: String(state.lastLt),
-      code_hash: hashOf(state.code) ?? null,
-      data_hash: hashOf(state.data) ?? null,
+      code_hash: state.code?.hash ?? null,
+      data_hash: state.data?.hash ?? null,
       mintless_info:
         quiet?.mintless === undefined
           ? undefined
@@ -302,8 +301,8 @@ export const tokenLists = {
         marketplace_address: kind === 'telemint' ? undefined : place,
         created_at: kind === 'telemint' ? undefined : SALES_CREATED,
         last_transaction_lt: String(contract?.lastLt ?? state.lastLt),
-        code_hash: hashOf(contract?.code),
-        data_hash: hashOf(contract?.data),
+        code_hash: contract?.code?.hash,
+        data_hash: contract?.data?.hash,
         details: saleDetails(kind, place, row),
         nft_item: kind === 'telemint' ? { ...item, index: `name${state.account.index}` } : item,
       };

@@ -80,7 +80,7 @@ export class AccountBook {
       idHead: hex.slice(0, 2),
       idTail: hex.slice(26),
       code,
-      codeHash: code.hash.toString('base64'),
+      codeHash: code.hash,
       owner: options.owner,
       parent: options.parent,
     };

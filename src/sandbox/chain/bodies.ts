@@ -74,7 +74,7 @@ export class Body {
 
   /** Cell hash, base64. */
   get hash(): string {
-    return this.cell.hash.toString('base64');
+    return this.cell.hash;
   }
 
   /** Bag of cells, base64. */
@@ -225,11 +225,11 @@ export function commentBody(comment: string): Body {
 /** A message that a wallet signs, another in each epoch: a wallet accepts each only once. */
 export function signedBody(rng: Rng): Body {
   if (rng.chance(0.5)) {
-    const [own, inner] = [rng.bytes(100), rng.bytes(70)];
+    const [own, inner] = [rng.bytes(100), byteCell(rng.bytes(70))];
     const signed = (epoch: number): Cell => {
       const bytes = Buffer.from(own);
       bytes.writeInt32BE(epoch, SEQNO_AT);
-      return build().raw(bytes).ref(byteCell(inner)).end();
+      return build().raw(bytes).ref(inner).end();
     };
     return new RepeatedBody((epoch) => opaqueBody(() => signed(epoch)));
   }

@@ -35,15 +35,13 @@ interface Places {
   /** Unix seconds. */
   timeOf(key: TransactionKey): number;
   transactionHash(key: TransactionKey): string;
-  statesOf(key: TransactionKey): readonly [before: Buffer, after: Buffer];
+  stateHash(key: TransactionKey, side: 'before' | 'after'): string;
 }
 
 /** The hashes of one epoch of a template, by id, each made when it is asked for. */
 interface Made {
   readonly transactions: CellRef[];
   readonly messages: CellRef[];
-  /** Transactions and messages as text. */
-  readonly texts: Readonly<Record<'transaction' | 'message', string[]>>;
 }
 
 const STATUS: Readonly<Record<Status, number>> = { uninit: 0, frozen: 1, active: 2, nonexist: 3 };
@@ -65,7 +63,7 @@ export class CellHashes {
   readonly #chain: Places;
   /** By epoch, from the one before the first: transactions of the first receive its messages. */
   readonly #made = new Map<Template, Made[]>();
-  /** What each hash belongs to that was asked for as text. */
+  /** What each hash belongs to that was made. */
   readonly #found = new Map<string, Found>();
   /** Epochs of which all hashes were made. */
   readonly #complete = new Map<Template, number>();
@@ -79,22 +77,11 @@ export class CellHashes {
 
   /** The hash of a transaction of an epoch that is not before the first. */
   transaction(key: TransactionKey): string {
-    const { template, transaction, epoch } = key;
-    const texts = this.#epoch(template, epoch).texts.transaction;
-    texts[transaction.id] ??= this.#text(this.#transaction(key), {
-      template,
-      kind: 'transaction',
-      id: transaction.id,
-      epoch,
-    });
-    return texts[transaction.id] as string;
+    return this.#transaction(key).hash;
   }
 
   message(key: MessageKey): string {
-    const { template, message, epoch } = key;
-    const texts = this.#epoch(template, epoch).texts.message;
-    texts[message.id] ??= this.#text(this.#message(key), { template, kind: 'message', id: message.id, epoch });
-    return texts[message.id] as string;
+    return this.#message(key).hash;
   }
 
   /** The hash of an external message without what relays can change. */
@@ -102,16 +89,11 @@ export class CellHashes {
     const { destination, body, id } = message;
     const cell = this.#address(new CellBuilder<CellRef>().uint(0b1000, 4), destination, epoch).variable(0);
     const digest = cell.bit(false).bit(true).ref(body.in(epoch).cell).digest();
-    return this.#text(digest, { template, kind: 'normalized', id, epoch });
+    this.#found.set(digest.hash, { template, kind: 'normalized', id, epoch });
+    return digest.hash;
   }
 
-  #text({ hash }: CellRef, found: Found): string {
-    const text = hash.toString('base64');
-    this.#found.set(text, found);
-    return text;
-  }
-
-  /** What a hash belongs to, in the epochs of templates up to the given ones. One that was never asked for takes all hashes of them. */
+  /** What a hash belongs to, in the epochs of templates up to the given ones. One that was never made takes all hashes of them. */
   find(hash: string, lastEpochs: ReadonlyMap<Template, number>): Found | undefined {
     for (const [template, last] of lastEpochs) if (!this.#found.has(hash)) this.#makeAll(template, last);
     const found = this.#found.get(hash);
@@ -131,14 +113,19 @@ export class CellHashes {
 
   #epoch(template: Template, epoch: number): Made {
     const epochs = remembered(this.#made, template, () => []);
-    epochs[epoch + 1] ??= { transactions: [], messages: [], texts: { transaction: [], message: [] } };
+    epochs[epoch + 1] ??= { transactions: [], messages: [] };
     return epochs[epoch + 1] as Made;
   }
 
   #message(key: MessageKey): CellRef {
-    const { messages } = this.#epoch(key.template, key.epoch);
-    messages[key.message.id] ??= this.#messageCell(key);
-    return messages[key.message.id] as CellRef;
+    const { template, message, epoch } = key;
+    const { messages } = this.#epoch(template, epoch);
+    const known = messages[message.id];
+    if (known !== undefined) return known;
+    const made = this.#messageCell(key);
+    messages[message.id] = made;
+    this.#found.set(made.hash, { template, kind: 'message', id: message.id, epoch });
+    return made;
   }
 
   #transaction(key: TransactionKey): CellRef {
@@ -150,7 +137,10 @@ export class CellHashes {
       missing.push(next);
     }
     for (const each of missing.reverse()) {
-      this.#epoch(each.template, each.epoch).transactions[each.transaction.id] = this.#transactionCell(each);
+      const { template, transaction, epoch } = each;
+      const made = this.#transactionCell(each);
+      this.#epoch(template, epoch).transactions[transaction.id] = made;
+      this.#found.set(made.hash, { template, kind: 'transaction', id: transaction.id, epoch });
     }
     return known(key) as CellRef;
   }
@@ -161,19 +151,18 @@ export class CellHashes {
     const past = previousOf(key);
     const cell: Builder = new CellBuilder<CellRef>().uint(0b0111, 4);
     cell.raw(this.#idOf(addressOf(account, epoch, this.#chain.codec))).uint(ltIn(key), 64);
-    cell.raw(past === undefined ? NOTHING : this.#bytesOf(past)).uint(past === undefined ? 0 : ltIn(past), 64);
+    cell.hash(past === undefined ? NOTHING : this.#hashOf(past)).uint(past === undefined ? 0 : ltIn(past), 64);
     cell.uint(this.#chain.timeOf(key), 32).uint(outgoing.length, 15);
     cell.uint(STATUS[transaction.origStatus], 2).uint(STATUS[transaction.endStatus], 2);
     const update = new CellBuilder<CellRef>().uint(0x72, 8);
-    for (const hash of this.#chain.statesOf(key)) update.raw(hash);
+    for (const side of ['before', 'after'] as const) update.hash(this.#chain.stateHash(key, side));
     cell.ref(this.#messagesOf(key, incoming, outgoing), update.digest(), this.#description(key));
     return currencies(cell, feesIn(key), NO_EXTRA).digest();
   }
 
   /** The hash of a transaction; of one before the first epoch, the name that it is known by. */
-  #bytesOf(key: TransactionKey): Buffer {
-    if (key.epoch < 0) return Buffer.from(this.#chain.transactionHash(key), 'base64');
-    return this.#transaction(key).hash;
+  #hashOf(key: TransactionKey): string {
+    return key.epoch < 0 ? this.#chain.transactionHash(key) : this.#transaction(key).hash;
   }
 
   #idOf(address: string): Buffer {
@@ -276,7 +265,7 @@ export class CellHashes {
     details.maybe(compute.gasCredit, (credit) => details.variable(credit, 2));
     details.uint(compute.mode, 8).uint(failed?.exitCode ?? 0, 32);
     details.maybe(failed?.exitArg, (arg) => details.uint(arg, 32)).uint(compute.vmSteps, 32);
-    for (const kind of [HASH_KIND.vmInit, HASH_KIND.vmFinal]) details.raw(this.#constant(key, kind, id));
+    for (const kind of [HASH_KIND.vmInit, HASH_KIND.vmFinal]) details.hash(this.#constant(key, kind, id));
     cell.ref(details.digest());
   }
 
@@ -289,12 +278,12 @@ export class CellHashes {
     cell.maybe(action.forwarded && action.kept, (fees) => cell.variable(fees));
     cell.uint(action.resultCode, 32).maybe(action.resultArg, (arg) => cell.uint(arg, 32));
     for (const count of [action.total, action.special, action.special, action.created]) cell.uint(count, 16);
-    cell.raw(this.#constant(key, HASH_KIND.actions, id));
+    cell.hash(this.#constant(key, HASH_KIND.actions, id));
     return cell.variable(action.cells, 3).variable(action.bits, 3).digest();
   }
 
-  #constant({ template }: TransactionKey, kind: 6 | 7 | 8, id: number): Buffer {
-    return this.#chain.codec.whole(template.family, kind, id, 0);
+  #constant({ template }: TransactionKey, kind: 6 | 7 | 8, id: number): string {
+    return this.#chain.codec.hash(template.family, kind, id, 0);
   }
 }
 
@@ -305,7 +294,7 @@ function previousOf({ template, transaction, epoch }: TransactionKey): Transacti
 }
 
 const NO_EXTRA: Extra = new Map();
-const NOTHING = Buffer.alloc(32);
+const NOTHING = `${'A'.repeat(43)}=`;
 
 /** An amount of TON, and of extra currencies. */
 function currencies(cell: Builder, amount: number | string, extra: Extra): Builder {

@@ -6,7 +6,8 @@ const MAX_REFS = 4;
 
 /** What a reference to a cell is made of. */
 export interface CellRef {
-  readonly hash: Buffer;
+  /** Base64. */
+  readonly hash: string;
   readonly depth: number;
 }
 
@@ -67,6 +68,11 @@ export class CellBuilder<Ref extends CellRef = Cell> {
     }
     this.#length += bytes.length * 8;
     return this;
+  }
+
+  /** A hash in base64. */
+  hash(text: string): this {
+    return this.raw(Buffer.from(text, 'base64'));
   }
 
   /** A number and, before it, how many bytes it takes: 4 bits for coins, 3 for gas and sizes, 5 for extra currencies. */
@@ -132,8 +138,8 @@ export class CellBuilder<Ref extends CellRef = Cell> {
       at = scratch.writeUInt16BE(ref.depth, at);
       depth = Math.max(depth, ref.depth + 1);
     }
-    for (const ref of refs) at += ref.hash.copy(scratch, at);
-    return { hash: hash('sha256', scratch.subarray(0, at), 'buffer'), depth };
+    for (const ref of refs) at += scratch.write(ref.hash, at, 'base64');
+    return { hash: hash('sha256', scratch.subarray(0, at), 'base64'), depth };
   }
 
   /** Pads the data; returns its size in bytes. */

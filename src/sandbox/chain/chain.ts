@@ -36,7 +36,7 @@ export interface ChainOptions {
 }
 
 /** Hash of the state of an account that does not exist. */
-const NO_STATE_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex');
+const NO_STATE_HASH = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
 const KINDS: ReadonlyMap<number, Found['kind']> = new Map([
   [HASH_KIND.transaction, 'transaction'],
   [HASH_KIND.message, 'message'],
@@ -270,14 +270,13 @@ export class Chain {
     return this.codec.hash(template.family, HASH_KIND.normalized, message.id, epoch);
   }
 
-  /** Hashes of the states of an account before and after a transaction. */
-  statesOf({ template, transaction, epoch }: TransactionKey): readonly [before: Buffer, after: Buffer] {
+  /** Hash of the state of an account before or after a transaction. */
+  stateHash({ template, transaction, epoch }: TransactionKey, side: 'before' | 'after'): string {
     const { previous, previousBack, origStatus, endStatus } = transaction;
-    const hash = (of: Transaction, at: number): Buffer => this.codec.whole(template.family, HASH_KIND.state, of.id, at);
-    return [
-      previous === undefined || origStatus === 'nonexist' ? NO_STATE_HASH : hash(previous, epoch - previousBack),
-      endStatus === 'nonexist' ? NO_STATE_HASH : hash(transaction, epoch),
-    ];
+    const [of, status, at] =
+      side === 'after' ? [transaction, endStatus, epoch] : [previous, origStatus, epoch - previousBack];
+    if (of === undefined || status === 'nonexist') return NO_STATE_HASH;
+    return this.codec.hash(template.family, HASH_KIND.state, of.id, at);
   }
 
   /** Data of an account after a transaction, the same in every epoch. */

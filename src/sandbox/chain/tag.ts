@@ -61,11 +61,11 @@ export class TagCodec {
 
   /** The 12 bytes of the scrambled tag. */
   bytes(family: number, kind: number, id: number, epoch: number): Buffer {
-    return this.whole(family, kind, id, epoch).subarray(0, 12);
+    return this.#whole(family, kind, id, epoch).subarray(0, 12);
   }
 
-  /** The whole hash; its last 20 bytes are the same in every epoch. */
-  whole(family: number, kind: number, id: number, epoch: number): Buffer {
+  /** The last 20 bytes are the same in every epoch. */
+  #whole(family: number, kind: number, id: number, epoch: number): Buffer {
     this.#scramble(family, kind, id, epoch);
     const out = Buffer.allocUnsafe(32);
     out.writeUInt32BE(this.#a, 0);
@@ -85,7 +85,7 @@ export class TagCodec {
 
   /** The whole hash: base64, 44 characters. */
   hash(family: number, kind: number, id: number, epoch: number): string {
-    return this.whole(family, kind, id, epoch).toString('base64');
+    return this.#whole(family, kind, id, epoch).toString('base64');
   }
 
   /** The tag of a hash; undefined if it was not made with this seed. */

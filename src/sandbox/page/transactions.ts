@@ -163,7 +163,7 @@ export class TransactionTexts {
     const isAfter = side === 'after';
     const of = isAfter ? transaction : transaction.previous;
     const status = isAfter ? transaction.endStatus : transaction.origStatus;
-    const hash = this.#chain.statesOf({ template, transaction, epoch })[isAfter ? 1 : 0].toString('base64');
+    const hash = this.#chain.stateHash({ template, transaction, epoch }, side);
     if (of === undefined || status === 'nonexist') return `{"hash":"${hash}",${STUB}`;
     const row = { template, transaction: of, epoch: epoch - (isAfter ? 0 : transaction.previousBack) };
     // The past of the first epoch is not indexed.
@@ -172,7 +172,7 @@ export class TransactionTexts {
     const frozen = status === 'frozen' ? `"${this.#hash(row, HASH_KIND.frozen, of.account.index)}"` : 'null';
     const code =
       status === 'active'
-        ? `"data_hash":"${this.#chain.dataOf(template.family, of.id).hash.toString('base64')}","code_hash":"${of.account.codeHash}"`
+        ? `"data_hash":"${this.#chain.dataOf(template.family, of.id).hash}","code_hash":"${of.account.codeHash}"`
         : '"data_hash":null,"code_hash":null';
     const balance = Math.max(0, of.balanceAfter + (template.drift.get(of.account) ?? 0) * row.epoch);
     return (
