@@ -1,6 +1,6 @@
 import { usage } from '../core/errors.ts';
 import { answer } from './api/table.ts';
-import { View } from './api/view.ts';
+import { viewOf } from './api/view.ts';
 import { MAX_BLOCKS } from './chain/clock.ts';
 import { listen, type SandboxAnswer, type SandboxRequest } from './server.ts';
 
@@ -79,7 +79,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     blockMs === undefined ? blocks : Math.min(MAX_BLOCKS, blocks + Math.floor((nowMs() - startedAt) / blockMs));
   const actionLag = options.actionLag ?? (blockMs === undefined ? 0 : ACTION_LAG);
   const hasCells = blocks <= MOST_BLOCKS_WITH_CELLS;
-  const view = new View(seed, head, { tieSeqno: options.tieSeqno, activity, blockTimeMs, actionLag, hasCells });
+  const view = viewOf(seed, head, { tieSeqno: options.tieSeqno, activity, blockTimeMs, actionLag, hasCells });
   const bucket = new TokenBucket(options.rps);
   let requests = 0;
   const respond = (request: SandboxRequest): SandboxAnswer => {

@@ -1,8 +1,8 @@
 import { endpointFacts } from '../../api/facts.ts';
-import type { Account } from '../chain/accounts.ts';
+import { type Account, addressOf } from '../chain/accounts.ts';
 import { parseAddress, parseHash } from '../chain/address.ts';
-import type { MessageRow, TransactionRow } from '../chain/model.ts';
-import type { Met } from '../page/addresses.ts';
+import { backOf, type MessageKey, type TransactionRow } from '../chain/model.ts';
+import { bookText, type Met, metadataText } from '../page/addresses.ts';
 import { type Json, jsonOf } from '../page/json.ts';
 import type { SandboxRequest } from '../server.ts';
 import { ApiError, demand } from './errors.ts';
@@ -134,20 +134,25 @@ export class Ask {
     return typeof given === 'string' && TRUE.has(given.toLowerCase());
   }
 
-  /** Adds an account to the address book; returns its raw address. */
-  readonly meet = (account: Account, epoch = 0): string => this.view.addresses.meet(this.#met, account, epoch);
+  /** Adds an account to the address book; returns its raw address, or null if there is none. */
+  readonly meet = (account: Account | undefined, epoch = 0): string | null => {
+    if (account === undefined) return null;
+    const address = addressOf(account, epoch, this.view.chain.codec);
+    this.#met.set(address, account);
+    return address;
+  };
 
-  meetOrNull(account: Account | undefined): string | null {
-    return account === undefined ? null : this.meet(account);
-  }
-
-  meetMessage({ message, epoch }: MessageRow): void {
-    this.view.addresses.meetMessage(this.#met, message, epoch);
+  meetMessage({ message: { source, destination }, epoch }: MessageKey): void {
+    for (const account of [source, destination]) this.meet(account, epoch);
   }
 
   /** The JSON of a transaction, whose accounts are added to the address book. */
   transaction(row: TransactionRow): string {
-    this.view.addresses.meetTransaction(this.#met, row.transaction, row.epoch);
+    const { template, transaction, epoch } = row;
+    const { account, incoming, outgoing } = transaction;
+    this.meet(account, epoch);
+    if (incoming !== undefined) this.meetMessage({ template, message: incoming, epoch: epoch - backOf(incoming) });
+    for (const message of outgoing) this.meetMessage({ template, message, epoch });
     return this.view.records.transaction(row);
   }
 
@@ -156,14 +161,9 @@ export class Ask {
     const { shape, rows, maps } = this.#facts;
     const list = records === null ? 'null' : `[${records.map((record) => textOf(record)).join(',')}]`;
     if (shape === 'array') return list;
-    const { addresses } = this.view;
     const [noBook, noMetadata] = [this.#flag('x-no-address-book'), this.#flag('x-no-metadata')];
-    const book = maps.includes('address_book')
-      ? `,"address_book":${addresses.book(noBook ? new Map() : this.#met)}`
-      : '';
-    const metadata = maps.includes('metadata')
-      ? `,"metadata":${addresses.metadata(noMetadata ? new Map() : this.#met)}`
-      : '';
+    const book = maps.includes('address_book') ? `,"address_book":${bookText(noBook ? new Map() : this.#met)}` : '';
+    const metadata = maps.includes('metadata') ? `,"metadata":${metadataText(noMetadata ? new Map() : this.#met)}` : '';
     return `{"${rows}":${list}${book}${metadata}}`;
   }
 }

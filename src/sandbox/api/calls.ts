@@ -5,7 +5,7 @@ import { decodeSigned, OPCODES } from '../chain/bodies.ts';
 import { build, byteCell, toBoc } from '../chain/cell.ts';
 import { FIRST_SEQNO } from '../chain/clock.ts';
 import { must } from '../chain/mix.ts';
-import type { Met } from '../page/addresses.ts';
+import { bookRow, type Met, metadataText } from '../page/addresses.ts';
 import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { type Ask, readOpcode } from './ask.ts';
 import { ApiError, demand } from './errors.ts';
@@ -96,7 +96,7 @@ export const calls = {
     const rows = [...new Set(requiredTexts(ask))].sort().map((text): [string, JsonRecord] => {
       const address = parseAddress(text);
       if (address === undefined) return [text, { user_friendly: null, domain: null, interfaces: null }];
-      return [text, view.addresses.rowOf(address, accountOf(view, address))];
+      return [text, bookRow(address, accountOf(view, address))];
     });
     return jsonOf(Object.fromEntries(rows));
   },
@@ -109,7 +109,7 @@ export const calls = {
       const account = address === undefined ? undefined : accountOf(view, address);
       if (address !== undefined && account !== undefined) met.set(address, account);
     }
-    return view.addresses.metadata(met);
+    return metadataText(met);
   },
   /** Unknown accounts are uninit and empty. */
   'GET /addressInformation': (ask) => {

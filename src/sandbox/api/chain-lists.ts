@@ -33,11 +33,6 @@ function blocksOf(view: View, seqno: number): readonly BlockRow[] {
   return view.isIndexed(seqno) ? view.chain.blocksOf(seqno) : [];
 }
 
-const refuseUnknownBlock = (ask: Ask): void => {
-  const seqno = ask.number('mc_seqno');
-  if (seqno !== undefined) ask.view.requireTransactions(seqno);
-};
-
 /** Whether a slot can have transactions of some accounts; all slots can if there are none. */
 function accountPlaces(view: View, addresses: readonly string[]): (slot: number) => boolean {
   if (addresses.length === 0) return () => true;
@@ -165,7 +160,7 @@ export const chainLists = {
   }),
   /** By lt and account; by account if all have one lt, by hash if hashes are given. */
   'GET /transactions': rows<TransactionRow>({
-    refuse: refuseUnknownBlock,
+    refuse: ({ view, number }) => view.requireTransactions(number('mc_seqno')),
     rows: ({ view, list, number }) => {
       const [hashes, mcSeqno] = [new Set(list('hash')), number('mc_seqno')];
       if (hashes.size > 0) return [...hashes].flatMap((hash) => view.transactionByHash(hash) ?? []);

@@ -48,11 +48,6 @@ const traceFields: Pick<Listing<TraceRow>, 'at'> & { readonly where: NonNullable
   at: ({ endLt, endUtime }) => [endLt, endUtime],
 };
 
-function requireBlock(ask: Ask): void {
-  const seqno = ask.number('mc_seqno');
-  if (seqno !== undefined) ask.view.requireTransactions(seqno);
-}
-
 /** Whether ids replace the other filters. */
 function isNamed(ask: Ask): boolean {
   return ask.has('action_id') || (ask.has('trace_id') && !ask.isGiven('account'));
@@ -160,7 +155,7 @@ export const eventLists = {
     refuse: (ask) => {
       const named = ['account', 'trace_id', 'tx_hash', 'msg_hash'].filter((name) => ask.has(name));
       demand(named.length <= 1, 'only one of account, trace_id, tx_hash, msg_hash should be specified');
-      requireBlock(ask);
+      ask.view.requireTransactions(ask.number('mc_seqno'));
     },
     rows: namedTraces,
     inSlot: ({ view }, slot) => view.traces.endLtIn(slot),
@@ -183,7 +178,7 @@ export const eventLists = {
         demand(isValid, `${name} contains invalid characters`);
       }
       refuseBroken(ask);
-      if (!isNamed(ask)) requireBlock(ask);
+      if (!isNamed(ask)) ask.view.requireTransactions(ask.number('mc_seqno'));
     },
     rows: (ask) => {
       const found = ask.has('action_id')

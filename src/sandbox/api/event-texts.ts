@@ -86,7 +86,7 @@ export function actionText(ask: Ask, row: ActionRow, source: TraceSource, texts?
   const { finality } = source;
   const hashes = rows.map(source.hashOf).reverse();
   const accounts = [...new Set(rows.map(({ transaction, epoch }) => ask.meet(transaction.account, epoch)))];
-  const details = plan.details?.((account) => (account ? ask.meet(account, trace.epoch) : null), trace.epoch);
+  const details = plan.details?.((account) => ask.meet(account, trace.epoch), trace.epoch);
   const external = ask.view.actions.externalHashes(trace);
   const record = {
     trace_id: source.isRootKnown ? row.traceId : null,

@@ -2,6 +2,7 @@ import { hasDomain, walletKind } from '../chain/accounts.ts';
 import { toBoc } from '../chain/cell.ts';
 import type { Extra } from '../chain/model.ts';
 import type { Quiet, QuietItem, QuietMultisig, QuietOrder, QuietVesting } from '../chain/registry.ts';
+import { interfacesOf } from '../page/addresses.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
@@ -46,7 +47,7 @@ function ordersOf({ orders }: QuietMultisig, ask: Ask): Json {
 function orderRecord(order: QuietOrder, ask: Ask): JsonRecord {
   return {
     address: ask.meet(order.account),
-    multisig_address: ask.meetOrNull(order.account.parent),
+    multisig_address: ask.meet(order.account.parent),
     order_seqno: order.seqno === 3 ? String(2n ** 256n - 1n) : String(order.seqno),
     threshold: 2,
     sent_for_execution: order.approvals >= 2,
@@ -64,7 +65,7 @@ function orderAction(order: QuietOrder, ask: Ask): JsonRecord {
   const [to] = order.signers;
   const known = order.seqno % 2 === 0;
   return {
-    destination: ask.meetOrNull(to),
+    destination: ask.meet(to),
     value: '100000000',
     body_raw: toBoc(order.account.code),
     parsed: known,
@@ -105,7 +106,7 @@ export const stateLists = {
         data_boc: bocs && data !== undefined && account.index % 11 !== 5 ? toBoc(data) : undefined,
         code_boc: bocs && code !== undefined ? toBoc(code) : undefined,
         contract_methods: account.role === 'system' || code === undefined ? null : [78748, 85143, 81467],
-        interfaces: ask.view.addresses.interfacesOf(account),
+        interfaces: interfacesOf(account),
       };
     },
   }),
@@ -154,10 +155,10 @@ export const stateLists = {
       const { account } = item;
       return {
         nft_item_address: ask.meet(account),
-        nft_item_owner: ask.meetOrNull(account.owner),
+        nft_item_owner: ask.meet(account.owner),
         domain: name,
         dns_next_resolver: account.index % 3 === 0 ? ask.meet(account) : null,
-        dns_wallet: ask.meetOrNull(targetOf(item)),
+        dns_wallet: ask.meet(targetOf(item)),
         dns_site_adnl: account.index % 4 === 0 ? account.codeHash : null,
         dns_storage_bag_id: account.index % 5 === 0 ? account.codeHash : null,
       };

@@ -55,7 +55,7 @@ function collection(state: LatestState, ask: Ask): JsonRecord {
   const { account } = state;
   return {
     address: ask.meet(account),
-    owner_address: ask.meetOrNull(ownerOfCollection(ask.view, account)),
+    owner_address: ask.meet(ownerOfCollection(ask.view, account)),
     last_transaction_lt: String(state.lastLt),
     next_item_index: nextIndexOf(ask.view, account),
     collection_content: { uri: `https://example.com/c${account.index}` },
@@ -102,7 +102,7 @@ function itemRecord({ state, account, quiet, index, owner, realOwner }: ItemRow,
     init: true,
     index,
     collection_address: parent?.address ?? null,
-    owner_address: ask.meetOrNull(owner),
+    owner_address: ask.meet(owner),
     content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
     last_transaction_lt: String(state.lastLt),
     code_hash: account.codeHash,
@@ -115,7 +115,7 @@ function itemRecord({ state, account, quiet, index, owner, realOwner }: ItemRow,
   };
 }
 
-function saleDetails(kind: (typeof SALE_KINDS)[number], place: string | undefined, row: ItemRow): JsonRecord {
+function saleDetails(kind: (typeof SALE_KINDS)[number], place: string | null, row: ItemRow): JsonRecord {
   const bidder = row.realOwner?.address;
   switch (kind) {
     case 'getgems_sale':
@@ -177,7 +177,7 @@ export const tokenLists = {
         address: ask.meet(account),
         total_supply: String(supplyOf(ask.view, account)),
         mintable: admin !== undefined,
-        admin_address: ask.meetOrNull(admin),
+        admin_address: ask.meet(admin),
         jetton_content:
           account.index % 5 === 3
             ? {}
@@ -290,8 +290,7 @@ export const tokenLists = {
       const { quiet, state } = row;
       const kind = quiet?.saleKind ?? 'telemint';
       const contract = view.latestStates.find((quiet?.sale ?? quiet)?.account.address ?? '');
-      const market = view.chain.epoch.cast.contracts[0];
-      const place = market === undefined ? undefined : ask.meet(market);
+      const place = ask.meet(view.chain.epoch.cast.contracts[0]);
       const item = itemRecord(row, ask);
       return {
         type: kind,

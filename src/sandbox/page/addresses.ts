@@ -1,8 +1,6 @@
-import { type Account, addressOf, hasDomain, walletKind } from '../chain/accounts.ts';
+import { type Account, hasDomain, walletKind } from '../chain/accounts.ts';
 import { friendlyAddress } from '../chain/address.ts';
 import { remembered } from '../chain/mix.ts';
-import type { Message, Transaction } from '../chain/model.ts';
-import type { TagCodec } from '../chain/tag.ts';
 import { type JsonRecord, jsonOf } from './json.ts';
 
 /** Roles of token contracts. */
@@ -11,75 +9,47 @@ const TOKENS: ReadonlySet<Account['role']> = new Set(['jetton-wallet', 'jetton-m
 /** Accounts of one response by address. */
 export type Met = Map<string, Account>;
 
-/** Writes the `address_book` and `metadata` maps of a response. */
-export class AddressBookPages {
-  readonly #codec: TagCodec;
-  readonly #entries = new Map<string, string>();
+/** Rows of address books, which are the same in all networks, by address. */
+const entries = new Map<string, string>();
+const KEPT_ENTRIES = 20_000;
 
-  constructor(codec: TagCodec) {
-    this.#codec = codec;
-  }
+/** The address book, sorted by address. */
+export function bookText(met: Met): string {
+  if (entries.size > KEPT_ENTRIES) entries.clear();
+  const made = [...met.keys()].sort().map((address) => {
+    return remembered(entries, address, () => `"${address}":${jsonOf(bookRow(address, met.get(address)))}`);
+  });
+  return `{${made.join(',')}}`;
+}
 
-  /** Adds an account; returns its raw address. */
-  meet(met: Met, account: Account, epoch: number): string {
-    const address = addressOf(account, epoch, this.#codec);
-    met.set(address, account);
-    return address;
-  }
+/** The row of an address in the address book. */
+export function bookRow(address: string, account: Account | undefined): JsonRecord {
+  const wallet = ['wallet', 'holder', 'bank', 'ghost', 'fresh'].includes(account?.role ?? 'ghost');
+  return {
+    user_friendly: friendlyAddress(address, !wallet),
+    domain: account !== undefined && hasDomain(account) ? `wallet-${account.index}.ton` : null,
+    interfaces: account === undefined ? [] : interfacesOf(account),
+  };
+}
 
-  meetMessage(met: Met, message: Message, epoch: number): void {
-    for (const account of [message.source, message.destination]) {
-      if (account !== undefined) this.meet(met, account, epoch);
-    }
-  }
+export function interfacesOf(account: Account): readonly string[] | null {
+  const wallet = walletKind(account);
+  if (wallet !== undefined) return [wallet.name];
+  if (TOKENS.has(account.role)) return [account.role.replace('-', '_')];
+  return account.role === 'system' ? null : [];
+}
 
-  meetTransaction(met: Met, transaction: Transaction, epoch: number): void {
-    this.meet(met, transaction.account, epoch);
-    const { incoming, cycle } = transaction;
-    if (incoming !== undefined) this.meetMessage(met, incoming, epoch + (incoming.from?.cycle ?? cycle) - cycle);
-    for (const message of transaction.outgoing) this.meetMessage(met, message, epoch);
+/** Metadata of token contracts, and of the masters of the jetton wallets. */
+export function metadataText(met: Met): string {
+  const tokens: Met = new Map();
+  for (const [address, account] of met) {
+    if (!TOKENS.has(account.role)) continue;
+    tokens.set(address, account);
+    if (account.role === 'jetton-wallet' && account.parent?.address !== undefined)
+      tokens.set(account.parent.address, account.parent);
   }
-
-  /** The address book, sorted by address. */
-  book(met: Met): string {
-    const addresses = [...met.keys()].sort();
-    return `{${addresses.map((address) => this.#entry(address, met.get(address))).join(',')}}`;
-  }
-
-  #entry(address: string, account: Account | undefined): string {
-    if (this.#entries.size > 20_000) this.#entries.clear();
-    return remembered(this.#entries, address, () => `"${address}":${jsonOf(this.rowOf(address, account))}`);
-  }
-
-  /** The row of an address in the address book. */
-  rowOf(address: string, account: Account | undefined): JsonRecord {
-    const wallet = ['wallet', 'holder', 'bank', 'ghost', 'fresh'].includes(account?.role ?? 'ghost');
-    return {
-      user_friendly: friendlyAddress(address, !wallet),
-      domain: account !== undefined && hasDomain(account) ? `wallet-${account.index}.ton` : null,
-      interfaces: account === undefined ? [] : this.interfacesOf(account),
-    };
-  }
-
-  interfacesOf(account: Account): readonly string[] | null {
-    const wallet = walletKind(account);
-    if (wallet !== undefined) return [wallet.name];
-    if (TOKENS.has(account.role)) return [account.role.replace('-', '_')];
-    return account.role === 'system' ? null : [];
-  }
-
-  /** Metadata of token contracts, and of the masters of the jetton wallets. */
-  metadata(met: Met): string {
-    const tokens: Met = new Map();
-    for (const [address, account] of met) {
-      if (!TOKENS.has(account.role)) continue;
-      tokens.set(address, account);
-      if (account.role === 'jetton-wallet' && account.parent?.address !== undefined)
-        tokens.set(account.parent.address, account.parent);
-    }
-    const entries = [...tokens].sort(([a], [b]) => (a < b ? -1 : 1));
-    return `{${entries.map(([address, account]) => `"${address}":${metadataText(account)}`).join(',')}}`;
-  }
+  const texts = [...tokens].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${texts.map(([address, account]) => `"${address}":${metadataRow(account)}`).join(',')}}`;
 }
 
 /** A name in four scripts, which run in both directions. */
@@ -90,7 +60,7 @@ export function decimalsOf({ index }: Account): string {
   return index % 3 === 0 ? '6' : '9';
 }
 
-function metadataText(account: Account): string {
+function metadataRow(account: Account): string {
   const { role, index, parent, owner } = account;
   const info = { valid: true, type: `${role.replace('-', '_')}s` };
   const named = {
