@@ -1,11 +1,12 @@
 import { haveCommon, intersectSpans, type Span } from '../core/span.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import type { TableDef } from '../declare/table.ts';
-import { columnOf, quoteName } from '../sql/canonical-text.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { type Alert, withNewRows } from './alert.ts';
 import type { FollowedTables } from './followed-tables.ts';
+import { timeColumn } from './logical-times.ts';
 import type { NextRows } from './next-rows.ts';
 import { type FeedView, selectRows } from './read-rows.ts';
 
@@ -61,10 +62,4 @@ function isNews({ pipeline, spans, replaces }: NextRows, table: TableDef, before
   const newest = before.times[table.name];
   const column = timeColumn(table);
   return newest === undefined || column === undefined ? 'true' : `${quoteName(column)} > ${BigInt(newest)}`;
-}
-
-/** The column with the logical time by which a table is sorted. */
-function timeColumn(table: TableDef): string | undefined {
-  const [leading = ''] = table.sort;
-  return columnOf(table, leading).unit === 'lt' ? leading : undefined;
 }

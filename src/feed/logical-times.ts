@@ -49,9 +49,15 @@ export function byLogicalTime(
   return { conditions, rows };
 }
 
-function conditionOf(table: TableDef, entries: readonly LedgerEntry[]): string | undefined {
+/** The column with the logical time by which a table is sorted. */
+export function timeColumn(table: TableDef): string | undefined {
   const [leading = ''] = table.sort;
-  if (columnOf(table, leading).unit !== 'lt') return undefined;
+  return columnOf(table, leading).unit === 'lt' ? leading : undefined;
+}
+
+function conditionOf(table: TableDef, entries: readonly LedgerEntry[]): string | undefined {
+  const leading = timeColumn(table);
+  if (leading === undefined) return undefined;
   const ranges: string[] = [];
   for (const { files } of entries.flatMap((entry) => entry.tables[table.name] ?? [])) {
     for (const { rows, bounds } of files) {

@@ -28,7 +28,6 @@ import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
 import { type FollowStatus, heldBy } from './follow-status.ts';
 import { chooseMarts, keepMarts } from './followed-marts.ts';
 import { HeadLoop } from './head-loop.ts';
-import { NetworkClock } from './network-clock.ts';
 import { Outage } from './outage.ts';
 import { requireReadings } from './reading-times.ts';
 import { RoundLoaders } from './round-loaders.ts';
@@ -164,10 +163,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   const loop = new HeadLoop(exporting, {
     ...{ from, lagMs, refreshMs, stop, tell: told.tell, chain, steps },
     martsBehind: () => building && greatest(Object.values(building.lags()), 0),
-    ...{
-      clock: new NetworkClock(effects),
-      rounds: new Rounds({ chain, concurrency: options.concurrency, loaders: roundLoaders }),
-    },
+    rounds: new Rounds({ chain, concurrency: options.concurrency, loaders: roundLoaders }),
     requests: () => requests().requests,
   });
   told.onAny = () => loop.beat();

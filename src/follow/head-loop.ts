@@ -6,7 +6,7 @@ import type { ProvenChain } from '../export/proven-chain.ts';
 import { doneFor } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { FollowPosition } from './follow-status.ts';
-import type { NetworkClock } from './network-clock.ts';
+import { NetworkClock } from './network-clock.ts';
 import { Outage } from './outage.ts';
 import { ReadingTimes } from './reading-times.ts';
 import { RequestRate } from './request-rate.ts';
@@ -22,7 +22,6 @@ const STANDS_BLOCKS = 20;
 
 export interface HeadLoopOptions {
   readonly chain: ProvenChain;
-  readonly clock: NetworkClock;
   readonly rounds: Rounds;
   readonly from: number;
   readonly lagMs: number;
@@ -40,6 +39,7 @@ export interface HeadLoopOptions {
 export class HeadLoop {
   private readonly exporting: Exporting;
   private readonly options: HeadLoopOptions;
+  private readonly clock: NetworkClock;
   private readonly interval: RoundInterval;
   private readonly readings: ReadingTimes;
   private readonly rate = new RequestRate();
@@ -61,6 +61,7 @@ export class HeadLoop {
   constructor(exporting: Exporting, options: HeadLoopOptions) {
     this.exporting = exporting;
     this.options = options;
+    this.clock = new NetworkClock(exporting.effects);
     this.interval = new RoundInterval(options.lagMs);
     this.readings = new ReadingTimes(exporting.effects, options.refreshMs);
     this.outage = new Outage(exporting.effects, options.tell);
@@ -75,8 +76,7 @@ export class HeadLoop {
 
   /** How far it is, as of now. */
   get position(): FollowPosition {
-    const { clock } = this.options;
-    const { newest, head, holes } = this;
+    const { clock, newest, head, holes } = this;
     const seconds = newest === undefined ? undefined : Math.max(0, Math.round(clock.now() - newest.time) / 1000);
     return {
       ...{ head, block: newest?.seqno, seconds, holes: totalSize(holes), oldestHole: holes[0]?.from },
@@ -143,7 +143,8 @@ export class HeadLoop {
   }
 
   private noteHead({ head, tail, last }: IndexHead): void {
-    const { clock, lagMs, tell } = this.options;
+    const { clock } = this;
+    const { lagMs, tell } = this.options;
     const { effects } = this.exporting;
     const news = clock.observe(head.time);
     if (news !== undefined) tell({ event: 'clock', why: news, message: CLOCK_NEWS[news] });
@@ -182,11 +183,11 @@ export class HeadLoop {
   }
 
   private async tellLag(added: readonly Span[]): Promise<void> {
-    const { chain, clock, requests, martsBehind, tell } = this.options;
+    const { chain, requests, martsBehind, tell } = this.options;
     const { head, block = 0, seconds = 0, holes, oldestHole } = this.position;
     const oldest = added[0]?.from ?? block;
     const time = oldest === block ? this.newest?.time : (await chain.read(oldest))?.time;
-    const longest = time === undefined ? seconds : Math.max(0, Math.round(clock.now() - time) / 1000);
+    const longest = time === undefined ? seconds : Math.max(0, Math.round(this.clock.now() - time) / 1000);
     tell({
       event: 'lag',
       block,

@@ -100,26 +100,20 @@ export class JobHistory {
 
   /** All records, oldest first. @throws {JobError} `bad-record` */
   async read(): Promise<readonly JobRecord[]> {
-    const names = (await listFolder(this.folder)).filter((name) => RECORD_NAME.test(name));
-    const records = await Promise.all(names.map((name) => this.#readOne(join(this.folder, name))));
-    return records.sort((a, b) => compareIds(a.id, b.id));
+    return Promise.all((await this.#names()).map((name) => this.#readOne(name)));
   }
 
   /** The newest records, oldest first, without those that cannot be read. */
   async newest(count: number): Promise<readonly JobRecord[]> {
-    const names = (await listFolder(this.folder)).filter((name) => RECORD_NAME.test(name));
-    const ids = names.map((name) => name.slice(0, -'.json'.length)).sort(compareIds);
-    const records = await Promise.all(
-      ids.slice(-count).map((id) => this.#readOne(join(this.folder, `${id}.json`)).catch(() => undefined)),
-    );
+    const names = (await this.#names()).slice(-count);
+    const records = await Promise.all(names.map((name) => this.#readOne(name).catch(() => undefined)));
     return records.filter((record) => record !== undefined);
   }
 
   /** The record of a run; undefined if there is none. @throws {JobError} `bad-record` */
   async find(id: string): Promise<JobRecord | undefined> {
     const name = `${id}.json`;
-    if (!RECORD_NAME.test(name) || !(await listFolder(this.folder)).includes(name)) return undefined;
-    return this.#readOne(join(this.folder, name));
+    return (await this.#names()).includes(name) ? this.#readOne(name) : undefined;
   }
 
   /** Writes or replaces a record. */
@@ -133,8 +127,7 @@ export class JobHistory {
    */
   async tidy(): Promise<void> {
     const names = await listFolder(this.folder);
-    const records = names.filter((name) => RECORD_NAME.test(name)).sort();
-    const old = records.slice(0, Math.max(0, records.length - MAX_RECORDS));
+    const old = (await this.#names()).slice(0, -MAX_RECORDS);
     const needed = await this.#neededOf(old);
     const gone = [...names.filter((each) => each.startsWith('draft-')), ...old]
       .filter((name) => !needed.has(name))
@@ -149,7 +142,7 @@ export class JobHistory {
     const furthest = new Map<string, { readonly name: string; readonly to: number }>();
     for (const name of names) {
       // An unreadable record is of no use.
-      const record = await this.#readOne(join(this.folder, name)).catch(() => undefined);
+      const record = await this.#readOne(name).catch(() => undefined);
       if (record === undefined) continue;
       if (!isOver(record.state)) needed.add(name);
       const to = record.range?.to;
@@ -161,7 +154,13 @@ export class JobHistory {
     return needed;
   }
 
-  async #readOne(path: string): Promise<JobRecord> {
+  /** Names of the records, oldest first. */
+  async #names(): Promise<readonly string[]> {
+    return (await listFolder(this.folder)).filter((name) => RECORD_NAME.test(name)).sort(compareNames);
+  }
+
+  async #readOne(name: string): Promise<JobRecord> {
+    const path = join(this.folder, name);
     const text = await readFile(path, 'utf8');
     try {
       return recordSchema.parse(JSON.parse(text));
@@ -206,8 +205,13 @@ export function unfinished(records: readonly JobRecord[]): readonly JobRecord[] 
   return records.filter(({ state }) => !isOver(state));
 }
 
-function compareIds(a: string, b: string): number {
-  const [dueA = '', countA = '1'] = a.split('-');
-  const [dueB = '', countB = '1'] = b.split('-');
-  return dueA === dueB ? Number(countA) - Number(countB) : dueA < dueB ? -1 : 1;
+function compareNames(a: string, b: string): number {
+  const [[dueA, countA], [dueB, countB]] = [partsOf(a), partsOf(b)];
+  return dueA === dueB ? countA - countB : dueA < dueB ? -1 : 1;
+}
+
+/** Due time and number of the record in a file: `20260504T011500Z-2.json`. */
+function partsOf(name: string): readonly [due: string, count: number] {
+  const [, due = '', count = 1] = /^(\w+)(?:-(\d+))?/.exec(name) ?? [];
+  return [due, Number(count)];
 }

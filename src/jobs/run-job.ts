@@ -12,12 +12,11 @@ import { buildMarts, exportRange, fixRun, requireReady, runChecks, skipExport } 
 import { compactFiles, publishIceberg, verifyRows } from './maintenance.ts';
 import { notifyAll, notifyUnrecorded } from './notify.ts';
 import { publish, stageOutputs, writeDatabases } from './outputs.ts';
-import { Publication } from './publish.ts';
+import { Publication, putInPlace } from './publish.ts';
 import { forgetOldRows } from './retention-step.ts';
 import { freshRecordId, JobHistory, lockJobs, unfinished } from './run-history.ts';
 import { RunLog } from './run-log.ts';
-import { hasNothingNew, type JobRecord, type StagedOutput, type StepResult } from './run-record.ts';
-import { RunRecordFile, settle } from './run-record-file.ts';
+import { faultOf, hasNothingNew, type JobRecord, type StagedOutput, type StepResult } from './run-record.ts';
 
 export interface JobRunOptions {
   readonly job: Job;
@@ -74,7 +73,7 @@ async function runLocked(options: JobRunOptions): Promise<JobOutcome> {
   try {
     const history = await JobHistory.open(job.warehouse, job.name);
     await history.tidy();
-    return await new JobRun({ ...options, stop: link.signal }, history).run();
+    return await new JobRun({ ...options, stop: link.signal }, history, await history.read()).run();
   } finally {
     link.release();
     await lock.release();
@@ -95,37 +94,65 @@ class JobRun {
   readonly #options: JobRunOptions;
   readonly #history: JobHistory;
   readonly #stop: AbortSignal;
+  /** Of earlier runs, and of this one if it is resumed. */
+  readonly #records: readonly JobRecord[];
+  #record: JobRecord;
 
-  constructor(options: JobRunOptions, history: JobHistory) {
+  constructor(options: JobRunOptions, history: JobHistory, records: readonly JobRecord[]) {
+    const { effects, due = effects.now() - (effects.now() % 1000) } = options;
     this.#options = options;
     this.#history = history;
     this.#stop = options.stop ?? new AbortController().signal;
+    this.#records = records;
+    this.#record = unfinished(records).find((record) => this.#isSame(record, due)) ?? this.#fresh(due);
   }
 
   async run(): Promise<JobOutcome> {
     const { job, effects } = this.#options;
-    const records = await this.#history.read();
-    const due = this.#options.due ?? effects.now() - (effects.now() % 1000);
-    const resumed = unfinished(records).find((record) => this.#isSame(record, due));
-    await this.#settle(records, resumed, due);
-    const begun = resumed ?? this.#fresh(due, records);
-    const record = await RunRecordFile.begin(begun, await readMark(), { history: this.#history, effects });
-    const { id, attempts } = record.value;
-    this.#options.onEvent?.({ event: 'begin', job: job.name, id, due: begun.due, attempt: attempts.length });
-    const log = new RunLog(this.#history.folder, begun, effects);
-    log.tell(`attempt ${attempts.length} of the run of ${begun.due} begins`);
-    const context = this.#contextOf(record, log);
-    const outcome = await this.#work(context, record, records).then(
+    await this.#settle();
+    await this.#begin();
+    const { id, attempts, due } = this.#record;
+    this.#options.onEvent?.({ event: 'begin', job: job.name, id, due, attempt: attempts.length });
+    const log = new RunLog(this.#history.folder, this.#record, effects);
+    log.tell(`attempt ${attempts.length} of the run of ${due} begins`);
+    const context = this.#contextOf(log);
+    const outcome = await this.#work(context).then(
       (state) => ({ state, error: undefined }),
       (error: unknown) => ({ state: 'failed' as const, error }),
     );
-    await record.end(outcome.state, outcome.error);
-    const isOver = outcome.state !== 'interrupted' && !isTriedAgain(record.value, outcome.error);
-    if (isOver && !isRepeated(record.value, records)) await notifyAll(context, record.value);
+    await this.#end(outcome.state, outcome.error);
+    const isOver = outcome.state !== 'interrupted' && !isTriedAgain(this.#record, outcome.error);
+    if (isOver && !isRepeated(this.#record, this.#records)) await notifyAll(context, this.#record);
     log.tell([outcome.state, ...(outcome.error === undefined ? [] : [formatError(outcome.error)])].join(': '));
     await log.close();
-    await this.#history.shareLog(begun);
-    return { record: record.value, error: outcome.error };
+    await this.#history.shareLog(this.#record);
+    return { record: this.#record, error: outcome.error };
+  }
+
+  /** Changes the record: it is on the disk before the run goes on. */
+  async #save(change: Partial<JobRecord>): Promise<void> {
+    this.#record = { ...this.#record, ...change };
+    await this.#history.write(this.#record, this.#options.effects);
+  }
+
+  /** Starts or resumes the run. */
+  async #begin(): Promise<void> {
+    const { state } = this.#record;
+    const attempts = [...this.#record.attempts, { startedAt: this.#now(), owner: await readMark() }];
+    // A run that was publishing has finished its steps.
+    await this.#save(state === 'publishing' ? { attempts } : { attempts, state: 'running', steps: [] });
+  }
+
+  async #end(state: 'done' | 'failed' | 'interrupted', error: unknown): Promise<void> {
+    const endedAt = this.#now();
+    const attempts = this.#record.attempts.map((each, at, { length }) =>
+      at < length - 1 ? each : { ...each, endedAt },
+    );
+    await this.#save({ state, attempts, ...(error === undefined ? {} : { error: faultOf(error) }) });
+  }
+
+  #now(): string {
+    return new Date(this.#options.effects.now()).toISOString();
   }
 
   /** True if an unfinished run is the requested one. */
@@ -139,18 +166,18 @@ class JobRun {
   /**
    * Ends unfinished runs that are not resumed: publishing is completed, the others are abandoned. Scheduled ones wait for their turn.
    */
-  async #settle(records: readonly JobRecord[], resumed: JobRecord | undefined, due: number): Promise<void> {
-    for (const record of unfinished(records)) {
-      const isWaiting = record.trigger !== 'manual' && Date.parse(record.due) !== due;
-      if (record === resumed || (isWaiting && record.state !== 'publishing')) continue;
-      await this.#history.write({ ...record, ...(await settle(record)) }, this.#options.effects);
+  async #settle(): Promise<void> {
+    for (const record of unfinished(this.#records)) {
+      const isWaiting = record.trigger !== 'manual' && record.due !== this.#record.due;
+      if (record === this.#record || (isWaiting && record.state !== 'publishing')) continue;
+      await this.#history.write({ ...record, ...(await settled(record)) }, this.#options.effects);
     }
   }
 
-  #fresh(due: number, records: readonly JobRecord[]): JobRecord {
+  #fresh(due: number): JobRecord {
     const { job, trigger = 'manual' } = this.#options;
     return {
-      ...{ format: 1, id: freshRecordId(due, records), job: job.name, file: job.file, digest: job.digest },
+      ...{ format: 1, id: freshRecordId(due, this.#records), job: job.name, file: job.file, digest: job.digest },
       ...{
         network: job.network,
         warehouse: warehousePath(job.warehouse),
@@ -161,12 +188,12 @@ class JobRun {
     };
   }
 
-  #contextOf(record: RunRecordFile, log: RunLog): StepContext {
+  #contextOf(log: RunLog): StepContext {
     const { job, actions, effects, onEvent, onRunEvent } = this.#options;
     const onStep = async (step: StepResult): Promise<void> => {
-      await record.addStep(step);
+      await this.#save({ steps: [...this.#record.steps, step] });
       log.step(step);
-      await this.#history.shareLog(record.value);
+      await this.#history.shareLog(this.#record);
       onEvent?.({ event: 'step', ...step });
     };
     const seen = (event: RunEvent): void => {
@@ -176,47 +203,36 @@ class JobRun {
     return { job, actions, effects, stop: this.#stop, onStep, onRunEvent: seen };
   }
 
-  async #work(
-    context: StepContext,
-    record: RunRecordFile,
-    records: readonly JobRecord[],
-  ): Promise<'done' | 'interrupted'> {
-    const { due, id, state, publishedAt } = record.value;
+  async #work(context: StepContext): Promise<'done' | 'interrupted'> {
+    const { due, state, publishedAt } = this.#record;
     const resumed = state === 'publishing';
     if (!resumed) {
       await requireReady(context);
-      const fixed = fixedBy(record.value) ?? (await fixRun(context, Date.parse(due), records));
-      await record.save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
-      const outputs = hasNothingNew(record.value)
-        ? await skipAll(context)
-        : await this.#prepare(context, fixed, id, records);
+      const fixed = fixedBy(this.#record) ?? (await fixRun(context, Date.parse(due), this.#records));
+      await this.#save({ now: new Date(fixed.now).toISOString(), range: fixed.range });
+      const outputs = hasNothingNew(this.#record) ? await skipAll(context) : await this.#prepare(context, fixed);
       if (outputs === undefined) return 'interrupted';
-      await record.save({ state: 'publishing', outputs: [...outputs] });
+      await this.#save({ state: 'publishing', outputs: [...outputs] });
     }
     if (publishedAt === undefined) {
-      await publish(context, record.value.outputs, resumed);
-      await record.save({ publishedAt: new Date(context.effects.now()).toISOString() });
+      await publish(context, this.#record.outputs, resumed);
+      await this.#save({ publishedAt: this.#now() });
     }
-    const fixed = fixedBy(record.value);
+    const fixed = fixedBy(this.#record);
     // Last, because a later attempt that stages the outputs again needs the same rows.
-    if (fixed !== undefined && !hasNothingNew(record.value)) await forgetOldRows(context, fixed);
+    if (fixed !== undefined && !hasNothingNew(this.#record)) await forgetOldRows(context, fixed);
     await publishIceberg(context);
     return 'done';
   }
 
   /** All steps up to the staged outputs. @returns undefined if the run was stopped */
-  async #prepare(
-    context: StepContext,
-    fixed: Fixed,
-    id: string,
-    records: readonly JobRecord[],
-  ): Promise<readonly StagedOutput[] | undefined> {
-    const { job, warehouse } = { job: context.job, warehouse: warehousePath(context.job.warehouse) };
-    const publication = new Publication(job.name, warehouse, id);
+  async #prepare(context: StepContext, fixed: Fixed): Promise<readonly StagedOutput[] | undefined> {
+    const { name, warehouse } = context.job;
+    const publication = new Publication(name, warehousePath(warehouse), this.#record.id);
     try {
       const steps = [
         () => exportRange(context, fixed),
-        () => verifyRows(context, records),
+        () => verifyRows(context, this.#records),
         () => compactFiles(context),
         () => buildMarts(context),
         () => runChecks(context),
@@ -259,6 +275,17 @@ function isRepeated({ state, trigger, due, error }: JobRecord, records: readonly
   if (state !== 'failed' || trigger === 'manual') return false;
   const before = records.findLast((record) => record.due === due && record.state === 'failed');
   return before !== undefined && before.error?.code === error?.code;
+}
+
+/** How an unfinished run ends that is not resumed: publishing is completed, otherwise the run is abandoned. */
+async function settled(record: JobRecord): Promise<Partial<JobRecord>> {
+  if (record.state !== 'publishing') return { state: 'abandoned' };
+  try {
+    if (record.publishedAt === undefined) await putInPlace(record.outputs, true);
+    return { state: 'done' };
+  } catch (error) {
+    return { state: 'failed', error: faultOf(error) };
+  }
 }
 
 /** The moment and range of an earlier attempt. */
