@@ -102,7 +102,7 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
   } finally {
     stop.abort();
     await walking.catch(() => undefined);
-    database.close();
+    await database.close();
     await session.close();
   }
 }

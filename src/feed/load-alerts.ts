@@ -50,7 +50,7 @@ export async function loadAlerts(path: string, place: AlertPlace): Promise<reado
     }
     return alerts;
   } finally {
-    scratch.close();
+    await scratch.close();
   }
 }
 

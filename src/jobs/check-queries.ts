@@ -38,7 +38,7 @@ export async function checkQueries(job: Job): Promise<void> {
     const names = [...[...registry.tables, ...views, ...relations].map(({ name }) => name), ...marts, COMMITS];
     for (const query of queries) await checkQuery(scratch, query, { job, names, areAllKnown: held !== undefined });
   } finally {
-    scratch.close();
+    await scratch.close();
   }
 }
 

@@ -59,7 +59,7 @@ export async function loadChecks(
     }
     return checks;
   } finally {
-    scratch.close();
+    await scratch.close();
   }
 }
 

@@ -79,7 +79,7 @@ async function readMarts(registry: Registry, folder?: string): Promise<readonly 
     }
     return marts;
   } finally {
-    scratch.close();
+    await scratch.close();
   }
 }
 

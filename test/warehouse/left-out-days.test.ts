@@ -60,15 +60,15 @@ async function fill(database: Database): Promise<void> {
 beforeAll(async () => {
   full = await Database.open();
   await fill(full);
-  empty = await EmptyDatabase.open(await loadRegistry(), { enable_external_access: 'false' });
+  empty = await EmptyDatabase.open(await loadRegistry(), { readsFiles: false });
   empty.declare(mart);
   for (const statement of VIEWS) await empty.scans(statement);
   for (const statement of MACROS) await empty.query(statement);
 });
 
-afterAll(() => {
+afterAll(async () => {
   full.close();
-  empty.close();
+  await empty.close();
 });
 
 async function answer({ sql, parameters }: DayQuery): Promise<string> {
@@ -156,6 +156,7 @@ describe('the SQL that is shipped reads no day that is not named', () => {
       const names = columns.map((column) => quoteName(column.name)).join(', ');
       await filled.query(`INSERT INTO ${name} BY NAME SELECT ${names} FROM lake.${name}`);
     }
+    await filled.query('DETACH lake');
     for (const { name, file } of marts) {
       for (const database of [planned, filled]) await database.define(file.functions);
       await filled.query(`INSERT INTO ${name} BY NAME ${file.sql}`);
@@ -165,9 +166,9 @@ describe('the SQL that is shipped reads no day that is not named', () => {
       .map(({ name }) => name);
   });
 
-  afterAll(() => {
-    planned.close();
-    filled.close();
+  afterAll(async () => {
+    await planned.close();
+    await filled.close();
   });
 
   /** Asks a statement again without the days that it does not name. Returns how many days its own tables lost. */

@@ -64,7 +64,7 @@ describe('a view of ton', () => {
         for (const { table } of marts) scratch.declare(table);
         expect([without, await described()]).toEqual([expected, expected]);
       } finally {
-        scratch.close();
+        await scratch.close();
       }
     },
   );
@@ -77,7 +77,7 @@ describe('a view of ton', () => {
         expect([...new Set(read)].sort(), name).toEqual([...inputs].sort());
       }
     } finally {
-      scratch.close();
+      await scratch.close();
     }
   });
 

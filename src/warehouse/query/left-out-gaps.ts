@@ -42,7 +42,7 @@ async function planReads(registry: Registry, sql: string, parameters: Parameters
     empty.declareViews(registry.tables);
     return readsIn(registry, await empty.scans(sql, parameters));
   } finally {
-    empty.close();
+    await empty.close();
   }
 }
 

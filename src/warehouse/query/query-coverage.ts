@@ -47,7 +47,7 @@ export class QueryCoverage {
   }
 
   async #open(): Promise<EmptyDatabase> {
-    const empty = await EmptyDatabase.open(this.#registry, { enable_external_access: 'false' });
+    const empty = await EmptyDatabase.open(this.#registry, { readsFiles: false });
     empty.declareViews(this.#registry.tables);
     return empty;
   }
@@ -96,7 +96,7 @@ export class QueryCoverage {
   }
 
   async close(): Promise<void> {
-    (await this.#empty)?.close();
+    await (await this.#empty)?.close();
   }
 }
 

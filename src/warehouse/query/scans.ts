@@ -166,7 +166,7 @@ function nodesIn(nodes: readonly PlanNode[]): readonly PlanNode[] {
 
 /** Undefined for other nodes, and for temporary tables: what those hold was read when they were made. */
 function scanAt(mirror: Mirror, { name, extra_info: info = {} }: PlanNode): PlannedScan | undefined {
-  const [, schema, table] = /^memory\.(\w+)\."?([^"]+)"?$/.exec(String(info['Table'] ?? '')) ?? [];
+  const [, schema, table] = /^\w+\.(\w+)\."?([^"]+)"?$/.exec(String(info['Table'] ?? '')) ?? [];
   if (!name.trim().endsWith('SCAN') || schema === undefined || table === undefined) return undefined;
   const relation = schema === 'main' ? table : `${schema}.${table}`;
   const filters = listOf(info['Filters']);
