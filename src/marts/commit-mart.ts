@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Span } from '../core/span.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteText } from '../sql/canonical-text.ts';
-import { withMemory } from '../sql/database.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { LedgerEntry, MartStamp, Store } from '../warehouse/index.ts';
 
@@ -38,8 +37,7 @@ export async function commitSelect(store: Store, query: Query, rows: SelectedRow
     await mkdir(stage.folder, { recursive: true });
     const path = join(stage.folder, 'select.parquet');
     const copy = `COPY (${select}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed)`;
-    // A store reads within a small memory limit, too small for the distinct accounts of a busy day.
-    await withMemory(query, () => query(copy));
+    await query(copy);
     const stamp = await rows.stamp();
     await stage.adopt(table, path, { isSorted: true });
     const staged = await stage.finish();

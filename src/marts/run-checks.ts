@@ -5,7 +5,6 @@ import { intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { withMemory } from '../sql/database.ts';
 import { type LedgerEntry, openStore, type Store, spansOf } from '../warehouse/index.ts';
 import { type LeftOutGap, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
@@ -270,7 +269,7 @@ function within(sql: string, parts: readonly (readonly [table: string, where: st
 async function offendersOf(store: Store, { path }: CheckPart, sql: string) {
   const select = `SELECT count(*) OVER () AS total, to_json(offender)::VARCHAR AS row_json FROM (\n${sql}\n) AS offender
     ORDER BY row_json LIMIT ${MAX_OFFENDERS}`;
-  const { rows } = await withMemory(store.query, () => store.query(select)).catch((error: unknown) => {
+  const { rows } = await store.query(select).catch((error: unknown) => {
     throw sqlErrorWithin({ path }, error);
   });
   return { count: Number(rows[0]?.[0] ?? 0), offenders: rows.map(([, row]) => String(row)) };

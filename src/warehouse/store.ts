@@ -322,7 +322,7 @@ export interface Store {
   log(after: number, most?: number): Promise<readonly LedgerEntry[]>;
   /** @throws {StoreError} `newer-tonlake` if another writer has committed columns or tables since, which a rewrite would lose */
   requireKnown(): void;
-  /** Queries committed rows: one relation per table. */
+  /** Queries committed rows: one relation per table. One that exceeds the memory limit runs once more with 2 GB. */
   readonly query: Query;
   /** Opens another connection, for queries beside commits. To be closed before the store. */
   connect(): Promise<SideConnection>;

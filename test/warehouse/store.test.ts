@@ -154,6 +154,18 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     await store.close();
   });
 
+  test('a query that needs more memory than a store reads with gets it, and leaves the limit as it was', async () => {
+    const store = await openTestStore(freshPath(kind));
+    const limit = async () => (await store.query("SELECT current_setting('memory_limit')")).rows;
+    const before = await limit();
+    const large = "SELECT length(string_agg(repeat('x', 20000), '')) FROM range(8000)";
+    const connection = await store.connect();
+    for (const { query } of [store, connection]) expect((await query(large)).rows).toEqual([[160_000_000n]]);
+    expect(await limit()).toEqual(before);
+    await connection.close();
+    await store.close();
+  });
+
   test('a discarded stage leaves nothing', async () => {
     const path = freshPath(kind);
     const store = await openTestStore(path);
