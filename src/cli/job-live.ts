@@ -27,12 +27,12 @@ export async function runOnce(context: Context, job: Job, due: number | undefine
   const outcome = await runJob({
     ...{ job, actions: jobActions, effects, due, stop: context.signal },
     onEvent: (event) => {
+      if (event.event !== 'begin' && event.event !== 'step') return live.showRun(event);
       line.end();
       if (isJson) return context.print(event, () => '');
       const text = describeEvent(event);
       if (text !== undefined) line.tell(text);
     },
-    onRunEvent: live.showRun,
   }).catch((failure: unknown) => {
     if (!(failure instanceof JobError) || failure.code !== 'runs-already') throw failure;
     line.end();

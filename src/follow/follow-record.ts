@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { jsonAs } from '../core/json-as.ts';
 import { makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { recordsOf } from '../jobs/run-history.ts';
@@ -9,14 +10,9 @@ const schema = z.object({ from: z.int().nonnegative() });
 
 /** Where following a warehouse began: after a restart, blocks that stayed missing behind the head are still tried. */
 export async function readFollowedFrom(warehouse: string): Promise<number | undefined> {
-  const text = await readFile(await recordPath(warehouse), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  try {
-    return schema.parse(JSON.parse(text)).from;
-  } catch {
-    // A record that cannot be read is replaced; nothing in the warehouse depends on it.
-    return undefined;
-  }
+  // A record that cannot be read is replaced; nothing in the warehouse depends on it.
+  const text = await readFile(await recordPath(warehouse), 'utf8').catch(() => '');
+  return jsonAs(schema, text)?.from;
 }
 
 export async function writeFollowedFrom(warehouse: string, from: number, id: string): Promise<void> {

@@ -15,8 +15,8 @@ export interface FollowPosition {
   readonly silentMs: number;
   /** Current maximum of requests per second; undefined for no limit. */
   readonly rps: number | undefined;
-  /** Requests per second over the last minute; undefined at the start. */
-  readonly requestsPerSecond: number | undefined;
+  /** Requests per second over the last minute. */
+  readonly requestsPerSecond: number;
 }
 
 /** What the warehouse holds. */

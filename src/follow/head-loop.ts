@@ -3,13 +3,13 @@ import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from 
 import type { CommitSteps } from '../export/commit-steps.ts';
 import type { Exporting } from '../export/open-export.ts';
 import type { ProvenChain } from '../export/proven-chain.ts';
+import { RecentRequests } from '../rate-limit/recent-requests.ts';
 import { doneFor } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
 import type { FollowPosition } from './follow-status.ts';
 import { NetworkClock } from './network-clock.ts';
 import { Outage } from './outage.ts';
 import { ReadingTimes } from './reading-times.ts';
-import { RequestRate } from './request-rate.ts';
 import { RoundInterval } from './round-interval.ts';
 import { isReading } from './round-plan.ts';
 import type { Rounds } from './rounds.ts';
@@ -42,7 +42,9 @@ export class HeadLoop {
   private readonly clock: NetworkClock;
   private readonly interval: RoundInterval;
   private readonly readings: ReadingTimes;
-  private readonly rate = new RequestRate();
+  private readonly recent = new RecentRequests();
+  /** Requests that {@link HeadLoop.recent} has counted. */
+  private counted = 0;
   private readonly outage: Outage;
   /** What is wrong with the head of a source that answers. */
   private readonly headTrouble: Outage;
@@ -78,10 +80,12 @@ export class HeadLoop {
   get position(): FollowPosition {
     const { clock, newest, head, holes } = this;
     const seconds = newest === undefined ? undefined : Math.max(0, Math.round(clock.now() - newest.time) / 1000);
+    const now = this.exporting.effects.monotonic();
     return {
       ...{ head, block: newest?.seqno, seconds, holes: totalSize(holes), oldestHole: holes[0]?.from },
-      silentMs: Math.max(0, this.exporting.effects.monotonic() - this.aliveAt),
-      ...{ rps: this.exporting.session.source.rps, requestsPerSecond: this.rate.perSecond },
+      silentMs: Math.max(0, now - this.aliveAt),
+      rps: this.exporting.session.source.rps,
+      requestsPerSecond: this.recent.summary(now).usedLastMinute / 60,
     };
   }
 
@@ -103,7 +107,8 @@ export class HeadLoop {
     const { stop, steps, requests } = this.options;
     const startedAt = this.exporting.effects.monotonic();
     this.beat();
-    this.rate.note(startedAt, requests());
+    this.recent.add(startedAt, requests() - this.counted);
+    this.counted = requests();
     try {
       const head = this.known ?? (await fetchHead(this.exporting.session.source, stop));
       this.known = undefined;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Effects } from '../core/effects.ts';
 import { stateDirectory } from '../core/environment.ts';
 import { JobError } from '../core/errors.ts';
+import { jsonAs } from '../core/json-as.ts';
 import { greatest } from '../core/span.ts';
 import { listFolder, makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
@@ -176,11 +177,8 @@ export class JobHistory {
 
 /** True for the text of a record of a run that will not continue. */
 function isFinal(text: string): boolean {
-  try {
-    return isOver(recordSchema.parse(JSON.parse(text)).state);
-  } catch {
-    return false;
-  }
+  const record = jsonAs(recordSchema, text);
+  return record !== undefined && isOver(record.state);
 }
 
 /** An unused record id. */

@@ -27,8 +27,8 @@ export interface JobRunOptions {
   readonly trigger?: JobRecord['trigger'] | undefined;
   /** Aborted to stop after the current span or step. */
   readonly stop?: AbortSignal | undefined;
-  readonly onEvent?: ((event: JobEvent) => void) | undefined;
-  readonly onRunEvent?: ((event: RunEvent) => void) | undefined;
+  /** Called for what happens, also during the export. */
+  readonly onEvent?: ((event: JobEvent | RunEvent) => void) | undefined;
 }
 
 /** What happens during a run of a job. */
@@ -189,18 +189,18 @@ class JobRun {
   }
 
   #contextOf(log: RunLog): StepContext {
-    const { job, actions, effects, onEvent, onRunEvent } = this.#options;
+    const { job, actions, effects, onEvent } = this.#options;
     const onStep = async (step: StepResult): Promise<void> => {
       await this.#save({ steps: [...this.#record.steps, step] });
       log.step(step);
       await this.#history.shareLog(this.#record);
       onEvent?.({ event: 'step', ...step });
     };
-    const seen = (event: RunEvent): void => {
+    const onRunEvent = (event: RunEvent): void => {
       log.see(event);
-      onRunEvent?.(event);
+      onEvent?.(event);
     };
-    return { job, actions, effects, stop: this.#stop, onStep, onRunEvent: seen };
+    return { job, actions, effects, stop: this.#stop, onStep, onRunEvent };
   }
 
   async #work(context: StepContext): Promise<'done' | 'interrupted'> {

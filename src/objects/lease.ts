@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { StoreError } from '../core/errors.ts';
+import { jsonAs } from '../core/json-as.ts';
 import { markSchema, readFate, readMark } from '../files/process-liveness.ts';
 import type { Lock, LockOptions } from '../files/writer-lock.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -85,11 +86,7 @@ function encode(lease: LeaseHolder): { readonly lease: LeaseHolder; readonly byt
 
 /** Undefined for what is not a lease: it is replaced. */
 function decode(bytes: Uint8Array): LeaseHolder | undefined {
-  try {
-    return leaseSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
-  } catch {
-    return undefined;
-  }
+  return jsonAs(leaseSchema, Buffer.from(bytes).toString('utf8'));
 }
 
 function busy({ subject, doing = 'is being written' }: LeaseOptions, holder: LeaseHolder): StoreError {

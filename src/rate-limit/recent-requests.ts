@@ -5,9 +5,9 @@ const SHARE_SECONDS = 10;
 export class RecentRequests {
   readonly #counts = new Map<number, number>();
 
-  add(now: number): void {
+  add(now: number, requests = 1): void {
     const second = Math.floor(now / 1000);
-    this.#counts.set(second, (this.#counts.get(second) ?? 0) + 1);
+    this.#counts.set(second, (this.#counts.get(second) ?? 0) + requests);
     for (const old of this.#counts.keys()) {
       if (old > second - SECONDS - 1) break;
       this.#counts.delete(old);

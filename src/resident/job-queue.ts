@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Effects } from '../core/effects.ts';
+import { jsonAs } from '../core/json-as.ts';
 import { ifAny } from '../files/disk.ts';
 import type { Job, JobSchedule } from '../jobs/job.ts';
 import { JobHistory, unfinished } from '../jobs/run-history.ts';
@@ -182,13 +183,9 @@ function waitingRun(due: number, trigger: DueRun['trigger']): WaitingRun {
 /** When the job was first scheduled, or when the last missed run was dropped. */
 async function readSince(history: JobHistory): Promise<number | undefined> {
   const text = await ifAny(readFile(join(history.folder, 'schedule.json'), 'utf8'));
-  if (text === undefined) return undefined;
-  try {
-    return Date.parse(watchSchema.parse(JSON.parse(text)).since);
-  } catch {
-    // The file was not written by tonlake, which never leaves a partial one: treated as never scheduled.
-    return undefined;
-  }
+  // Tonlake never leaves a partial file: a job with another one was never scheduled.
+  const watched = jsonAs(watchSchema, text ?? '');
+  return watched && Date.parse(watched.since);
 }
 
 function isScheduled({ trigger }: JobRecord): boolean {

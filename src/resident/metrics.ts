@@ -22,7 +22,7 @@ const HEAD_GAUGES: readonly (readonly [
   [
     'rate_limit_used_ratio',
     'Share of it that was used over the last minute.',
-    ({ rps, requestsPerSecond: used }) => rps && used && used / rps,
+    ({ rps, requestsPerSecond: used }) => rps && used / rps,
   ],
   ['progress_age_seconds', 'Time without any sign of life.', ({ silentMs }) => silentMs / 1000],
 ];

@@ -63,8 +63,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
               options.onProgress?.(job.name);
               look();
             };
-            const run = { job, actions, effects, due, trigger, stop: stop.signal };
-            return runJob({ ...run, onEvent: goesOn, onRunEvent: goesOn });
+            return runJob({ job, actions, effects, due, trigger, stop: stop.signal, onEvent: goesOn });
           },
         }),
       ),

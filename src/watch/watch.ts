@@ -1,4 +1,5 @@
 import { fetchEnds } from '../chain/index-ends.ts';
+import type { Counts } from '../core/counts.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { TonlakeError, usage } from '../core/errors.ts';
 import { isEphemeral, type PipelineDef } from '../declare/pipeline.ts';
@@ -32,12 +33,9 @@ export interface WatchOptions
   readonly onEvent?: ((event: WatchEvent) => void) | undefined;
 }
 
-/** Rows by the name of their table. */
-export type CountsByTable = Readonly<Record<string, number>>;
-
 /** Events of a watch. */
 export type WatchEvent =
-  | { readonly event: 'poll'; readonly poll: number; readonly seen: CountsByTable }
+  | { readonly event: 'poll'; readonly poll: number; readonly seen: Counts }
   /** A trace was listed for the first time. */
   | { readonly event: 'trace'; readonly externalHash: string }
   | { readonly event: 'problem'; readonly code: string; readonly message: string }
@@ -48,7 +46,7 @@ export interface WatchReport {
   readonly network: string;
   readonly polls: number;
   /** Rows stored by this watch, by table. */
-  readonly rows: CountsByTable;
+  readonly rows: Counts;
   /** Number of traces seen. */
   readonly traces: number;
   readonly requests: number;
@@ -264,10 +262,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Counts by role under the names of the tables that play it. */
-function byTable(
-  pipelines: readonly EphemeralPipeline[],
-  counts: Readonly<Record<PendingRole, number>>,
-): CountsByTable {
+function byTable(pipelines: readonly EphemeralPipeline[], counts: Readonly<Record<PendingRole, number>>): Counts {
   const tables = pipelines.flatMap((pipeline) => pipeline.tables);
   return Object.fromEntries(
     PENDING_ROLES.flatMap((role) =>
