@@ -1,9 +1,9 @@
 import { endpointFacts } from '../../api/facts.ts';
 import { type Account, addressOf } from '../chain/accounts.ts';
 import { parseAddress, parseHash } from '../chain/address.ts';
-import { backOf, type MessageKey, type TransactionRow } from '../chain/model.ts';
+import type { MessageKey, TransactionRow } from '../chain/model.ts';
 import { bookText, type Met, metadataText } from '../page/addresses.ts';
-import { type Json, jsonOf } from '../page/json.ts';
+import { type JsonRecord, jsonOf, type RecordName, recordOf } from '../page/json.ts';
 import type { SandboxRequest } from '../server.ts';
 import { ApiError, demand } from './errors.ts';
 import type { View } from './view.ts';
@@ -12,6 +12,7 @@ import type { View } from './view.ts';
 interface EndpointFacts {
   readonly shape: string;
   readonly rows: string | null;
+  readonly record: RecordName;
   readonly maps: readonly string[];
   /** Status for a wrong limit or order. */
   readonly refused: number;
@@ -148,28 +149,25 @@ export class Ask {
 
   /** The JSON of a transaction, whose accounts are added to the address book. */
   transaction(row: TransactionRow): string {
-    const { template, transaction, epoch } = row;
-    const { account, incoming, outgoing } = transaction;
-    this.meet(account, epoch);
-    if (incoming !== undefined) this.meetMessage({ template, message: incoming, epoch: epoch - backOf(incoming) });
-    for (const message of outgoing) this.meetMessage({ template, message, epoch });
+    this.meet(row.transaction.account, row.epoch);
+    for (const message of this.view.chain.messagesOf(row)) this.meetMessage(message);
     return this.view.records.transaction(row);
   }
 
+  #textOf(record: JsonRecord | string): string {
+    return typeof record === 'string' ? record : jsonOf(recordOf(this.#facts.record, record));
+  }
+
   /** The response: records as JSON text or values; null for a list that is not there. */
-  reply(records: readonly Json[] | null): string {
+  reply(records: readonly (JsonRecord | string)[] | null): string {
     const { shape, rows, maps } = this.#facts;
-    const list = records === null ? 'null' : `[${records.map((record) => textOf(record)).join(',')}]`;
+    const list = records === null ? 'null' : `[${records.map((record) => this.#textOf(record)).join(',')}]`;
     if (shape === 'array') return list;
     const [noBook, noMetadata] = [this.#flag('x-no-address-book'), this.#flag('x-no-metadata')];
     const book = maps.includes('address_book') ? `,"address_book":${bookText(noBook ? new Map() : this.#met)}` : '';
     const metadata = maps.includes('metadata') ? `,"metadata":${metadataText(noMetadata ? new Map() : this.#met)}` : '';
     return `{"${rows}":${list}${book}${metadata}}`;
   }
-}
-
-function textOf(record: Json): string {
-  return typeof record === 'string' ? record : jsonOf(record);
 }
 
 const TRUE = new Set(['1', 't', 'true', 'on']);

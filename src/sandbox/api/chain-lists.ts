@@ -1,10 +1,11 @@
 import { type Account, addressOf } from '../chain/accounts.ts';
 import { EPOCH_BLOCKS, epochOf, FIRST_SEQNO, slotOf } from '../chain/clock.ts';
+import { must } from '../chain/mix.ts';
 import {
   type BlockRow,
   blockRefOf,
   includedBy,
-  type Message,
+  type MessageKey,
   type MessageRow,
   masterchainSeqno,
   type TransactionRow,
@@ -79,37 +80,18 @@ function inboundExternals(view: View): readonly ListedMessage[] {
   return found;
 }
 
-function isThere<T>(value: T | undefined): value is T {
-  return value !== undefined;
-}
+/** What messages are listed by. */
+const messageFields: NonNullable<Listing<MessageKey>['where']> = {
+  opcode: ({ message }) => message.body.opcode ?? undefined,
+  body_hash: ({ message, epoch }) => message.body.in(epoch).hash,
+  source: ({ message, epoch }, { view }) => addressOrNull(view, message.source, epoch),
+  destination: ({ message, epoch }, { view }) => addressOrNull(view, message.destination, epoch),
+};
 
-function messageFilter(ask: Ask): (row: MessageRow) => boolean {
-  const { view } = ask;
-  const wanted = ['body_hash', 'opcode', 'source', 'destination'].map((name) => ask.text(name));
-  return ({ message: { body, source, destination }, epoch }) => {
-    const own = [
-      () => body.in(epoch).hash,
-      () => body.opcode,
-      ...[source, destination].map((account) => () => addressOrNull(view, account, epoch)),
-    ];
-    return wanted.every((value, index) => value === undefined || own[index]?.() === value);
-  };
-}
-
-/** Messages in the order of their senders, until there are more than enough. */
-function scanMessages(
-  { view, sort = -1 }: Ask,
-  keep: (row: MessageRow) => boolean,
-  wanted: number,
-): readonly MessageRow[] {
-  const found: MessageRow[] = [];
-  const last = slotOf(view.head());
-  // The receiver of a message runs some blocks after its sender.
-  for (let at = 0, more = 20; at <= last && more > 0; at += 1) {
-    found.push(...view.chain.createdIn(sort === 1 ? at : last - at).filter(keep));
-    if (found.length >= wanted) more -= 1;
-  }
-  return found;
+/** A message at one of its transactions. */
+interface Passage extends MessageKey {
+  readonly row: TransactionRow | undefined;
+  readonly direction: 'in' | 'out';
 }
 
 /** Blocks, transactions and messages. */
@@ -217,12 +199,7 @@ export const chainLists = {
       const none = ask.isOn('exclude_externals') || byLt || byTime || ask.text('direction') === 'out';
       return none ? [] : ask.view.inboundExternals(() => inboundExternals(ask.view));
     },
-    where: {
-      opcode: ({ message }) => message.body.opcode ?? undefined,
-      body_hash: ({ message, epoch }) => message.body.in(epoch).hash,
-      source: ({ message, epoch }, { view }) => addressOrNull(view, message.source, epoch),
-      destination: ({ message, epoch }, { view }) => addressOrNull(view, message.destination, epoch),
-    },
+    where: messageFields,
     at: ({ message, createdLt, createdAt }) => (message.from === undefined ? undefined : [createdLt, createdAt]),
     order: (_, sort) => [
       [({ message, createdLt }) => (message.from === undefined ? Number.MAX_SAFE_INTEGER : createdLt), sort],
@@ -234,35 +211,41 @@ export const chainLists = {
     },
   }),
   /** A transaction once for each matching message; only its last copy has messages. */
-  'GET /transactionsByMessage': rows<TransactionRow>({
+  'GET /transactionsByMessage': rows<Passage>({
     refuse: (ask) => {
       const isNamed = ask.has('msg_hash', 'body_hash', 'opcode');
       demand(isNamed, 'at least one of msg_hash, body_hash, opcode should be specified');
       refuseDirection(ask);
     },
-    rows: (ask) => {
-      const { view } = ask;
-      const direction = ask.has('opcode') ? 'in' : ask.text('direction');
-      const { limit, offset } = ask.page;
-      const keep = messageFilter(ask);
-      const found = ask.has('msg_hash')
-        ? ask
-            .list('msg_hash')
-            .flatMap((hash) => view.messageByHash(hash) ?? [])
-            .filter(keep)
-        : scanMessages(ask, keep, offset + limit);
-      return found.flatMap((one) => {
+    rows: ({ view, has, list }) => {
+      if (!has('msg_hash')) return undefined;
+      const found = list('msg_hash').flatMap((hash) => view.messageByHash(hash) ?? []);
+      return found.flatMap((one): Passage[] => {
         const { sent, received } = view.sidesOf(one);
-        return [direction === 'out' ? undefined : received, direction === 'in' ? undefined : sent].filter(isThere);
+        return [
+          { ...one, row: received, direction: 'in' },
+          { ...one, row: sent, direction: 'out' },
+        ];
       });
     },
+    inSlot: ({ view }, slot) =>
+      view.chain.madeIn(slot).flatMap((row) =>
+        view.chain.messagesOf(row).map((one): Passage => {
+          return { ...one, row, direction: one.message.to === row.transaction ? 'in' : 'out' };
+        }),
+      ),
+    where: messageFields,
+    keep: ({ row, direction }, { view, has, text }) => {
+      const wanted = has('opcode') ? 'in' : text('direction');
+      return row !== undefined && view.isVisible(row) && (wanted ?? direction) === direction;
+    },
     order: (_, sort) => [
-      [({ lt }) => lt, sort],
-      [({ account }) => account, 1],
+      [({ row }) => row?.lt ?? 0, sort],
+      [({ row }) => row?.account ?? '', 1],
     ],
-    record: (row, ask, later) => {
-      const text = ask.transaction(row);
-      if (!later.some(({ transaction, epoch }) => transaction === row.transaction && epoch === row.epoch)) return text;
+    record: ({ row }, ask, later) => {
+      const text = ask.transaction(must(row, 'transaction of a message'));
+      if (!later.some((other) => other.row?.account === row?.account && other.row?.lt === row?.lt)) return text;
       const [start, end] = [text.indexOf(',"in_msg":'), text.lastIndexOf(',"account_state_before":')];
       return `${text.slice(0, start)},"in_msg":null,"out_msgs":[]${text.slice(end)}`;
     },
@@ -276,9 +259,10 @@ export const chainLists = {
       const { template, transaction, epoch } = row;
       const { incoming, outgoing, cycle } = transaction;
       const senders = direction === 'out' ? [] : [incoming?.from];
-      const receivers = direction === 'in' ? [] : outgoing.map(({ to }: Message) => to);
-      const near = [...senders, ...receivers].filter(isThere);
-      return near.map((other) => view.chain.row(template, other, epoch + other.cycle - cycle));
+      const receivers = direction === 'in' ? [] : outgoing.map(({ to }) => to);
+      return [...senders, ...receivers].flatMap((other) => {
+        return other === undefined ? [] : view.chain.row(template, other, epoch + other.cycle - cycle);
+      });
     },
     keep: (row, { view }) => view.isVisible(row),
     order: () => [[({ lt }) => lt, 1]],

@@ -127,10 +127,6 @@ function happened({ view }: Ask, row: TransactionRow): JsonRecord {
   };
 }
 
-function answeredTo(ask: Ask, { response }: TokenFacts): JsonRecord {
-  return { response_destination: ask.meet(response), custom_payload: null, decoded_custom_payload: null };
-}
-
 function decodedComment(comment: string | undefined): JsonRecord | null {
   return comment === undefined ? null : { '@type': 'text_comment', comment, type: 'text_comment' };
 }
@@ -228,9 +224,9 @@ export const eventLists = {
       source_wallet: ask.meet(row.transaction.account),
       jetton_master: ask.meet(parentOf(row)),
       ...happened(ask, row),
-      ...answeredTo(ask, order),
+      response_destination: ask.meet(order.response),
       forward_ton_amount: String(order.forward),
-      forward_payload: order.payload() ?? null,
+      forward_payload: order.payload(),
       decoded_forward_payload: decodedComment(order.comment),
       trace_id: ask.view.chain.traceId(row),
     }),
@@ -246,7 +242,7 @@ export const eventLists = {
       jetton_master: ask.meet(parentOf(row)),
       ...happened(ask, row),
       amount: String(order.amount),
-      ...answeredTo(ask, order),
+      response_destination: ask.meet(order.response),
       trace_id: ask.view.chain.traceId(row),
     }),
   }),
@@ -261,9 +257,9 @@ export const eventLists = {
       ...happened(ask, row),
       old_owner: ask.meet(senderOf(row)),
       new_owner: ask.meet(must(order.to, 'new owner')),
-      ...answeredTo(ask, order),
+      response_destination: ask.meet(order.response),
       forward_amount: String(order.forward),
-      forward_payload: order.payload() ?? null,
+      forward_payload: order.payload(),
       decoded_forward_payload: decodedComment(order.comment),
       trace_id: ask.view.chain.traceId(row),
     }),

@@ -1,7 +1,7 @@
 import type { Account } from '../chain/accounts.ts';
 import type { Cell } from '../chain/cell.ts';
 import type { Chain } from '../chain/chain.ts';
-import { MAX_BLOCKS, slotOf } from '../chain/clock.ts';
+import { MAX_BLOCKS } from '../chain/clock.ts';
 import { remembered } from '../chain/mix.ts';
 import {
   type Extra,
@@ -108,8 +108,7 @@ export class LatestStates {
     const template = chain.template(account.family);
     if (template === undefined) return undefined;
     const list = this.#chainOf(template, account).filter((one) => one.endStatus !== 'nonexist');
-    const now = Math.floor((slotOf(this.#head()) - template.phase) / template.period);
-    const newest = account.family === 2 ? Math.min(0, now) : now;
+    const newest = chain.lastEpoch(template, this.#head());
     for (const epoch of only === undefined ? [newest, newest - 1] : [only]) {
       if (account.family > 0 && epoch < 0) continue;
       const found = list.findLast((one) => seqnoIn(template, one, epoch) <= this.#head());

@@ -1,6 +1,6 @@
 import { slotOf, slotOfLt } from '../chain/clock.ts';
 import { Rng } from '../chain/mix.ts';
-import type { Json } from '../page/json.ts';
+import type { JsonRecord } from '../page/json.ts';
 import type { Ask, Bounds } from './ask.ts';
 import { ApiError, demand } from './errors.ts';
 
@@ -44,7 +44,7 @@ export interface Listing<T> {
   /** Error 404 if there are no rows. */
   readonly missing?: string;
   /** @param later the rows of the page after this one */
-  readonly record: (row: T, ask: Ask, later: readonly T[]) => Json;
+  readonly record: (row: T, ask: Ask, later: readonly T[]) => JsonRecord | string;
   /** Whether a list without rows is null. */
   readonly isNull?: true;
 }

@@ -220,11 +220,11 @@ export const tokenLists = {
     record: ({ state, account, quiet, balance }, ask) => ({
       address: ask.meet(account),
       balance: String(balance),
-      owner: account.owner === undefined ? '' : ask.meet(account.owner),
-      jetton: account.parent === undefined ? '' : ask.meet(account.parent),
+      owner: ask.meet(account.owner) ?? '',
+      jetton: ask.meet(account.parent) ?? '',
       last_transaction_lt: String(state.lastLt),
-      code_hash: state.code?.hash ?? null,
-      data_hash: state.data?.hash ?? null,
+      code_hash: state.code?.hash,
+      data_hash: state.data?.hash,
       mintless_info:
         quiet?.mintless === undefined
           ? undefined
@@ -296,7 +296,7 @@ export const tokenLists = {
         type: kind,
         address: contract?.address ?? state.address,
         nft_address: state.address,
-        nft_owner_address: row.realOwner === undefined ? undefined : ask.meet(row.realOwner),
+        nft_owner_address: ask.meet(row.realOwner),
         marketplace_address: kind === 'telemint' ? undefined : place,
         created_at: kind === 'telemint' ? undefined : SALES_CREATED,
         last_transaction_lt: String(contract?.lastLt ?? state.lastLt),

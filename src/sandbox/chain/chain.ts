@@ -17,7 +17,7 @@ import type {
   TransactionKey,
   TransactionRow,
 } from './model.ts';
-import { includedWithin, ltIn, slotWithin, startOf } from './model.ts';
+import { backOf, includedWithin, ltIn, slotWithin, startOf } from './model.ts';
 import { makeRegistry, type Registry } from './registry.ts';
 import { createdLt } from './settle.ts';
 import type { BlockPlan } from './shards.ts';
@@ -189,6 +189,12 @@ export class Chain {
     return this.clock.utimeOf(startOf(template, epoch) + slotWithin(template, transaction));
   }
 
+  /** The messages of a transaction: the one that it received, and those that it sent. */
+  messagesOf({ template, transaction: { incoming, outgoing }, epoch }: TransactionKey): readonly MessageKey[] {
+    const sent = outgoing.map((message) => ({ template, message, epoch }));
+    return incoming === undefined ? sent : [{ template, message: incoming, epoch: epoch - backOf(incoming) }, ...sent];
+  }
+
   /** Messages whose sender runs in a slot, and inbound externals whose receiver does. */
   createdIn(slot: number): readonly MessageRow[] {
     return this.#acting(slot).flatMap(({ group: { template, made }, epoch, at }) =>
@@ -307,15 +313,19 @@ export class Chain {
     return found && message && this.#messageRow(found.template, message, found.epoch);
   }
 
+  /** The last repetition of a template that has begun at a head. */
+  lastEpoch({ family, phase, period }: Template, head: number): number {
+    const last = Math.floor((slotOf(head) - phase) / period);
+    return family === 2 ? Math.min(0, last) : last;
+  }
+
   /** What a hash belongs to: a transaction or message up to a head. */
   #find(hash: string, head: number): Found | undefined {
     if (this.#hashes === undefined) return this.#tagged(hash);
     const lastEpochs = new Map<Template, number>();
     for (const family of [0, 1, 2]) {
       const template = this.template(family);
-      if (template === undefined) continue;
-      const last = Math.floor((slotOf(head) - template.phase) / template.period);
-      lastEpochs.set(template, family === 2 ? Math.min(0, last) : last);
+      if (template !== undefined) lastEpochs.set(template, this.lastEpoch(template, head));
     }
     return this.#hashes.find(hash, lastEpochs);
   }

@@ -32,9 +32,10 @@ export type Json = string | number | bigint | boolean | null | Verbatim | readon
 export type JsonRecord = { readonly [key: string]: Json | undefined };
 
 type Records = typeof records;
+export type RecordName = keyof Records;
 
 /** A record of the API in the server's order; of fields without a value those that can be null are null, the others are left out. */
-export function recordOf<Name extends keyof Records>(
+export function recordOf<Name extends RecordName>(
   name: Name,
   known: Readonly<Partial<Record<keyof Records[Name], Json | undefined>>>,
 ): JsonRecord {
