@@ -10,7 +10,7 @@ import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
 import { type Ask, readOpcode } from './ask.ts';
 import { ApiError, demand } from './errors.ts';
 import type { Endpoint } from './list.ts';
-import { balanceOf, itemRows, nextIndexOf, supplyOf } from './token-lists.ts';
+import { indexOf, nextIndexOf, ownerOf, supplyOf } from './token-lists.ts';
 import type { View } from './view.ts';
 
 const MOST_VALUES = 1000;
@@ -172,18 +172,13 @@ export const calls = {
       case 'wallet get_public_key':
         return result(0, [num(BigInt(`0x${Buffer.from(state.stateHash, 'base64').toString('hex')}`))]);
       case 'jetton-wallet get_wallet_data':
-        return result(0, [num(balanceOf(view, state)), slice(owner), slice(parent), code]);
+        return result(0, [num(view.latestStates.jettonsOf(state)), slice(owner), slice(parent), code]);
       case 'jetton-master get_jetton_data':
         return result(0, [num(supplyOf(view, account)), num(-1n), slice(undefined), content, code]);
       case 'nft-collection get_collection_data':
         return result(0, [num(BigInt(nextIndexOf(view, account))), content, slice(undefined)]);
-      case 'nft-item get_nft_data': {
-        const item = must(
-          itemRows(view).find((row) => row.account === account),
-          'item',
-        );
-        return result(0, [num(-1n), num(BigInt(item.index)), slice(parent), slice(item.owner), content]);
-      }
+      case 'nft-item get_nft_data':
+        return result(0, [num(-1n), num(BigInt(indexOf(state))), slice(parent), slice(ownerOf(view, state)), content]);
       default:
         return result(11, []);
     }

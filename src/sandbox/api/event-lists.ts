@@ -231,7 +231,7 @@ export const eventLists = {
       trace_id: ask.view.chain.traceId(row),
     }),
   }),
-  /** , including aborted ones. */
+  /** Including aborted ones. */
   'GET /jetton/burns': orders({
     opcode: 'jetton_burn',
     names: ['jetton_wallet', 'jetton_master'],
@@ -246,7 +246,7 @@ export const eventLists = {
       trace_id: ask.view.chain.traceId(row),
     }),
   }),
-  /** , including aborted ones. */
+  /** Including aborted ones. */
   'GET /nft/transfers': orders({
     opcode: 'nft_transfer',
     names: ['item_address', 'collection_address'],

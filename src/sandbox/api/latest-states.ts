@@ -21,6 +21,8 @@ export interface LatestState {
   readonly address: string;
   /** Last transaction; undefined for contracts that never act. */
   readonly row: TransactionRow | undefined;
+  /** A contract that never acts. */
+  readonly quiet?: Quiet;
   readonly status: Status;
   readonly balance: number;
   readonly extra: Extra;
@@ -139,13 +141,15 @@ export class LatestStates {
     };
   }
 
-  #quiet({ account, lastLt, balance }: Quiet): LatestState {
+  #quiet(quiet: Quiet): LatestState {
+    const { account, lastLt, balance } = quiet;
     const { codec } = this.#chain;
     const hash = (kind: 1 | 4): string => codec.hash(3, kind, account.index, 0);
     return {
       account,
       address: account.address ?? '',
       row: undefined,
+      quiet,
       status: 'active',
       balance,
       extra: new Map(),
@@ -168,9 +172,9 @@ export class LatestStates {
     return (row.epoch + 1) * signed.length + before;
   }
 
-  /** Balance of an active jetton wallet: what it received minus what it sent, at least 0. */
-  jettonsOf({ account, row }: LatestState): bigint {
-    if (row === undefined) return 0n;
+  /** Balance of a jetton wallet: of an active one what it received minus what it sent, at least 0. */
+  jettonsOf({ account, row, quiet }: LatestState): bigint {
+    if (row === undefined) return BigInt(quiet?.jettons ?? 0);
     const { template, transaction, epoch } = row;
     const past = remembered(this.#jettons, account, () =>
       jettonPast(this.#chainOf(template, account), template.period),
@@ -178,7 +182,7 @@ export class LatestStates {
     return past.start + past.drift * BigInt(epoch) + (past.after.get(transaction) ?? 0n);
   }
 
-  /** Owner of an active NFT item: the new owner of its last transfer. */
+  /** Owner of an NFT item: of an active one the new owner of its last transfer. */
   ownerOf({ account, row }: LatestState): Account | undefined {
     if (row === undefined) return account.owner;
     const moves = this.#chainOf(row.template, account).filter(

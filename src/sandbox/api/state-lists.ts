@@ -1,7 +1,7 @@
-import { hasDomain, walletKind } from '../chain/accounts.ts';
+import { type Account, hasDomain, walletKind } from '../chain/accounts.ts';
 import { toBoc } from '../chain/cell.ts';
 import type { Extra } from '../chain/model.ts';
-import type { Quiet, QuietItem, QuietMultisig, QuietOrder, QuietVesting } from '../chain/registry.ts';
+import type { Quiet, QuietMultisig, QuietOrder, QuietVesting } from '../chain/registry.ts';
 import { interfacesOf } from '../page/addresses.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
@@ -24,14 +24,8 @@ function extraRecord(extra: Extra): JsonRecord {
   return Object.fromEntries([...extra.keys()].sort().map((key) => [key, String(extra.get(key))]));
 }
 
-/** A domain and the item that owns it. */
-interface Domain {
-  readonly item: QuietItem;
-  readonly name: string;
-}
-
 /** The wallet that a domain resolves to. */
-function targetOf({ account: { owner, index } }: QuietItem): QuietItem['account'] | undefined {
+function targetOf({ account: { owner, index } }: Quiet): Account | undefined {
   return owner !== undefined && (hasDomain(owner) || index % 2 === 0) ? owner : undefined;
 }
 
@@ -138,33 +132,29 @@ export const stateLists = {
     order: () => [[({ balance }) => balance, -1]],
     record: ({ address, balance }) => ({ account: address, balance: String(balance) }),
   }),
-  'GET /dns/records': rows<Domain>({
+  'GET /dns/records': rows<Quiet>({
     refuse: (ask) => {
       const [wallet, domain] = [ask.has('wallet'), ask.has('domain')];
       demand(wallet || domain, 'either wallet address or domain is required');
       demand(!wallet || !domain, 'only one of wallet address or domain is allowed');
     },
-    rows: ({ view }) =>
-      view.chain.registry.items.flatMap((item) => (item.domain === undefined ? [] : [{ item, name: item.domain }])),
-    where: { domain: ({ name }) => name, wallet: ({ item }) => targetOf(item)?.address },
+    rows: ({ view }) => view.chain.registry.items.filter(({ domain }) => domain !== undefined),
+    where: { domain: ({ domain }) => domain, wallet: (item) => targetOf(item)?.address },
     order: () => [
-      [({ name }) => name.length, 1],
-      [({ name }) => name, 1],
+      [({ domain }) => domain?.length ?? 0, 1],
+      [({ domain }) => domain ?? '', 1],
     ],
-    record: ({ item, name }, ask) => {
-      const { account } = item;
-      return {
-        nft_item_address: ask.meet(account),
-        nft_item_owner: ask.meet(account.owner),
-        domain: name,
-        dns_next_resolver: account.index % 3 === 0 ? ask.meet(account) : null,
-        dns_wallet: ask.meet(targetOf(item)),
-        dns_site_adnl: account.index % 4 === 0 ? account.codeHash : null,
-        dns_storage_bag_id: account.index % 5 === 0 ? account.codeHash : null,
-      };
-    },
+    record: (item, ask) => ({
+      nft_item_address: ask.meet(item.account),
+      nft_item_owner: ask.meet(item.account.owner),
+      domain: item.domain,
+      dns_next_resolver: item.account.index % 3 === 0 ? ask.meet(item.account) : null,
+      dns_wallet: ask.meet(targetOf(item)),
+      dns_site_adnl: item.account.index % 4 === 0 ? item.account.codeHash : null,
+      dns_storage_bag_id: item.account.index % 5 === 0 ? item.account.codeHash : null,
+    }),
   }),
-  /** , with their orders by default. */
+  /** With their orders by default. */
   'GET /multisig/wallets': rows<QuietMultisig>({
     refuse: (ask) => {
       const isNamed = ask.has('address', 'wallet_address');

@@ -1,6 +1,5 @@
 import type { Account } from '../chain/accounts.ts';
 import { mixOf } from '../chain/mix.ts';
-import type { QuietItem, QuietWallet } from '../chain/registry.ts';
 import { decimalsOf } from '../page/addresses.ts';
 import type { JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
@@ -33,19 +32,6 @@ export function supplyOf(view: View, master: Account): bigint {
     .reduce((sum, one) => sum + view.latestStates.jettonsOf(one), 0n);
 }
 
-interface WalletRow {
-  readonly state: LatestState;
-  readonly account: Account;
-  readonly quiet: QuietWallet | undefined;
-  readonly balance: bigint;
-}
-
-/** Balance of a jetton wallet, as its get-method says. */
-export function balanceOf(view: View, state: LatestState): bigint {
-  const quiet = view.chain.registry.walletOf(state.account);
-  return quiet === undefined ? view.latestStates.jettonsOf(state) : BigInt(quiet.jettons);
-}
-
 function ownerOfCollection(view: View, { index }: Account): Account | undefined {
   const { wallets } = view.chain.epoch.cast;
   return index % 4 === 2 ? undefined : wallets[index % wallets.length];
@@ -70,39 +56,29 @@ export function nextIndexOf(view: View, account: Account): string {
   return account.family === 3 ? '220' : String(2n ** 255n);
 }
 
-/** An item and what it is listed by. */
-export interface ItemRow {
-  readonly state: LatestState;
-  readonly account: Account;
-  readonly quiet: QuietItem | undefined;
-  readonly index: string;
-  /** The sale contract if the item is on sale, else the real owner. */
-  readonly owner: Account | undefined;
-  readonly realOwner: Account | undefined;
+/** The index of an item in its collection. */
+export function indexOf({ account, quiet }: LatestState): string {
+  return quiet?.index ?? String(account.index);
 }
 
-/** All items in the order of their row ids. */
-export function itemRows(view: View): readonly ItemRow[] {
-  return view.latestStates.ofRole('nft-item').map((state) => {
-    const { account } = state;
-    const quiet = view.chain.registry.itemOf(account);
-    const realOwner = quiet === undefined ? view.latestStates.ownerOf(state) : account.owner;
-    const owner = quiet?.sale?.account ?? realOwner;
-    return { state, account, quiet, index: quiet?.index ?? String(account.index), owner, realOwner };
-  });
+/** The owner that an item has itself: its sale contract if it is on sale. */
+export function ownerOf(view: View, item: LatestState): Account | undefined {
+  return item.quiet?.sale?.account ?? view.latestStates.ownerOf(item);
 }
 
 /** The record of an item, with its collection. */
-function itemRecord({ state, account, quiet, index, owner, realOwner }: ItemRow, ask: Ask): JsonRecord {
-  const parent = ask.view.latestStates.find(account.parent?.address ?? '');
+function itemRecord(state: LatestState, ask: Ask): JsonRecord {
+  const { view } = ask;
+  const { account, quiet } = state;
+  const parent = view.latestStates.find(account.parent?.address ?? '');
   const sale = quiet?.sale?.account;
   const auction = quiet?.saleKind === 'getgems_auction';
   return {
     address: ask.meet(account),
     init: true,
-    index,
+    index: indexOf(state),
     collection_address: parent?.address ?? null,
-    owner_address: ask.meet(owner),
+    owner_address: ask.meet(ownerOf(view, state)),
     content: quiet?.domain === undefined ? { uri: `https://example.com/i${account.index}` } : { domain: quiet.domain },
     last_transaction_lt: String(state.lastLt),
     code_hash: account.codeHash,
@@ -111,12 +87,12 @@ function itemRecord({ state, account, quiet, index, owner, realOwner }: ItemRow,
     on_sale: sale !== undefined,
     sale_contract_address: sale !== undefined && !auction ? ask.meet(sale) : undefined,
     auction_contract_address: sale !== undefined && auction ? ask.meet(sale) : undefined,
-    real_owner: sale !== undefined && realOwner !== undefined ? ask.meet(realOwner) : undefined,
+    real_owner: sale === undefined ? undefined : (ask.meet(view.latestStates.ownerOf(state)) ?? undefined),
   };
 }
 
-function saleDetails(kind: (typeof SALE_KINDS)[number], place: string | null, row: ItemRow): JsonRecord {
-  const bidder = row.realOwner?.address;
+function saleDetails(kind: (typeof SALE_KINDS)[number], place: string | null, item: LatestState): JsonRecord {
+  const bidder = item.account.owner?.address;
   switch (kind) {
     case 'getgems_sale':
       return {
@@ -147,7 +123,7 @@ function saleDetails(kind: (typeof SALE_KINDS)[number], place: string | null, ro
       };
     case 'telemint':
       return {
-        token_name: `name${row.state.account.index}`,
+        token_name: `name${item.account.index}`,
         bidder_address: bidder,
         bid: '5000000000',
         bid_ts: String(SALES_CREATED),
@@ -194,42 +170,38 @@ export const tokenLists = {
     },
   }),
   /** By row id, or by what is asked for. */
-  'GET /jetton/wallets': rows<WalletRow>({
+  'GET /jetton/wallets': rows<LatestState>({
     refuse: (ask) => {
       const isOne = ask.list('jetton_address').length <= 1 || ask.list('owner_address').length === 1;
       demand(isOne, 'exactly one owner_address is required for several jetton_address');
     },
-    rows: ({ view }) =>
-      view.latestStates.ofRole('jetton-wallet').map((state) => {
-        const quiet = view.chain.registry.walletOf(state.account);
-        return { state, account: state.account, quiet, balance: balanceOf(view, state) };
-      }),
+    rows: ({ view }) => view.latestStates.ofRole('jetton-wallet'),
     where: {
-      address: ({ state }) => state.address,
+      address: ({ address }) => address,
       owner_address: ({ account }) => account.owner?.address,
       jetton_address: ({ account }) => account.parent?.address,
     },
-    keep: ({ balance, quiet }, ask) =>
-      !ask.isOn('exclude_zero_balance') || balance !== 0n || quiet?.mintless !== undefined,
+    keep: (state, { view, isOn }) =>
+      !isOn('exclude_zero_balance') || view.latestStates.jettonsOf(state) !== 0n || state.quiet?.mintless !== undefined,
     order: (ask) => {
-      if (ask.sort !== undefined) return [[({ balance }) => balance, ask.sort]];
+      if (ask.sort !== undefined) return [[(state) => ask.view.latestStates.jettonsOf(state), ask.sort]];
       if (ask.list('jetton_address').length === 1) return [byId(ask)];
       if (ask.has('owner_address')) return [[({ account }) => account.owner?.address ?? '', 1], byId(ask)];
-      return ask.has('address') ? [[({ state }) => state.address, 1]] : [byId(ask)];
+      return ask.has('address') ? [[({ address }) => address, 1]] : [byId(ask)];
     },
-    record: ({ state, account, quiet, balance }, ask) => ({
-      address: ask.meet(account),
-      balance: String(balance),
-      owner: ask.meet(account.owner) ?? '',
-      jetton: ask.meet(account.parent) ?? '',
+    record: (state, ask) => ({
+      address: ask.meet(state.account),
+      balance: String(ask.view.latestStates.jettonsOf(state)),
+      owner: ask.meet(state.account.owner) ?? '',
+      jetton: ask.meet(state.account.parent) ?? '',
       last_transaction_lt: String(state.lastLt),
       code_hash: state.code?.hash,
       data_hash: state.data?.hash,
       mintless_info:
-        quiet?.mintless === undefined
+        state.quiet?.mintless === undefined
           ? undefined
           : {
-              amount: quiet.mintless,
+              amount: state.quiet.mintless,
               start_from: 1_777_000_000,
               expire_at: 1_877_000_000,
               custom_payload_api_uri: ['https://example.com/claim'],
@@ -247,7 +219,7 @@ export const tokenLists = {
     record: collection,
   }),
   /** By row id, or by what is asked for. */
-  'GET /nft/items': rows<ItemRow>({
+  'GET /nft/items': rows<LatestState>({
     refuse: (ask) => {
       const [indexes, collections] = [ask.list('index'), ask.list('collection_address')];
       const isNumbers = indexes.every((index) => /^\d+$/.test(index));
@@ -257,52 +229,57 @@ export const tokenLists = {
       const isWithin = indexes.length === 0 || collections.length > 0;
       demand(isWithin, 'index parameter is not allowed without the collection_address', 500);
     },
-    rows: ({ view }) => itemRows(view),
+    rows: ({ view }) => view.latestStates.ofRole('nft-item'),
     where: {
-      address: ({ state }) => state.address,
+      address: ({ address }) => address,
       collection_address: ({ account }) => account.parent?.address,
-      index: ({ index }) => index,
-      owner_address: ({ owner, realOwner }, ask) => (ask.isOn('include_on_sale') ? realOwner : owner)?.address,
+      index: indexOf,
+      owner_address: (item, { view, isOn }) =>
+        (isOn('include_on_sale') ? view.latestStates.ownerOf(item) : ownerOf(view, item))?.address,
     },
     order: (ask) => {
-      const byIndex: By<ItemRow> = [({ index }) => BigInt(index), 1];
-      if (ask.isOn('sort_by_last_transaction_lt')) return [[({ state }) => state.lastLt, -1]];
+      const byIndex: By<LatestState> = [(item) => BigInt(indexOf(item)), 1];
+      if (ask.isOn('sort_by_last_transaction_lt')) return [[({ lastLt }) => lastLt, -1]];
       if (ask.list('collection_address').length === 1) return [byIndex];
       if (ask.has('owner_address')) {
-        return [[({ owner }) => owner?.address ?? '', 1], [({ account }) => account.parent?.address ?? '', 1], byIndex];
+        return [
+          [(item) => ownerOf(ask.view, item)?.address ?? '', 1],
+          [({ account }) => account.parent?.address ?? '', 1],
+          byIndex,
+        ];
       }
       return ask.has('address') ? [] : [byId(ask)];
     },
     record: itemRecord,
   }),
   /** Fixed sales, then auctions, then telemint. */
-  'GET /nft/sales': rows<ItemRow>({
+  'GET /nft/sales': rows<LatestState>({
     refuse: (ask) => {
       const count = new Set(ask.list('address')).size;
       demand(count > 0, 'at least 1 address required');
       demand(count <= MOST_SALES, 'maximum 1000 addresses allowed');
     },
-    rows: ({ view }) => itemRows(view).filter(({ quiet }) => quiet?.saleKind !== undefined),
+    rows: ({ view }) => view.latestStates.ofRole('nft-item').filter(({ quiet }) => quiet?.saleKind !== undefined),
     where: { address: ({ quiet }) => (quiet?.sale ?? quiet)?.account.address },
     order: () => [[({ quiet }) => SALE_KINDS.indexOf(quiet?.saleKind ?? 'telemint'), 1]],
-    record: (row, ask) => {
+    record: (state, ask) => {
       const { view } = ask;
-      const { quiet, state } = row;
+      const { quiet } = state;
       const kind = quiet?.saleKind ?? 'telemint';
       const contract = view.latestStates.find((quiet?.sale ?? quiet)?.account.address ?? '');
       const place = ask.meet(view.chain.epoch.cast.contracts[0]);
-      const item = itemRecord(row, ask);
+      const item = itemRecord(state, ask);
       return {
         type: kind,
         address: contract?.address ?? state.address,
         nft_address: state.address,
-        nft_owner_address: ask.meet(row.realOwner),
+        nft_owner_address: ask.meet(state.account.owner),
         marketplace_address: kind === 'telemint' ? undefined : place,
         created_at: kind === 'telemint' ? undefined : SALES_CREATED,
         last_transaction_lt: String(contract?.lastLt ?? state.lastLt),
         code_hash: contract?.code?.hash,
         data_hash: contract?.data?.hash,
-        details: saleDetails(kind, place, row),
+        details: saleDetails(kind, place, state),
         nft_item: kind === 'telemint' ? { ...item, index: `name${state.account.index}` } : item,
       };
     },

@@ -121,7 +121,7 @@ export function hasDomain({ role, index }: Account): boolean {
 /** Raw address of an account in an epoch. */
 export function addressOf(account: Account, epoch: number, codec: TagCodec): string {
   if (account.address !== undefined) return account.address;
-  const tag = codec.bytes(account.family, HASH_KIND.account, account.index, epoch).toString('hex').toUpperCase();
+  const tag = codec.bytes(account.family, HASH_KIND.account, account.index, epoch).toString('hex', 0, 12).toUpperCase();
   return `${account.workchain}:${account.idHead}${tag}${account.idTail}`;
 }
 

@@ -32,6 +32,8 @@ export interface Found {
 /** The chain, as hashes need it. */
 interface Places {
   readonly codec: TagCodec;
+  templates(): readonly Template[];
+  lastEpoch(template: Template, head: number): number;
   /** Unix seconds. */
   timeOf(key: TransactionKey): number;
   transactionHash(key: TransactionKey): string;
@@ -93,11 +95,13 @@ export class CellHashes {
     return digest.hash;
   }
 
-  /** What a hash belongs to, in the epochs of templates up to the given ones. One that was never made takes all hashes of them. */
-  find(hash: string, lastEpochs: ReadonlyMap<Template, number>): Found | undefined {
-    for (const [template, last] of lastEpochs) if (!this.#found.has(hash)) this.#makeAll(template, last);
+  /** What a hash belongs to, up to a head. One that was never made takes all hashes up to the head. */
+  find(hash: string, head: number): Found | undefined {
+    for (const template of this.#chain.templates()) {
+      if (!this.#found.has(hash)) this.#makeAll(template, this.#chain.lastEpoch(template, head));
+    }
     const found = this.#found.get(hash);
-    return found !== undefined && found.epoch <= (lastEpochs.get(found.template) ?? -1) ? found : undefined;
+    return found !== undefined && found.epoch <= this.#chain.lastEpoch(found.template, head) ? found : undefined;
   }
 
   #makeAll(template: Template, last: number): void {

@@ -37,11 +37,7 @@ export interface ChainOptions {
 
 /** Hash of the state of an account that does not exist. */
 const NO_STATE_HASH = 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=';
-const KINDS: ReadonlyMap<number, Found['kind']> = new Map([
-  [HASH_KIND.transaction, 'transaction'],
-  [HASH_KIND.message, 'message'],
-  [HASH_KIND.normalized, 'normalized'],
-]);
+const KINDS = ['transaction', 'message', 'normalized'] as const;
 /** Slots whose rows are kept, so that paging through one block does not sort it again. */
 const KEPT_SLOTS = 256;
 /** The block of ties is at most this many slots after the requested one. */
@@ -258,22 +254,21 @@ export class Chain {
   }
 
   transactionHash(key: TransactionKey): string {
-    const { template, transaction, epoch } = key;
     // The chain begins with the first epoch; of what was before only names are known.
-    if (this.#hashes !== undefined && epoch >= 0) return this.#hashes.transaction(key);
-    return this.codec.hash(template.family, HASH_KIND.transaction, transaction.id, epoch);
+    if (key.epoch < 0) return this.#madeUp('transaction', key, key.transaction.id);
+    return this.#hashes?.transaction(key) ?? this.#madeUp('transaction', key, key.transaction.id);
   }
 
   messageHash(key: MessageKey): string {
-    if (this.#hashes !== undefined) return this.#hashes.message(key);
-    const { template, message, epoch } = key;
-    return this.codec.hash(template.family, HASH_KIND.message, message.id, epoch);
+    return this.#hashes?.message(key) ?? this.#madeUp('message', key, key.message.id);
   }
 
   normalizedHash(key: MessageKey): string {
-    if (this.#hashes !== undefined) return this.#hashes.normalized(key);
-    const { template, message, epoch } = key;
-    return this.codec.hash(template.family, HASH_KIND.normalized, message.id, epoch);
+    return this.#hashes?.normalized(key) ?? this.#madeUp('normalized', key, key.message.id);
+  }
+
+  #madeUp(kind: Found['kind'], { template, epoch }: TransactionKey | MessageKey, id: number): string {
+    return this.codec.hash(template.family, HASH_KIND[kind], id, epoch);
   }
 
   /** Hash of the state of an account before or after a transaction. */
@@ -319,21 +314,19 @@ export class Chain {
     return family === 2 ? Math.min(0, last) : last;
   }
 
+  templates(): readonly Template[] {
+    return [0, 1, 2].flatMap((family) => this.template(family) ?? []);
+  }
+
   /** What a hash belongs to: a transaction or message up to a head. */
   #find(hash: string, head: number): Found | undefined {
-    if (this.#hashes === undefined) return this.#tagged(hash);
-    const lastEpochs = new Map<Template, number>();
-    for (const family of [0, 1, 2]) {
-      const template = this.template(family);
-      if (template !== undefined) lastEpochs.set(template, this.lastEpoch(template, head));
-    }
-    return this.#hashes.find(hash, lastEpochs);
+    return this.#hashes === undefined ? this.#tagged(hash) : this.#hashes.find(hash, head);
   }
 
   /** What a made-up hash says that it belongs to. */
   #tagged(hash: string): Found | undefined {
     const tag = this.codec.decode(Buffer.from(hash, 'base64'));
-    const kind = tag && KINDS.get(tag.kind);
+    const kind = KINDS.find((name) => HASH_KIND[name] === tag?.kind);
     const template = tag && this.template(tag.family);
     if (tag === undefined || kind === undefined || template === undefined) return undefined;
     const isMade = this.codec.hash(tag.family, tag.kind, tag.id, tag.epoch) === hash;

@@ -15,11 +15,17 @@ export interface Quiet {
   /** Lt of the last transaction, long before the first block. */
   readonly lastLt: number;
   readonly balance: number;
+  /** Balance of a jetton wallet, and what it can still claim; decimal text, because get-methods can return anything. */
+  readonly jettons?: string;
+  readonly mintless?: string | undefined;
+  /** Index of an item, its domain, and how and by which contract it is sold. */
+  readonly index?: string;
+  readonly domain?: string | undefined;
+  readonly saleKind?: (typeof SALES)[number] | undefined;
+  readonly sale?: Quiet | undefined;
 }
 
 export type Registry = Readonly<ReturnType<typeof makeRegistry>>;
-export type QuietWallet = NonNullable<ReturnType<Registry['walletOf']>>;
-export type QuietItem = Registry['items'][number];
 export type QuietMultisig = Registry['multisigs'][number];
 export type QuietVesting = Registry['vestings'][number];
 export type QuietOrder = Registry['multisigs'][number]['orders'][number];
@@ -28,10 +34,9 @@ export type QuietOrder = Registry['multisigs'][number]['orders'][number];
 export function makeRegistry(seed: number, cast: Cast) {
   const maker = new QuietMaker(seed);
   const { rng } = maker;
-  const masters = times(MASTERS, () => maker.quiet(maker.book.add('jetton-master')));
-  const wallets = masters.flatMap((master) =>
-    times(WALLETS_EACH, (index) => maker.wallet(master.account, rng.pick(cast.wallets), index)),
-  );
+  for (const master of times(MASTERS, () => maker.quiet(maker.book.add('jetton-master')))) {
+    times(WALLETS_EACH, (index) => maker.wallet(master.account, rng.pick(cast.wallets), index));
+  }
   const collections = times(COLLECTIONS, () => maker.quiet(maker.book.add('nft-collection')));
   const dns = must(collections[0], 'collection').account;
   const items = [
@@ -54,14 +59,7 @@ export function makeRegistry(seed: number, cast: Cast) {
   }));
   const byAddress = new Map(maker.all.map((one) => [one.account.address, one]));
   const find = (address: string): Quiet | undefined => byAddress.get(address);
-  const walletOf = byAccount(wallets);
-  const itemOf = byAccount(items);
-  return { collections, items, multisigs, vestings, all: maker.all, find, walletOf, itemOf };
-}
-
-function byAccount<T extends Quiet>(list: readonly T[]): (account: Account) => T | undefined {
-  const known = new Map(list.map((one) => [one.account, one]));
-  return (account) => known.get(account);
+  return { collections, items, multisigs, vestings, all: maker.all, find };
 }
 
 function times<T>(length: number, make: (index: number) => T): readonly T[] {
@@ -92,29 +90,24 @@ class QuietMaker {
     return this.quiet(this.book.add('service', parent && { parent }));
   }
 
-  /** Balances are decimal text, because get-methods can return anything. */
-  wallet(parent: Account, owner: Account, index: number) {
+  wallet(parent: Account, owner: Account, index: number): void {
     const { rng } = this;
     const jettons =
       index % 8 === 1 ? '0' : index === 2 ? '-7' : index === 3 ? String(GREATEST) : String(rng.between(1, 1e15));
-    return {
-      ...this.quiet(this.book.add('jetton-wallet', { parent, owner })),
-      jettons,
-      mintless: index % 16 === 9 ? String(rng.between(1, 1e12)) : undefined,
-    };
+    const quiet = this.quiet(this.book.add('jetton-wallet', { parent, owner }));
+    Object.assign(quiet, { jettons, mintless: index % 16 === 9 ? String(rng.between(1, 1e12)) : undefined });
   }
 
-  item(parent: Account | undefined, owner: Account, index: number, domain?: string) {
+  item(parent: Account | undefined, owner: Account, index: number, domain?: string): Quiet {
     const quiet = this.quiet(this.book.add('nft-item', parent === undefined ? { owner } : { owner, parent }));
     const saleKind = domain === undefined && parent !== undefined ? SALES[index % 50] : undefined;
     const hashed = domain !== undefined || index % 7 === 5;
-    return {
-      ...quiet,
+    return Object.assign(quiet, {
       index: String(hashed ? BigInt(`0x${Buffer.from(this.rng.bytes(32)).toString('hex')}`) : index),
       domain,
       saleKind,
       sale: saleKind === undefined || saleKind === 'telemint' ? undefined : this.service(),
-    };
+    });
   }
 
   multisig(cast: Cast, index: number) {

@@ -35,42 +35,25 @@ const EPOCH_SHIFT = 1024;
 export class TagCodec {
   readonly #seed: number;
   readonly #tails = new Map<number, Buffer>();
-  #a = 0;
-  #b = 0;
-  #c = 0;
 
   constructor(seed: number) {
     this.#seed = mixOf(seed, 0x7a6);
-  }
-
-  /** Sets `#a`, `#b` and `#c` to the three scrambled words. */
-  #scramble(family: number, kind: number, id: number, epoch: number): void {
-    const seed = this.#seed;
-    const first = (epoch + EPOCH_SHIFT) | 0;
-    const second = (family << 30) | (kind << 24) | id;
-    const c = this.#check(first, second);
-    const a = first ^ mix32(c ^ seed);
-    this.#a = a >>> 0;
-    this.#b = (second ^ mix32((a + c) | 0)) >>> 0;
-    this.#c = c;
   }
 
   #check(first: number, second: number): number {
     return mix32(mix32(Math.imul(first, 0x9e3779b1) ^ this.#seed) + Math.imul(second, 0x85ebca77));
   }
 
-  /** The 12 bytes of the scrambled tag. */
+  /** The 32 bytes; the last 20 are the same in every epoch. */
   bytes(family: number, kind: number, id: number, epoch: number): Buffer {
-    return this.#whole(family, kind, id, epoch).subarray(0, 12);
-  }
-
-  /** The last 20 bytes are the same in every epoch. */
-  #whole(family: number, kind: number, id: number, epoch: number): Buffer {
-    this.#scramble(family, kind, id, epoch);
+    const first = (epoch + EPOCH_SHIFT) | 0;
+    const second = (family << 30) | (kind << 24) | id;
+    const c = this.#check(first, second);
+    const a = first ^ mix32(c ^ this.#seed);
     const out = Buffer.allocUnsafe(32);
-    out.writeUInt32BE(this.#a, 0);
-    out.writeUInt32BE(this.#b, 4);
-    out.writeUInt32BE(this.#c, 8);
+    out.writeInt32BE(a, 0);
+    out.writeInt32BE(second ^ mix32((a + c) | 0), 4);
+    out.writeUInt32BE(c, 8);
     out.set(this.#tail(family, kind, id), 12);
     return out;
   }
@@ -85,7 +68,7 @@ export class TagCodec {
 
   /** The whole hash: base64, 44 characters. */
   hash(family: number, kind: number, id: number, epoch: number): string {
-    return this.#whole(family, kind, id, epoch).toString('base64');
+    return this.bytes(family, kind, id, epoch).toString('base64');
   }
 
   /** The tag of a hash; undefined if it was not made with this seed. */
