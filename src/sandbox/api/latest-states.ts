@@ -5,8 +5,8 @@ import { MAX_BLOCKS } from '../chain/clock.ts';
 import { remembered } from '../chain/mix.ts';
 import {
   type Extra,
+  masterchainSeqno,
   type Status,
-  seqnoIn,
   type Template,
   type Transaction,
   type TransactionRow,
@@ -113,7 +113,7 @@ export class LatestStates {
     const newest = chain.lastEpoch(template, this.#head());
     for (const epoch of only === undefined ? [newest, newest - 1] : [only]) {
       if (account.family > 0 && epoch < 0) continue;
-      const found = list.findLast((one) => seqnoIn(template, one, epoch) <= this.#head());
+      const found = list.findLast((one) => masterchainSeqno({ template, transaction: one, epoch }) <= this.#head());
       if (found !== undefined) return chain.row(template, found, epoch);
     }
     return undefined;

@@ -1,3 +1,4 @@
+import type { Account } from '../chain/accounts.ts';
 import { slotOf, slotOfLt } from '../chain/clock.ts';
 import { Rng } from '../chain/mix.ts';
 import type { JsonRecord } from '../page/json.ts';
@@ -11,6 +12,11 @@ type Key = number | bigint | string;
 
 /** A sort key and its direction. */
 export type By<T> = readonly [key: (row: T) => Key, direction: 1 | -1];
+
+/** Row ids follow the first sighting. */
+export function byId({ view }: Ask, sort: 1 | -1 = 1): By<{ readonly account: Account }> {
+  return [({ account }) => view.latestStates.idOf(account), sort];
+}
 
 /** What a parameter is compared with: a value, or several of which one must be wanted. */
 type Field<T> = (row: T, ask: Ask) => Key | undefined | readonly (Key | undefined)[];
@@ -102,12 +108,13 @@ function isWithin(bounds: Bounds, at: readonly [lt: number, utime: number] | und
 /** Reads slot by slot until there are `wanted` rows. */
 function scan<T>(ask: Ask, of: Listing<T>, keep: (row: T) => boolean, wanted: number): readonly T[] {
   const { view, bounds, sort = 1 } = ask;
+  const { utimeOf } = view.chain.clock;
   const isBySecond = bounds.byTime || of.isBySecond === true;
   const timeless = (): readonly T[] => of.timeless?.(ask).filter(keep) ?? [];
   const found: T[] = sort === -1 ? [...timeless()] : [];
   for (const slot of slotsOf(ask, of, sort)) {
     // Rows of the same second are ties, so a second is read completely before the page ends.
-    if (found.length >= wanted && (!isBySecond || view.chain.secondEnds(slot, sort))) break;
+    if (found.length >= wanted && (!isBySecond || utimeOf(slot) !== utimeOf(slot - sort))) break;
     for (const row of of.inSlot?.(ask, slot) ?? []) if (keep(row)) found.push(row);
   }
   if (sort === 1 && found.length < wanted) found.push(...timeless());

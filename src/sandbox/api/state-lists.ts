@@ -7,7 +7,7 @@ import type { Json, JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import type { LatestState } from './latest-states.ts';
-import { type Listing, rows } from './list.ts';
+import { byId, type Listing, rows } from './list.ts';
 
 const EXPIRES = 1_878_600_000;
 const VESTING_START = 1_777_600_000;
@@ -27,11 +27,6 @@ function extraRecord(extra: Extra): JsonRecord {
 /** The wallet that a domain resolves to. */
 function targetOf({ account: { owner, index } }: Quiet): Account | undefined {
   return owner !== undefined && (hasDomain(owner) || index % 2 === 0) ? owner : undefined;
-}
-
-/** Rows by row id, in the direction of `sort`. */
-function directed<T>(rows: readonly T[], { sort }: Ask): readonly T[] {
-  return sort === 1 ? rows : [...rows].reverse();
 }
 
 function ordersOf({ orders }: QuietMultisig, ask: Ask): Json {
@@ -160,7 +155,8 @@ export const stateLists = {
       const isNamed = ask.has('address', 'wallet_address');
       demand(isNamed, 'At least one of address or wallet_address should be specified');
     },
-    rows: (ask) => directed(ask.view.chain.registry.multisigs, ask),
+    rows: ({ view }) => view.chain.registry.multisigs,
+    order: (ask, sort) => [byId(ask, sort)],
     where: {
       address: ({ account }) => account.address,
       wallet_address: ({ signers, proposers }) => [...signers, ...proposers].map(({ address }) => address),
@@ -180,11 +176,8 @@ export const stateLists = {
       const isNamed = ask.has('address', 'multisig_address');
       demand(isNamed, 'At least one of address or multisig_address should be specified');
     },
-    rows: (ask) =>
-      directed(
-        ask.view.chain.registry.multisigs.flatMap(({ orders }) => orders),
-        ask,
-      ),
+    rows: ({ view }) => view.chain.registry.multisigs.flatMap(({ orders }) => orders),
+    order: (ask, sort) => [byId(ask, sort)],
     where: { address: ({ account }) => account.address, multisig_address: ({ account }) => account.parent?.address },
     record: orderRecord,
   }),

@@ -5,17 +5,12 @@ import type { JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
 import type { LatestState } from './latest-states.ts';
-import { type By, rows } from './list.ts';
+import { type By, byId, rows } from './list.ts';
 import type { View } from './view.ts';
 
 const SALE_KINDS = ['getgems_sale', 'getgems_auction', 'telemint'] as const;
 const SALES_CREATED = 1_777_600_000;
 const MOST_SALES = 1000;
-
-/** Row ids follow the first sighting. */
-function byId({ view }: Ask): By<{ readonly account: Account }> {
-  return [({ account }) => view.latestStates.idOf(account), 1];
-}
 
 function adminOf(view: View, account: Account): Account | undefined {
   const { wallets } = view.chain.epoch.cast;

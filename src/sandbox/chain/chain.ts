@@ -234,11 +234,6 @@ export class Chain {
     return [own, ...shards.map((plan) => ({ plan, epoch }))];
   }
 
-  /** Whether the second of a slot differs from that of the previous slot in the direction of `step`. */
-  secondEnds(slot: number, step: 1 | -1): boolean {
-    return this.clock.utimeOf(slot) !== this.clock.utimeOf(slot - step);
-  }
-
   /** The slots in which blocks of any shard can have a seqno. */
   slotsOfSeqno(seqno: number): { readonly first: number; readonly last: number } {
     const slots = this.epoch.shards.blocks

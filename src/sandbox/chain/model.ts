@@ -131,11 +131,6 @@ export function startOf({ phase, period }: Template, epoch: number): number {
   return phase + period * epoch;
 }
 
-/** Seqno of the masterchain block that includes a transaction. */
-export function seqnoIn(template: Template, transaction: Transaction, epoch: number): number {
-  return seqnoOf(startOf(template, epoch) + includedWithin(template, transaction));
-}
-
 /** A block of a shard. */
 export interface BlockRef {
   readonly workchain: number;
@@ -181,7 +176,7 @@ export interface BlockRow {
 
 /** Seqno of the masterchain block that includes a transaction. */
 export function masterchainSeqno({ template, transaction, epoch }: TransactionKey): number {
-  return seqnoIn(template, transaction, epoch);
+  return seqnoOf(startOf(template, epoch) + includedWithin(template, transaction));
 }
 
 /** Seqno of the masterchain block that includes a block. */
