@@ -61,3 +61,14 @@ describe('adjacent transactions', () => {
     expect((await ask(sandbox, '/adjacentTransactions')).status).toBe(404);
   });
 });
+
+describe('transactions by opcode', () => {
+  it('are those that received it, also of messages that were sent before the first block', async () => {
+    const page = 'sort=asc&limit=1000';
+    const { transactions: all } = await askJson(sandbox, `/transactions?${page}&end_lt=66000060000000`);
+    const received = all.filter((row: Answer) => row.in_msg?.opcode === '0x7362d09c').map((row: Answer) => row.hash);
+    const { transactions: rows } = await askJson(sandbox, `/transactionsByMessage?opcode=0x7362d09c&${page}`);
+    expect(received.length).toBeGreaterThan(3);
+    expect(rows.map((row: Answer) => row.hash).slice(0, received.length)).toEqual(received);
+  });
+});
