@@ -362,7 +362,8 @@ export async function withMemory<T>(query: Query, work: () => Promise<T>): Promi
     } finally {
       // DuckDB cuts the text off after the tenths: the limit would shrink each time.
       const limit = String(rows[0]?.[0]).replace(/(\.\d)(?= )/, '$15');
-      await query(`SET memory_limit = ${quoteText(limit)}`);
+      // Fails while more than that is in use. What was done is done, and the limit stays wide.
+      await query(`SET memory_limit = ${quoteText(limit)}`).catch(() => undefined);
     }
   }
 }

@@ -37,6 +37,14 @@ test('a bound of memory does not shrink however often it is widened', async () =
   database.close();
 });
 
+test('a statement that had more memory has succeeded, even if the bound cannot be narrow again because that memory is in use', async () => {
+  const database = await Database.open(':memory:', { memory_limit: '64MB', temp_directory: '' });
+  const large = "CREATE TABLE large AS SELECT repeat('x', 1000) || i AS x FROM range(100000) t(i)";
+  await database.withMemory(() => database.run(large));
+  expect((await database.query('SELECT count(*) FROM large')).rows).toEqual([[100_000n]]);
+  database.close();
+});
+
 /** Without care, about every tenth of these ends the process: DuckDB uses the connection in a thread. */
 test('a database that is closed while a statement runs interrupts it, and closes when it has ended', async () => {
   for (let at = 0; at < 20; at++) {
