@@ -8,7 +8,6 @@ import type { Job } from '../jobs/job.ts';
 import type { JobActions } from '../jobs/job-actions.ts';
 import { notifyLate } from '../jobs/notify.ts';
 import { lockJobs } from '../jobs/run-history.ts';
-import { runJob } from '../jobs/run-job.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import { JobQueue, type LateRun, type ScheduledJob } from './job-queue.ts';
 import { untilReachable } from './until-reachable.ts';
@@ -54,20 +53,8 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
     const queues = await Promise.all(
       groups.map((jobs) => Promise.all(jobs.map((job) => reach(() => openQueue(job, options))))),
     );
-    await Promise.all(
-      queues.map((group) =>
-        serveWarehouse(group, {
-          ...{ effects, stop: drain, onEvent, onLate },
-          runDue: (job, { due, trigger }, look) => {
-            const goesOn = (): void => {
-              options.onProgress?.(job.name);
-              look();
-            };
-            return runJob({ job, actions, effects, due, trigger, stop: stop.signal, onEvent: goesOn });
-          },
-        }),
-      ),
-    );
+    const { signal } = stop;
+    await Promise.all(queues.map((group) => serveWarehouse(group, { ...options, stop: signal, onLate })));
   } finally {
     stop.close();
     await Promise.all(notices);

@@ -1,6 +1,7 @@
 import type { Effects } from '../core/effects.ts';
 import { formatError } from '../core/errors.ts';
-import { type JobOutcome, mayPass } from '../jobs/run-job.ts';
+import type { JobActions } from '../jobs/job-actions.ts';
+import { mayPass, runJob } from '../jobs/run-job.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
 import type { DueRun, JobQueue, LateRun, ScheduledJob } from './job-queue.ts';
 
@@ -27,14 +28,16 @@ export type ScheduleEvent =
   | { readonly event: 'draining' };
 
 export interface WarehouseQueueOptions {
+  readonly actions: JobActions;
   readonly effects: Effects;
-  /** Runs one job; calls `look` whenever it shows a sign of life. */
-  readonly runDue: (job: ScheduledJob, run: DueRun, look: () => void) => Promise<JobOutcome>;
   /** Called once for each run that becomes late. */
   readonly onLate: (job: ScheduledJob, run: LateRun) => void;
   /** Aborted to start no further runs. */
+  readonly drain: AbortSignal;
+  /** Aborted to stop the current run. */
   readonly stop: AbortSignal;
   readonly onEvent: (event: ScheduleEvent) => void;
+  readonly onProgress?: ((job: string) => void) | undefined;
 }
 
 /** Maximum time between two looks at the clock, which may be changed while the machine runs or sleeps. */
@@ -42,7 +45,7 @@ const LOOK_MS = 30_000;
 
 /** Runs the jobs of one warehouse one after the other, oldest first, until stopped. A run that is tried again later holds up no other. */
 export async function serveWarehouse(queues: readonly JobQueue[], options: WarehouseQueueOptions): Promise<void> {
-  const { stop, effects, onEvent, onLate } = options;
+  const { drain, effects, onEvent, onLate } = options;
   const look = (): void => {
     for (const { queue, late } of queues.flatMap((each) => each.takeLate().map((late) => ({ queue: each, late })))) {
       const [due, by] = [late.due, late.by].map((ms) => new Date(ms).toISOString());
@@ -50,11 +53,11 @@ export async function serveWarehouse(queues: readonly JobQueue[], options: Wareh
       onLate(queue.job, late);
     }
   };
-  while (!stop.aborted) {
+  while (!drain.aborted) {
     look();
     const queue = oldest(queues);
     if (queue === undefined) {
-      await pause(effects, untilNext(queues, effects.now()), stop);
+      await pause(effects, untilNext(queues, effects.now()), drain);
       continue;
     }
     const run = queue.next();
@@ -79,13 +82,20 @@ export function watching(queue: JobQueue): ScheduleEvent {
 async function runOne(
   queue: JobQueue,
   run: DueRun,
-  { effects, onEvent, runDue, look }: WarehouseQueueOptions & { readonly look: () => void },
+  options: WarehouseQueueOptions & { readonly look: () => void },
 ): Promise<void> {
-  const { name } = queue.job;
+  const { actions, effects, stop, onEvent, onProgress, look } = options;
+  const { job } = queue;
+  const { name } = job;
   const due = new Date(run.due).toISOString();
   onEvent({ event: 'begin', job: name, due, trigger: run.trigger });
   const startedAt = effects.monotonic();
-  const outcome = await runDue(queue.job, run, look).catch((error: unknown) => ({ record: undefined, error }));
+  const goesOn = (): void => {
+    onProgress?.(name);
+    look();
+  };
+  const request = { job, actions, effects, due: run.due, trigger: run.trigger, stop, onEvent: goesOn };
+  const outcome = await runJob(request).catch((error: unknown) => ({ record: undefined, error }));
   const seconds = (effects.monotonic() - startedAt) / 1000;
   const { record, error } = outcome;
   if (record !== undefined) onEvent({ event: 'end', job: name, seconds, record });

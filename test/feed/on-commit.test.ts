@@ -115,3 +115,17 @@ test('a URL gets each line by POST, until it answers with success; its path is i
   ]);
   expect(new Set(bodies)).toEqual(new Set(['POST application/json {"number":1}\n']));
 });
+
+test('a URL is reached through the proxy of the environment, as a source is', async () => {
+  const asked: (string | undefined)[] = [];
+  const proxy = createServer((request, response) => {
+    asked.push(request.url);
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  onTestFinished(() => void proxy.close());
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  for (const name of ['NO_PROXY', 'no_proxy']) vi.stubEnv(name, '');
+  vi.stubEnv('http_proxy', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  await sendTo(parseTarget('http://hooks.example/s3cret?to=me', {}), '{"number":1}\n', new AbortController().signal);
+  expect(asked).toEqual(['http://hooks.example/s3cret?to=me']);
+});
