@@ -1,5 +1,5 @@
 import { mkdirSync, statSync } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { failedWith } from '../core/failed-with.ts';
 
@@ -21,7 +21,11 @@ export async function makeFolders(path: string): Promise<string | undefined> {
       await mkdir(path).catch(unless(() => isFolder(path)));
       return first ?? path;
     }
-    if (!(await isFolder(path))) throw error;
+    if (!(await isFolder(path))) {
+      // A folder that is empty may be removed meanwhile.
+      if (failedWith(error, 'EEXIST') && (await isGone(path))) return makeFolders(path);
+      throw error;
+    }
     // A call that failed may have made it all the same.
     return failedWith(error, 'EEXIST') ? undefined : path;
   }
@@ -56,6 +60,13 @@ async function isFolder(path: string): Promise<boolean> {
       if (failedWith(error, 'ENOENT', 'ENOTDIR')) return false;
       throw error;
     },
+  );
+}
+
+async function isGone(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => false,
+    (error) => failedWith(error, 'ENOENT'),
   );
 }
 

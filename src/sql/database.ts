@@ -4,11 +4,12 @@ import { quoteText } from './canonical-text.ts';
 import { type Confinement, confiningStatements, requireQuery } from './confined-sql.ts';
 import { duckdbApi, vectorMemory } from './duckdb-api.ts';
 import type { Query, Stream } from './query-result.ts';
+import { readChunks, rowsOf } from './read-chunks.ts';
 import { remoteFailure } from './remote-failure.ts';
 import { splitStatements } from './statements.ts';
+import { withMemory } from './with-memory.ts';
 
 type DuckDBConnection = duckdb.DuckDBConnection;
-type DuckDBDataChunk = duckdb.DuckDBDataChunk;
 type DuckDBInstance = duckdb.DuckDBInstance;
 type DuckDBPreparedStatement = duckdb.DuckDBPreparedStatement;
 type DuckDBValue = duckdb.DuckDBValue;
@@ -42,6 +43,14 @@ export function pointedBytes({ buffer, byteOffset }: Uint8Array, row: number, by
   return vectorMemory().get_data_from_pointer(buffer, byteOffset + row * STRING_BYTES + POINTER, bytes);
 }
 
+/** Where files lie that may have moved since a statement was written. */
+export interface Relocation {
+  /** True if an error is of a file that lies elsewhere now. */
+  hasMoved(message: string): boolean;
+  /** The statement that reads files where they lie now. Called outside of a transaction. */
+  renew(sql: string): Promise<string>;
+}
+
 /** A function for SQL that is written in JavaScript. */
 export interface ScalarFunction {
   readonly name: string;
@@ -63,6 +72,7 @@ export class Database {
   #isInterrupted = false;
   /** The transaction that is open. */
   #transaction: 'READ WRITE' | 'READ ONLY' | undefined;
+  #relocation: Relocation | undefined;
   /** Names of {@link define}. */
   readonly #functions = new Set<string>();
   /** How many threads there were before {@link define} left one. */
@@ -101,8 +111,14 @@ export class Database {
   async connect(): Promise<Database> {
     const connection = await this.#guarded(() => this.#instance.connect());
     const database = new Database(this.#instance, connection, this.#isAttached);
+    database.#relocation = this.#relocation;
     if (this.#isAttached) await database.run(`USE ${ATTACHED}`);
     return database;
+  }
+
+  /** From now on, what fails because a file has moved meanwhile runs again, unless it is part of a transaction that writes. */
+  follow(relocation: Relocation): void {
+    this.#relocation = relocation;
   }
 
   /** From now on, SQL reads and writes files of these folders only, within limits, and changes no setting. */
@@ -112,7 +128,7 @@ export class Database {
 
   /** @throws {StoreError} `not-a-query` unless it is one statement that only selects, or creates something temporary */
   requireQuery(statement: string): Promise<void> {
-    return this.#guarded(() => requireQuery(this.#connection, statement));
+    return this.#guarded(() => this.#whereverFilesAre(statement, (text) => requireQuery(this.#connection, text)));
   }
 
   /** Closes an attached file. Temporary objects stay. */
@@ -161,10 +177,13 @@ export class Database {
   }
 
   async run(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<void> {
-    await this.#guarded(() => answered(() => this.#connection.run(sql, bindable(parameters))));
+    await this.#guarded(() =>
+      this.#whereverFilesAre(sql, (text) => answered(() => this.#connection.run(text, bindable(parameters)))),
+    );
   }
 
-  readonly query: Query = (sql, parameters) => this.#guarded(() => this.#query(sql, parameters));
+  readonly query: Query = (sql, parameters) =>
+    this.#guarded(() => this.#whereverFilesAre(sql, (text) => this.#query(text, parameters)));
 
   readonly #query: Query = async (sql, parameters) => {
     const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
@@ -181,21 +200,7 @@ export class Database {
   /** As `query`, but hands rows over as DuckDB produces them and keeps none. Of several statements, the last returns the rows. */
   readonly stream: Stream = (sql, parameters, use) => this.#guarded(() => this.#stream(sql, parameters, use));
 
-  readonly #stream: Stream = async (sql, parameters, use) => {
-    const { result, next } = await this.#chunks(sql, parameters);
-    const columns = result.columnNames().map((name, at) => ({ name, type: result.columnType(at).toString() }));
-    return use({
-      columns,
-      lots: async function* () {
-        for (let chunk = await next(); chunk !== undefined; chunk = await next()) yield chunk.getRows();
-      },
-      countRest: async () => {
-        let count = 0;
-        for (let chunk = await next(); chunk !== undefined; chunk = await next()) count += chunk.rowCount;
-        return count;
-      },
-    });
-  };
+  readonly #stream: Stream = async (sql, parameters, use) => use(rowsOf(await this.#chunks(sql, parameters)));
 
   /** Runs a query and hands over its rows as they are in memory: much faster than values in JavaScript. */
   readRaw(sql: string, use: (rows: RawRows) => void): Promise<void> {
@@ -214,28 +219,45 @@ export class Database {
     });
   }
 
-  /**
-   * Runs a query. `next` reads its next rows; undefined after the last ones.
-   *
-   * DuckDB's JavaScript API ends the rows of a query that fails while they are read as it ends all others, and does not tell the error.
-   */
-  async #chunks(sql: string, parameters?: Readonly<Record<string, unknown>>) {
-    const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
-    const result = await answered(() =>
-      last === undefined ? this.#connection.stream(sql, bindable(parameters)) : last.stream(),
-    );
-    const canFail = result.isStreaming;
-    let isOver = false;
-    const next = async (): Promise<DuckDBDataChunk | undefined> => {
-      if (isOver) return undefined;
-      const chunk = await answered(() => result.fetchChunk());
-      if (chunk !== null && chunk.rowCount > 0) return chunk;
-      isOver = true;
-      // One that has failed is no stream any more.
-      if (canFail && !result.isStreaming) throw await this.#failureOf(sql, parameters);
-      return undefined;
-    };
-    return { result, next };
+  #chunks(sql: string, parameters?: Readonly<Record<string, unknown>>) {
+    return readChunks(sql, {
+      begin: async (text) => {
+        const last = parameters === undefined ? await this.#runAllButLast(text) : undefined;
+        return answered(() =>
+          last === undefined ? this.#connection.stream(text, bindable(parameters)) : last.stream(),
+        );
+      },
+      fetch: (result) => answered(() => result.fetchChunk()),
+      failureOf: (text) => this.#failureOf(text, parameters),
+      whereverFilesAre: (text, work) => this.#whereverFilesAre(text, work),
+      renewed: (text, error) => this.#renewed(text, error),
+    });
+  }
+
+  /** Does `work` with a statement, and again where files that it reads have moved meanwhile. */
+  async #whereverFilesAre<T>(sql: string, work: (text: string) => Promise<T>): Promise<T> {
+    try {
+      return await work(sql);
+    } catch (error) {
+      return this.#whereverFilesAre(await this.#renewed(sql, error), work);
+    }
+  }
+
+  /** What to run in place of a statement that failed. @throws the error, unless it is of a file that has moved */
+  async #renewed(sql: string, error: unknown): Promise<string> {
+    const [relocation, transaction] = [this.#relocation, this.#transaction];
+    if (relocation === undefined || transaction === 'READ WRITE' || !(error instanceof Error)) throw error;
+    if (!relocation.hasMoved(error.message)) throw error;
+    if (transaction === undefined) return relocation.renew(sql);
+    // One in which something has failed answers nothing.
+    await this.#connection.run('ROLLBACK');
+    this.#transaction = undefined;
+    try {
+      return await relocation.renew(sql);
+    } finally {
+      await this.#connection.run(`BEGIN TRANSACTION ${transaction}`);
+      this.#transaction = transaction;
+    }
   }
 
   /** Why a query failed while its rows were read: it runs again, and its rows are not kept. */
@@ -347,25 +369,6 @@ async function createInstance(path: string, settings: Readonly<Record<string, st
   const connection = await instance.connect();
   await connection.run("SET GLOBAL TimeZone = 'UTC'");
   return { instance, connection };
-}
-
-/** Does `work`; if it exceeds DuckDB's memory limit, does it once more with a limit of 2 GB, so that a large span does not fail. */
-export async function withMemory<T>(query: Query, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes('Out of Memory Error'))) throw error;
-    const { rows } = await query("SELECT current_setting('memory_limit')");
-    await query("SET memory_limit = '2GB'");
-    try {
-      return await work();
-    } finally {
-      // DuckDB cuts the text off after the tenths: the limit would shrink each time.
-      const limit = String(rows[0]?.[0]).replace(/(\.\d)(?= )/, '$15');
-      // Fails while more than that is in use. What was done is done, and the limit stays wide.
-      await query(`SET memory_limit = ${quoteText(limit)}`).catch(() => undefined);
-    }
-  }
 }
 
 /** @throws {StoreAccessError} if DuckDB could not read from an object store; otherwise its own error */

@@ -34,7 +34,7 @@ export function damageKey({ pipeline, refetch, span }: Damage): string {
 
 /** The steps of a repair, in order. */
 export interface RepairPlan {
-  /** True if ledger numbers must be filled, or rows of no entry removed. */
+  /** True if ledger numbers must be filled, rows of no entry removed, or files brought back. */
   readonly isLedgerBroken: boolean;
   /** What can be repaired now. Pipelines that need a damaged one, or are proven by it, are verified again first. */
   readonly damages: readonly Damage[];
@@ -104,7 +104,7 @@ export function planRepair(
     isLedgerBroken:
       warehouse.lost.some(({ isGap, hasRows }) => isGap || hasRows) ||
       findings.some(({ kind }) =>
-        ['rows-unknown', 'checkpoint-wrong', 'identity-lost', 'schema-broken'].includes(kind),
+        ['rows-unknown', 'checkpoint-wrong', 'identity-lost', 'schema-broken', 'file-missing'].includes(kind),
       ),
     damages,
     marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),

@@ -86,15 +86,16 @@ function formatReport(report: VerifyReport): string {
   return lines.join('\n');
 }
 
-/** The commands that mend what was found, one a line. What a repair could not mend, it has told. */
+/** The commands, and what else mends what was found, one a line. What a repair could not mend, it has told. */
 export function nextSteps(
   { network, requests, spans }: Pick<VerifyReport, 'network' | 'requests' | 'spans'>,
   findings: readonly Finding[],
   { warehouse, range, registry }: Pick<Shown, 'warehouse' | 'range' | 'registry'>,
 ): string {
   const missing = findings.filter(({ kind, entry }) => kind === 'not-done' && entry === undefined);
-  const lines: string[] = [];
-  if (missing.length < findings.length && requests === undefined)
+  const foreign = findings.filter(({ kind }) => kind === 'file-foreign');
+  const lines = foreign.map(({ file }) => `  move it out of the folder of the table: ${file}`);
+  if (missing.length + foreign.length < findings.length && requests === undefined)
     lines.push('  run the same command with --repair to repair damage');
   if (missing.length > 0) {
     const blocks = unionSpans(missing.flatMap(({ span }) => span ?? []));

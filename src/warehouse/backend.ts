@@ -1,6 +1,6 @@
 import type { Effects } from '../core/effects.ts';
 import type { FileSum, WarehouseObjects } from '../objects/object-store.ts';
-import type { Database } from '../sql/database.ts';
+import type { Database, Relocation } from '../sql/database.ts';
 import type { Traffic } from '../sql/http-traffic.ts';
 import type { Instance } from '../sql/instance.ts';
 import type { LedgerFolder } from './ledger/ledger-folder.ts';
@@ -26,13 +26,15 @@ export interface Backend {
 
   /** Where DuckDB reads a data file. */
   readonly pathOf: PathOf;
+  /** Finds data files that were superseded while a statement ran. Default: they stay where they are. */
+  readonly relocation?: Relocation | undefined;
   /** Lets databases read data files. Called before each query: credentials may have been renewed. */
   access(): (database: Database) => Promise<void>;
   /** How readers query data files. */
   openReads(options: ReaderOptions): Reads;
   /** How a writer places what it commits, and queries beside commits. */
   openWrites(ledger: LedgerFolder, options: StoreOptions): Promise<Writes>;
-  /** Size of a data file; undefined if there is none. */
+  /** Size of a data file in force; undefined if there is none. */
   sizeOf(path: string): Promise<number | undefined>;
   /** Size and checksum of a data file as it is; undefined if there is none. */
   sumOf(path: string): Promise<FileSum | undefined>;
@@ -45,6 +47,8 @@ export interface Backend {
   /** Tries whether DuckDB can read its files. @throws {StoreError} `no-extension` */
   requireQueries(): Promise<void>;
 
+  /** Brings data files in force back that lie where superseded ones do. Default: these stay where they are. */
+  readonly bringBack?: ((paths: readonly string[]) => Promise<void>) | undefined;
   /** The name of a data file that stays when it is superseded; see `keep`. */
   lastingOf(path: string): string;
   /** Makes sure that files are there, under their lasting names. @throws {StoreError} `no-links`, `bad-ledger` */

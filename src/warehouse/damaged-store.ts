@@ -36,10 +36,13 @@ export interface LedgerFault {
     | 'schema-broken'
     | 'checkpoint-wrong'
     | 'identity-lost'
-    | 'file-unknown'
+    | 'commit-unknown'
+    | 'file-foreign'
     | 'rows-unknown';
   /** Empty if unknown. */
   readonly pipeline: string;
+  /** Relative to the warehouse. */
+  readonly file?: string | undefined;
   readonly span?: Span | undefined;
   /** Number of the entry concerned. */
   readonly entry?: number | undefined;
@@ -98,7 +101,7 @@ export interface DamagedStore {
   checkBytes(part: TableEntry, query: Query): Promise<BytesCheck>;
   /**
    * Makes the ledger readable and writable again: writes lost schemas, fills the numbers of lost entries with entries that are never in force, moves unreadable
-   * ones aside, removes rows that no entry in force names, and replaces wrong checkpoints. Takes the lock and looks for the damage again,
+   * ones aside, removes rows that no entry in force names, brings files in force back that lie with superseded ones, and replaces wrong checkpoints. Takes the lock and looks for the damage again,
    * because another process may have repaired it. Can be called after `close`.
    *
    * @throws {StoreError} `busy`

@@ -107,10 +107,18 @@ class FilesWriter implements Writer {
 
   #openViews(beside?: string): IdleConnection {
     const { path } = this;
-    const { tables } = this.#opened.options;
+    const { options, backend } = this.#opened;
+    const { tables } = options;
     const { pathOf } = this.#writes;
     const { close, ...reads } = this.#writes.openReads(beside);
-    const views = new WarehouseViews({ ...reads, path, ledger: this.#ledger, tables, pathOf });
+    const views = new WarehouseViews({
+      ...reads,
+      path,
+      ledger: this.#ledger,
+      tables,
+      pathOf,
+      relocation: backend.relocation,
+    });
     return {
       query: (sql, parameters) => this.#writes.readBy(() => views.query(sql, parameters)),
       define: (functions) => views.define(functions),

@@ -20,6 +20,7 @@ import {
 } from '../objects/s3-server.ts';
 import { hasModules, PYTHON } from '../programs.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
+import { compact } from '../warehouse/compacting.ts';
 import { clockAt, commitItems, listAll, openTestStore } from '../warehouse/warehouses.ts';
 import { metadataOf, publish, publishTables, readSnapshot, tagsOf } from './published.ts';
 
@@ -102,6 +103,31 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
     expect(await publish(path)).toMatchObject({ entry: 3, published: 0 });
     for (const name of await listAll(join(folder, 'iceberg')))
       expect(readFileSync(join(folder, 'iceberg', name)).includes('lakelake1')).toBe(false);
+  });
+
+  test('have files that a merge left as they are, also once these and the merge are superseded', async () => {
+    const effects = clockAt(Date.now() - 10 * 24 * HOUR_MS);
+    const store = await openTestStore(path, { effects });
+    for (const from of [0, 10]) await commitItems(store, from, from + 9, { perDay: 10 });
+    await publish(path, { effects });
+    const shown = await read('items', 'entry-2');
+    expect(await compact(path, { effects })).toMatchObject({ merged: 1 });
+    effects.time += 5 * 24 * HOUR_MS;
+    await commitItems(store, 20, 29);
+    await store.close();
+    const { ledger } = bucketBackend(path);
+    const written = ledger();
+    await written.refresh();
+    await written.writeCheckpoint();
+    const again = await openTestStore(path, { effects });
+    const [merged] = again.ledger();
+    expect(merged?.tables['items']?.files.map((file) => file.path).sort()).toEqual([...shown.files].sort());
+    await commitItems(again, 0, 19, { supersedes: [merged?.id ?? ''] });
+    await again.close();
+    const late = await openTestStore(path, { effects, graceMs: 0 });
+    await late.clearSuperseded();
+    await late.close();
+    expect(await read('items', 'entry-2')).toEqual(shown);
   });
 
   test('cost as many requests for one more commit, however many there were', async () => {

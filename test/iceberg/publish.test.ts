@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -48,7 +49,11 @@ describe('a warehouse that is published', () => {
     ]);
     expect(await readSnapshot(path, 'items')).toMatchObject({ rows: 30 });
     expect(await readSnapshot(path, 'parts', 'entry-3')).toMatchObject({ rows: 60 });
-    expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toEqual(before);
+    const after = (await listAll(path)).filter((name) => name.endsWith('.parquet'));
+    expect(after.filter((name) => name.startsWith('tables/'))).toEqual(before);
+    // A second name is no second file.
+    expect(new Set(after.map((name) => statSync(join(path, name)).ino)).size).toBe(before.length);
+    expect(after.map((name) => name.replace('pinned/', 'tables/')).sort()).toEqual([...before, ...before].sort());
   });
 
   test('describes columns, days and rights as Iceberg does', async () => {

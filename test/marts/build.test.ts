@@ -229,7 +229,7 @@ test('a damaged file of a mart is found by verify, and --repair makes it anew', 
   const path = await copyOf(built);
   const wanted = await hashMarts(path);
   const files = await tonlake(['show', 'gas_fees_daily', '--files', '--warehouse', path]);
-  dropFile(path, (files.stdout.split('\n')[0] ?? '').slice(path.length + 1).replace('pinned/', 'tables/'));
+  dropFile(path, (files.stdout.split('\n')[0] ?? '').slice(path.length + 1));
   const found = await tonlake(['verify', '--warehouse', path]);
   expect(found.code).toBe(1);
   expect(found.stdout).toContain('mart:gas_fees_daily');

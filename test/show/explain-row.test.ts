@@ -69,7 +69,7 @@ describe('in a folder of Parquet files', () => {
     const bytes = readFileSync(data);
     // The name of the writer, in the footer: every value can still be read.
     bytes[bytes.lastIndexOf('tonlake')] = 'T'.charCodeAt(0);
-    for (const name of [data, data.replace('/tables/', '/pinned/')]) writeFileSync(name, bytes);
+    writeFileSync(data, bytes);
     const damaged = await explain(path, 'transactions', ...key, '--json');
     expect(damaged.code).toBe(1);
     expect(JSON.parse(damaged.stdout).rows[0].file.checksum).toBe('differs');

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { Database } from '../../src/sql/database.ts';
 import { firstKeptDay, forgetOld, type RetentionOptions } from '../../src/verify/retention.ts';
+import { openReader } from '../../src/warehouse/open-store.ts';
 import { hashTables, query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, verify } from './support.ts';
@@ -131,14 +132,15 @@ describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {
 
   test('stay readable for those who opened the warehouse before', async () => {
     const path = copy();
-    const catalog = await Database.open(join(path, 'warehouse.duckdb'), { access_mode: 'READ_ONLY' });
+    const { tables } = await loadRegistry();
+    const reader = await openReader(path, tables, { isPinned: true });
     try {
-      const count = () => catalog.query('SELECT count(*), sum(lt) FROM transactions WHERE mc_block_seqno < 10');
+      const count = () => reader.query('SELECT count(*), sum(lt) FROM transactions WHERE mc_block_seqno < 10');
       const had = (await count()).rows;
       await retain(path);
       expect((await count()).rows).toEqual(had);
     } finally {
-      catalog.close();
+      await reader.close();
     }
   });
 });

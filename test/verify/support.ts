@@ -9,7 +9,6 @@ import type { Finding } from '../../src/verify/finding.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
 import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
-import { pinnedPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import type { TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
@@ -51,9 +50,9 @@ export function fileOf(warehouse: string, table: string, seqno: number): string 
   return paths[0]?.path ?? '';
 }
 
-/** Removes both names of a data file. */
+/** Removes a data file. */
 export function dropFile(warehouse: string, file: string): void {
-  for (const name of [file, pinnedPath(file)]) rmSync(join(warehouse, name));
+  rmSync(join(warehouse, file));
 }
 
 /** As {@link rewrite}, as if these rows had been committed: with the right checksum. */

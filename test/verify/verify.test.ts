@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
+import { publishWarehouse } from '../../src/iceberg/publish-warehouse.ts';
 import { Database } from '../../src/sql/database.ts';
 import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import { type Finding, formatFinding } from '../../src/verify/finding.ts';
@@ -190,6 +191,36 @@ describe('damage', () => {
       }),
       { numRuns: DAMAGED, seed: SEED, endOnFailure: true },
     );
+  });
+
+  test('a table whose folder is empty is found and restored, and without a request if a publication has its files', async () => {
+    const { tables } = await loadRegistry();
+    for (const isPublished of [false, true]) {
+      const path = copyOf(sound);
+      if (isPublished) await publishWarehouse({ warehouse: path, tables });
+      const files = readdirSync(join(path, 'tables', 'transactions'), { recursive: true, encoding: 'utf8' });
+      const lost = files.filter((name) => name.endsWith('.parquet'));
+      for (const name of lost) rmSync(join(path, 'tables', 'transactions', name));
+      const { findings } = await expectRepaired(path, isPublished ? 0 : lost.length * A_FILE);
+      const missing = findings.filter(({ kind, table }) => kind === 'file-missing' && table === 'transactions');
+      expect(missing.map(({ file }) => file).sort()).toEqual(lost.map((name) => `tables/transactions/${name}`).sort());
+    }
+  });
+
+  test('a file of others in the folder of a table is found, and stays', async () => {
+    const path = copyOf(sound);
+    const file = 'tables/blocks/mine.parquet';
+    cpSync(join(path, fileOf(path, 'blocks', 1100)), join(path, file));
+    writeFileSync(join(path, 'tables', 'blocks', 'README.md'), 'Programs do not read this as rows.');
+    const { findings, report } = await verify(path);
+    expect(report.proven).toBe(false);
+    expect(findings.map(formatFinding)).toEqual([
+      `audit: expected only files that the ledger names, got another one (${file})`,
+    ]);
+    const { report: after } = await repair(sandbox, path);
+    expect(after).toMatchObject({ proven: false, findings: 1 });
+    expect(existsSync(join(path, file))).toBe(true);
+    expect(await stepsOf(report, findings)).toBe(`  move it out of the folder of the table: ${file}\n`);
   });
 
   test('a lost newest entry is fetched again, also if the repair of another file takes its number', async () => {

@@ -71,11 +71,12 @@ describe('compact', () => {
     const reader = await openReader(path, tables);
     const files = await reader.files('items');
     await compact(path);
-    for (const file of files) await expect(readFile(file)).resolves.toBeDefined();
+    const superseded = files.map((file) => file.replace('/tables/', '/pinned/'));
+    for (const file of superseded) await expect(readFile(file)).resolves.toBeDefined();
     await reader.close();
     const store = await openTestStore(path, { graceMs: 0 });
     await store.close();
-    for (const file of files) await expect(readFile(file)).rejects.toThrow('ENOENT');
+    for (const file of [...files, ...superseded]) await expect(readFile(file)).rejects.toThrow('ENOENT');
     expect(await hashes(path)).toMatchObject([{ rows: 40 }, { rows: 80 }, { rows: 40, distinct: 40 }]);
   });
 

@@ -25,7 +25,6 @@ async function bring(range: string): Promise<string> {
 /** Adds the files and entries of one warehouse to another, as somebody would who does not know `tonlake copy --add`. */
 function copyByHand(from: string, to: string): void {
   cpSync(join(from, 'tables'), join(to, 'tables'), { recursive: true });
-  cpSync(join(from, 'pinned'), join(to, 'pinned'), { recursive: true });
   const entries = (path: string) => readdirSync(join(path, '_ledger')).filter((name) => /^\d+\.json$/.test(name));
   let number = entries(to).length;
   for (const name of entries(from).sort()) {

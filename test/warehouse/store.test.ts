@@ -304,8 +304,6 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
             'w/_ledger/00000001.json',
             'w/_ledger/schema-ID.json',
             'w/_ledger/schema-ID.json',
-            'w/pinned/items/block_date=2026-05-01/1-10-ID.parquet',
-            'w/pinned/parts/1-10-ID.parquet',
             'w/tables/items/block_date=2026-05-01/1-10-ID.parquet',
             'w/tables/parts/1-10-ID.parquet',
             'w/tonlake.json',

@@ -15,7 +15,7 @@ import { openFilesWriter } from '../../src/warehouse/files-writer.ts';
 import { covering, doneSpans, FORGOTTEN, spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { folderBackend } from '../../src/warehouse/parquet-store/folder-backend.ts';
 import { FolderWrites } from '../../src/warehouse/parquet-store/folder-writes.ts';
-import { pinnedPath, steadyPath } from '../../src/warehouse/parquet-store/pinned-files.ts';
+import { pinnedPath, placeOf } from '../../src/warehouse/parquet-store/pinned-files.ts';
 import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
 import { draftOf } from '../../src/warehouse/rewrite-entries.ts';
 import type { CommitDraft, CommitPart, LedgerEntry, StagedFile, StagedSpan } from '../../src/warehouse/store.ts';
@@ -43,6 +43,8 @@ const TARGET_BYTES = 2000;
 const PIPELINES: readonly PipelineDef[] = [blocks, transactions];
 const TABLES = PIPELINES.flatMap(({ tables }) => tables);
 const LEFT_OUT = undefined;
+/** Of a file that a merge leaves as it is: the truth does not ask for it. */
+const COPIED = { newest: 1, origin: '0'.repeat(16) };
 
 /** What the actors of a simulation work on. */
 export class SimulatedWarehouse {
@@ -91,7 +93,7 @@ export class SimulatedWarehouse {
 
   backend(): Backend {
     if (this.isBucket) return { ...bucketBackend(BUCKET, this.bucket), requireQueries: async () => {} };
-    const catalog = { open: async () => {}, schedule: () => {}, close: async () => {} };
+    const catalog = { open: async () => {}, schedule: () => {}, writeNow: async () => {}, close: async () => {} };
     return {
       ...folderBackend(FOLDER),
       openWrites: async (ledger, options) => new FolderWrites(FOLDER, ledger, options, catalog),
@@ -185,11 +187,11 @@ export class SimulatedWriter {
       const own = groups.filter(({ length }) => length > 1).flat();
       const folder = await localFolder(own);
       const rows: Row[] = [];
-      for (const { path } of own) rows.push(...rowsIn(await readFile(this.#place.isBucket ? join(folder, path) : steadyPath(folder, path))));
+      for (const { path } of own) rows.push(...rowsIn(await readFile(this.#place.isBucket ? join(folder, path) : placeOf(folder, path))));
       this.#place.truth.intendMerge(id);
       const { pipeline } = ofEntry(entries[0] as LedgerEntry);
       const { tables } = await this.#stage(pipeline, id, span, rows);
-      const kept = groups.flatMap((files) => (files.length === 1 ? files : []));
+      const kept = groups.flatMap((files) => (files.length === 1 ? files.map((file) => ({ ...file, copied: COPIED })) : []));
       return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, { ...table, kept }]));
     };
     await mergeGroup(this.#store, group, { tables: TABLES, effects, stage });

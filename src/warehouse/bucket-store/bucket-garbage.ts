@@ -47,19 +47,22 @@ export async function collectGarbage(
   const found = (await objects.list('tables/')).filter(({ key }) => isDataFile(key));
   await refresh();
   const published = await publishedNumbers(objects);
-  const { needed, superseded } = await sortFiles(objects, ledger, found, { now, graceMs, published });
+  const { needed, superseded, isOlder } = await sortFiles(objects, ledger, found, { now, graceMs, published });
   const unnamed = found
     .filter(({ key, putAt }) => !needed.has(key) && !superseded.has(key) && now - putAt >= ORPHAN_MS)
     .map(({ key }) => key);
-  const shown = unnamed.length === 0 ? new Set() : await publishedFiles(ledger, published);
+  const shown = unnamed.length === 0 && !isOlder ? new Set() : await publishedFiles(ledger, published);
   const over = found.flatMap(({ key }) => (superseded.has(key) && !needed.has(key) ? [key] : []));
-  const gone = [...unnamed.filter((key) => shown !== undefined && !shown.has(key)), ...over];
+  const gone = [...unnamed, ...over].filter((key) => shown !== undefined && !shown.has(key));
   await objects.remove(gone);
   await objects.abortUploads('tables/', now - ORPHAN_MS);
   return gone.length;
 }
 
-/** Files that entries name: those that stay, and those that were superseded long enough ago. */
+/**
+ * Files that entries name: those that stay, and those that were superseded long enough ago. `isOlder` if some of these may be of entries that
+ * a checkpoint left out: merging leaves files as they are.
+ */
 async function sortFiles(
   objects: ObjectStore,
   { entries }: LedgerFolder,
@@ -87,7 +90,10 @@ async function sortFiles(
   for (const entry of entries.after(0)) {
     for (const path of filesOf(entry)) (gone.has(entry.id) ? superseded : needed).add(path);
   }
-  return { needed, superseded };
+  const isOlder = over.some(({ entry }) =>
+    Object.values(entry.tables).some(({ files }) => files.some(({ copied }) => copied !== undefined)),
+  );
+  return { needed, superseded, isOlder };
 }
 
 /** When entries were put, by the clock of the store: that of the machine that wrote them may be wrong. */

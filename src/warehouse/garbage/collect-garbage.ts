@@ -6,7 +6,7 @@ import { ifAny } from '../../files/disk.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitOf, filesOf, type Successor, type Superseded } from '../ledger/pruned-entries.ts';
-import { isPinned, pinFile, removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
+import { removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
 import type { LedgerEntry } from '../store.ts';
 import { isPublished, publishedNumbers } from './published-entries.ts';
 
@@ -20,14 +20,16 @@ export function isDataFile(path: string): boolean {
 
 /**
  * Removes data files that no entry in force names: those of commits that did not happen, and those that were superseded longer than the
- * grace period ago. Completes what a killed run left half done: superseded files leave `tables/`, and files in force get both of their
- * names. Files of published states stay. Only for the process that holds the lock, while no commit is running.
+ * grace period ago. Completes what a killed run left half done: superseded files leave `tables/`, and files that are in force again come
+ * back. Files of published states stay. Only for the process that holds the lock, while no commit is running.
+ * @param showCurrent awaited before superseded files move: lists of files must not name them any more
  * @returns how many data files were removed.
  */
 export async function clearFiles(
   warehouse: string,
   ledger: LedgerFolder,
   grace: { readonly now: number; readonly ms: number },
+  showCurrent: () => Promise<void>,
 ): Promise<number> {
   const { entries } = ledger;
   const needed = new Set(entries.effective.flatMap(filesOf));
@@ -41,10 +43,15 @@ export async function clearFiles(
     if (isNeeded(ledger, each, grace, published)) for (const path of each.files) superseded.add(path);
   }
   const { tables, pinned } = layoutOf(warehouse);
-  const [shown, steady] = [new Set(await listFiles(tables)), new Set(await listFiles(pinned))];
-  for (const path of superseded) {
-    if (shown.has(path) && !needed.has(path) && !aside.has(path)) await retireFile(warehouse, path);
+  const isOwn = (name: string): boolean => ownName.test(name);
+  const [shown, steady] = [new Set(await listFiles(tables, isOwn)), new Set(await listFiles(pinned, isOwn))];
+  for (const path of needed) {
+    if (!shown.has(path) && !(steady.has(path) && (await restoreFile(warehouse, path, published.length > 0))))
+      throw missingFile(warehouse, path);
   }
+  const left = [...superseded].filter((path) => shown.has(path) && !needed.has(path) && !aside.has(path));
+  if (left.length > 0) await showCurrent();
+  for (const path of left) await retireFile(warehouse, path);
   const found = [...new Set([...shown, ...steady])];
   const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
   // Even if the lock failed: what another process has committed meanwhile stays.
@@ -52,14 +59,6 @@ export async function clearFiles(
   const named = new Set([...late.flatMap(filesOf), ...(await publishedFiles(warehouse, unnamed, published))]);
   const removable = unnamed.filter((path) => !named.has(path));
   for (const path of removable) await removeFile(warehouse, path);
-  for (const path of needed) {
-    if (!shown.has(path) && !(steady.has(path) && (await restoreFile(warehouse, path))))
-      throw missingFile(warehouse, path);
-  }
-  for (const path of needed) {
-    // If one file cannot have a second name, none can.
-    if (!isPinned(warehouse, path) && !(await pinFile(warehouse, path))) break;
-  }
   return removable.length;
 }
 
@@ -115,13 +114,22 @@ export async function isCleared(
   return !isWaiting && entries.all.every((entry) => !entries.isAside(entry.id) || filesOf(entry).length === 0);
 }
 
-/** Our files below `tables/` or `pinned/`, as the ledger names them. */
-async function listFiles(folder: string, name = 'tables'): Promise<readonly string[]> {
+/** Files below `tables/` that programs read as rows of a table, and that are none of ours; relative to the warehouse. */
+export function foreignFiles(warehouse: string): Promise<readonly string[]> {
+  return listFiles(layoutOf(warehouse).tables, (name) => /\.parquet$/i.test(name) && !ownName.test(name));
+}
+
+/** Files below `tables/` or `pinned/` with some names, as the ledger would name them. */
+async function listFiles(
+  folder: string,
+  accepts: (name: string) => boolean,
+  path = 'tables',
+): Promise<readonly string[]> {
   const found: string[] = [];
   for (const item of (await ifAny(readdir(folder, { withFileTypes: true }))) ?? []) {
-    const path = `${name}/${item.name}`;
-    if (item.isDirectory()) found.push(...(await listFiles(join(folder, item.name), path)));
-    else if (item.isFile() && ownName.test(item.name)) found.push(path);
+    const own = `${path}/${item.name}`;
+    if (item.isDirectory()) found.push(...(await listFiles(join(folder, item.name), accepts, own)));
+    else if (item.isFile() && accepts(item.name)) found.push(own);
   }
   return found;
 }

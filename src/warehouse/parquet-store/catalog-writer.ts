@@ -14,7 +14,8 @@ export class CatalogWriter {
   readonly #options: StoreOptions;
   readonly #catalog: Catalog;
   readonly #queue = new PQueue({ concurrency: 1 });
-  readonly #closing = new AbortController();
+  /** Ends the pause. */
+  #hurry = new AbortController();
   /** When the last one was written, or the warehouse opened; and how long the last one took. */
   #writtenAt = 0;
   #tookMs = 0;
@@ -42,7 +43,7 @@ export class CatalogWriter {
     const work = async () => {
       const pauseMs = Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, SHOWN_PAUSE * this.#tookMs));
       const waitMs = Math.max(0, this.#writtenAt + pauseMs - effects.monotonic());
-      if (waitMs > 0) await effects.sleep(waitMs, this.#closing.signal, { ref: false });
+      if (waitMs > 0) await effects.sleep(waitMs, this.#hurry.signal, { ref: false });
       this.#isWaiting = false;
       await this.#write();
     };
@@ -50,8 +51,15 @@ export class CatalogWriter {
     this.#queue.add(work).catch(() => {});
   }
 
+  /** Replaces the catalog unless it shows what is committed, before files that it names move. If that fails, `close` tries again. */
+  async writeNow(): Promise<void> {
+    this.#hurry.abort();
+    this.#hurry = new AbortController();
+    await this.#queue.add(() => this.#isStale && this.#write()).catch(() => {});
+  }
+
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#hurry.abort();
     await takeAll([
       () => this.#queue.onIdle(),
       () => this.#isStale && guarded(`warehouse ${this.#path}`, () => this.#write()),

@@ -2,6 +2,8 @@ import { requireAnswered, shortMessage } from '../../core/errors.ts';
 import type { Query } from '../../sql/query-result.ts';
 import type { Backend } from '../backend.ts';
 import type { BytesCheck, Trust } from '../damaged-store.ts';
+import type { LedgerFolder } from '../ledger/ledger-folder.ts';
+import { filesOf } from '../ledger/pruned-entries.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import type { TableEntry, TableFile } from '../store.ts';
 import { isCommitted } from './entry-files.ts';
@@ -12,22 +14,50 @@ const order: readonly Trust[] = ['proven', 'suspect', 'unreadable'];
  * Compares the files of a table of an entry with the entry. DuckDB reads several files with the types of the first one, so only files
  * whose bytes are proven may share a statement.
  */
-export async function checkFiles(backend: Backend, { files }: TableEntry, query: Query): Promise<BytesCheck> {
+export async function checkFiles(
+  backend: Backend,
+  { files }: TableEntry,
+  query: Query,
+  later: LaterLedger,
+): Promise<BytesCheck> {
   const checks: FileCheck[] = [];
-  for (const file of files) checks.push(await checkFile(backend, file, query));
+  for (const file of files) checks.push(await checkFile(backend, file, query, later));
   const trust = order[Math.max(0, ...checks.map((check) => order.indexOf(check.trust)))] ?? 'proven';
   return { trust, isShareable: trust === 'proven', faults: checks.flatMap((check) => check.faults) };
 }
 
 type FileCheck = Pick<BytesCheck, 'trust' | 'faults'>;
 
-async function checkFile(backend: Backend, file: TableFile, query: Query): Promise<FileCheck> {
+/** What is in force by now: others may have committed since the ledger was read. */
+export class LaterLedger {
+  readonly #ledger: LedgerFolder;
+  #named: { readonly last: number; readonly files: ReadonlySet<string> } = { last: 0, files: new Set() };
+
+  /** @param ledger not read yet */
+  constructor(ledger: LedgerFolder) {
+    this.#ledger = ledger;
+  }
+
+  /** True if an entry in force names the file. */
+  async names(path: string): Promise<boolean> {
+    // What cannot be read was told before.
+    await this.#ledger.refresh(() => {});
+    const { lastNumber: last, effective } = this.#ledger.entries;
+    if (this.#named.last !== last) this.#named = { last, files: new Set(effective.flatMap(filesOf)) };
+    return this.#named.files.has(path);
+  }
+}
+
+async function checkFile(backend: Backend, file: TableFile, query: Query, later: LaterLedger): Promise<FileCheck> {
   const { path, bytes, sha256 } = file;
   const size = await backend.sizeOf(path);
   const about = { file: path } as const;
   if (size === undefined) {
+    const isSound = isCommitted(file, await backend.sumOf(path));
+    if (isSound && !(await later.names(path))) return { trust: 'proven', faults: [] };
     const fault = { kind: 'file-missing', ...about, expected: 'a file that the ledger names', got: 'none' } as const;
-    return { trust: 'unreadable', faults: [fault] };
+    // Also if a publication still has it: programs that read the folder of the table do not.
+    return { trust: isSound ? 'proven' : 'unreadable', faults: [fault] };
   }
   if (size === bytes && isCommitted(file, await backend.sumOf(path))) return { trust: 'proven', faults: [] };
   const [expected, got] =

@@ -16,15 +16,17 @@ import {
   surveyLedger,
   voidEntry,
 } from '../damaged-store.ts';
+import { foreignFiles } from '../garbage/collect-garbage.ts';
 import { CHECKPOINTS } from '../ledger/checkpoints.ts';
 import { DeclarationFolder } from '../ledger/declarations.ts';
 import { entryName } from '../ledger/entries.ts';
 import { LEDGER, type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { findIdentity, networkOf, restoreIdentity } from '../ledger/lost-identity.ts';
+import { filesOf } from '../ledger/pruned-entries.ts';
 import { COMMITS } from '../relations/commits-view.ts';
 import type { Schema } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
-import { checkFiles } from './check-files.ts';
+import { checkFiles, LaterLedger } from './check-files.ts';
 import { selectEachFile, selectEntries } from './entry-files.ts';
 import { findSchemas } from './lost-schemas.ts';
 
@@ -37,9 +39,10 @@ export async function openDamagedFiles(
   database: Database,
   tables: readonly TableDef[],
 ): Promise<DamagedStore> {
-  const { path, objects, pathOf } = backend;
+  const { path, objects, pathOf, relocation } = backend;
   const identity = await findIdentity(objects);
   await backend.access()(database);
+  if (relocation !== undefined) database.follow(relocation);
   // The catalog before the ledger, so that a commit in between does not look lost.
   const catalog = backend.isShared ? new Map() : await readCatalog(path, database);
   const { ledger, broken, unread, faults } = await readDamaged(backend.ledger());
@@ -49,16 +52,24 @@ export async function openDamagedFiles(
   const lost = await findLost(ledger, broken, catalog, objects);
   const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
   const wrong = await wrongCheckpoints(ledger);
+  const foreign = backend.isShared ? [] : await foreignFiles(path);
+  const later = new LaterLedger(backend.ledger());
   const changing = async (options: Omit<FillOptions, 'tables'>, change: () => Promise<void>): Promise<void> => {
     const lock = await backend.lock(options.command, options.effects);
     await change().finally(() => lock.release());
   };
   return {
-    ...surveyLedger(ledger.entries, network, lost, [...unnamed, ...faults, ...unknown, ...wrong]),
+    ...surveyLedger(ledger.entries, network, lost, [
+      ...unnamed,
+      ...faults,
+      ...unknown,
+      ...wrong,
+      ...foreign.map(foreignFault),
+    ]),
     ...{ kind: 'parquet', path, database },
     select: (table, entries) => selectEntries(pathOf, ledger, table, entries),
     selectEach: (table, entries) => selectEachFile(pathOf, ledger, table, entries),
-    checkBytes: (part, query) => checkFiles(backend, part, query),
+    checkBytes: (part, query) => checkFiles(backend, part, query, later),
     declarations: new DeclarationFolder(objects),
     fillLedger: (options) => changing(options, () => fillLedger(backend, { network, lost, schemas }, options.effects)),
     restoreDeclarations: (gone, options) =>
@@ -68,6 +79,11 @@ export async function openDamagedFiles(
       }),
     close: () => database.close(),
   };
+}
+
+/** A file that is not ours, in the folder of a table. */
+function foreignFault(file: string): LedgerFault {
+  return { kind: 'file-foreign', pipeline: '', file, expected: 'only files that the ledger names', got: 'another one' };
 }
 
 /** Checkpoints that differ from the entries. */
@@ -119,7 +135,7 @@ function unknownCommits(ledger: LedgerFolder, catalog: Catalog): readonly Ledger
     .filter(([, { id, hasRows }]) => hasRows && !known.has(id))
     .map(([entry, { id, pipeline, span }]) => {
       const expected = 'a catalog of commits in the ledger';
-      return { kind: 'file-unknown', pipeline, span, entry, expected, got: `files of another one, ${id}` };
+      return { kind: 'commit-unknown', pipeline, span, entry, expected, got: `files of another one, ${id}` };
     });
 }
 
@@ -189,6 +205,7 @@ async function fillLedger(backend: Backend, { network, lost, schemas }: Fill, ef
     await fillEntry(objects, voidEntry(network, each, effects), each.isBroken);
   }
   const filled = await readDamaged(backend.ledger());
+  await backend.bringBack?.(filled.ledger.entries.effective.flatMap(filesOf));
   if (filled.broken.size > 0 || (await filled.ledger.findWrongCheckpoints()).length === 0) return;
   await objects.remove((await objects.names(CHECKPOINTS)).map((name) => `${CHECKPOINTS}/${name}`));
   await filled.ledger.writeCheckpoint();

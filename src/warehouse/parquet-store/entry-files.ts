@@ -9,14 +9,14 @@ import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type FileGroup, readFiles, selectFiles } from '../relations/table-relation.ts';
 import type { SelectEach } from '../select-each.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
-import { steadyPath } from './pinned-files.ts';
+import { ledgerPath, placeOf } from './pinned-files.ts';
 
 /** Where DuckDB reads a data file that the ledger names: a path or an address. */
 export type PathOf = (path: string) => string;
 
 /** {@link PathOf} of a folder. */
 export function pathsIn(warehouse: string): PathOf {
-  return (path) => steadyPath(warehouse, path);
+  return (path) => placeOf(warehouse, path);
 }
 
 /** A file of an entry. */
@@ -76,11 +76,12 @@ export function selectEachFile(
 ): SelectEach {
   const owners = new Map(
     entries.flatMap(({ number, tables }) =>
-      (tables[table.name]?.files ?? []).map((file) => [pathOf(file.path), { entry: number, file }] as const),
+      (tables[table.name]?.files ?? []).map((file) => [file.path, { entry: number, file }] as const),
     ),
   );
   const sql = selectEntries(pathOf, ledger, table, entries, true);
-  return { sql, by: 'filename', position: 'file_row_number', ownerOf: (value) => owners.get(String(value)) };
+  const ownerOf = (path: unknown) => owners.get(ledgerPath(String(path)));
+  return { sql, by: 'filename', position: 'file_row_number', ownerOf };
 }
 
 /** True if a file has the bytes that were committed. @param got undefined if there is none */

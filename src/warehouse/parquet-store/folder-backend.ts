@@ -1,8 +1,7 @@
-import { copyFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { realEffects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
-import { failedWith } from '../../core/failed-with.ts';
 import { missingFile } from '../../files/damaged-data.ts';
 import { ifAny, makeFolder, statIfAny, syncPath } from '../../files/disk.ts';
 import { guarded } from '../../files/file-failure.ts';
@@ -14,13 +13,12 @@ import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
 import { pathsIn, requireCommitted, sumFile } from './entry-files.ts';
 import { FolderWrites } from './folder-writes.ts';
-import { pinFile, pinnedPath } from './pinned-files.ts';
+import { pinFile, pinnedPath, placeOf, relocationIn, restoreFile } from './pinned-files.ts';
 
 /** A folder. @param path absolute */
 export function folderBackend(path: string): Backend {
   const { lock, stage } = layoutOf(path);
   const pathOf = pathsIn(path);
-  const sizeOf = async (file: string) => (await statIfAny(pathOf(file)))?.size;
   return {
     path,
     isShared: false,
@@ -28,13 +26,14 @@ export function folderBackend(path: string): Backend {
     ledger: () => new LedgerFolder(path),
     lock: (command, effects) => takeLock({ path: lock, subject: `warehouse ${path}`, command, effects }),
     pathOf,
+    relocation: relocationIn(path),
     access: () => async () => {},
     openReads: () => {
       // The cache keeps 32 KB of each file that was ever read; the system caches local files anyway.
       const instance = new Instance({ ...readerSettings(), enable_external_file_cache: 'false' });
       return { instance, close: () => instance.close() };
     },
-    sizeOf,
+    sizeOf: async (file) => (await statIfAny(join(path, file)))?.size,
     sumOf: (file) => sumFile(pathOf(file)),
     download: async (file) => {
       const local = pathOf(file);
@@ -58,12 +57,19 @@ export function folderBackend(path: string): Backend {
     openWrites: async (ledger, options) => new FolderWrites(path, ledger, options),
     requireWritable: () => requireFolder(path),
     requireQueries: async () => {},
+    bringBack: async (paths) => {
+      const lost = paths.filter((file) => placeOf(path, file) === join(path, pinnedPath(file)));
+      for (const file of lost) await restoreFile(path, file, true);
+      for (const folder of new Set(lost.map(dirname))) await syncPath(join(path, folder));
+    },
     lastingOf: pinnedPath,
     keep: (files) =>
       guarded(`warehouse ${path}`, async () => {
         // The writer of the last entry may have been killed before it synced it.
         await syncPath(layoutOf(path).ledger);
-        for (const file of files) await keepFile(path, file);
+        const folders = new Set<string>();
+        for (const file of files) folders.add(await keepFile(path, file));
+        for (const folder of folders) await syncPath(folder);
       }),
   };
 }
@@ -80,17 +86,11 @@ async function requireFolder(path: string): Promise<void> {
   for (const folder of [stage, ledger, tables]) await makeFolder(folder);
 }
 
-async function keepFile(warehouse: string, { path }: TableFile): Promise<void> {
-  const isThere = async () => (await ifAny(stat(join(warehouse, pinnedPath(path))))) !== undefined;
-  if (await isThere()) return;
-  try {
-    if (await pinFile(warehouse, path)) return;
-  } catch (error) {
-    // The writer has given it the name meanwhile, or has superseded the file and removed the other name.
-    if (failedWith(error, 'EEXIST', 'ENOENT') && (await isThere())) return;
-    if (!failedWith(error, 'ENOENT')) throw error;
-    throw missingFile(warehouse, path, error);
-  }
+/** @returns the folder of the name that lasts */
+async function keepFile(warehouse: string, { path }: TableFile): Promise<string> {
+  const isPinned = await ifAny(pinFile(warehouse, path));
+  if (isPinned === undefined) throw missingFile(warehouse, path);
+  if (isPinned) return dirname(join(warehouse, pinnedPath(path)));
   throw new StoreError(
     `store: warehouse ${warehouse} is on a file system without hard links, where superseded files change their paths`,
     {

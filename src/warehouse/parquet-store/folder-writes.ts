@@ -15,7 +15,7 @@ import type { StagedFile, StagedSpan } from '../store.ts';
 import { GRACE_MS, type StoreOptions, stepOf } from '../store-options.ts';
 import { CatalogWriter } from './catalog-writer.ts';
 import { pathsIn } from './entry-files.ts';
-import { pinFile, pinnedPath, retireFile } from './pinned-files.ts';
+import { retireFile } from './pinned-files.ts';
 
 /** Number of commits after which old entries leave the memory. */
 const PRUNE_EVERY = 100;
@@ -23,7 +23,7 @@ const PRUNE_EVERY = 100;
 const KEPT_MS = 600_000;
 
 /** What follows commits, beside later ones. */
-export type CatalogWork = Pick<CatalogWriter, 'open' | 'schedule' | 'close'>;
+export type CatalogWork = Pick<CatalogWriter, 'open' | 'schedule' | 'writeNow' | 'close'>;
 
 /** The writer of a folder, which holds its lock. */
 export class FolderWrites implements Writes {
@@ -64,13 +64,14 @@ export class FolderWrites implements Writes {
 
   async open(): Promise<void> {
     await clearFolder(this.stagingPath);
-    if (await this.#folders.take()) {
+    const isSettled = await this.#folders.take();
+    await this.#catalog.open();
+    if (isSettled) {
       this.#isSettled = true;
     } else {
       await this.#syncNames();
       await this.clear();
     }
-    await this.#catalog.open();
   }
 
   /**
@@ -101,7 +102,6 @@ export class FolderWrites implements Writes {
       await rename(stagedPath, to);
       folders.add(dirname(to));
       this.#folders.add(dirname(path));
-      if (await pinFile(this.#path, path)) folders.add(dirname(join(this.#path, pinnedPath(path))));
     }
     await step('sync folders');
     for (const folder of folders) await syncPath(folder);
@@ -109,6 +109,7 @@ export class FolderWrites implements Writes {
 
   async settle(_staged: readonly StagedSpan[], left: readonly string[]): Promise<void> {
     this.#catalog.schedule();
+    if (left.length > 0) await this.#catalog.writeNow();
     await stepOf(this.#options)('retire files');
     for (const path of left) await retireFile(this.#path, path);
     this.#isSettled = this.#wasSettled && left.length === 0;
@@ -119,7 +120,7 @@ export class FolderWrites implements Writes {
     const { effects, graceMs = GRACE_MS } = this.#options;
     const grace = { now: effects.now(), ms: graceMs };
     this.#isSettled = false;
-    const count = await clearFiles(this.#path, this.#ledger, grace);
+    const count = await clearFiles(this.#path, this.#ledger, grace, () => this.#catalog.writeNow());
     this.#isSettled = await isCleared(this.#path, this.#ledger, grace);
     return count;
   }

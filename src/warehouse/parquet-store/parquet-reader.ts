@@ -13,7 +13,7 @@ import { groupFiles, selectEachFile, selectEntries } from './entry-files.ts';
 
 /** Opens a warehouse of Parquet files for reading, also while it is written. @throws {StoreError} `no-warehouse`, `needs-migration` */
 export async function openParquetReader(backend: Backend, tablesOf: TablesOf, options: ReaderOptions): Promise<Reader> {
-  const { path, pathOf } = backend;
+  const { path, pathOf, relocation } = backend;
   const identity = await readIdentity(backend.objects);
   if (identity === undefined) throw noWarehouse(path);
   const { network } = identity;
@@ -39,7 +39,15 @@ export async function openParquetReader(backend: Backend, tablesOf: TablesOf, op
       if (options.isPinned !== true) await refresh();
       return read(...own);
     };
-  const views = new WarehouseViews({ ...reads, path, ledger, tables, pathOf, confinement: options.confinement });
+  const views = new WarehouseViews({
+    ...reads,
+    path,
+    ledger,
+    tables,
+    pathOf,
+    relocation,
+    confinement: options.confinement,
+  });
   return {
     kind: 'parquet',
     blocksWriters: false,

@@ -4,7 +4,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import type { Confinement } from '../../sql/confined-sql.ts';
-import type { Database, ScalarFunction } from '../../sql/database.ts';
+import type { Database, Relocation, ScalarFunction } from '../../sql/database.ts';
 import type { Instance, Lent } from '../../sql/instance.ts';
 import { lakeFiles } from '../../sql/lake-files.ts';
 import { type Declared, OnDemand } from '../../sql/on-demand.ts';
@@ -26,6 +26,8 @@ export interface ViewsOptions {
   readonly ledger: LedgerFolder;
   readonly tables: readonly TableDef[];
   readonly pathOf: PathOf;
+  /** Finds files that were superseded while a query ran. Default: they stay where they are. */
+  readonly relocation?: Relocation | undefined;
   /** Where queries run; closed by those who made it. */
   readonly instance: Instance;
   /** Queries cannot reach anything but the warehouse. Default: they can. */
@@ -77,15 +79,7 @@ export class WarehouseViews {
         if (this.#isClosed) throw closedError(this.#options.path);
         const { database } = await this.#lend();
         if (this.#options.confinement === undefined) await this.#options.prepare?.(database);
-        this.#declared ??= new OnDemand(database, [
-          ...declaredMacros(),
-          ...trinoFunctionMacros(),
-          { name: COMMITS, body: '', statement: () => commitsView(this.#entries) },
-          ...this.#views(database, this.#tables),
-          ...lakeFiles(),
-          ...declaredViews(this.#tables),
-          ...roleViews(this.#tables),
-        ]);
+        this.#declared ??= this.#declare(database);
         await this.#follow(database, this.#declared);
         return this.#declared.answer(sql, async () => {
           if (ASKS_COMMENTS.test(sql))
@@ -168,6 +162,29 @@ export class WarehouseViews {
       groups.push({ ...group, scan: await scans?.scanOf(database, table, group) });
     }
     return viewOf(quoteName(table.name), selectFiles(table, groups));
+  }
+
+  #declare(database: Database): OnDemand {
+    const { relocation } = this.#options;
+    const declared = new OnDemand(database, [
+      ...declaredMacros(),
+      ...trinoFunctionMacros(),
+      { name: COMMITS, body: '', statement: () => commitsView(this.#entries) },
+      ...this.#views(database, this.#tables),
+      ...lakeFiles(),
+      ...declaredViews(this.#tables),
+      ...roleViews(this.#tables),
+    ]);
+    if (relocation === undefined) return declared;
+    database.follow({
+      hasMoved: relocation.hasMoved,
+      renew: async (sql) => {
+        // They name files where these lay when they were made.
+        await declared.remake([...this.#tables, ...martsIn(this.#ledger)].map(({ name }) => name));
+        return relocation.renew(sql);
+      },
+    });
+    return declared;
   }
 
   /** Replaces the views of tables that were changed by commits. */
