@@ -1,5 +1,5 @@
 import { truncate } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { BackgroundMerge } from '../../src/warehouse/compaction/background-merge.ts';
 import { spansOf } from '../../src/warehouse/ledger/done-spans.ts';
@@ -34,11 +34,13 @@ describe('merging beside commits', () => {
     }
     expect(most).toBeLessThanOrEqual(14);
     // Superseded files stay for an hour, and are removed without a second process.
-    const pinned = (await listAll(path)).filter((name) => name.startsWith('pinned/')).length;
+    const countPinned = async () => (await listAll(path)).filter((name) => name.startsWith('pinned/')).length;
+    await vi.waitUntil(async () => (await countPinned()) > 10, 60_000);
+    const pinned = await countPinned();
     effects.time += 2 * 3_600_000;
     merging.committed(store);
     await merging.idle();
-    expect((await listAll(path)).filter((name) => name.startsWith('pinned/')).length).toBeLessThan(pinned / 2);
+    expect(await countPinned()).toBeLessThan(pinned / 2);
     expect(await countItems(reader)).toEqual({ rows: 30, distinct: 30, parts: 60 });
     await reader.close();
     await store.close();

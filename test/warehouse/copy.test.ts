@@ -8,6 +8,7 @@ import { parseCheckpoint } from '../../src/warehouse/ledger/checkpoints.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { EXTENSIONS, S3_PROGRAM, type S3Server, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
+import { compact, tables } from './compacting.ts';
 import { items, parts } from './tables.ts';
 import { commitItems, countItems, listAll, openTestStore } from './warehouses.ts';
 
@@ -65,6 +66,22 @@ const places: readonly (readonly [Place, Place])[] = [
   ['bucket', 'folder'],
   ['bucket', 'bucket'],
 ];
+
+test('a copy of a folder whose files are merged meanwhile has all of them', async () => {
+  const [from, to] = [freshPlace('folder'), freshPlace('folder')];
+  const store = await openTestStore(from);
+  for (let at = 0; at < 20; at++) await commitItems(store, 10 * at, 10 * at + 9);
+  await store.close();
+  let merging: Promise<unknown> | undefined;
+  const onEvent = (): void => {
+    merging ??= compact(from);
+  };
+  await copyWarehouse({ from, to, effects: realEffects, onEvent });
+  expect(await merging).toMatchObject({ merged: 1 });
+  const reader = await openReader(to, tables);
+  expect(await countItems(reader)).toEqual({ rows: 200, distinct: 200, parts: 400 });
+  await reader.close();
+});
 
 test('a copy that is ended between its entries cannot be opened, instead of naming files that nobody has', async () => {
   const [from, to] = [freshPlace('folder'), freshPlace('folder')];

@@ -93,7 +93,7 @@ export class SimulatedWarehouse {
 
   backend(): Backend {
     if (this.isBucket) return { ...bucketBackend(BUCKET, this.bucket), requireQueries: async () => {} };
-    const catalog = { open: async () => {}, schedule: () => {}, writeNow: async () => {}, close: async () => {} };
+    const catalog = { open: async () => {}, schedule: () => {}, current: async () => {}, close: async () => {} };
     return {
       ...folderBackend(FOLDER),
       openWrites: async (ledger, options) => new FolderWrites(FOLDER, ledger, options, catalog),

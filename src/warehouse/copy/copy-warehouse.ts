@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { Effects } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
+import { failedWith } from '../../core/failed-with.ts';
 import { suggest } from '../../core/suggest.ts';
 import { guarded } from '../../files/file-failure.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
@@ -147,9 +148,16 @@ async function copyFiles(
       present++;
       return;
     }
-    const local = await fetchFile(source.backend, file, join(scratch, file.path.replaceAll('/', '-')));
-    await target.backend.put(file, local);
-    if (local.startsWith(scratch)) await rm(local, { force: true });
+    const copy = async (): Promise<void> => {
+      const local = await fetchFile(source.backend, file, join(scratch, file.path.replaceAll('/', '-')));
+      await target.backend.put(file, local);
+      if (local.startsWith(scratch)) await rm(local, { force: true });
+    };
+    await copy().catch((error: unknown) => {
+      // A writer of the source has superseded the file meanwhile, which lies elsewhere since.
+      if (!failedWith(error, 'ENOENT')) throw error;
+      return copy();
+    });
     files++;
     bytes += file.bytes;
     onEvent?.({ event: 'copied', path: file.path, bytes: file.bytes, done: files + present, files: all.length });

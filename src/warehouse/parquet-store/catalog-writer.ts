@@ -1,26 +1,31 @@
-import PQueue from 'p-queue';
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import type { Instance } from '../../sql/instance.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { SHOWN_PAUSE, type StoreOptions, stepOf } from '../store-options.ts';
 import { Catalog } from './catalog.ts';
 
-/** Maximum pause between two catalogs, also if the clock jumped while one was written. */
+/** Minimum pause before a catalog that files wait for, as a multiple of the time that the last one took. */
+const AWAITED_PAUSE = 4;
+/** Maximum pauses, also if the clock jumped while a catalog was written. */
 const MAX_CATALOG_PAUSE_MS = 60_000;
+const MAX_AWAITED_PAUSE_MS = 1000;
 
 /** Writes the catalog some time after commits, beside later ones. */
 export class CatalogWriter {
   readonly #path: string;
   readonly #options: StoreOptions;
   readonly #catalog: Catalog;
-  readonly #queue = new PQueue({ concurrency: 1 });
-  /** Ends the pause. */
-  #hurry = new AbortController();
+  /** The catalog that waits, or is being written. */
+  #next: Promise<void> | undefined;
+  /** Ends a pause, after which the next one may be shorter. */
+  #wake = new AbortController();
+  /** True if files wait for the next catalog. */
+  #isAwaited = false;
+  #isClosing = false;
   /** When the last one was written, or the warehouse opened; and how long the last one took. */
   #writtenAt = 0;
   #tookMs = 0;
   #isStale = true;
-  #isWaiting = false;
 
   constructor(path: string, ledger: LedgerFolder, instance: Instance, options: StoreOptions) {
     this.#path = path;
@@ -37,33 +42,72 @@ export class CatalogWriter {
   /** After a commit. At most one rebuild waits; it will include all commits until it starts. `close` writes what is still due. */
   schedule(): void {
     this.#isStale = true;
-    const { effects, catalogMs = 3000 } = this.#options;
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    const work = async () => {
-      const pauseMs = Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, SHOWN_PAUSE * this.#tookMs));
-      const waitMs = Math.max(0, this.#writtenAt + pauseMs - effects.monotonic());
-      if (waitMs > 0) await effects.sleep(waitMs, this.#hurry.signal, { ref: false });
-      this.#isWaiting = false;
-      await this.#write();
-    };
+    const written = this.#writeNext().then(() => {
+      // There were commits while it was written.
+      if (this.#isStale && !this.#isClosing) this.schedule();
+    });
     // If this fails, `close` tries again and reports the error.
-    this.#queue.add(work).catch(() => {});
+    written.catch(() => {});
   }
 
-  /** Replaces the catalog unless it shows what is committed, before files that it names move. If that fails, `close` tries again. */
-  async writeNow(): Promise<void> {
-    this.#hurry.abort();
-    this.#hurry = new AbortController();
-    await this.#queue.add(() => this.#isStale && this.#write()).catch(() => {});
+  /**
+   * Resolves as soon as the catalog shows what is committed, before files that it named move. Several commits share one. If it cannot be
+   * written, `close` tries again.
+   */
+  async current(): Promise<void> {
+    while (this.#isStale) {
+      this.#isAwaited = true;
+      this.#hurry();
+      const isWritten = await this.#writeNext().then(
+        () => true,
+        () => false,
+      );
+      if (!isWritten) return;
+    }
   }
 
   async close(): Promise<void> {
-    this.#hurry.abort();
+    this.#isClosing = true;
+    this.#hurry();
     await takeAll([
-      () => this.#queue.onIdle(),
-      () => this.#isStale && guarded(`warehouse ${this.#path}`, () => this.#write()),
+      () => this.#next?.catch(() => {}),
+      () => this.#isStale && guarded(`warehouse ${this.#path}`, () => this.#writeNext()),
     ]);
+  }
+
+  #hurry(): void {
+    const wake = this.#wake;
+    this.#wake = new AbortController();
+    wake.abort();
+  }
+
+  #writeNext(): Promise<void> {
+    this.#next ??= this.#writeDue().finally(() => {
+      this.#next = undefined;
+    });
+    return this.#next;
+  }
+
+  async #writeDue(): Promise<void> {
+    const { effects } = this.#options;
+    for (let isOver = false; !isOver; ) {
+      const waitMs = this.#writtenAt + this.#pauseMs() - effects.monotonic();
+      isOver =
+        waitMs <= 0 ||
+        (await effects.sleep(waitMs, this.#wake.signal, { ref: false }).then(
+          () => true,
+          () => false,
+        ));
+    }
+    this.#isAwaited = false;
+    await this.#write();
+  }
+
+  #pauseMs(): number {
+    const { catalogMs = 3000 } = this.#options;
+    if (this.#isClosing) return 0;
+    if (this.#isAwaited) return Math.min(MAX_AWAITED_PAUSE_MS, AWAITED_PAUSE * this.#tookMs);
+    return Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, SHOWN_PAUSE * this.#tookMs));
   }
 
   async #write(): Promise<void> {

@@ -1,5 +1,6 @@
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import PQueue from 'p-queue';
 import { failedWith } from '../../core/failed-with.ts';
 import { clearFolder, ifAny, listFolder, makeFolder, syncPath } from '../../files/disk.ts';
 import { takeAll } from '../../files/file-failure.ts';
@@ -23,7 +24,7 @@ const PRUNE_EVERY = 100;
 const KEPT_MS = 600_000;
 
 /** What follows commits, beside later ones. */
-export type CatalogWork = Pick<CatalogWriter, 'open' | 'schedule' | 'writeNow' | 'close'>;
+export type CatalogWork = Pick<CatalogWriter, 'open' | 'schedule' | 'current' | 'close'>;
 
 /** The writer of a folder, which holds its lock. */
 export class FolderWrites implements Writes {
@@ -38,6 +39,9 @@ export class FolderWrites implements Writes {
   /** True if the next writer will have nothing to clear; and whether it was so before the commit that runs. */
   #isSettled = false;
   #wasSettled = false;
+  readonly #moves = new PQueue({ concurrency: 1 });
+  /** Done when no superseded file is left in its place. */
+  #retired: Promise<void> = Promise.resolve();
 
   /** @param path absolute @param catalog default: the catalog for other programs */
   constructor(path: string, ledger: LedgerFolder, options: StoreOptions, catalog?: CatalogWork) {
@@ -89,7 +93,12 @@ export class FolderWrites implements Writes {
     });
   }
 
-  async place(files: readonly StagedFile[]): Promise<void> {
+  /** Moves of superseded files wait, which may remove a folder that is empty. */
+  place(files: readonly StagedFile[]): Promise<void> {
+    return this.#moves.add(() => this.#place(files));
+  }
+
+  async #place(files: readonly StagedFile[]): Promise<void> {
     const step = stepOf(this.#options);
     this.#wasSettled = this.#isSettled;
     // If the commit fails, files without an entry may be left.
@@ -109,18 +118,33 @@ export class FolderWrites implements Writes {
 
   async settle(_staged: readonly StagedSpan[], left: readonly string[]): Promise<void> {
     this.#catalog.schedule();
-    if (left.length > 0) await this.#catalog.writeNow();
-    await stepOf(this.#options)('retire files');
-    for (const path of left) await retireFile(this.#path, path);
     this.#isSettled = this.#wasSettled && left.length === 0;
+    // What stays in its place is moved by the next writer, or by the next one that clears.
+    if (left.length > 0) {
+      const before = this.#retired;
+      this.#retired = this.#retire(left).then(
+        () => before,
+        () => before,
+      );
+    }
     if (this.#ledger.entries.lastNumber % PRUNE_EVERY === 0) await this.#prune();
   }
 
+  /** Moves superseded files, as soon as the catalog does not name them. */
+  async #retire(left: readonly string[]): Promise<void> {
+    await this.#catalog.current();
+    await this.#moves.add(async () => {
+      await stepOf(this.#options)('retire files');
+      for (const path of left) await retireFile(this.#path, path);
+    });
+  }
+
   async clear(): Promise<number> {
+    await this.#retired;
     const { effects, graceMs = GRACE_MS } = this.#options;
     const grace = { now: effects.now(), ms: graceMs };
     this.#isSettled = false;
-    const count = await clearFiles(this.#path, this.#ledger, grace, () => this.#catalog.writeNow());
+    const count = await clearFiles(this.#path, this.#ledger, grace, () => this.#catalog.current());
     this.#isSettled = await isCleared(this.#path, this.#ledger, grace);
     return count;
   }
@@ -128,6 +152,7 @@ export class FolderWrites implements Writes {
   async close(): Promise<void> {
     await takeAll([
       () => this.#catalog.close(),
+      () => this.#retired,
       () => this.instance.close(),
       () => clearFolder(this.stagingPath),
       () => this.#ledger.stamp().catch(() => {}),
