@@ -51,11 +51,12 @@ export class CatalogWriter {
   }
 
   /**
-   * Resolves as soon as the catalog shows what is committed, before files that it named move. Several commits share one. If it cannot be
+   * Resolves as soon as the catalog shows what is committed now, before files that it named move. Several commits share one. If it cannot be
    * written, `close` tries again.
    */
   async current(): Promise<void> {
-    while (this.#isStale) {
+    // One may have begun before the last commit; there may be others since, which need not be waited for.
+    for (let turn = 0; turn < 2 && this.#isStale; turn++) {
       this.#isAwaited = true;
       this.#hurry();
       const isWritten = await this.#writeNext().then(
