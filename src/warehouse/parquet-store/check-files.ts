@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { requireAnswered, shortMessage } from '../../core/errors.ts';
 import type { Query } from '../../sql/query-result.ts';
 import type { Backend } from '../backend.ts';
@@ -31,6 +32,7 @@ type FileCheck = Pick<BytesCheck, 'trust' | 'faults'>;
 /** What is in force by now: others may have committed since the ledger was read. */
 export class LaterLedger {
   readonly #ledger: LedgerFolder;
+  readonly #refreshes = new PQueue({ concurrency: 1 });
   #named: { readonly last: number; readonly files: ReadonlySet<string> } = { last: 0, files: new Set() };
 
   /** @param ledger not read yet */
@@ -40,8 +42,8 @@ export class LaterLedger {
 
   /** True if an entry in force names the file. */
   async names(path: string): Promise<boolean> {
-    // What cannot be read was told before.
-    await this.#ledger.refresh(() => {});
+    // One at a time; what cannot be read was told before.
+    await this.#refreshes.add(() => this.#ledger.refresh(() => {}));
     const { lastNumber: last, effective } = this.#ledger.entries;
     if (this.#named.last !== last) this.#named = { last, files: new Set(effective.flatMap(filesOf)) };
     return this.#named.files.has(path);

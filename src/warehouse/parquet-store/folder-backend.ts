@@ -8,6 +8,7 @@ import { guarded } from '../../files/file-failure.ts';
 import { takeLock } from '../../files/writer-lock.ts';
 import { Instance } from '../../sql/instance.ts';
 import type { Backend } from '../backend.ts';
+import { publishedNumbers } from '../garbage/published-entries.ts';
 import { folderObjects, LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { readerSettings } from '../reader-settings.ts';
 import type { TableFile } from '../store.ts';
@@ -59,7 +60,8 @@ export function folderBackend(path: string): Backend {
     requireQueries: async () => {},
     bringBack: async (paths) => {
       const lost = paths.filter((file) => placeOf(path, file) === join(path, pinnedPath(file)));
-      for (const file of lost) await restoreFile(path, file, true);
+      const isPublished = lost.length > 0 && (await publishedNumbers(folderObjects(path))).length > 0;
+      for (const file of lost) await restoreFile(path, file, isPublished);
       for (const folder of new Set(lost.map(dirname))) await syncPath(join(path, folder));
     },
     lastingOf: pinnedPath,
