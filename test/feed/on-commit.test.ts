@@ -102,6 +102,7 @@ test('a URL gets each line by POST, until it answers with success; its path is i
     });
   });
   onTestFinished(() => void server.close());
+  onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('NO_PROXY', '*');
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -124,6 +125,7 @@ test('a URL is reached through the proxy of the environment, as a source is', as
   });
   onTestFinished(() => void proxy.close());
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void vi.unstubAllEnvs());
   for (const name of ['NO_PROXY', 'no_proxy']) vi.stubEnv(name, '');
   vi.stubEnv('http_proxy', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
   await sendTo(parseTarget('http://hooks.example/s3cret?to=me', {}), '{"number":1}\n', new AbortController().signal);
