@@ -245,7 +245,7 @@ test('a save that is killed has committed all of its rows, or none', async () =>
   const pipelines = registry.pipelines.filter(({ name }) => /^pending_tra/.test(name)) as EphemeralPipeline[];
   for (let round = 1; round <= 3; round++) {
     const onStep = async (step: string): Promise<void> => {
-      if (step !== 'retire files' && step !== 'move file') return;
+      if (step !== 'clear stage' && step !== 'move file') return;
       moments.push(join(folder, `${moments.length}`));
       // The catalog is written beside the commits: its drafts can go at any time.
       const filter = (path: string): boolean => !path.includes(join('_stage', 'catalog'));
