@@ -1,6 +1,7 @@
 import { TransformStream } from 'node:stream/web';
 import type { RecordBatch } from 'apache-arrow';
 import type { Header } from '../chain/headers.ts';
+import { WalkError } from '../core/errors.ts';
 import { type Span, unionSpans } from '../core/span.ts';
 import { toRecordBatch } from '../decode/arrow.ts';
 import type { Batch } from '../decode/batch.ts';
@@ -53,6 +54,7 @@ export class BatchQueue {
         const committedAt = new Date(this.now()).toISOString();
         return { format: 1, number: this.count, id: staged.id, tables: staged.tables, committedAt, ...draft };
       },
+      rewrite: noWarehouse,
       ledger: () => [],
       query: this.query,
       isKept: false,
@@ -97,6 +99,11 @@ export class BatchQueue {
     for (const seqno of this.known.keys()) if (seqno < span.from) this.known.delete(seqno);
     return new Map([...this.known].filter(([seqno]) => seqno <= span.to));
   }
+}
+
+/** Lists are compared with rows in a warehouse, and entries replaced in one. */
+export function noWarehouse(): never {
+  throw new WalkError('walk: expected no comparison without a warehouse', { code: 'no-warehouse' });
 }
 
 function addHeaders(batch: Batch, headers: Map<number, Header[]>): void {

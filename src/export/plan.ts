@@ -119,7 +119,7 @@ function unused(): never {
 function readSink(reader: Reader | undefined, ledger: readonly LedgerEntry[]): SpanSink {
   const query = reader?.query ?? unused;
   return {
-    ...{ stage: unused, commit: unused, query, isKept: false, ledger: () => ledger },
+    ...{ stage: unused, commit: unused, rewrite: unused, query, isKept: false, ledger: () => ledger },
     headers: (span) => readHeaders(query, span),
     transactions: async () => [],
   };

@@ -1,6 +1,6 @@
 import { blockId, type Header, parseHeaders } from '../chain/headers.ts';
 import { TonlakeError } from '../core/errors.ts';
-import { haveCommon, type Span, unionSpans } from '../core/span.ts';
+import { intersectSpans, type Span, seqnosOf, unionSpans } from '../core/span.ts';
 import { isMasterchain, type MasterchainPipeline } from '../declare/pipeline.ts';
 import { type CommitPart, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { pagesOfBlock, requestOf } from './page-request.ts';
@@ -69,18 +69,17 @@ async function repairHeaders(
   for (const { span, error } of problems) {
     if (error.code === 'unbalanced' && (await isOutdated(context, span.from))) changed.push(span.from);
   }
-  const changedSpans = changed.map((seqno) => ({ from: seqno, to: seqno }));
-  const entries = context.sink.ledger().filter((entry) => {
-    const isOwn = entry.pipeline === context.pipeline.name && entry.verdict === 'accepted';
-    return isOwn && haveCommon(spansOf(entry), changedSpans);
-  });
+  const changedSpans = unionSpans(changed.map((seqno) => ({ from: seqno, to: seqno })));
   const replaced: Span[] = [];
-  for (const entry of entries) {
-    const due = { missing: spansOf(entry), again: [] };
-    const missing = await rewriteEntry(context, entry, (collecting) => walkDue(collecting, due));
-    if (missing.length === 0) replaced.push(...spansOf(entry));
+  for (const entry of context.sink.ledger()) {
+    if (entry.pipeline !== context.pipeline.name || entry.verdict !== 'accepted') continue;
+    const blocks = intersectSpans(spansOf(entry), changedSpans);
+    if (blocks.length === 0) continue;
+    const due = { missing: blocks, again: [] };
+    const missing = await rewriteEntry(context, entry, (collecting) => walkDue(collecting, due), blocks);
+    if (missing.length === 0) replaced.push(...blocks);
   }
-  return changed.filter((seqno) => replaced.some(({ from, to }) => seqno >= from && seqno <= to));
+  return seqnosOf(unionSpans(replaced));
 }
 
 async function isOutdated(context: EngineContext<MasterchainPipeline>, seqno: number): Promise<boolean> {

@@ -10,7 +10,7 @@ import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { selectFrom } from '../declare/selection.ts';
 import { openSession, type Session } from '../http/session.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
-import { type BatchOf, BatchQueue } from './batch-queue.ts';
+import { type BatchOf, BatchQueue, noWarehouse } from './batch-queue.ts';
 import { queryOf, requireGivenKeys } from './lookup-keys.ts';
 import { planSpans } from './lt-windows.ts';
 import { splitReachable } from './reachable-blocks.ts';
@@ -196,12 +196,7 @@ function contextOf(
     ...{ options: { ...options, stop, commitEveryMs: 0 }, session, effects, registry, pipelines: [pipeline] },
     ...{ asked, sink, report, from: options.from, requestsPerSpan: SPAN_REQUESTS },
     // Rows stay in memory until they are handed out, so flushing them would save nothing.
-    loaders: ownLoaders({ stage: sink.stage, scratch: unused }, Number.POSITIVE_INFINITY),
+    loaders: ownLoaders({ stage: sink.stage, scratch: noWarehouse }, Number.POSITIVE_INFINITY),
   });
   return { ...context, pipeline, ends };
-}
-
-/** Lists are compared with rows in a warehouse, and there is none. */
-function unused(): never {
-  throw new WalkError('walk: expected no comparison without a warehouse', { code: 'no-warehouse' });
 }

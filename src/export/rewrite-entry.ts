@@ -1,6 +1,6 @@
 import { type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
 import { commonLeftOut, formatLeftOut, narrowPipeline } from '../declare/left-out.ts';
-import { type CommitPart, joinRead, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
+import { type CommitPart, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
 import type { EngineContext } from './run-context.ts';
 import { type SpanSink, spanEvent, type WalkContext } from './walk-context.ts';
 
@@ -39,7 +39,7 @@ export async function collectParts(
     commitEveryMs: 0,
     sink: { ...sink, ledger, commit, isRivalled: () => false },
     report: (event) => {
-      if (event.event !== 'span') report(event);
+      if (event.event !== 'span' || event.pipeline !== pipeline.name) report(event);
     },
   });
   return parts;
@@ -48,21 +48,24 @@ export async function collectParts(
 /**
  * Replaces an entry by what its blocks have now, with the columns of both, in one commit: no kill leaves half of it, or half of it twice.
  *
- * @param walk fetches the blocks of the entry
+ * @param walk fetches the blocks
+ * @param blocks those of the entry that are read again; the rows of the others are kept. Default: all
  * @returns the blocks that could not be fetched; if there are any, the entry stays
  */
 export async function rewriteEntry(
   context: EngineContext,
   entry: LedgerEntry,
   walk: (collecting: EngineContext) => Promise<unknown>,
+  blocks: readonly Span[] = spansOf(entry),
 ): Promise<readonly Span[]> {
   const own = widenedContext(context, entry);
   const parts = await collectParts(own, walk);
   const proven = parts.filter(({ draft }) => draft.verdict === 'accepted' && draft.scope === undefined);
-  const missing = subtractSpans(spansOf(entry), unionSpans(proven.map(({ draft }) => draft.span)));
+  const missing = subtractSpans(blocks, unionSpans(proven.map(({ draft }) => draft.span)));
   if (missing.length > 0) return missing;
-  const { staged, draft } = joinRead({ pipeline: own.pipeline, old: [entry], read: proven });
-  context.report(spanEvent(await context.sink.commit(staged, draft)));
+  const keep = subtractSpans(spansOf(entry), blocks);
+  const rewrite = { pipeline: own.pipeline, old: [entry], keep, read: proven };
+  for (const each of await context.sink.rewrite(rewrite)) context.report(spanEvent(each));
   return [];
 }
 

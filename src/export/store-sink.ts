@@ -5,7 +5,7 @@ import type { Registry } from '../declare/registry.ts';
 import type { RoleName } from '../declare/roles.ts';
 import type { Query } from '../sql/query-result.ts';
 import { spanCondition } from '../sql/span-condition.ts';
-import { doneSpans, type Store, spansOf } from '../warehouse/index.ts';
+import { doneSpans, type Store, spansOf, stageRewrite } from '../warehouse/index.ts';
 import { ProvenChain } from './proven-chain.ts';
 import type { SpanSink } from './walk-context.ts';
 
@@ -20,6 +20,10 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
   return {
     stage: (pipeline, span) => store.stage(pipeline, span),
     commit: (staged, draft) => store.commit(staged, draft),
+    rewrite: async (rewrite) => {
+      if (rewrite.keep.length > 0) for (const entry of rewrite.old) await store.rows.requireSound(entry);
+      return store.commitTogether(await stageRewrite({ store, tables: registry.tables }, rewrite));
+    },
     ledger: () => store.ledger(),
     query: store.query,
     isRivalled: (pipeline, span) => {

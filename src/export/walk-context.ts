@@ -7,7 +7,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
 import type { Query } from '../sql/query-result.ts';
-import type { CommitDraft, LedgerEntry, Stage, StagedSpan } from '../warehouse/index.ts';
+import type { CommitDraft, LedgerEntry, Rewrite, Stage, StagedSpan } from '../warehouse/index.ts';
 import type { StateCache } from './state-cache.ts';
 
 /** How rows are requested: by masterchain block, by windows of logical time, or whichever takes fewer requests. */
@@ -77,6 +77,8 @@ export function spanEvent({ pipeline, span: { from, to }, tables }: LedgerEntry)
 export interface SpanSink {
   stage(pipeline: string, span: Span): Stage;
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
+  /** Replaces entries in one commit. @throws {StoreError} `damaged` if rows to keep are not those that were committed */
+  rewrite(rewrite: Rewrite): Promise<readonly LedgerEntry[]>;
   ledger(): readonly LedgerEntry[];
   /** Queries the committed rows. */
   readonly query: Query;

@@ -51,7 +51,7 @@ export type { ColumnBounds, FileBounds, TableEvidence, TableFile } from './store
 
 // Rewriting: entries leave force, and others take their place.
 
-export { joinRead, stageRewrite } from './rewrite-entries.ts';
+export { type Rewrite, stageRewrite } from './rewrite-entries.ts';
 
 // Relations: what SQL over a warehouse can name.
 

@@ -108,7 +108,7 @@ async function requireSame(
 }
 
 /** One entry in the place of others, of rows that were all read anew. */
-export function joinRead(rewrite: Omit<Rewrite, 'keep'>): CommitPart {
+function joinRead(rewrite: Omit<Rewrite, 'keep'>): CommitPart {
   const { pipeline, read } = rewrite;
   const draft = draftOf({ ...rewrite, keep: [], leftOut: pipeline.leftOut });
   return { staged: joinStaged(pipeline, read), draft };

@@ -11,7 +11,7 @@ import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
-const LIAR = 50;
+const LIARS = [50, 52];
 const BLOCKS = '1:100';
 
 let sandbox: TestSandbox;
@@ -47,10 +47,10 @@ async function headersOf(path: string): Promise<readonly unknown[]> {
   }
 }
 
-/** Headers of all blocks in one entry, of which one told another number of transactions at that time. */
+/** Headers of all blocks in one entry, of which two told another number of transactions at that time. */
 async function outdated(): Promise<string> {
   const path = join(freshFolder(), 'w');
-  sandbox.setFaults({ lies: [{ seqno: LIAR, kind: 'mc-count-up' as LieKind }] });
+  sandbox.setFaults({ lies: LIARS.map((seqno) => ({ seqno, kind: 'mc-count-up' as LieKind })) });
   expect((await bring(path, 'blocks', BLOCKS)).complete).toBe(true);
   const { tables } = await loadRegistry();
   await compactWarehouse({ warehouse: path, tables, pipelines: [], effects: realEffects });
@@ -58,21 +58,30 @@ async function outdated(): Promise<string> {
   return path;
 }
 
-test('headers of a compacted entry that are outdated are read again, each once', async () => {
+test('outdated headers of a compacted entry are read again, each once, and those of its other blocks stay', async () => {
   const path = await outdated();
   const [, rows] = await headersOf(path);
   sandbox.setFaults(NO_FAULTS);
+  sandbox.requests.targets.length = 0;
   expect((await bring(path, 'transactions', '48:52')).complete).toBe(true);
-  const [, after, distinct] = await headersOf(path);
-  expect([after, distinct]).toEqual([rows, rows]);
+  const [spans, after, distinct] = await headersOf(path);
+  expect([spans, after, distinct]).toEqual(["['1:100']", rows, rows]);
+  // Those of other blocks are kept: one request shows that a block has changed. The one between costs less than the states around it.
+  const lists = sandbox.requests.targets.filter(
+    (target) => target.startsWith('/blocks?') && target.includes('limit=1000'),
+  );
+  expect(lists.map((target) => new URLSearchParams(target.split('?')[1]).get('mc_seqno'))).toEqual([
+    ...['50', '52'],
+    ...['50', '51', '52'],
+  ]);
   expect(await verifyWarehouse({ warehouse: path })).toMatchObject({ proven: true });
 });
 
 test('an entry stays as it is where a part of it cannot be read again', async () => {
   const path = await outdated();
   const before = await headersOf(path);
-  // The count is right now, and the header of another block is gone for good.
-  sandbox.setFaults({ lies: [{ seqno: 90, kind: 'mc-header-missing' as LieKind }] });
+  // One count is right now, and the header of the other block is gone for good.
+  sandbox.setFaults({ lies: [{ seqno: 52, kind: 'mc-header-missing' as LieKind }] });
   expect((await bring(path, 'transactions', '48:52')).complete).toBe(false);
   expect(await headersOf(path)).toEqual(before);
   sandbox.setFaults(NO_FAULTS);
