@@ -1,10 +1,18 @@
 import { requireKnown } from '../core/did-you-mean.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import { counted } from '../core/format.ts';
-import { type Span, shortSpans, totalSize } from '../core/span.ts';
+import { intersectSpans, type Span, shortSpans, totalSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
-import { coverage, describeParts, type MissingWhy, type Part, spansIn } from '../warehouse/query/coverage.ts';
+import {
+  coverage,
+  describeParts,
+  type LeftOutGap,
+  type MissingWhy,
+  type Part,
+  spansIn,
+} from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
+import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { resolveStored } from './limit-range.ts';
@@ -29,6 +37,9 @@ export interface MissingReport {
   readonly missing: Readonly<Record<string, readonly Part<MissingWhy>[]>>;
   /** Days of the range of which the warehouse has only a part. */
   readonly partDays: readonly string[];
+  /** Tables and columns that were left out of blocks of the range, as was asked for. */
+  readonly leftOut: readonly LeftOutGap[];
+  /** True if no block is missing, and no part of a day. */
   readonly complete: boolean;
 }
 
@@ -65,10 +76,14 @@ export async function readMissing({
         return missing.length === 0 ? [] : [[name, missing] as const];
       }),
     );
+    const tables = wanted.flatMap((name) => registry.pipeline(name).tables.map((table) => table.name));
+    const leftOut = allLeftOut(entries, registry, tables)
+      .map((gap) => ({ ...gap, missing: intersectSpans(gap.missing, asked) }))
+      .filter((gap) => gap.missing.length > 0);
     const complete = Object.keys(missing).length === 0 && broken.size === 0;
     return {
       ...{ network: reader.network, warehouse: reader.path, range, asked },
-      ...{ missing, partDays: [...broken.keys()].sort(), complete },
+      ...{ missing, partDays: [...broken.keys()].sort(), leftOut, complete },
     };
   } finally {
     await reader.close();
@@ -82,12 +97,14 @@ function asIncomplete(error: unknown, path: string): unknown {
   return new StoreError(message, { code: 'incomplete', hint: error.hint, cause: error });
 }
 
-/** The report as text, a line for each pipeline and day. */
-export function formatMissing({ range, asked, missing, partDays, complete }: MissingReport): string {
+/** The report as text, a line for each pipeline, day and table. */
+export function formatMissing({ range, asked, missing, partDays, leftOut, complete }: MissingReport): string {
   const blocks = `${range}: ${counted(totalSize(asked), 'block')} (${shortSpans(asked)})`;
-  if (complete) return `${blocks}, nothing is missing\n`;
+  const narrow = leftOut.map(describeLeftOut);
+  if (complete)
+    return [`${blocks}, ${leftOut.length === 0 ? 'nothing' : 'no block'} is missing`, ...narrow, ''].join('\n');
   const lines = Object.entries(missing).map(
     ([name, parts]) => `${name}: ${counted(totalSize(spansIn(parts)), 'block')} missing: ${describeParts(parts)}`,
   );
-  return [blocks, ...lines, ...partDays.map((date) => `${date}: half a day`), ''].join('\n');
+  return [blocks, ...lines, ...partDays.map((date) => `${date}: half a day`), ...narrow, ''].join('\n');
 }
