@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, type RunOptions, run } from '../../src/export/run.ts';
+import { PARTIAL } from '../../src/warehouse/index.ts';
 import { query } from '../e2e/export.ts';
 import { type Passing, type Replied, startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { openWarehouse } from '../open-warehouse.ts';
@@ -165,6 +166,42 @@ describe('an endpoint that fails', () => {
     const { error } = JSON.parse(fault.body) as { readonly error: string };
     const said = `gave up after 3 keys failed in the same way, ${keys} of ${keys} keys not read: 500 (${error})`;
     expect(problems[0]).toMatchObject({ message: `source fee_estimates 1000:1019: ${said}` });
+  });
+
+  test('in the middle of the keys of a span loses those of the last requests, and only the rest is asked for again', async () => {
+    sandbox.answer = undefined;
+    const path = join(freshFolder(), 'w');
+    const range = '900:1099';
+    await go(['transactions'], path, { range });
+    const read: string[] = [];
+    sandbox.answer = ({ path: target, body, forward }) => {
+      if (target !== PATH) return forward();
+      read.push(body);
+      return read.length > 250 ? { status: 401, body: '{"error":"API key expired"}' } : forward();
+    };
+    await expect(go(['fee_estimates'], path, { range })).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(await query(path, 'SELECT count(*) FROM lookups')).toEqual([['200']]);
+    expect(await query(path, `SELECT count(*) FROM fee_estimates`)).toEqual([['200']]);
+    // None of the blocks is done before all of their keys are read.
+    const scopes = async () => {
+      const reader = await openWarehouse(path);
+      const own = (await reader.ledger()).filter(({ pipeline }) => pipeline === 'fee_estimates');
+      await reader.close();
+      return own.map(({ scope }) => scope);
+    };
+    expect(await scopes()).toEqual([PARTIAL]);
+    const first = new Set(read.splice(0).slice(0, 200));
+    sandbox.answer = ({ path: target, body, forward }) => {
+      if (target === PATH) read.push(body);
+      return forward();
+    };
+    const { report } = await go(['fee_estimates'], path, { range });
+    expect(report.complete).toBe(true);
+    expect(read.filter((body) => first.has(body))).toEqual([]);
+    expect((await scopes()).at(-1)).toBe(undefined);
+    expect(await query(path, `SELECT count(*), count(DISTINCT "key") FROM lookups`)).toEqual([
+      [String(200 + read.length), String(200 + read.length)],
+    ]);
   });
 
   test('for a moment is asked again, as often as ever', async () => {

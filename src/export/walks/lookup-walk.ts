@@ -1,3 +1,4 @@
+import { planRequest } from '../../api/client/build-request.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { endpointByPath, endpointOf } from '../../api/endpoints.ts';
 import { lackingRows, type RequestedRows } from '../../audit/page-audit.ts';
@@ -8,11 +9,12 @@ import type { LookupWalk } from '../../declare/walk.ts';
 import type { Batch } from '../../decode/batch.ts';
 import { lookupsBatch } from '../../decode/lookups-table.ts';
 import type { Given } from '../../decode/table-rows.ts';
+import type { SourceRequest } from '../../http/request.ts';
 import { PARTIAL } from '../../warehouse/index.ts';
 import { closedGate } from '../gate.ts';
 import { inBatches } from '../item-requests.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
-import { lookupRequest } from '../lookup-request.ts';
+import { planSpans } from '../lt-windows.ts';
 import { isWrong } from '../page-loading.ts';
 import { describeCause, RepeatedFailure } from '../repeated-failure.ts';
 import type { RowRules } from '../row-rules.ts';
@@ -22,9 +24,9 @@ import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** Masterchain blocks whose keys are looked up and committed together. */
+/** Masterchain blocks whose keys are found together. */
 const SPAN_BLOCKS = 2_000;
-/** Maximum requests whose keys, given by the user, are committed together. */
+/** Maximum requests whose keys are committed together: what a killed run asks for again. */
 const LOT_REQUESTS = 200;
 /** Attempts for a batch that can be halved. */
 const BATCH_ATTEMPTS = 3;
@@ -37,7 +39,7 @@ interface Outcome {
 
 /** One page of some keys. */
 interface KeyRequest extends WalkRequest {
-  readonly lot: number;
+  readonly batch: number;
   readonly keys: readonly Key[];
   readonly offset: number;
   /** True if the keys had no row before. */
@@ -49,96 +51,97 @@ type Context = WalkContext<PipelineOf<LookupWalk>>;
 /** Looks up the keys that the declared query finds, span by span, or those of the query `from`. */
 export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups };
 
+/** Keys are read and committed lot by lot, one after the other: each span skips the keys that those before have read. */
 async function* planLookups(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
-  const { from: query, stop } = context;
+  const { asked, from, pipeline, requestsPerSpan, stop } = context;
+  const { batch, query } = pipeline.walk;
   const lasting = new RepeatedFailure();
-  if (query !== undefined) return yield* planGivenKeys(context, lasting, query);
-  const size = Math.min(SPAN_BLOCKS, Math.max(1, context.requestsPerSpan));
-  for (const whole of missing) {
-    for (let from = whole.from; from <= whole.to && !stop.aborted && !lasting.signal.aborted; from += size) {
+  const limits = { records: Number.POSITIVE_INFINITY, seqnos: SPAN_BLOCKS };
+  const spans = from === undefined ? planSpans(missing, () => 0, limits) : [hullOf(asked) ?? { from: 0, to: 0 }];
+  for (const span of spans) {
+    let seen = lastSeen(context);
+    const keys = await findKeys(context, pipeline.walk, from ?? query, span);
+    const all: SpanKeys = { span, found: keys.length, read: 0, unknown: 0, failures: [], isWhole: true };
+    const lots = inBatches(keys, batch * Math.min(LOT_REQUESTS, Math.max(1, requestsPerSpan)));
+    for (const [at, own] of (lots.length === 0 ? [[]] : lots).entries()) {
       const gate = closedGate(stop);
-      const span = { from, to: Math.min(whole.to, from + size - 1) };
-      yield () => new KeySpan(context, lasting, span, gate.open);
-      // The next span skips the keys that this one reads.
+      const lot = { keys: own, isLast: at >= lots.length - 1, seen, onEnd: gate.open };
+      yield () => new KeyLot(context, lasting, all, lot);
       await gate.opened;
+      if (stop.aborted || lasting.signal.aborted) return;
+      seen = lastSeen(context);
     }
   }
 }
 
-/** The keys of a query by the user, committed lot by lot: a killed run has lost one of them. */
-async function* planGivenKeys(context: Context, lasting: RepeatedFailure, query: string): AsyncGenerator<Prepare> {
-  const { walk } = context.pipeline;
-  const span = hullOf(context.asked) ?? { from: 0, to: 0 };
-  const keys = await findKeys(context, walk, query, span);
-  const lots = keys.length === 0 ? [[]] : inBatches(keys, LOT_REQUESTS * walk.batch);
-  for (const lot of lots) {
-    if (lasting.signal.aborted) return;
-    const gate = closedGate(context.stop);
-    yield () => new KeySpan(context, lasting, span, gate.open, { keys: lot, isLast: lot === lots.at(-1) });
-    await gate.opened;
-  }
+/** The keys of a span, and what came of those of its lots so far. */
+interface SpanKeys {
+  readonly span: Span;
+  readonly found: number;
+  read: number;
+  unknown: number;
+  readonly failures: TonlakeError[];
+  /** False if some keys could not be read. */
+  isWhole: boolean;
 }
 
-/** Keys of a span that were found before. */
-interface FoundKeys {
+/** Keys that are read and committed together. */
+interface Lot {
   readonly keys: readonly Key[];
-  /** True if the span has no others. */
+  /** True for the last lot of its span. */
   readonly isLast: boolean;
+  /** See `CommitDraft`. */
+  readonly seen: number;
+  readonly onEnd: () => void;
 }
 
-/** The keys of one span. */
-class KeySpan implements SpanWalk<KeyRequest> {
+class KeyLot implements SpanWalk<KeyRequest> {
   readonly span: Span;
   readonly isReading = true;
   readonly rows: RowRules;
   readonly onEnd: () => void;
   private readonly context: Context;
   private readonly lasting: RepeatedFailure;
-  private readonly known: FoundKeys | undefined;
+  private readonly all: SpanKeys;
+  private readonly lot: Lot;
   private readonly readAtMs: number;
   private readonly outcomes: Outcome[] = [];
-  private readonly failures: TonlakeError[] = [];
-  private readonly refusedLots = new Set<number>();
+  private readonly refusedBatches = new Set<number>();
   /** Keys without a row, to request once more. */
   private readonly absent: Key[] = [];
   private isAgain = false;
-  private found = 0;
-  private lots = 0;
+  private batches = 0;
   private unknown = 0;
-  private seen: number | undefined;
 
-  constructor(context: Context, lasting: RepeatedFailure, span: Span, onEnd: () => void, known?: FoundKeys) {
+  constructor(context: Context, lasting: RepeatedFailure, all: SpanKeys, lot: Lot) {
     const { walk, tables } = context.pipeline;
     this.context = context;
     this.lasting = lasting;
-    this.span = span;
-    this.onEnd = onEnd;
-    this.known = known;
+    this.all = all;
+    this.lot = lot;
+    this.span = all.span;
+    this.onEnd = lot.onEnd;
     this.readAtMs = Math.round(context.effects.now());
     const keep = walk.copies === 'last' ? 'last' : 'first';
     this.rows = { block: undefined, audit: { kind: 'none' }, copies: { key: tables[0]?.key ?? [], keep } };
   }
 
   async *plan(): AsyncGenerator<Round<KeyRequest>> {
-    const { walk } = this.context.pipeline;
-    this.seen = lastSeen(this.context);
-    const keys = this.known?.keys ?? (await findKeys(this.context, walk, walk.query, this.span));
-    this.found = keys.length;
-    yield this.roundOf(keys);
+    yield this.roundOf(this.lot.keys);
     // A source may leave out a key that it knows.
     this.isAgain = true;
     if (this.absent.length > 0) yield this.roundOf(this.absent);
   }
 
-  next({ keys, offset, lot, isAgain }: KeyRequest, page: PageReport): readonly KeyRequest[] {
+  next({ keys, offset, batch, isAgain }: KeyRequest, page: PageReport): readonly KeyRequest[] {
     const { context, lasting, outcomes } = this;
     const { limit, isEachListed = false } = context.pipeline.walk;
     lasting.noteAnswer();
     if (!page.isTaken) return this.halves(keys);
     // Refused records go to the quarantine; the next run requests their key again.
-    if (page.refused.length > 0) this.refusedLots.add(lot);
-    if (limit !== undefined && page.records >= limit) return [this.requestOf(keys, offset + limit, lot)];
-    if (this.refusedLots.has(lot)) return [];
+    if (page.refused.length > 0) this.refusedBatches.add(batch);
+    if (limit !== undefined && page.records >= limit) return [this.requestOf(keys, offset + limit, batch)];
+    if (this.refusedBatches.has(batch)) return [];
     this.checkWhole(offset + page.records, page, offset);
     const without = new Set(isEachListed && offset === 0 ? page.without : []);
     for (const key of keys) {
@@ -156,14 +159,15 @@ class KeySpan implements SpanWalk<KeyRequest> {
   }
 
   entry(span: Span, { refused, isStopped }: Reading): EntryTerms | undefined {
-    const { failures, outcomes, unknown, seen } = this;
+    const { all, outcomes, unknown } = this;
+    const { isLast, seen } = this.lot;
     const { ends, from: scope } = this.context;
-    const isWhole = failures.length === 0 && refused === 0 && !isStopped;
-    if (!isWhole && outcomes.length === 0) return undefined;
+    all.isWhole &&= all.failures.length === 0 && refused === 0 && !isStopped;
+    if (!all.isWhole && outcomes.length === 0) return undefined;
     return {
       ...{ span, asOf: { from: ends.last, to: ends.last }, proof: 'none', seen },
-      // What was read stays, but a span with keys that could not be read is not done.
-      scope: isWhole ? scope : (scope ?? PARTIAL),
+      // What was read stays, but a span is done only when all of its keys are read.
+      scope: isLast && all.isWhole ? scope : (scope ?? PARTIAL),
       unknownKeys: unknown === 0 ? undefined : unknown,
     };
   }
@@ -177,13 +181,17 @@ class KeySpan implements SpanWalk<KeyRequest> {
     return [lookupsBatch(this.outcomes.map((outcome) => ({ ...reading, ...outcome })))];
   }
 
-  async onCommitted(): Promise<void> {
-    const { context, span, found, unknown, failures, lasting, outcomes } = this;
+  async onCommitted({ isStopped }: Reading): Promise<void> {
+    const { all, context, span, lasting } = this;
     const { from: scope, pipeline, report } = context;
+    all.read += this.outcomes.length;
+    all.unknown += this.unknown;
+    if (!this.lot.isLast && !isStopped && !lasting.signal.aborted) return;
     // That not every address is a wallet is no news, unless the user gave the keys.
-    if (scope !== undefined && this.known?.isLast !== false) await reportRefused(context, scope, span);
-    if (unknown > 0) report({ event: 'unknown-keys', pipeline: pipeline.name, ...span, keys: found, unknown });
-    reportFailures(context, lasting, span, { failures, found, left: found - outcomes.length });
+    if (scope !== undefined) await reportRefused(context, scope, span);
+    const { found: keys, unknown } = all;
+    if (unknown > 0) report({ event: 'unknown-keys', pipeline: pipeline.name, ...span, keys, unknown });
+    reportFailures(context, lasting, all);
   }
 
   /** A page in the place of another leaves copies of rows. */
@@ -202,18 +210,18 @@ class KeySpan implements SpanWalk<KeyRequest> {
     return { requests, count: batches.length };
   }
 
-  private requestOf(keys: readonly Key[], offset: number, lot: number): KeyRequest {
+  private requestOf(keys: readonly Key[], offset: number, batch: number): KeyRequest {
     const { context, lasting, isAgain } = this;
     const { ends, pipeline } = context;
     const isSingle = keys.length === 1;
     const given: Given = { read_at: BigInt(this.readAtMs) * 1000n, as_of: BigInt(ends.last) };
     return {
-      ...{ keys, offset, lot, isAgain },
+      ...{ keys, offset, batch, isAgain },
       http: lookupRequest(endpointFor(pipeline), pipeline, keys, offset),
       page: {
-        ...{ unit: lot, given: givenOf(pipeline, keys, given), only: onlyOf(context, keys) },
+        ...{ unit: batch, given: givenOf(pipeline, keys, given), only: onlyOf(context, keys) },
         ...(isSingle
-          ? { list: { list: lot, isContinued: offset > 0, counted: { list: String(lot), offset } } }
+          ? { list: { list: batch, isContinued: offset > 0, counted: { list: String(batch), offset } } }
           : { full: pipeline.walk.limit, overflow: 'divide' }),
       },
       fetch: { signal: lasting.signal, ...(isSingle ? {} : { attempts: BATCH_ATTEMPTS }) },
@@ -223,7 +231,7 @@ class KeySpan implements SpanWalk<KeyRequest> {
   /** The request of a batch. A key that fits no request fails like one that the source refuses. */
   private readonly requestsOf = (keys: readonly Key[]): readonly KeyRequest[] => {
     try {
-      return [this.requestOf(keys, 0, this.lots++)];
+      return [this.requestOf(keys, 0, this.batches++)];
     } catch (error) {
       if (!isOfKeys(error)) throw error;
       return this.withoutBadKey(keys, error);
@@ -239,7 +247,7 @@ class KeySpan implements SpanWalk<KeyRequest> {
   private withoutBadKey(keys: readonly Key[], error: TonlakeError): readonly KeyRequest[] {
     if (keys.length > 1) return this.halves(keys);
     if (error.retryable) {
-      this.failures.push(error);
+      this.all.failures.push(error);
       this.lasting.noteFailure(error);
       return [];
     }
@@ -252,6 +260,35 @@ class KeySpan implements SpanWalk<KeyRequest> {
 function endpointFor({ endpoint }: PipelineDef): Endpoint {
   const [method = 'GET', path = ''] = endpoint.split(' ');
   return endpointOf(endpointByPath(path, method === 'POST' ? 'POST' : 'GET'));
+}
+
+/** The request for one page of some keys. */
+function lookupRequest(
+  endpoint: Endpoint,
+  { name: pipeline, parameters, walk }: PipelineOf<LookupWalk>,
+  keys: readonly Key[],
+  offset: number,
+): SourceRequest {
+  const listed = walk.keys.at(-1) ?? '';
+  const values: Record<string, unknown> = { ...parameters };
+  for (const name of walk.keys) {
+    const parameter = endpoint.parameters[name];
+    const texts = keys.map((key) => key.values[name] ?? '');
+    const value = name === listed && parameter?.many === true ? texts : texts[0];
+    values[name] = parameter?.kind === 'stack' ? JSON.parse(String(value)) : value;
+  }
+  if (walk.limit !== undefined) Object.assign(values, { limit: walk.limit, ...(offset === 0 ? {} : { offset }) });
+  const typed = Object.entries(values).map(([name, value]) => [name, typedValue(endpoint, name, value)]);
+  const { text = '' } = keys[0] ?? {};
+  const label = `${pipeline} ${text.slice(0, 80)}${keys.length > 1 ? ` and ${keys.length - 1} more` : ''}`;
+  return { ...planRequest(endpoint, Object.fromEntries(typed)), label };
+}
+
+function typedValue(endpoint: Endpoint, name: string, value: unknown): unknown {
+  const kind = endpoint.parameters[name]?.kind;
+  if (typeof value !== 'string') return value;
+  if (kind === 'bool') return value === 'true';
+  return kind === 'int32' ? Number(value) : value;
 }
 
 /** What rows are told of their key: all of it for a single key, or by position. */
@@ -277,25 +314,17 @@ function onlyOf(context: Context, keys: readonly Key[]): readonly RequestedRows[
   return [{ kind: 'keys', columns, values, hasOthers }];
 }
 
-interface Failed {
-  readonly failures: readonly TonlakeError[];
-  /** Keys of the span, and those that were not read. */
-  readonly found: number;
-  readonly left: number;
-}
-
 /** One line for all keys of a span that could not be read. */
 function reportFailures(
   { pipeline: { name }, report }: Context,
   lasting: RepeatedFailure,
-  span: Span,
-  { failures, found, left }: Failed,
+  { span, found, read, failures }: SpanKeys,
 ): void {
   const [failure] = failures;
   if (failure === undefined) return;
   const more = failures.length === 1 ? '' : `; ${failures.length} of ${found} keys failed`;
   const message = lasting.signal.aborted
-    ? `source ${name} ${span.from}:${span.to}: gave up after ${lasting.failedKeys} keys failed in the same way, ${left} of ${found} keys not read: ${describeCause(failures.at(-1) ?? failure)}`
+    ? `source ${name} ${span.from}:${span.to}: gave up after ${lasting.failedKeys} keys failed in the same way, ${found - read} of ${found} keys not read: ${describeCause(failures.at(-1) ?? failure)}`
     : `${failure.message}${more}`;
   report({ event: 'problem', pipeline: name, ...span, code: failure.code, message });
 }
