@@ -24,7 +24,7 @@ export default pipeline({
         method: fromAsk('text', 'method', 'name of the get-method'),
         arguments: fromAsk('json', 'stack', 'arguments, as a TVM stack'),
         gas_used: field('/gas_used', 'gas used').unit('gas'),
-        exit_code: field('/exit_code', 'exit code; 0 and 1 mean success'),
+        exit_code: field('/exit_code', 'exit code; 0 and 1 mean success').unit('code'),
         stack: field('/stack', 'returned TVM stack'),
         ...reading(),
       },

@@ -15,7 +15,7 @@ export default pipeline({
         address: field('/address', 'collection').bloomFilter(),
         owner_address: field('/owner_address', 'owner'),
         last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
-        ...wideInteger('next_item_index', '/next_item_index', 'index of the next item, often -1'),
+        ...wideInteger('next_item_index', '/next_item_index', 'index of the next item, often -1', 'id'),
         collection_content: field('/collection_content', 'name and other metadata, or its URI'),
         data_hash: field('/data_hash', 'data hash of the contract'),
         code_hash: field('/code_hash', 'code hash of the contract'),

@@ -25,7 +25,7 @@ export default pipeline({
       columns: {
         address: field('/address', 'NFT item').bloomFilter(),
         is_init: field('/init', 'true if the contract is initialized'),
-        ...wideInteger('index', '/index', 'index in its collection'),
+        ...wideInteger('index', '/index', 'index in its collection', 'id'),
         collection_address: field('/collection_address', 'collection'),
         owner_address: field('/owner_address', 'owner; while on sale, the sale contract'),
         content_onchain: field('/content', 'name and other metadata, or its URI'),

@@ -23,7 +23,7 @@ export default pipeline({
         balance: field('/balance', 'balance'),
         wallet_type: field('/wallet_type', 'wallet v1 r1 to wallet v5 r1'),
         seqno: field('/seqno', 'seqno of the next message'),
-        wallet_id: field('/wallet_id', 'distinguishes wallets that share a key'),
+        wallet_id: field('/wallet_id', 'distinguishes wallets that share a key').unit('id'),
         last_transaction_lt: field('/last_transaction_lt', 'logical time of its last transaction'),
         last_transaction_hash: field('/last_transaction_hash', 'hash of its last transaction'),
         status: field('/status', 'uninit, frozen, active'),

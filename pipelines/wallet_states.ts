@@ -24,7 +24,7 @@ export default pipeline({
         is_wallet: field('/is_wallet', 'true if its code is that of a known wallet'),
         wallet_type: field('/wallet_type', 'wallet v1 r1 to wallet v5 r1'),
         seqno: field('/seqno', 'seqno of the next message'),
-        wallet_id: field('/wallet_id', 'distinguishes wallets that share a key'),
+        wallet_id: field('/wallet_id', 'distinguishes wallets that share a key').unit('id'),
         balance: field('/balance', 'balance'),
         extra_currencies: field('/extra_currencies', 'extra currencies: amount by currency id'),
         is_signature_allowed: field('/is_signature_allowed', 'true if signed messages are accepted; wallet v5 only'),

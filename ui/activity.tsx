@@ -4,7 +4,7 @@ import { Failed } from './notes.tsx';
 import { Plot } from './plot.tsx';
 import { useAnswer } from './use-answer.ts';
 
-const CHOICE = { mark: 'line', x: '', y: '', color: '', xType: 'TIMESTAMP', isSmall: true } as const;
+const CHOICE = { mark: 'line', x: '', y: [''], color: '', xType: 'TIMESTAMP', isSmall: true } as const;
 
 /** Transactions and fees over time. They are read again once a minute, however often something is committed. */
 export function ActivityCharts({ now }: { readonly now: number }) {

@@ -5,7 +5,7 @@ import { Failed } from './notes.tsx';
 import { Plot } from './plot.tsx';
 import { useAnswer } from './use-answer.ts';
 
-const CHOICE = { mark: 'line', x: 'time', y: 'TON', color: '', xType: 'TIMESTAMP', curve: 'step-after' } as const;
+const CHOICE = { mark: 'line', x: 'time', y: ['TON'], color: '', xType: 'TIMESTAMP', curve: 'step-after' } as const;
 
 /** The balance of an account after each of its transactions. */
 export function BalanceChart({ account }: { readonly account: string }) {

@@ -11,9 +11,9 @@ export function withChart(sql: string, { mark, x, y, color }: ChartChoice): stri
 export function chartIn(sql: string): ChartChoice | undefined {
   try {
     const { mark, x, y, color } = JSON.parse(LINE.exec(sql)?.[1] ?? '');
-    if (![x, y, color].every((name) => typeof name === 'string') || !['line', 'bar', 'dot'].includes(mark))
-      return undefined;
-    return { mark, x, y, color };
+    const names = Array.isArray(y) ? [x, color, ...y] : [undefined];
+    const isKnown = names.every((name) => typeof name === 'string') && ['line', 'bar', 'dot'].includes(mark);
+    return isKnown ? { mark, x, y, color } : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import { isNumberType } from '../src/sql/number-type.ts';
 import type { ResultRows, RunResult } from '../src/ui/ui-types.ts';
@@ -13,13 +13,15 @@ const MARKS = ['line', 'bar', 'dot'] as const;
 
 interface ChartViewProps {
   readonly result: RunResult;
+  /** Default: what the columns suggest. */
+  readonly choice: ChartChoice | undefined;
+  readonly onChoose: (choice: ChartChoice) => void;
   /** The query, if it can be saved with its chart. */
   readonly savedSql: string | undefined;
 }
 
 /** A chart of those columns of a result that are chosen. */
-export function ChartView({ result, savedSql }: ChartViewProps) {
-  const [choice, setChoice] = useState(() => firstChoice(result));
+export function ChartView({ result, choice = firstChoice(result), onChoose, savedSql }: ChartViewProps) {
   const numbers = result.columns.filter(({ type }) => isNumberType(type));
   if (numbers.length === 0) return <p class="soft">A chart needs a column of numbers.</p>;
   return (
@@ -29,29 +31,37 @@ export function ChartView({ result, savedSql }: ChartViewProps) {
           title="Mark"
           value={choice.mark}
           names={MARKS}
-          onChange={(mark) => setChoice({ ...choice, mark: mark as ChartChoice['mark'] })}
+          onChange={(mark) => onChoose({ ...choice, mark: mark as ChartChoice['mark'] })}
         />
         <Choice
           title="Across"
           value={choice.x}
           names={result.columns.map(({ name }) => name)}
-          onChange={(x) => setChoice({ ...choice, x })}
+          onChange={(x) => onChoose({ ...choice, x })}
         />
-        <Choice
-          title="Up"
-          value={choice.y}
-          names={numbers.map(({ name }) => name)}
-          onChange={(y) => setChoice({ ...choice, y })}
-        />
+        <div role="group" aria-label="Up">
+          <span>Up</span>
+          {numbers.map(({ name }) => (
+            <label key={name}>
+              <input
+                type="checkbox"
+                checked={choice.y.includes(name)}
+                disabled={choice.y.length === 1 && choice.y.includes(name)}
+                onChange={(event) => onChoose({ ...choice, y: withName(choice.y, name, event.currentTarget.checked) })}
+              />{' '}
+              {name}
+            </label>
+          ))}
+        </div>
         <Choice
           title="Color"
           value={choice.color}
           names={['', ...result.columns.map(({ name }) => name)]}
-          onChange={(color) => setChoice({ ...choice, color })}
+          onChange={(color) => onChoose({ ...choice, color })}
         />
         {savedSql !== undefined && <SaveQuery sql={withChart(savedSql, choice)} label="Save to the overview" />}
       </div>
-      <ChartOf result={result} choice={choice} label={`Chart of ${choice.y} by ${choice.x}`} />
+      <ChartOf result={result} choice={choice} label={`Chart of ${choice.y.join(', ')} by ${choice.x}`} />
     </div>
   );
 }
@@ -64,12 +74,12 @@ interface ChartOfProps {
 
 /** A chart of some columns of a result. */
 export function ChartOf({ result, choice, label }: ChartOfProps) {
-  const names = [choice.x, choice.y, ...(choice.color === '' ? [] : [choice.color])];
+  const names = [choice.x, ...choice.y, ...(choice.color === '' ? [] : [choice.color])];
   const path = `/api/results/${result.id}/points?${new URLSearchParams({ columns: names.join('\n') })}`;
-  const { value: points, error } = useAnswer<ResultRows>(choice.y === '' ? undefined : path);
+  const { value: points, error } = useAnswer<ResultRows>(path);
   const drawn = useMemo(
     () => ({ ...choice, xType: result.columns.find((column) => column.name === choice.x)?.type ?? '' }),
-    [result, choice.mark, choice.x, choice.y, choice.color],
+    [result, JSON.stringify(choice)],
   );
   return (
     <>
@@ -80,6 +90,11 @@ export function ChartOf({ result, choice, label }: ChartOfProps) {
       {points !== undefined && <Plot rows={points.rows} choice={drawn} label={label} />}
     </>
   );
+}
+
+/** The names with one more, or one less. */
+function withName(names: readonly string[], name: string, isIn: boolean): readonly string[] {
+  return isIn ? [...names, name] : names.filter((each) => each !== name);
 }
 
 interface ChoiceProps {
@@ -104,13 +119,13 @@ function Choice({ title, value, names, onChange }: ChoiceProps) {
   );
 }
 
-/** Time across where there is one, the first other number up. */
+/** Time across where there is one, the first other number up, amounts before others. */
 function firstChoice({ columns }: RunResult): ChartChoice {
   const time = columns.find(({ type }) => /^(TIMESTAMP|DATE)/.test(type));
   const x = time ?? columns[0];
+  const others = columns.filter(({ name }) => name !== x?.name);
   const y =
-    columns.find(({ name, type }) => name !== x?.name && isNumberType(type)) ??
-    columns.find(({ type }) => isNumberType(type));
+    others.find(({ isQuantity }) => isQuantity) ?? [...others, ...columns].find(({ type }) => isNumberType(type));
   const isText = x !== undefined && time === undefined && !isNumberType(x.type);
-  return { mark: isText ? 'bar' : 'line', x: x?.name ?? '', y: y?.name ?? '', color: '' };
+  return { mark: isText ? 'bar' : 'line', x: x?.name ?? '', y: [y?.name ?? ''], color: '' };
 }

@@ -30,8 +30,7 @@ export function CellDetails({ chosen: { pipeline, from, to }, version, onClose }
     <section class="details" aria-label="Chosen blocks">
       <header>
         <h2>
-          {pipeline}{' '}
-          <span class="figure">{from === to ? formatCount(from) : `${formatCount(from)} to ${formatCount(to)}`}</span>
+          {pipeline} <span class="figure">{from === to ? from : `${from} to ${to}`}</span>
         </h2>
         <button type="button" class="plain" onClick={onClose} aria-label="Close details">
           ✕
@@ -71,12 +70,15 @@ function Entries({ detail: { entries, entryCount } }: { readonly detail: CellDet
       )}
       <DataTable
         label="Ledger entries"
+        class="stack"
         columns={['entry', 'blocks', 'proof', 'evidence', 'requests', 'committed']}
         numbers={['entry', 'requests']}
       >
         {entries.map((entry) => (
           <tr key={entry.number}>
-            <td class="number">{entry.number}</td>
+            <td class="number" data-label="entry">
+              {entry.number}
+            </td>
             <td class="figure">{entry.spans}</td>
             <td>{entry.proof}</td>
             <td>
@@ -86,7 +88,7 @@ function Entries({ detail: { entries, entryCount } }: { readonly detail: CellDet
                 </div>
               ))}
             </td>
-            <td class="number">
+            <td class="number" data-label="requests">
               {formatCount(entry.requests)}
               {entry.retries > 0 && <span class="soft"> ({formatCount(entry.retries)} retries)</span>}
             </td>

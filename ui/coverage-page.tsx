@@ -41,7 +41,7 @@ export function CoveragePage() {
       <h1>Coverage</h1>
       <div class="coverage-bar">
         <p class="figures" role="status">
-          blocks {formatCount(shown.from)} to {formatCount(shown.to)}
+          blocks {shown.from} to {shown.to}
         </p>
         <div class="zoom" role="group" aria-label="Zoom">
           <button type="button" aria-label="Zoom out" onClick={() => change(zoomed(shown, 2, 0.5, whole))}>

@@ -1,14 +1,22 @@
 import { areaY, barX, barY, dot, plot as draw, line, pointer, rectY, ruleX, ruleY, tip } from '@observablehq/plot';
 import { groupDigits } from '../src/core/format.ts';
 import { shorten } from '../src/reports/html/axis.ts';
-import { axisOf, chartOptions, type Points, seriesColor, timeOf } from '../src/reports/html/chart-options.ts';
+import {
+  axisOf,
+  chartOptions,
+  type Points,
+  panelsOf,
+  pointsOf,
+  seriesColor,
+} from '../src/reports/html/chart-options.ts';
 import type { Cell } from '../src/ui/ui-types.ts';
 
 export interface ChartChoice {
   readonly mark: 'line' | 'bar' | 'dot';
   readonly x: string;
-  readonly y: string;
-  /** Empty for one series. */
+  /** Several columns are a series each. */
+  readonly y: readonly string[];
+  /** Column that names series; empty for none. */
   readonly color: string;
   /** A value holds until the next one. */
   readonly curve?: 'step-after';
@@ -17,7 +25,9 @@ export interface ChartChoice {
 }
 
 const MARKS = { areaY, barX, barY, dot, line, pointer, rectY, ruleX, ruleY, tip };
-const LEGEND_LETTERS = 16;
+const LEGEND_LETTERS = 24;
+/** Names of a legend. */
+const MOST_NAMES = 16;
 
 /** Draws a chart, as those of reports. Cells are those of the columns x, y and color. */
 export function drawChart(
@@ -25,45 +35,39 @@ export function drawChart(
   choice: ChartChoice & { readonly xType: string },
   width: number,
 ): Element {
-  const points = pointsOf(rows, choice);
+  const points = pointsIn(rows, choice);
+  const panels = panelsOf(points, {});
   const isSmall = choice.isSmall === true;
   const style = {
     ...{ mark: choice.mark, curve: choice.curve, isLive: true, zero: choice.mark === 'bar' || isSmall },
-    height: isSmall ? 180 : Math.max(260, Math.min(460, width * 0.5)),
+    height: isSmall ? 180 : Math.max(panels.length > 1 ? 180 : 260, Math.min(460, width * 0.5) / panels.length),
   };
-  const plot = draw(chartOptions(MARKS, points, style, width));
-  // The policy of the page allows no styles within markup; ours has them.
-  for (const inner of plot.querySelectorAll('style')) inner.remove();
-  // Its place has a name, and says that it is a picture.
-  plot.setAttribute('aria-hidden', 'true');
-  if (choice.color === '') return plot;
   const figure = document.createElement('div');
-  figure.append(legend(points.series), plot);
+  // Its place has a name, and says that it is a picture.
+  figure.setAttribute('aria-hidden', 'true');
+  if (points.series.some((name) => name !== '')) figure.append(legend(points.series));
+  for (const panel of panels) figure.append(draw(chartOptions(MARKS, panel, style, width)));
+  // The policy of the page allows no styles within markup; ours has them.
+  for (const inner of figure.querySelectorAll('style')) inner.remove();
   return figure;
 }
 
-function pointsOf(rows: readonly (readonly Cell[])[], choice: ChartChoice & { readonly xType: string }): Points {
-  const axis = axisOf(choice.mark, choice.xType);
-  const points = rows.flatMap(([x, y, color]) => {
-    if (x === null || x === undefined || y === null || y === undefined || !Number.isFinite(Number(y))) return [];
-    const position = axis === 'time' ? timeOf(x) : axis === 'number' ? Number(x) : x;
-    const series = choice.color === '' ? '' : (color ?? 'none');
-    const words = { positionText: x, exact: y, valueText: groupDigits(y) };
-    return [{ position, value: Number(y), series, isPartial: false, ...words }];
-  });
-  return {
-    points,
-    axis,
-    series: [...new Set(points.map(({ series }) => series))],
-    position: choice.x,
-    value: choice.y,
-  };
+function pointsIn(rows: readonly (readonly Cell[])[], choice: ChartChoice & { readonly xType: string }): Points {
+  const drawn = rows.flatMap((row) =>
+    choice.y.map((column, at) => {
+      const [place, exact] = [row[0] ?? undefined, row[1 + at] ?? undefined];
+      const color = choice.color === '' ? undefined : (row[1 + choice.y.length] ?? 'none');
+      const words = { positionText: place ?? 'none', valueText: groupDigits(exact ?? '') };
+      return { column, place, exact, color, isPartial: false, ...words };
+    }),
+  );
+  return pointsOf(drawn, { axis: axisOf(choice.mark, choice.xType), position: choice.x, values: choice.y });
 }
 
 function legend(names: readonly string[]): Element {
   const list = document.createElement('ul');
   list.className = 'legend';
-  for (const [at, name] of names.slice(0, 16).entries()) {
+  for (const [at, name] of names.slice(0, MOST_NAMES).entries()) {
     const item = document.createElement('li');
     const swatch = document.createElement('span');
     swatch.style.background = seriesColor(at);

@@ -1,4 +1,4 @@
-import { isNumberType } from '../src/sql/number-type.ts';
+import { groupDigits } from '../src/core/format.ts';
 import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
 
 export const ROW_HEIGHT = 28;
@@ -8,7 +8,6 @@ const LETTER = 8.4;
 const PADDING = 22;
 
 export interface GridColumn extends ResultColumn {
-  readonly isNumber: boolean;
   readonly left: number;
   readonly width: number;
 }
@@ -16,17 +15,22 @@ export interface GridColumn extends ResultColumn {
 /** Columns as wide as their first values, within limits. */
 export function layOut(columns: readonly ResultColumn[], rows: readonly (readonly Cell[])[]): readonly GridColumn[] {
   let left = 0;
-  return columns.map(({ name, type }, at) => {
+  return columns.map((column, at) => {
+    const { name, type } = column;
     const letters = Math.max(
       name.length + 1,
       Math.min(type.length, 24) * 0.85,
-      ...rows.slice(0, 100).map((row) => row[at]?.length ?? 4),
+      ...rows.map((row) => cellText(column, row[at] ?? 'null').length),
     );
     const width = Math.round(Math.min(Math.max(letters * LETTER + PADDING, 64), 340));
-    const column = { name, type, isNumber: isNumberType(type), left, width };
     left += width;
-    return column;
+    return { ...column, left: left - width, width };
   });
+}
+
+/** A cell as shown. */
+export function cellText({ isQuantity }: ResultColumn, text: string): string {
+  return isQuantity ? groupDigits(text) : text;
 }
 
 /** Height of the scrolled content, in pixels. */

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } fro
 import { formatCount } from '../src/core/format.ts';
 import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
 import { CellPanel } from './cell-panel.tsx';
-import { contentHeight, type GridColumn, layOut, ROW_HEIGHT, rowAt, scrollTopOf } from './grid-layout.ts';
+import { cellText, contentHeight, type GridColumn, layOut, ROW_HEIGHT, rowAt, scrollTopOf } from './grid-layout.ts';
 import type { Sorting } from './row-pages.ts';
 
 /** Rows of a grid; those that are not loaded are undefined. */
@@ -168,7 +168,7 @@ function Head({ shown, all, width, sorting, onSort }: HeadProps) {
               role="columnheader"
               aria-colindex={all.indexOf(column) + 1}
               aria-sort={order === undefined ? 'none' : order === 'asc' ? 'ascending' : 'descending'}
-              class={column.isNumber ? 'number' : undefined}
+              class={column.isQuantity ? 'number' : undefined}
               style={{ left: `${column.left}px`, width: `${column.width}px` }}
               title={`${column.name} ${column.type}`}
             >
@@ -210,7 +210,7 @@ function Row({ at, top, cells, shown, all, active, onPick }: RowProps) {
         const index = all.indexOf(column);
         const value = cells?.[index];
         const classes = [
-          column.isNumber ? 'number' : '',
+          column.isQuantity ? 'number' : '',
           value === null ? 'null' : '',
           active === index ? 'active' : '',
         ];
@@ -227,7 +227,7 @@ function Row({ at, top, cells, shown, all, active, onPick }: RowProps) {
             style={{ left: `${column.left}px`, width: `${column.width}px` }}
             onClick={() => onPick(index)}
           >
-            {value === null ? 'null' : (value?.slice(0, 400) ?? '')}
+            {value === null ? 'null' : cellText(column, value?.slice(0, 400) ?? '')}
           </div>
         );
       })}

@@ -1,4 +1,4 @@
-import { formatBytes, formatCount } from '../src/core/format.ts';
+import { formatBytes, formatCount, shortDays } from '../src/core/format.ts';
 import type { Coverage, FillItem, Overview, PipelineItem, RunItem } from '../src/ui/ui-types.ts';
 import { ActivityCharts } from './activity.tsx';
 import { Command } from './command.tsx';
@@ -35,7 +35,7 @@ export function OverviewPage() {
         {overview.quarantinedRecords > 0 && (
           <Figure name="records in quarantine" value={formatCount(overview.quarantinedRecords)} isBad />
         )}
-        {head !== null && <Figure name="newest block" value={formatCount(head.seqno)} more={ago(head.time, now)} />}
+        {head !== null && <Figure name="newest block" value={String(head.seqno)} more={ago(head.time, now)} />}
       </dl>
       {writer !== null && (
         <p class="note" role="status">
@@ -59,7 +59,7 @@ export function OverviewPage() {
                 {lacking.length > 0 && (
                   <span class="state part" title={lacking.join(', ')}>
                     {' '}
-                    missing in part
+                    missing in part: {shortDays(lacking)}
                   </span>
                 )}
                 {stale !== null && (

@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { RunResult, SavedQuery, Session } from '../src/ui/ui-types.ts';
 import { post } from './api.ts';
+import { chartIn, withChart } from './chart-line.ts';
+import type { ChartChoice } from './draw-chart.ts';
 import { Failed } from './notes.tsx';
 import { type PastQuery, rememberQuery } from './query-history.ts';
 import { QueryLists } from './query-lists.tsx';
@@ -25,6 +27,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
   const [state, setState] = useState<State>({ kind: 'idle' });
   const [dialect, setDialect] = useState<'duckdb' | 'trino'>('duckdb');
   const [saves, setSaves] = useState(0);
+  const [chart, setChart] = useState<ChartChoice>();
   const names = parameterNames(sql);
   useEffect(() => {
     const follow = (): void => {
@@ -38,12 +41,14 @@ export function QueryPage({ session }: { readonly session: Session }) {
   }, []);
   useEffect(() => {
     const own = Object.fromEntries(Object.entries(params).filter(([name]) => names.includes(name)));
-    history.replaceState(null, '', sql.trim() === '' ? '/query' : queryLink(sql, own));
-  }, [sql, params]);
+    const shown = chart === undefined ? sql : withChart(sql, chart);
+    history.replaceState(null, '', sql.trim() === '' ? '/query' : queryLink(shown, own));
+  }, [sql, params, chart]);
   const show = (query: PastQuery): void => {
     setLinked({ ...query });
     setSql(query.sql);
     setParams(query.params);
+    setChart(chartIn(query.sql));
   };
   const ask = (query: PastQuery): void => {
     show(query);
@@ -55,6 +60,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
     setState({ kind: 'running', since: Date.now(), controller });
     const given = Object.fromEntries(parameterNames(sql).map((name) => [name, params[name] ?? '']));
     rememberQuery({ sql, params: given });
+    setChart(chartIn(sql));
     try {
       const result = await post<RunResult>('/api/runs', { sql, params: given, dialect }, controller.signal);
       // The overview knows no parameters.
@@ -106,7 +112,9 @@ export function QueryPage({ session }: { readonly session: Session }) {
       </section>
       <SchemaPane />
       {state.kind === 'failed' && <Failed error={state.error} />}
-      {state.kind === 'done' && <ResultView key={state.result.id} {...state} session={session} />}
+      {state.kind === 'done' && (
+        <ResultView key={state.result.id} {...state} chart={chart} onChart={setChart} session={session} />
+      )}
       {state.kind === 'idle' && <Start onAsk={ask} />}
     </div>
   );

@@ -3,6 +3,7 @@ import { formatBytes, formatCount } from '../src/core/format.ts';
 import type { RunResult, Session } from '../src/ui/ui-types.ts';
 import { CopyButton } from './cell-panel.tsx';
 import { ChartView } from './chart-view.tsx';
+import type { ChartChoice } from './draw-chart.ts';
 import { Grid, rowCount } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
 import { nextSorting, RowPages, type Sorting } from './row-pages.ts';
@@ -16,14 +17,17 @@ const FORMATS = [
 
 interface ResultViewProps {
   readonly result: RunResult;
+  /** How the rows are drawn; undefined for the grid. */
+  readonly chart: ChartChoice | undefined;
+  readonly onChart: (choice: ChartChoice) => void;
   /** The query, if it can be saved with its chart. */
   readonly savedSql: string | undefined;
   readonly session: Session;
 }
 
 /** The rows of a query, as a grid or as a chart. */
-export function ResultView({ result, savedSql, session }: ResultViewProps) {
-  const [view, setView] = useState<'rows' | 'chart'>('rows');
+export function ResultView({ result, chart, onChart, savedSql, session }: ResultViewProps) {
+  const [view, setView] = useState<'rows' | 'chart'>(chart === undefined ? 'rows' : 'chart');
   const [sorting, setSorting] = useState<Sorting>();
   const [version, loaded] = useReducer((count: number) => count + 1, 0);
   const path = `/api/results/${result.id}`;
@@ -69,7 +73,7 @@ export function ResultView({ result, savedSql, session }: ResultViewProps) {
           onSort={(column) => setSorting(nextSorting(sorting, column))}
         />
       ) : (
-        <ChartView result={result} savedSql={savedSql} />
+        <ChartView result={result} choice={chart} onChoose={onChart} savedSql={savedSql} />
       )}
     </section>
   );

@@ -4,8 +4,8 @@ import { field } from 'tonlake/pipeline';
 export const traceColumns = {
   trace_id: field('/trace_id', 'hash of the first transaction').bloomFilter().required(),
   external_hash: field('/external_hash', 'hash of the external message that started the trace').bloomFilter(),
-  mc_seqno_start: field('/mc_seqno_start', 'masterchain block of the first transaction'),
-  mc_seqno_end: field('/mc_seqno_end', 'masterchain block of the last transaction'),
+  mc_seqno_start: field('/mc_seqno_start', 'masterchain block of the first transaction').unit('seqno'),
+  mc_seqno_end: field('/mc_seqno_end', 'masterchain block of the last transaction').unit('seqno'),
   start_lt: field('/start_lt', 'logical time of the first transaction'),
   start_utime: field('/start_utime', 'time of the first transaction'),
   end_lt: field('/end_lt', 'highest logical time').required(),

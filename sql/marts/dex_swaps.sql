@@ -10,7 +10,7 @@
 --   tx_hash: first transaction that the source lists for the swap
 --   trace_id: trace of the swap
 --   action_id: identifies the swap within its trace
---   event_time (seconds): Unix time of the last transaction of the swap
+--   event_time (Unix time): the last transaction of the swap
 --   event_type: always trade
 --   project: exchange: stonfi, dedust, tonco, coffee; null if the source does not say
 --   version: version of the exchange's contracts; null if the source does not say

@@ -12,7 +12,7 @@
 --   asset: TON, or the address of a jetton
 --   amount: balance; null if it exceeds 38 digits
 --   mintless_claimed: false if an airdrop of the jetton has not been claimed yet, otherwise null
---   last_change_timestamp (seconds): Unix time of the last change; null for jettons, because their wallets only have the logical time
+--   last_change_timestamp (Unix time): the last change; null for jettons, because their wallets only have the logical time
 --   last_change_lt (lt): logical time of the last change
 WITH ton AS (
   SELECT

@@ -46,6 +46,18 @@ export function formatAge(seconds: number): string {
   return `${Math.floor(whole / 86_400)} d`;
 }
 
+const DAY_MS = 86_400_000;
+
+/** The first days, and how many more: `2026-05-01..2026-05-03, +2 days`. What is no day is told as it is. */
+export function shortDays(days: readonly string[]): string {
+  const [first = ''] = days;
+  const after = days.findIndex((day, at) => Date.parse(day) !== Date.parse(first) + at * DAY_MS);
+  const run = after === -1 ? days.length : Math.max(1, after);
+  const rest = days.length - run;
+  const shown = run === 1 ? first : `${first}..${days[run - 1]}`;
+  return `${shown}${rest === 0 ? '' : `, +${rest} ${rest === 1 ? 'day' : 'days'}`}`;
+}
+
 /** Rows as lines, the last cell of each as long as it is. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];

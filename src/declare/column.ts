@@ -1,6 +1,6 @@
 import type { FieldType } from '../api/field-path.ts';
 import { usage } from '../core/errors.ts';
-import type { KindName } from './kind.ts';
+import { type KindName, kinds } from './kind.ts';
 
 /** Where the values of a column come from. */
 export type Origin =
@@ -34,6 +34,19 @@ export interface ColumnDef {
   readonly doc: string;
 }
 
+/** Units of numbers that name a place on the chain or in time, or a thing. */
+const PLACES = ['lt', 'seqno', 'Unix time', 'id', 'code'];
+/** Kinds of such numbers, and of numbers too small to be amounts. */
+const PLACE_KINDS: readonly KindName[] = [
+  ...(['unix-seconds', 'unix-seconds-string', 'hex-shard', 'opcode-hex', 'int32', 'decimal-uint64'] as const),
+];
+
+/** True if the numbers of a column count or measure something; those of others are written without separators. */
+export function isQuantity({ kind, unit }: Pick<ColumnDef, 'kind' | 'unit'>): boolean {
+  if (!/INT|DECIMAL/.test(kinds[kind].sql) || PLACE_KINDS.includes(kind)) return false;
+  return unit === undefined || !PLACES.includes(unit);
+}
+
 /** The declared parts of a column; the others are those of the field in the table's record. */
 type ColumnParts = Pick<ColumnDef, 'origin' | 'doc'> & Partial<Omit<ColumnDef, 'name' | 'origin' | 'doc'>>;
 
@@ -59,7 +72,7 @@ export class ColumnDraft {
     return new ColumnDraft({ ...this.parts, nullable: false });
   }
 
-  /** The unit of a number: `nanoton`, `lt`, `seconds`, `gas`. */
+  /** The unit of a number: `nanoton`, `gas`, `seconds`; `lt`, `seqno`, `id` and `code` for what is no amount. */
   unit(unit: string): ColumnDraft {
     return new ColumnDraft({ ...this.parts, unit });
   }
@@ -146,9 +159,14 @@ export function fromParent(kind: KindName, column: string, doc: string): ColumnD
 }
 
 /** An integer of up to 257 bits, as text; and as a number in `NAME_decimal`, if it has at most 38 digits. */
-export function wideInteger(name: string, path: string, doc: string): Readonly<Record<string, ColumnDraft>> {
+export function wideInteger(
+  name: string,
+  path: string,
+  doc: string,
+  unit?: string,
+): Readonly<Record<string, ColumnDraft>> {
   const twin = fromPath('decimal-38-of-257')(path, `${name} as a number; null above 38 digits`).nullable();
-  return { [name]: decimal257(path, doc), [`${name}_decimal`]: twin };
+  return { [name]: decimal257(path, doc), [`${name}_decimal`]: unit === undefined ? twin : twin.unit(unit) };
 }
 
 /** A property of the request: a parameter by its name, `read_at` (microseconds) or `as_of` (seqno). */

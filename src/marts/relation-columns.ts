@@ -1,5 +1,7 @@
+import { isQuantity } from '../declare/column.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
+import { isNumberType } from '../sql/number-type.ts';
 import { COMMITS, commitColumns } from '../warehouse/index.ts';
 import { loadMarts } from './load-marts.ts';
 
@@ -8,14 +10,36 @@ export async function relationColumns(
   registry: Registry,
   built: readonly TableDef[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const marts = await loadMarts(registry);
   const columns = new Map<string, readonly string[]>([[COMMITS, commitColumns.map(({ name }) => name)]]);
-  for (const { name, columns: own, views } of [...registry.tables, ...marts.map(({ table }) => table), ...built]) {
+  for (const { name, columns: own, views } of await tablesOf(registry, built)) {
     const names = own.map((column) => column.name);
     columns.set(name, names);
     for (const view of views) columns.set(view.name, [...names, ...Object.keys(view.adds ?? {})]);
   }
   return columns;
+}
+
+async function tablesOf(registry: Registry, built: readonly TableDef[]): Promise<readonly TableDef[]> {
+  const marts = await loadMarts(registry);
+  return [...registry.tables, ...marts.map(({ table }) => table), ...built];
+}
+
+/** Types of sums, counts and shares. */
+const WIDE = /^(U?BIGINT|U?HUGEINT|DECIMAL\(.*\)|FLOAT|DOUBLE)$/;
+/** Functions whose result is a value of their column, as DuckDB names it: `max(lt)`. */
+const CHOSEN = /^(?:min|max|first|last|any_value|arg_min|arg_max)\("?(\w+)"?[,)]/;
+
+/**
+ * Tells which columns of a result count or measure: by the declaration of a column of that name, if any table or mart has one (a place
+ * or an identifier in one of them is one everywhere), otherwise by the type.
+ */
+export async function quantityRule(
+  registry: Registry,
+): Promise<(column: { readonly name: string; readonly type: string }) => boolean> {
+  const declared = new Map<string, boolean>(commitColumns.map((column) => [column.name, !('unit' in column)]));
+  for (const column of (await tablesOf(registry, [])).flatMap(({ columns }) => columns))
+    declared.set(column.name, isQuantity(column) && declared.get(column.name) !== false);
+  return ({ name, type }) => isNumberType(type) && (declared.get(CHOSEN.exec(name)?.[1] ?? name) ?? WIDE.test(type));
 }
 
 /** Functions that a query can call, macros included. */

@@ -78,7 +78,7 @@ function directiveText(report: Report, directive: Directive, style: OutlineStyle
       ].join('\n\n');
     case 'chart': {
       const { mark, x, y } = directive.def;
-      const bars = mark === 'barX' ? x : mark === 'bar' ? y : undefined;
+      const bars = mark === 'barX' ? x : mark === 'bar' ? y[0] : undefined;
       const columns = columnsOfChart(result, directive, path);
       return [...head, tableText(result, columns, style.chartRows, style, bars)].join('\n\n');
     }

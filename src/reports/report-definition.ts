@@ -29,7 +29,8 @@ const chartSchema = z
   .strictObject({
     mark: z.enum(['bar', 'barX', 'line', 'area', 'dot']),
     x: label,
-    y: label,
+    /** Several columns are a series each. */
+    y: z.union([label.transform((name) => [name]), z.array(label).min(1)]),
     color: label.optional(),
     title: label,
     doc: label.optional(),
@@ -45,6 +46,10 @@ const chartSchema = z
   .refine(({ mark, scale }) => scale !== 'log' || mark === 'line' || mark === 'dot', {
     path: ['scale'],
     message: 'linear, because bars and areas have no log scale,',
+  })
+  .refine(({ mark, y }) => mark !== 'barX' || y.length === 1, {
+    path: ['y'],
+    message: 'one column, because barX has names along y,',
   });
 
 const tableSchema = z.strictObject({

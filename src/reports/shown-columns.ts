@@ -45,7 +45,7 @@ export function columnsOfChart(
   path: string,
 ): readonly ShownColumn[] {
   const { x, y, color, partial } = directive.def;
-  return [...new Set([x, color, y, partial].filter((name) => name !== undefined))].map((name) => {
+  return [...new Set([x, color, ...y, partial].filter((name) => name !== undefined))].map((name) => {
     const at = findColumn(result, name, directive, path);
     return {
       ...{ at, name, type: result.columns[at]?.type ?? '', label: name.replaceAll('_', ' ') },

@@ -98,7 +98,7 @@ function declarationOf(
 ): Declaration {
   const none = { grain: null, key: [], endpoint: null, sql: null };
   if (name === COMMITS) {
-    const columns = commitColumns.map((column) => ({ ...column, unit: null, isNullable: false, isKey: false }));
+    const columns = commitColumns.map((column) => ({ unit: null, ...column, isNullable: false, isKey: false }));
     return { ...none, key: ['number'], columns };
   }
   const mart = marts.find((each) => each.name === name);

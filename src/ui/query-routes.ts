@@ -16,10 +16,11 @@ import { shippedFolder } from '../sql/shipped-queries.ts';
 import { CellNotes } from '../targets/cell-notes.ts';
 import { classOf } from '../targets/column-class.ts';
 import type { ExportedRows } from '../targets/exported-rows.ts';
+import type { OwnReader } from './own-reader.ts';
 import type { Kept, QueryRuns } from './query-runs.ts';
-import { cellsOf, columnIn, sortSchema } from './table-routes.ts';
+import { cellsOf, columnIn, shown, sortSchema } from './table-routes.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
-import type { SavedQuery } from './ui-types.ts';
+import type { RunResult, SavedQuery } from './ui-types.ts';
 import { valid } from './valid-request.ts';
 
 const MAX_SQL = 200_000;
@@ -52,11 +53,13 @@ const TYPES: Readonly<Partial<Record<DownloadFormat, string>>> = {
 };
 
 /** Runs queries, and hands over their rows. */
-export function addQueryRoutes(app: Hono<UiEnvironment>, runs: QueryRuns, options: UiOptions): void {
+export function addQueryRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns, options: UiOptions): void {
   // A request that ends before its query does cancels it.
   app.post('/api/runs', valid('json', runSchema), async (c) => {
     const { sql, ...how } = c.req.valid('json');
-    return c.json(await runs.run(sql, how, c.req.raw.signal));
+    const result = await runs.run(sql, how, c.req.raw.signal);
+    const answer: RunResult = { ...result, columns: await shown(own, result.columns) };
+    return c.json(answer);
   });
   app.get('/api/results/:id/rows', valid('query', rowsSchema), async (c) => {
     const { result, source } = runs.result(c.req.param('id'));

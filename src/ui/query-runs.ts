@@ -21,7 +21,7 @@ const MAX_RUNNING = 2;
 
 /** A query that ended. */
 export interface Kept {
-  readonly result: RunResult;
+  readonly result: Omit<RunResult, 'columns'> & Pick<QueryResult, 'columns'>;
   readonly source: RelationSource;
   readonly queries: Queries;
 }
@@ -43,7 +43,11 @@ export class QueryRuns {
   }
 
   /** @throws {StoreError} `cancelled`, `too-slow`, and as {@link openQueries} */
-  async run(sql: string, options: Pick<QueryOptions, 'params' | 'dialect'>, signal: AbortSignal): Promise<RunResult> {
+  async run(
+    sql: string,
+    options: Pick<QueryOptions, 'params' | 'dialect'>,
+    signal: AbortSignal,
+  ): Promise<Kept['result']> {
     requireQueries(sql);
     const kept = await this.#turns.add(() => this.#runNow(sql, options, signal));
     const { id } = kept.result;

@@ -47,7 +47,7 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
   const files = new JobFiles(options.jobsPath, options.warehouse);
   addCoverageRoutes(app, own, status, runs);
   addTableRoutes(app, own, runs);
-  addQueryRoutes(app, runs, options);
+  addQueryRoutes(app, own, runs, options);
   addExploreRoutes(app, own, runs);
   addJobRoutes(app, { warehouse: options.warehouse, own, status, files });
   addReportRoutes(app, files, options);

@@ -3,16 +3,17 @@ import * as z from 'zod';
 import { usage } from '../core/errors.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts } from '../marts/load-marts.ts';
-import { FUNCTION_NAMES, KEYWORDS, relationColumns } from '../marts/relation-columns.ts';
+import { FUNCTION_NAMES, KEYWORDS, quantityRule, relationColumns } from '../marts/relation-columns.ts';
 import { parseThing } from '../show/thing.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { describeRelation, findRelation, listTables } from './list-tables.ts';
 import type { OwnReader } from './own-reader.ts';
 import { profileColumn } from './profile-column.ts';
 import type { QueryRuns } from './query-runs.ts';
 import type { UiEnvironment } from './ui-options.ts';
-import type { Cell, Names } from './ui-types.ts';
+import type { Cell, Names, ResultColumn } from './ui-types.ts';
 import { valid } from './valid-request.ts';
 
 /** Rows of a sample. */
@@ -38,7 +39,7 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
     const by = sort === undefined ? '' : `ORDER BY ${columnIn(table.columns, sort)} ${order} NULLS LAST`;
     const sql = `SELECT * FROM ${quoteName(table.name)} ${where} ${by} LIMIT ${SAMPLE_ROWS}`;
     const { columns, rows } = await runs.withQueries(c.req.raw.signal, (read) => read(sql));
-    return c.json({ columns, rows: rows.map(cellsOf) });
+    return c.json({ columns: await shown(own, columns), rows: rows.map(cellsOf) });
   });
   app.get('/api/tables/:name/columns/:column/profile', async (c) => {
     const { name, columns } = await own.use((opened) => findRelation(opened, c.req.param('name')));
@@ -69,6 +70,12 @@ function namesOf(rows: readonly (readonly unknown[])[]): readonly string[] {
 function containing(columns: readonly { readonly name: string }[], filter: string): string {
   const text = quoteText((parseThing(filter)?.value ?? filter).toLowerCase());
   return columns.map(({ name }) => `contains(lower(${quoteName(name)}::VARCHAR), ${text})`).join(' OR ');
+}
+
+/** Columns as the page shows them. */
+export async function shown(own: OwnReader, columns: QueryResult['columns']): Promise<readonly ResultColumn[]> {
+  const isQuantity = await own.use(({ registry }) => quantityRule(registry));
+  return columns.map((column) => ({ ...column, isQuantity: isQuantity(column) }));
 }
 
 /** @throws {UsageError} `unknown-column` */

@@ -19,6 +19,8 @@ export interface Session {
 export interface ResultColumn {
   readonly name: string;
   readonly type: string;
+  /** True if its numbers count or measure: they get thousands separators. */
+  readonly isQuantity: boolean;
 }
 
 /** A query that ended; its rows are kept. */
@@ -360,6 +362,6 @@ export interface FoundRows extends Pick<ResultRows, 'rows'> {
 }
 
 /** A column of a found row, and what a line about the row can say of it; absent if that is nothing. */
-export interface FoundColumn extends ResultColumn {
+export interface FoundColumn extends Omit<ResultColumn, 'isQuantity'> {
   readonly says?: 'time' | 'ton' | 'address' | 'text' | undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatAge, formatBytes, formatCount, formatDuration } from '../../src/core/format.ts';
+import { formatAge, formatBytes, formatCount, formatDuration, shortDays } from '../../src/core/format.ts';
 
 test.each([
   [0, '0'],
@@ -31,4 +31,14 @@ test.each([
   [205 * 86_400 + 7 * 3600, '205 d 07 h', '205 d'],
 ])('%s seconds are the duration %s and the age %s', (seconds, duration, age) => {
   expect([formatDuration(seconds), formatAge(seconds)]).toEqual([duration, age]);
+});
+
+test.each([
+  [['2026-05-01'], '2026-05-01'],
+  [['2026-04-30', '2026-05-01', '2026-05-02'], '2026-04-30..2026-05-02'],
+  [['2026-05-01', '2026-05-02', '2026-05-04'], '2026-05-01..2026-05-02, +1 day'],
+  [['2026-05-01', '2026-05-04', '2026-05-05', '2026-05-09'], '2026-05-01, +3 days'],
+  [['all'], 'all'],
+])('the days %j are told as %s', (days, text) => {
+  expect(shortDays(days)).toBe(text);
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { run } from '../../src/export/run.ts';
 import { shippedNames } from '../../src/sql/shipped-queries.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
-import type { ColumnProfile, Names, SavedQuery, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
+import type { ColumnProfile, Names, ResultColumn, SavedQuery, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
@@ -46,6 +46,25 @@ describe('a query', () => {
     expect((await page(answer.id, { from: 700, count: 3 })).rows).toEqual(all.slice(700, 703));
     expect((await page(answer.id, { from: all.length - 1, count: 50 })).rows).toEqual(all.slice(-1));
     expect((await page(answer.id, { from: all.length, count: 50 })).rows).toEqual([]);
+  });
+
+  test('a column counts or measures by its declaration, or by its type if nobody declared its name', async () => {
+    const { columns } = await visitor.run(
+      `select total_fees, compute_gas_used, lt, max(lt), now, block_shard, compute_exit_code, count(*), sum(lt) as sum,
+        'x' as value, 7 as small, 0.5::DOUBLE as share from transactions group by all limit 1`,
+    );
+    const isQuantity = Object.fromEntries(
+      columns.map((column: ResultColumn): [string, boolean] => [column.name, column.isQuantity]),
+    );
+    expect(isQuantity).toEqual({
+      ...{ total_fees: true, compute_gas_used: true, lt: false, 'max(lt)': false, now: false, block_shard: false },
+      ...{ compute_exit_code: false, 'count_star()': true, sum: true, value: false, small: false, share: true },
+    });
+    const names = ['seqno', 'workchain', 'opcode', 'query_id', 'created_at', 'span_from', 'number', 'wallet_id'];
+    const places = await visitor.run(`select ${names.map((name) => `12345::BIGINT as ${name}`).join(', ')}`);
+    expect(places.columns.filter((column: ResultColumn) => column.isQuantity)).toEqual([]);
+    const counted = await visitor.run('select 1::BIGINT as tx_count, 2::BIGINT as requests, 3::BIGINT as holder_count');
+    expect(counted.columns.every((column: ResultColumn) => column.isQuantity)).toBe(true);
   });
 
   test('its result is sorted by any column, nulls last', async () => {

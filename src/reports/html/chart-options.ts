@@ -19,18 +19,27 @@ const MOST_LABELS = 40;
 /** Type of the axis that does not show the value. */
 export type AxisKind = 'time' | 'number' | 'band';
 
-/** One mark of a chart: its position, and its exact value. */
-export interface Point {
+/** A value of a row. */
+export interface DrawnValue {
+  /** Column of the value. */
+  readonly column: string;
+  /** Exact texts; undefined for null. */
+  readonly place: string | undefined;
+  readonly exact: string | undefined;
+  /** As shown. */
+  readonly positionText: string;
+  readonly valueText: string;
+  /** Value of the column that names the series; undefined without one. */
+  readonly color: string | undefined;
+  /** True if part of its period is missing. */
+  readonly isPartial: boolean;
+}
+
+/** One mark of a chart. */
+export interface Point extends DrawnValue {
   readonly position: Date | number | string;
   readonly value: number;
   readonly series: string;
-  /** True if part of its period is missing. */
-  readonly isPartial: boolean;
-  readonly positionText: string;
-  /** The value with all digits. */
-  readonly exact: string;
-  /** The value as shown. */
-  readonly valueText: string;
 }
 
 export interface Points {
@@ -39,7 +48,56 @@ export interface Points {
   readonly series: readonly string[];
   /** Names of the columns. */
   readonly position: string;
-  readonly value: string;
+  readonly values: readonly string[];
+}
+
+/** Columns whose greatest values are further apart have an axis each. */
+const FAR_APART = 20;
+
+/** The points of a chart; values without a number or a position are left out. Several columns are a series each. */
+export function pointsOf(
+  drawn: readonly DrawnValue[],
+  { axis, position, values }: Pick<Points, 'axis' | 'position' | 'values'>,
+): Points {
+  const points = drawn.flatMap((each) => {
+    const point = { ...each, position: placeOf(each.place, axis), value: numberIn(each.exact), series: seriesOf(each) };
+    return Number.isFinite(point.value) && isPlace(point.position) ? [point] : [];
+  });
+  return { points, axis, series: [...new Set(points.map(({ series }) => series))], position, values };
+
+  function seriesOf({ color, column }: DrawnValue): string {
+    return [...(color === undefined ? [] : [color]), ...(values.length > 1 ? [column] : [])].join(', ');
+  }
+}
+
+/** A chart as one picture for each axis. */
+export function panelsOf(shown: Points, { scale }: Pick<ChartDef, 'scale'>): readonly Points[] {
+  if (shown.values.length < 2 || scale === 'log') return [shown];
+  const most = new Map(shown.values.map((column) => [column, 0]));
+  for (const { column, value } of shown.points) most.set(column, Math.max(most.get(column) ?? 0, Math.abs(value)));
+  const panels: { readonly most: number; readonly values: string[] }[] = [];
+  for (const [column, own] of [...most].sort(([, a], [, b]) => b - a)) {
+    const last = panels.at(-1);
+    if (last === undefined || (own > 0 && own * FAR_APART < last.most)) panels.push({ most: own, values: [column] });
+    else last.values.push(column);
+  }
+  return panels.map(({ values }) => ({
+    ...{ ...shown, values },
+    points: shown.points.filter(({ column }) => values.includes(column)),
+  }));
+}
+
+function placeOf(text: string | undefined, axis: AxisKind): Point['position'] {
+  if (axis === 'time') return timeOf(text ?? '');
+  return axis === 'number' ? numberIn(text) : (text ?? 'none');
+}
+
+function isPlace(position: Point['position']): boolean {
+  return typeof position === 'string' || Number.isFinite(Number(position));
+}
+
+function numberIn(text: string | undefined): number {
+  return text === undefined || text.trim() === '' ? Number.NaN : Number(text);
 }
 
 /** What charts take of the plotting library, so that the bundle of the page has no more. */
@@ -72,11 +130,11 @@ export function timeOf(text: string): Date {
 }
 
 /** A point in words, one fact a line. */
-export function describePoint({ positionText, valueText, series, isPartial }: Point, { value }: Points): string {
+export function describePoint({ positionText, valueText, column, color, isPartial }: Point): string {
   return [
     positionText,
-    `${value}: ${valueText}`,
-    ...(series === '' ? [] : [visible(series)]),
+    `${column}: ${valueText}`,
+    ...(color === undefined ? [] : [visible(color)]),
     ...(isPartial ? ['missing in part'] : []),
   ].join('\n');
 }
@@ -141,14 +199,14 @@ function axisOptions({ points, axis }: Points, room: number, isTurned: boolean):
   return { type: 'utc', label: null, ticks: isFewDays ? 'day' : most, tickFormat: timeLabel() };
 }
 
-function valueOptions({ points, value }: Points, def: ChartStyle): PlotModule.ScaleOptions {
+function valueOptions({ points, values }: Points, def: ChartStyle): PlotModule.ScaleOptions {
   const isCount = points.every((point) => Number.isInteger(point.value));
   const most = points.reduce((max, point) => Math.max(max, point.value), 0);
   const isAcross = def.mark === 'barX';
   const least = def.zero === false ? points.reduce((min, point) => Math.min(min, point.value), most) : 0;
   const tickFormat = numberLabel(least, most);
   return {
-    label: ((isAcross ? def.xLabel : def.yLabel) ?? value.replaceAll('_', ' ')) || null,
+    label: ((isAcross ? def.xLabel : def.yLabel) ?? values.join(', ').replaceAll('_', ' ')) || null,
     type: def.scale ?? 'linear',
     grid: true,
     nice: true,
@@ -161,9 +219,8 @@ function valueOptions({ points, value }: Points, def: ChartStyle): PlotModule.Sc
 const PLACE = { x: 'position', y: 'value' } as const;
 
 /** The point next to the pointer, in words. */
-function tipOf(Plot: Marks, shown: Points): PlotModule.Markish {
-  const title = (point: Point) => describePoint(point, shown);
-  return Plot.tip(shown.points, Plot.pointer({ ...PLACE, title, fill: 'var(--page)' }));
+function tipOf(Plot: Marks, { points }: Points): PlotModule.Markish {
+  return Plot.tip(points, Plot.pointer({ ...PLACE, title: describePoint, fill: 'var(--page)' }));
 }
 
 function marksOf(

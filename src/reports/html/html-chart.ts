@@ -3,7 +3,7 @@ import type { QueryResult } from '../../sql/query-result.ts';
 import { columnsOfChart } from '../shown-columns.ts';
 import { shorten } from './axis.ts';
 import { type Points, seriesColor } from './chart-options.ts';
-import { type ChartDirective, pointsOf } from './chart-points.ts';
+import { type ChartDirective, pointsIn } from './chart-points.ts';
 import { type Html, html, trusted } from './html.ts';
 import { htmlTable } from './html-table.ts';
 import type { Plotter } from './plot.ts';
@@ -15,7 +15,7 @@ const LEGEND_LETTERS = 40;
 /** A chart as pictures for wide and narrow pages, with its numbers in a collapsed table. */
 export function htmlChart(result: QueryResult, directive: ChartDirective, path: string, plotter: Plotter): Html {
   const { def } = directive;
-  const points = pointsOf(result, directive, path);
+  const points = pointsIn(result, directive, path);
   const doc = def.doc === undefined ? undefined : html`<p class="note">${def.doc}</p>`;
   if (points.points.length === 0) {
     return html`<figure class="chart"><figcaption>${def.title}</figcaption>${doc}<p class="empty">No rows.</p></figure>`;
@@ -26,7 +26,7 @@ export function htmlChart(result: QueryResult, directive: ChartDirective, path: 
   const title = `${def.title}: numbers`;
   const columns = columnsOfChart(result, directive, path);
   return html`<figure class="chart" data-of="${directive.of}"><figcaption>${def.title}</figcaption>${doc}
-${def.color === undefined ? undefined : legend(points)}${partialNote(points, def.mark)}${picture('wide')}${picture('narrow')}
+${points.series.every((name) => name === '') ? undefined : legend(points)}${partialNote(points, def.mark)}${picture('wide')}${picture('narrow')}
 <details><summary>Numbers</summary>${htmlTable(result, { title, columns, limit: DATA_ROWS })}</details></figure>`;
 }
 
@@ -46,13 +46,13 @@ function partialNote({ points }: Points, mark: string): Html | undefined {
 }
 
 /** A text description of a chart, for screen readers. */
-function summaryOf({ points, position, value }: Points, mark: string): string {
+function summaryOf({ points, position, values }: Points, mark: string): string {
   const kind = { bar: 'Bar chart', barX: 'Bar chart', line: 'Line chart', area: 'Area chart', dot: 'Dot chart' }[mark];
   const sorted = [...points].sort((a, b) => a.value - b.value);
   const [least] = sorted;
   const most = sorted.at(-1);
   return (
-    `${kind} of ${value} by ${position}, ${points.length} points from ${points[0]?.positionText} to ` +
+    `${kind} of ${values.join(', ')} by ${position}, ${points.length} points from ${points[0]?.positionText} to ` +
     `${points.at(-1)?.positionText}; least ${least?.valueText} at ${least?.positionText}, most ${most?.valueText} at ${most?.positionText}.`
   );
 }

@@ -1,4 +1,4 @@
-import { chartOptions, describePoint, type Points } from './chart-options.ts';
+import { chartOptions, describePoint, type Points, panelsOf } from './chart-options.ts';
 import type { ChartDirective } from './chart-points.ts';
 import type { DrawingDocument } from './plot-library.ts';
 
@@ -13,10 +13,13 @@ export async function openPlotter(): Promise<Plotter> {
   const { Plot, openDocument } = await import('./plot-library.ts');
   const document = openDocument();
   return {
-    draw: (points, { def }, width) => {
-      document.body.replaceChildren(Plot.plot({ document, ...chartOptions(Plot, points, def, width) }));
-      return finish(document, points);
-    },
+    draw: (points, { def }, width) =>
+      panelsOf(points, def)
+        .map((panel) => {
+          document.body.replaceChildren(Plot.plot({ document, ...chartOptions(Plot, panel, def, width) }));
+          return finish(document, panel);
+        })
+        .join(''),
   };
 }
 
@@ -26,9 +29,9 @@ function finish({ body }: DrawingDocument, shown: Points): string {
     const point = shown.points[Number(title.textContent)];
     const mark = title.parentElement;
     if (point === undefined || mark === null) continue;
-    mark.setAttribute('data-value', point.exact);
+    mark.setAttribute('data-value', point.exact ?? '');
     if (point.isPartial) mark.setAttribute('data-partial', '');
-    title.textContent = describePoint(point, shown);
+    title.textContent = describePoint(point);
   }
   body.querySelector('svg')?.setAttribute('aria-hidden', 'true');
   return body.innerHTML;

@@ -7,11 +7,11 @@ export const COMMITS = '_commits';
 
 /** Its columns. */
 export const commitColumns = [
-  { name: 'number', type: 'BIGINT', doc: 'number of the commit, from 1' },
+  { name: 'number', type: 'BIGINT', unit: 'id', doc: 'number of the commit, from 1' },
   { name: 'id', type: 'VARCHAR', doc: 'identifier of the commit' },
   { name: 'pipeline', type: 'VARCHAR', doc: 'what was exported' },
-  { name: 'span_from', type: 'BIGINT', doc: 'first masterchain block of the span' },
-  { name: 'span_to', type: 'BIGINT', doc: 'last masterchain block of the span' },
+  { name: 'span_from', type: 'BIGINT', unit: 'seqno', doc: 'first masterchain block of the span' },
+  { name: 'span_to', type: 'BIGINT', unit: 'seqno', doc: 'last masterchain block of the span' },
   { name: 'verdict', type: 'VARCHAR', doc: 'accepted, or quarantined: a record could not be decoded' },
   { name: 'rows', type: 'JSON', doc: 'rows of each table that it brought, in the row of its first span' },
   { name: 'requests', type: 'BIGINT', doc: 'requests that it took, in the row of its first span' },
