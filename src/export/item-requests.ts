@@ -5,8 +5,7 @@ import { parseAnswer } from '../chain/index-ends.ts';
 import { AuditError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Answer } from '../http/request.ts';
-import { fixedGiven, fixedQuery, PAGE_ROWS, pathOf } from './page-request.ts';
-import type { PageReport } from './span-loader.ts';
+import { boundsOf, fixedGiven, PAGE_ROWS, type Parameters, pageOf } from './page-request.ts';
 import type { WalkContext } from './walk-context.ts';
 import type { WalkRequest } from './walk-request.ts';
 
@@ -23,32 +22,29 @@ export interface Fault {
 /** Accounts of one request: they fit in a request line everywhere. */
 export const ACCOUNTS = 100;
 
-/** One page of some traces, messages or accounts. */
-export interface ItemRequest extends WalkRequest {
-  readonly items: readonly string[];
-  readonly window: readonly (readonly [string, string])[];
-  readonly offset: number;
-}
-
 /** Requests what a list lacks: by id, or by account. */
-export function itemRequests(context: WalkContext, faults: readonly Fault[]): readonly ItemRequest[] {
-  const { batch } = waysOf(context.pipeline);
+export function itemRequests(context: WalkContext, faults: readonly Fault[]): readonly WalkRequest[] {
+  const { pipeline } = context;
+  const { parameter, column, batch, isByAccount } = waysOf(pipeline);
   const items = [...new Set(faults.map(({ item }) => item))].sort();
-  const window = windowOf(faults);
-  return inBatches(items, batch).map((some) => itemRequest(context, some, window, 0));
+  const window = isByAccount ? windowOf(faults) : [];
+  return inBatches(items, batch).map((some) =>
+    pageOf(pipeline, {
+      where: [...some.map((item) => [parameter, item] as const), ...window],
+      limit: PAGE_ROWS,
+      label: `${pipeline.name} by ${parameter}`,
+      list: [...some, ...window].join(),
+      page: {
+        given: fixedGiven(pipeline),
+        isSupplement: true,
+        only: [{ kind: 'keys', columns: [column], values: some }],
+      },
+    }),
+  );
 }
 
 export function inBatches<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
-}
-
-/** The page after a full one. */
-export function nextItems(
-  context: WalkContext,
-  { items, window, offset }: ItemRequest,
-  page: PageReport,
-): readonly ItemRequest[] {
-  return page.records < PAGE_ROWS ? [] : [itemRequest(context, items, window, offset + PAGE_ROWS)];
 }
 
 /** The accounts among these that the index lists as verified. */
@@ -98,45 +94,11 @@ function waysOf({ walk, crossCheck }: PipelineDef): {
 }
 
 /** The logical times of the faults, for requests by account. */
-function windowOf(faults: readonly Fault[]): readonly (readonly [string, string])[] {
+function windowOf(faults: readonly Fault[]): Parameters {
   const lts = faults.flatMap(({ lt }) => lt ?? []);
   const [first] = lts;
   if (first === undefined) return [];
-  const least = lts.reduce((a, b) => (b < a ? b : a), first);
-  const most = lts.reduce((a, b) => (b > a ? b : a), first);
-  return [
-    ['start_lt', String(least)],
-    ['end_lt', String(most)],
-  ];
-}
-
-function itemRequest(
-  { pipeline }: WalkContext,
-  items: readonly string[],
-  window: readonly (readonly [string, string])[],
-  offset: number,
-): ItemRequest {
-  const { parameter, column, isByAccount } = waysOf(pipeline);
-  const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
-  return {
-    ...{ items, window, offset },
-    http: {
-      path: pathOf(pipeline),
-      query: [
-        ...items.map((item) => [parameter, item] as const),
-        ...(isByAccount ? window : []),
-        ...[['limit', String(PAGE_ROWS)] as const, ...skip],
-        ...fixedQuery(pipeline),
-      ],
-      label: `${pipeline.name} by ${parameter}`,
-    },
-    page: {
-      ...{
-        given: fixedGiven(pipeline),
-        isSupplement: true,
-        only: [{ kind: 'keys', columns: [column], values: items }],
-      },
-      list: { list: [...items, ...window].join(), isContinued: offset > 0 },
-    },
-  };
+  const from = lts.reduce((a, b) => (b < a ? b : a), first);
+  const to = lts.reduce((a, b) => (b > a ? b : a), first);
+  return boundsOf({ from, to });
 }

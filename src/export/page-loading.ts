@@ -151,7 +151,7 @@ export class PageLoading {
     try {
       const page = await this.load(request);
       onAdded(page.added);
-      const more = (await this.walk.next?.(request, page)) ?? [];
+      const more = request.after?.(page) ?? (await this.walk.next?.(request, page)) ?? [];
       if (page.loaded > context.loaders.flushRecords && this.walk.rows.copies?.keep === 'newest') await this.flush();
       if (unit !== undefined && more.length === 0) this.answered.add(unit);
       return more;

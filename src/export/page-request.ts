@@ -2,6 +2,8 @@ import type { MasterchainPipeline, PipelineDef } from '../declare/pipeline.ts';
 import type { Given } from '../decode/table-rows.ts';
 import type { SourceRequest } from '../http/request.ts';
 import type { LtWindow } from './lt-windows.ts';
+import type { PageRules } from './row-rules.ts';
+import type { WalkRequest } from './walk-request.ts';
 
 /** Maximum rows of a page of the API. */
 export const PAGE_ROWS = 1000;
@@ -33,36 +35,71 @@ export function limitOf(page: PageRequest): number {
 /** The request for a page. Waits for a block that is not indexed. */
 export function requestOf(pipeline: MasterchainPipeline, page: PageRequest): SourceRequest {
   const { walk, name } = pipeline;
-  const offset: readonly (readonly [string, string])[] = page.offset === 0 ? [] : [['offset', String(page.offset)]];
-  const rest = [['limit', String(limitOf(page))] as const, ...offset, ...fixedQuery(pipeline)];
+  const { offset } = page;
+  const limit = limitOf(page);
   if (page.kind === 'window') {
-    const { from, to } = page.window;
-    return {
-      path: walk.windows.path,
-      query: [['start_lt', String(from)], ['end_lt', String(to)], ...rest],
-      label: `${name} lt ${from}:${to}`,
-    };
+    const asked = listRequest(
+      pipeline,
+      { where: boundsOf(page.window), limit, label: labelOf(pipeline, page.window) },
+      offset,
+    );
+    return { ...asked, path: walk.windows.path };
   }
-  return {
-    path: pathOf(pipeline),
-    query: [[walk.seqno, String(page.seqno)], ...rest],
-    missing: 'wait',
-    label: `${name} ${page.seqno}`,
-  };
+  const where = [[walk.seqno, String(page.seqno)]] as const;
+  return { ...listRequest(pipeline, { where, limit, label: `${name} ${page.seqno}` }, offset), missing: 'wait' };
 }
 
-/** The request for all rows of a window of logical time. @param part further conditions */
-export function requestOfWindow(
-  pipeline: PipelineDef,
-  { from, to }: LtWindow,
-  limit: number,
-  part: readonly (readonly [name: string, value: string])[] = [],
+/** Names and values of parameters. */
+export type Parameters = readonly (readonly [name: string, value: string])[];
+
+/** Parameters that select the rows of a window of logical time. */
+export function boundsOf({ from, to }: LtWindow): Parameters {
+  return [
+    ['start_lt', String(from)],
+    ['end_lt', String(to)],
+  ];
+}
+
+/** What requests for a window are called. */
+export function labelOf({ name }: Pick<PipelineDef, 'name'>, { from, to }: LtWindow): string {
+  return `${name} lt ${from}:${to}`;
+}
+
+/** Rows that requests of an endpoint select. */
+export interface ListRequest {
+  readonly where: Parameters;
+  /** Rows of a full page; undefined for a list that always comes whole. */
+  readonly limit: number | undefined;
+  readonly label: string;
+}
+
+/** The request for a page of a list. */
+export function listRequest(
+  pipeline: Pick<PipelineDef, 'endpoint' | 'parameters'>,
+  { where, limit, label }: ListRequest,
+  offset = 0,
 ): SourceRequest {
-  const bounds = [['start_lt', String(from)] as const, ['end_lt', String(to)] as const];
+  const page: Parameters = limit === undefined ? [] : [['limit', String(limit)]];
+  const skip: Parameters = offset === 0 ? [] : [['offset', String(offset)]];
+  return { path: pathOf(pipeline), query: [...where, ...page, ...skip, ...fixedQuery(pipeline)], label };
+}
+
+/** A list that is read by offset to its end. */
+export interface PagedList extends ListRequest {
+  readonly limit: number;
+  /** The same for no other list of the span. */
+  readonly list: string | number;
+  readonly page: PageRules;
+  readonly missing?: SourceRequest['missing'];
+}
+
+/** A page of a list. The next one follows if it is full. */
+export function pageOf(pipeline: PipelineDef, list: PagedList, offset = 0): WalkRequest {
+  const { limit, missing, page } = list;
   return {
-    path: pathOf(pipeline),
-    query: [...bounds, ['limit', String(limit)], ...part, ...fixedQuery(pipeline)],
-    label: `${pipeline.name} lt ${from}:${to}`,
+    http: { ...listRequest(pipeline, list, offset), missing },
+    page: { ...page, list: { list: list.list, isContinued: offset > 0 } },
+    after: ({ records }) => (records < limit ? [] : [pageOf(pipeline, list, offset + limit)]),
   };
 }
 
@@ -72,7 +109,7 @@ export function pathOf({ endpoint }: Pick<PipelineDef, 'endpoint'>): string {
 }
 
 /** Parameters of every request of a pipeline. */
-export function fixedQuery({ parameters }: PipelineDef): readonly (readonly [name: string, value: string])[] {
+export function fixedQuery({ parameters }: Pick<PipelineDef, 'parameters'>): Parameters {
   return Object.entries(parameters).flatMap(([name, value]) =>
     (typeof value === 'string' ? [value] : value).map((one) => [name, one] as const),
   );

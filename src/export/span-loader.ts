@@ -24,8 +24,7 @@ import { applyCorrections, correctedBy } from '../proof/corrections.ts';
 import type { Stage } from '../warehouse/index.ts';
 import type { FolderState } from '../warehouse/staging/row-folder.ts';
 import { LoadedRows } from './loaded-rows.ts';
-import type { RowRules } from './row-rules.ts';
-import type { PageRules } from './walk-request.ts';
+import type { PageRules, RowRules } from './row-rules.ts';
 
 /** Size of a chunk, which becomes a row group of each table: records, and bytes of all tables. */
 const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;

@@ -4,52 +4,18 @@ import { parseAnswer } from '../chain/index-ends.ts';
 import { AuditError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { intersectSpans, totalSize } from '../core/span.ts';
-import type { TiesDef } from '../declare/walk.ts';
 import { doneSpans } from '../warehouse/index.ts';
-import { ACCOUNTS, inBatches } from './item-requests.ts';
-import { PAGE_ROWS, pathOf } from './page-request.ts';
+import { PAGE_ROWS } from './page-request.ts';
 import type { WalkContext } from './walk-context.ts';
 
-type Parameters = readonly (readonly [name: string, value: string])[];
-
-/**
- * Parameters of requests that together fetch the rows of one logical time, each less than a page.
- *
- * A list in a total order is paged: rows of one logical time below the horizon do not change. Otherwise the accounts that can have
- * rows are requested in batches: an account has one transaction at a logical time.
- */
-export async function splitOfTies(
+/** Accounts that can have rows at a logical time with more than a page: an account has one transaction then. */
+export async function accountsOfTies(
   context: WalkContext,
-  ties: TiesDef,
+  opcode: number,
   span: Span,
   lt: bigint,
-): Promise<readonly Parameters[]> {
-  if (ties.kind === 'total') return pageByPage(context, lt);
-  const accounts =
-    (await storedAccounts(context, ties.opcode, span, lt)) ?? (await listedAccounts(context, ties.opcode, lt));
-  return inBatches(accounts, ACCOUNTS).map((batch) => batch.map((account) => [ties.parameter, account] as const));
-}
-
-async function pageByPage({ source, pipeline }: WalkContext, lt: bigint): Promise<readonly Parameters[]> {
-  const pages: Parameters[] = [];
-  const [table] = pipeline.tables;
-  const list = table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
-  const met = new Set<string>();
-  for (let offset = 0; ; offset += PAGE_ROWS) {
-    pages.push([['offset', String(offset)]]);
-    const query = [
-      ...[['start_lt', String(lt)] as const, ['end_lt', String(lt)] as const],
-      ...[['limit', '1'] as const, ['offset', String(offset + PAGE_ROWS)] as const, ['sort', 'asc'] as const],
-    ];
-    const more = await source.fetch({ path: pathOf(pipeline), query, label: `${pipeline.name} lt ${lt}` }, (answer) => {
-      const rows = parseAnswer(z.record(z.string(), z.unknown()), answer)[list];
-      const row = Array.isArray(rows) && rows.length > 0 ? JSON.stringify(rows[0]) : undefined;
-      if (row !== undefined && met.has(row)) throw repeated(pipeline.name, lt);
-      return row;
-    });
-    if (more === undefined) return pages;
-    met.add(more);
-  }
+): Promise<readonly string[]> {
+  return (await storedAccounts(context, opcode, span, lt)) ?? (await listedAccounts(context, opcode, lt));
 }
 
 /** Accounts from the transactions in the warehouse; undefined if it may lack some of that time. */
@@ -77,11 +43,6 @@ async function storedAccounts(
     { lt, opcode },
   );
   return rows.map(([account]) => String(account));
-}
-
-function repeated(pipeline: string, lt: bigint): AuditError {
-  const message = `audit ${pipeline} lt ${lt}: expected other rows than in the pages before, got the same again`;
-  return new AuditError(message, { code: WRONG_ROWS, retryable: true });
 }
 
 const listed = z.object({
@@ -112,7 +73,10 @@ async function listedAccounts(
       const page = parseAnswer(listed, answer).transactions;
       const [first] = page;
       if (sort === 'asc' && first !== undefined) {
-        if ((firsts.get(first.account) ?? offset) !== offset) throw repeated(pipeline.name, lt);
+        if ((firsts.get(first.account) ?? offset) !== offset) {
+          const message = `audit ${label}: expected other rows than in the pages before, got the same again`;
+          throw new AuditError(message, { code: WRONG_ROWS, retryable: true });
+        }
         firsts.set(first.account, offset);
       }
       return page;

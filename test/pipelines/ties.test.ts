@@ -49,3 +49,20 @@ test('without exported transactions the accounts come from the source, and trans
   // The same rows as before, though the source gave them in another order.
   expect((await hashTables(warehouse))['jetton_transfers']).toBe(wanted);
 });
+
+test('messages of one logical time are read page by page, each page once', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  sandbox.requests.reset();
+  const { complete } = await run({ network: sandbox.url, warehouse, pipelines: ['message_links'], range: RANGE });
+  expect(complete).toBe(true);
+  const [all] = await query(
+    warehouse,
+    `SELECT max(n), sum(n // 1000), sum(n - keys) FROM (
+       SELECT count(*) AS n, count(DISTINCT (msg_hash, in_msg_tx_hash)) AS keys FROM message_links GROUP BY created_lt)`,
+  );
+  const [most, followed, twice] = (all ?? []).map(Number);
+  expect([Number(most) > 3000, twice]).toEqual([true, 0]);
+  const pages = sandbox.requests.entries().filter((entry) => entry.query.includes('offset='));
+  expect(new Set(pages.map((entry) => entry.query)).size).toBe(pages.length);
+  expect(pages).toHaveLength(followed ?? 0);
+});

@@ -5,10 +5,9 @@ import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { BlockWalk } from '../../declare/walk.ts';
 import { spansOf } from '../../warehouse/index.ts';
 import { BlockWindows } from '../block-windows.ts';
-import { type ItemRequest, nextItems } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import type { LtWindow } from '../lt-windows.ts';
-import { fixedGiven, fixedQuery, PAGE_ROWS, pathOf, requestOfWindow } from '../page-request.ts';
+import { boundsOf, fixedGiven, labelOf, listRequest, PAGE_ROWS, pageOf } from '../page-request.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { ProvableRows, Round, SpanWalk } from '../span-walk.ts';
@@ -21,18 +20,11 @@ const SPAN_BLOCKS = 500;
 /** Latest entries that show how dense the rows are. */
 const DENSITY_ENTRIES = 8;
 
-/** A page of one block. */
-interface BlockRequest extends WalkRequest {
-  readonly seqno: number;
-  readonly offset: number;
-}
-
 /** Rows of several blocks. */
 interface WindowRequest extends WalkRequest {
   readonly window: LtWindow;
 }
 
-type Request = BlockRequest | WindowRequest | ItemRequest;
 type Context = WalkContext<PipelineOf<BlockWalk>>;
 
 /**
@@ -56,7 +48,11 @@ function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prep
 }
 
 /** @param only blocks of the span, each requested by itself. Default: all, together where that is cheaper */
-async function blockSpan(context: Context, span: Span, only?: readonly Span[]): Promise<SpanWalk<Request>> {
+async function blockSpan(
+  context: Context,
+  span: Span,
+  only?: readonly Span[],
+): Promise<SpanWalk<WindowRequest | WalkRequest>> {
   const { ends, pipeline } = context;
   const { walk } = pipeline;
   const proof = new ListProof(context);
@@ -73,13 +69,12 @@ async function blockSpan(context: Context, span: Span, only?: readonly Span[]): 
     async *plan() {
       yield windows === undefined ? blockRound(context, only ?? [span]) : windowRound(context, windows);
     },
-    next: (request, page) => nextRequests(context, windows, request, page),
+    next: (request, page) =>
+      'window' in request && windows !== undefined ? nextWindows(context, windows, request, page) : [],
     ...(windows === undefined ? {} : { answered: windows.answered }),
     // The blocks of a window that has no halves are requested by themselves.
     halve: (request) =>
-      !('items' in request) && 'window' in request && windows !== undefined
-        ? halvesOf(context, windows, request.window)
-        : [],
+      'window' in request && windows !== undefined ? halvesOf(context, windows, request.window) : [],
     part: (blocks) => blockSpan(context, hullOf(blocks) ?? span, blocks),
     ...(isCompared ? { compare } : {}),
     entry: (part) => ({ span: part, asOf, proof: isProven ? 'transactions' : 'none' }),
@@ -109,8 +104,8 @@ function expectedRows({ sink, pipeline: { name, tables } }: Context, span: Span)
   return blocks === 0 ? undefined : (rows / blocks) * spanSize(span);
 }
 
-function blockRound(context: Context, blocks: readonly Span[]): Round<BlockRequest> {
-  const requests = seqnosOf(blocks).map((seqno) => pageOf(context, seqno, 0));
+function blockRound(context: Context, blocks: readonly Span[]): Round {
+  const requests = seqnosOf(blocks).map((seqno) => blockRequest(context, seqno));
   return { requests, count: requests.length };
 }
 
@@ -118,24 +113,17 @@ function windowRound(context: Context, { planned }: BlockWindows): Round<WindowR
   return { requests: planned.map((window) => windowRequest(context, window)), count: planned.length };
 }
 
-function nextRequests(
+function nextWindows(
   context: Context,
-  windows: BlockWindows | undefined,
-  request: Request,
+  windows: BlockWindows,
+  { window }: WindowRequest,
   page: PageReport,
-): readonly Request[] {
-  if ('items' in request) return nextItems(context, request, page);
-  const { limit, windows: declared } = context.pipeline.walk;
-  if ('window' in request) {
-    if (page.isTaken) windows?.take(request.window);
-    // Blocks of a window with a record that cannot be decoded are requested by themselves.
-    else if (declared !== undefined && page.records >= declared.limit) {
-      return windows === undefined ? [] : halvesOf(context, windows, request.window);
-    }
-    return [];
-  }
-  if (limit === undefined || page.records < limit) return [];
-  return [pageOf(context, request.seqno, request.offset + limit)];
+): readonly WindowRequest[] {
+  const { limit = PAGE_ROWS } = context.pipeline.walk.windows ?? {};
+  if (page.isTaken) windows.take(window);
+  // Blocks of a window with a record that cannot be decoded are requested by themselves.
+  else if (page.records >= limit) return halvesOf(context, windows, window);
+  return [];
 }
 
 function halvesOf(context: Context, windows: BlockWindows, window: LtWindow): readonly WindowRequest[] {
@@ -146,7 +134,7 @@ function windowRequest({ pipeline }: Context, window: LtWindow): WindowRequest {
   const { limit = PAGE_ROWS, column = '' } = pipeline.walk.windows ?? {};
   return {
     window,
-    http: requestOfWindow(pipeline, window, limit),
+    http: listRequest(pipeline, { where: boundsOf(window), limit, label: labelOf(pipeline, window) }),
     page: {
       ...{ given: fixedGiven(pipeline), full: limit, overflow: 'divide' },
       only: [{ kind: 'within', column, ...window }],
@@ -154,21 +142,11 @@ function windowRequest({ pipeline }: Context, window: LtWindow): WindowRequest {
   };
 }
 
-function pageOf({ pipeline }: Context, seqno: number, offset: number): BlockRequest {
-  const { walk } = pipeline;
-  const limit = walk.limit === undefined ? [] : [['limit', String(walk.limit)] as const];
-  const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
-  return {
-    ...{ seqno, offset },
-    http: {
-      path: pathOf(pipeline),
-      query: [[walk.seqno, String(seqno)], ...limit, ...skip, ...fixedQuery(pipeline)],
-      missing: 'wait',
-      label: `${pipeline.name} ${seqno}`,
-    },
-    page: {
-      ...{ unit: seqno, given: { ...fixedGiven(pipeline), seqno: BigInt(seqno) } },
-      ...(walk.limit === undefined ? {} : { list: { list: seqno, isContinued: offset > 0 } }),
-    },
-  };
+function blockRequest({ pipeline }: Context, seqno: number): WalkRequest {
+  const { limit, seqno: parameter } = pipeline.walk;
+  const where = [[parameter, String(seqno)]] as const;
+  const label = `${pipeline.name} ${seqno}`;
+  const page = { unit: seqno, given: { ...fixedGiven(pipeline), seqno: BigInt(seqno) } };
+  if (limit !== undefined) return pageOf(pipeline, { where, limit, label, page, list: seqno, missing: 'wait' });
+  return { http: { ...listRequest(pipeline, { where, limit, label }), missing: 'wait' }, page };
 }

@@ -3,15 +3,16 @@ import { hullOf, type Span, spanSize, totalSize } from '../../core/span.ts';
 import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { LtWalk } from '../../declare/walk.ts';
 import { closedGate } from '../gate.ts';
-import { type ItemRequest, nextItems } from '../item-requests.ts';
+import { ACCOUNTS, inBatches } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import { halve, type LtWindow, planEvenWindows, widthOf } from '../lt-windows.ts';
-import { PAGE_ROWS, requestOfWindow } from '../page-request.ts';
+import { boundsOf, labelOf, listRequest, PAGE_ROWS, type Parameters, pageOf } from '../page-request.ts';
+import type { PageRules } from '../row-rules.ts';
 import { horizonRanges } from '../safe-horizon.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
-import { splitOfTies } from '../split-ties.ts';
+import { accountsOfTies } from '../split-ties.ts';
 import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
@@ -98,7 +99,7 @@ function ltSpan(
   work: Work,
   only: readonly Span[],
   onEnd: () => void = () => undefined,
-): SpanWalk<WindowRequest | ItemRequest> {
+): SpanWalk<WindowRequest | WalkRequest> {
   const { context, density, proof } = work;
   const { ends, pipeline } = context;
   const asOf = pipeline.walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
@@ -127,15 +128,16 @@ function ltSpan(
       if (again.length > 0) yield roundOf(context, again, true);
     },
     next(request, page) {
-      if ('items' in request) return nextItems(context, request, page);
+      if (!('window' in request)) return [];
       rows += page.added;
       return remainder(work, { span, parts }, request, page);
     },
     halve(request) {
       // Smaller windows show no more than the span itself, which is read again in halves.
-      const isWide = !('items' in request) && widthOf(request.window) > widthOf(range) / spanSize(span);
-      const halves = isWide ? halve(request.window) : undefined;
-      return (halves ?? []).map((half) => windowRequest(context, half, request.page.isSupplement === true));
+      if (!('window' in request) || widthOf(request.window) <= widthOf(range) / spanSize(span)) return [];
+      return (halve(request.window) ?? []).map((half) =>
+        windowRequest(context, half, request.page.isSupplement === true),
+      );
     },
     async compare(found, some) {
       const bad: BadBlock[] = [];
@@ -178,20 +180,42 @@ function haveAny(ranges: readonly LtWindow[], { from, to }: LtWindow): boolean {
   return ranges.some((range) => range.from <= to && range.to >= from);
 }
 
-/** A full window is halved, never paged; one of a single logical time is split by accounts. */
+/** A full window is halved; the rows of one of a single logical time are paged, or split by accounts. */
 async function remainder(
   { context }: Work,
   { span, parts }: { readonly span: Span; readonly parts: readonly Part[] },
   { window, page: rules }: WindowRequest,
   page: PageReport,
-): Promise<readonly WindowRequest[]> {
+): Promise<readonly WalkRequest[]> {
   if (page.isTaken) return [];
   const isSupplement = rules.isSupplement === true;
   const ranges = parts.map((part) => part.range);
   const halves = halve(window)?.filter((half) => haveAny(ranges, half));
   if (halves !== undefined) return halves.map((half) => windowRequest(context, half, isSupplement));
-  const some = await splitOfTies(context, context.pipeline.walk.ties, span, window.from);
-  return some.map((part) => windowRequest(context, window, isSupplement, part));
+  const { pipeline } = context;
+  const { ties } = pipeline.walk;
+  if (ties.kind === 'content') {
+    const batches = inBatches(await accountsOfTies(context, ties.opcode, span, window.from), ACCOUNTS);
+    return batches.map((accounts) =>
+      windowRequest(
+        context,
+        window,
+        isSupplement,
+        accounts.map((each) => [ties.parameter, each]),
+      ),
+    );
+  }
+  // Rows of one logical time below the horizon do not change.
+  const label = labelOf(pipeline, window);
+  return [
+    pageOf(pipeline, {
+      where: boundsOf(window),
+      limit: PAGE_ROWS,
+      label,
+      list: String(window.from),
+      page: rulesOf(pipeline, window, isSupplement),
+    }),
+  ];
 }
 
 /** @param part parameters that select less than a page of the window */
@@ -199,14 +223,22 @@ function windowRequest(
   { pipeline }: Context,
   window: LtWindow,
   isSupplement: boolean,
-  part: readonly (readonly [string, string])[] = [],
+  part: Parameters = [],
 ): WindowRequest {
   return {
     window,
-    http: requestOfWindow(pipeline, window, PAGE_ROWS, part),
+    http: listRequest(pipeline, {
+      where: [...boundsOf(window), ...part],
+      limit: PAGE_ROWS,
+      label: labelOf(pipeline, window),
+    }),
     page: {
-      ...{ given: {}, isSupplement, only: [{ kind: 'within', column: pipeline.walk.column, ...window }] },
+      ...rulesOf(pipeline, window, isSupplement),
       ...(part.length > 0 ? {} : { full: PAGE_ROWS, overflow: 'refuse' }),
     },
   };
+}
+
+function rulesOf({ walk }: Context['pipeline'], window: LtWindow, isSupplement: boolean): PageRules {
+  return { given: {}, isSupplement, only: [{ kind: 'within', column: walk.column, ...window }] };
 }

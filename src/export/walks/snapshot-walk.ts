@@ -8,18 +8,16 @@ import type { Given } from '../../decode/table-rows.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import { type LedgerEntry, PARTIAL } from '../../warehouse/index.ts';
 import { boundOf } from '../lookup-keys.ts';
-import { fixedQuery, pathOf } from '../page-request.ts';
+import { listRequest, type Parameters } from '../page-request.ts';
 import { widenedContext } from '../rewrite-entry.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-type Filter = readonly (readonly [string, string])[];
-
 /** A page of the list, or of that of one parent. */
 interface ListRequest extends WalkRequest {
-  readonly filter: Filter;
+  readonly filter: Parameters;
   readonly offset: number;
   readonly limit: number;
   /** True for the unfiltered list, which is read for rows without a parent. */
@@ -59,20 +57,16 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
   const whole = new WholeLists(pipeline.name);
   let { last } = ends;
 
-  const requestAt = (filter: Filter, offset: number, isOrphans: boolean, isContinued = false): ListRequest => {
+  const requestAt = (filter: Parameters, offset: number, isOrphans: boolean, isContinued = false): ListRequest => {
     const size = Math.min(limit, most - offset);
     const values = filter.map(([, value]) => value);
     const list = listOf(filter);
     // The best few are others in a second reading. The list of all rows has those of the parents' lists.
     const counted = { list: hasOrphans ? '' : list, offset, full: filter.length === 0 ? undefined : size };
-    const skip = offset === 0 ? [] : [['offset', String(offset)] as const];
+    const label = [pipeline.name, ...values, `from ${offset}`].join(' ');
     return {
       ...{ filter, offset, limit: size, isOrphans },
-      http: {
-        path: pathOf(pipeline),
-        query: [...filter, ['limit', String(size)], ...skip, ...fixedQuery(pipeline)],
-        label: [pipeline.name, ...values, `from ${offset}`].join(' '),
-      },
+      http: listRequest(pipeline, { where: filter, limit: size, label }, offset),
       page: {
         ...{ given, only: parents === undefined ? [] : onlyOf(parents, filter) },
         list: { list, isContinued, counted: Number.isFinite(most) ? undefined : counted },
@@ -149,7 +143,7 @@ function isListEnd({ limit, before = 0 }: ListRequest, records: number): boolean
 }
 
 /** Rows of a list have its parent, in the column of the parameter. */
-function onlyOf({ parameter, column, others = {} }: ParentsDef, filter: Filter): readonly RequestedRows[] {
+function onlyOf({ parameter, column, others = {} }: ParentsDef, filter: Parameters): readonly RequestedRows[] {
   return filter.slice(0, 1).map(([name, value]) => {
     const own = name === parameter ? column : (others[name] ?? column);
     return { kind: 'keys', columns: [own], values: [value] };
@@ -161,7 +155,7 @@ async function filtersOf(
   { sink, from }: Context,
   { query, parameter }: ParentsDef,
   span: Span,
-): Promise<readonly Filter[]> {
+): Promise<readonly Parameters[]> {
   const wanted = from ?? query;
   const { rows, columns } = await sink.query(wanted, boundOf(wanted, span));
   const found = rows.filter(([parent]) => parent !== null).map(([parent]) => String(parent));
@@ -196,7 +190,7 @@ function reportFewer({ sink, pipeline, report }: Context, older: readonly Ledger
 }
 
 /** The name of a list; that of all rows has none. */
-function listOf(filter: Filter): string {
+function listOf(filter: Parameters): string {
   return filter.map(([, value]) => value).join();
 }
 

@@ -6,9 +6,8 @@ import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { ContentCounts } from '../../proof/content-audit.ts';
 import type { ContentMode } from '../../proof/content-proof.ts';
 import { type FileForm, type FolderState, type RowFile, RowFolder } from '../../warehouse/staging/row-folder.ts';
-import type { RowRules } from '../row-rules.ts';
+import type { PageRules, RowRules } from '../row-rules.ts';
 import { type PageReport, type RowSink, SpanLoader } from '../span-loader.ts';
-import type { PageRules } from '../walk-request.ts';
 
 /** A folder whose files the host writes. */
 export interface FolderPlace {

@@ -7,9 +7,8 @@ import type { ContentCounts } from '../../proof/content-audit.ts';
 import type { ContentMode } from '../../proof/content-proof.ts';
 import type { Stage } from '../../warehouse/index.ts';
 import type { FolderState } from '../../warehouse/staging/row-folder.ts';
-import type { RowRules } from '../row-rules.ts';
+import type { PageRules, RowRules } from '../row-rules.ts';
 import type { PageReport } from '../span-loader.ts';
-import type { PageRules } from '../walk-request.ts';
 
 /** A loader in this thread or in another. It serves one span at a time. */
 export interface SpanLoaderPort {
