@@ -118,7 +118,8 @@ export class World {
   /** A line of the history. */
   note(line: string): void {
     this.#history.update(`${line}\n`);
-    this.#tell?.(`${this.calls} ${this.process?.name ?? ''} ${line}`);
+    const { name = '', pid = '' } = this.process ?? {};
+    this.#tell?.(`${this.calls} ${new Date(this.now).toISOString()} ${name} ${pid} ${line}`);
   }
 
   /** A call that has an answer later. One of a dead process never has one. */

@@ -221,10 +221,12 @@ export class Entries {
    * {@link lastingNumbers} has their numbers, and {@link superseded} their files.
    *
    * @param filesBefore drops also the files of those that were superseded before this time: they must be gone. Default: the same time
+   * @param putAt when an entry became visible; later than it says if the machine slept meanwhile
    */
-  pruneBefore(time: number, filesBefore = time): void {
+  pruneBefore(time: number, filesBefore = time, putAt = (_number: number): number => 0): void {
     this.#removeBefore(firstAfter(this.#times(), time));
-    this.#pruned.dropFiles(firstAfter(this.#times(), filesBefore));
+    const first = firstAfter(this.#times(), filesBefore);
+    if (putAt(first - 1) <= filesBefore) this.#pruned.dropFiles(first);
   }
 
   #removeBefore(recent: number): void {

@@ -69,8 +69,12 @@ export function folderBackend(path: string): Backend {
       guarded(`warehouse ${path}`, async () => {
         // The writer of the last entry may have been killed before it synced it.
         await syncPath(layoutOf(path).ledger);
-        const folders = new Set<string>();
-        for (const file of files) folders.add(await keepFile(path, file));
+        // So may a publisher that made a folder, which is trusted when it is found.
+        const folders = new Set([path]);
+        for (const file of files) {
+          for (let folder = await keepFile(path, file); !folders.has(folder); folder = dirname(folder))
+            folders.add(folder);
+        }
         for (const folder of folders) await syncPath(folder);
       }),
   };
