@@ -14,6 +14,10 @@ export class ApiError extends Error {
   }
 }
 
+export function asError(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
+}
+
 const STORED = 'tonlake session';
 
 /** Headers that let this tab pass. The first address brings a key, for which the tab gets a session, once. */

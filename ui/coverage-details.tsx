@@ -1,7 +1,7 @@
 import { formatCount } from '../src/core/format.ts';
 import type { BlockSpan, CellDetail } from '../src/ui/ui-types.ts';
 import { Command } from './command.tsx';
-import { DataTable } from './data-table.tsx';
+import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { useAnswer } from './use-answer.ts';
 
@@ -20,12 +20,6 @@ export interface CellDetailsProps {
 export function CellDetails({ chosen: { pipeline, from, to }, version, onClose }: CellDetailsProps) {
   const path = `/api/coverage/${encodeURIComponent(pipeline)}?${new URLSearchParams({ from: String(from), to: String(to) })}`;
   const { value: detail, error } = useAnswer<CellDetail>(path, { version });
-  const facts = [
-    ['proven', detail?.proven],
-    ['unproven', detail?.unproven],
-    ['missing', detail?.missing],
-    ['days', detail?.days.join(', ')],
-  ] as const;
   return (
     <section class="details" aria-label="Chosen blocks">
       <header>
@@ -39,18 +33,14 @@ export function CellDetails({ chosen: { pipeline, from, to }, version, onClose }
       {error !== undefined && <Failed error={error} />}
       {detail !== undefined && (
         <>
-          <dl class="facts">
-            {facts.map(
-              ([name, value]) =>
-                value !== undefined &&
-                value !== '' && (
-                  <div key={name}>
-                    <dt>{name}</dt>
-                    <dd>{value}</dd>
-                  </div>
-                ),
-            )}
-          </dl>
+          <Facts
+            facts={[
+              ['proven', detail.proven],
+              ['unproven', detail.unproven],
+              ['missing', detail.missing],
+              ['days', detail.days.join(', ')],
+            ]}
+          />
           {detail.fill !== null && <Command text={detail.fill} />}
           <Entries detail={detail} />
         </>

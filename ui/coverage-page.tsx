@@ -36,6 +36,12 @@ export function CoveragePage() {
   const shown = view ?? whole;
   const change = (next: BlockSpan): void =>
     setView(next.from === whole.from && next.to === whole.to ? undefined : next);
+  const views = [
+    ['Zoom out', '−', zoomed(shown, 2, 0.5, whole)],
+    ['Zoom in', '+', zoomed(shown, 0.5, 0.5, whole)],
+    ['Earlier blocks', '←', moved(shown, -0.5, whole)],
+    ['Later blocks', '→', moved(shown, 0.5, whole)],
+  ] as const;
   return (
     <div class="coverage">
       <h1>Coverage</h1>
@@ -44,18 +50,11 @@ export function CoveragePage() {
           blocks {shown.from} to {shown.to}
         </p>
         <div class="zoom" role="group" aria-label="Zoom">
-          <button type="button" aria-label="Zoom out" onClick={() => change(zoomed(shown, 2, 0.5, whole))}>
-            −
-          </button>
-          <button type="button" aria-label="Zoom in" onClick={() => change(zoomed(shown, 0.5, 0.5, whole))}>
-            +
-          </button>
-          <button type="button" aria-label="Earlier blocks" onClick={() => change(moved(shown, -0.5, whole))}>
-            ←
-          </button>
-          <button type="button" aria-label="Later blocks" onClick={() => change(moved(shown, 0.5, whole))}>
-            →
-          </button>
+          {views.map(([title, sign, next]) => (
+            <button key={title} type="button" aria-label={title} onClick={() => change(next)}>
+              {sign}
+            </button>
+          ))}
           <button type="button" onClick={() => setView(undefined)} disabled={view === undefined}>
             All
           </button>

@@ -1,9 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import type { FoundPlace, ShownThing, ThingSection, TraceNode } from '../src/show/shown-thing.ts';
-import type { ExplainedRow, ExploreExample, FoundRows } from '../src/ui/ui-types.ts';
+import type { Cell, ExplainedRow, ExploreExample, FoundRows } from '../src/ui/ui-types.ts';
 import { BalanceChart } from './balance-chart.tsx';
 import { CopyButton } from './cell-panel.tsx';
+import { DataTable } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { exploreLink, isExplored, navigate, queryLink } from './router.ts';
 import { type GistPart, gistOf, shortened } from './row-gist.ts';
@@ -83,7 +84,7 @@ function Found({ found: { kind, value, friendly, sections, places, trace } }: { 
         )}
       </p>
       {sections.map((section) => (
-        <Facts key={section.title} section={section} />
+        <Section key={section.title} section={section} />
       ))}
       {kind === 'address' && <BalanceChart account={value} />}
       {trace.length > 0 && (
@@ -107,54 +108,48 @@ function Found({ found: { kind, value, friendly, sections, places, trace } }: { 
 }
 
 /** One row as a list of facts, several as a table. */
-function Facts({ section: { title, columns, rows } }: { readonly section: ThingSection }) {
+function Section({ section: { title, columns, rows } }: { readonly section: ThingSection }) {
   const [only = [], ...others] = rows;
   return (
     <section>
       <h2>{title}</h2>
       {others.length === 0 ? (
-        <dl class="values">
-          {columns.map((column, at) => (
-            <Fact key={column} column={column} cell={only[at] ?? null} />
-          ))}
-        </dl>
+        <Values columns={columns} row={only} />
       ) : (
-        <div class="scroll" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <th key={column}>{column}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row, at) => (
-                <tr key={`${at}`}>
-                  {row.map((cell, place) => (
-                    <td key={columns[place]} class="mono">
-                      <Value cell={cell} isShort />
-                    </td>
-                  ))}
-                </tr>
+        <DataTable label={title} columns={columns}>
+          {rows.map((row, at) => (
+            <tr key={`${at}`}>
+              {row.map((cell, place) => (
+                <td key={columns[place]} class="mono">
+                  <Value cell={cell} isShort />
+                </td>
               ))}
-            </tbody>
-          </table>
-        </div>
+            </tr>
+          ))}
+        </DataTable>
       )}
     </section>
   );
 }
 
-function Fact({ column, cell }: { readonly column: string; readonly cell: string | null }) {
-  if (cell === null) return null;
+/** The values of a row, without nulls. */
+function Values({ columns, row }: { readonly columns: readonly string[]; readonly row: readonly Cell[] }) {
   return (
-    <div>
-      <dt>{column}</dt>
-      <dd class="mono">
-        <Value cell={cell} />
-      </dd>
-    </div>
+    <dl class="values">
+      {columns.map((column, at) => {
+        const cell = row[at] ?? null;
+        return (
+          cell !== null && (
+            <div key={column}>
+              <dt>{column}</dt>
+              <dd class="mono">
+                <Value cell={cell} />
+              </dd>
+            </div>
+          )
+        );
+      })}
+    </dl>
   );
 }
 
@@ -248,10 +243,6 @@ interface FoundRowProps {
 function FoundRow({ table, found: { columns, rows, key }, at, sought, gist, isOpen: isFirstOpen }: FoundRowProps) {
   const [isOpen, setOpen] = useState(isFirstOpen);
   const row = rows[at] ?? [];
-  const filled = useMemo(
-    () => columns.map((column, place) => ({ ...column, value: row[place] ?? null })),
-    [columns, row],
-  );
   return (
     <details class="row" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
@@ -280,18 +271,7 @@ function FoundRow({ table, found: { columns, rows, key }, at, sought, gist, isOp
       {isOpen && (
         <>
           <Origin table={table} words={key.map(({ name: column, at: place }) => `${column}=${row[place]}`)} />
-          <dl class="values">
-            {filled
-              .filter(({ value }) => value !== null)
-              .map(({ name: column, value }) => (
-                <div key={column}>
-                  <dt>{column}</dt>
-                  <dd class="mono">
-                    <Value cell={value} />
-                  </dd>
-                </div>
-              ))}
-          </dl>
+          <Values columns={columns.map(({ name }) => name)} row={row} />
         </>
       )}
     </details>

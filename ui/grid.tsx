@@ -18,8 +18,8 @@ export interface GridProps {
   readonly rows: GridRows;
   /** Changes when rows were loaded. */
   readonly version: number;
-  readonly sorting?: Sorting | undefined;
-  readonly onSort?: ((column: string) => void) | undefined;
+  readonly sorting: Sorting | undefined;
+  readonly onSort: (column: string) => void;
 }
 
 interface View {
@@ -153,15 +153,6 @@ function Head({ shown, all, width, sorting, onSort }: HeadProps) {
       <div role="row" aria-rowindex={1}>
         {shown.map((column) => {
           const order = sorting?.column === column.name ? sorting.order : undefined;
-          const text = (
-            <>
-              <span class="name">{column.name}</span>
-              <span class="type">
-                {column.type}
-                {order !== undefined && (order === 'asc' ? ' ↑' : ' ↓')}
-              </span>
-            </>
-          );
           return (
             <div
               key={column.left}
@@ -172,13 +163,13 @@ function Head({ shown, all, width, sorting, onSort }: HeadProps) {
               style={{ left: `${column.left}px`, width: `${column.width}px` }}
               title={`${column.name} ${column.type}`}
             >
-              {onSort === undefined ? (
-                <span class="head-text">{text}</span>
-              ) : (
-                <button type="button" class="head-text" onClick={() => onSort(column.name)}>
-                  {text}
-                </button>
-              )}
+              <button type="button" class="head-text" onClick={() => onSort(column.name)}>
+                <span class="name">{column.name}</span>
+                <span class="type">
+                  {column.type}
+                  {order !== undefined && (order === 'asc' ? ' ↑' : ' ↓')}
+                </span>
+              </button>
             </div>
           );
         })}

@@ -186,24 +186,23 @@ interface RunsProps {
 }
 
 function Runs({ runs, failures, now }: RunsProps) {
+  const lines = (shown: readonly RunItem[]) => (
+    <ul class="runs">
+      {shown.map((run) => (
+        <RunLine key={`${run.job} ${run.id}`} run={run} now={now} />
+      ))}
+    </ul>
+  );
   return (
     <section>
       <h2>
         <a href="/jobs">Jobs</a>
       </h2>
-      <ul class="runs">
-        {runs.map((run) => (
-          <RunLine key={`${run.job} ${run.id}`} run={run} now={now} />
-        ))}
-      </ul>
+      {lines(runs)}
       {failures.length > 0 && (
         <>
           <h3>Failed before</h3>
-          <ul class="runs">
-            {failures.map((run) => (
-              <RunLine key={`${run.job} ${run.id}`} run={run} now={now} />
-            ))}
-          </ul>
+          {lines(failures)}
         </>
       )}
     </section>

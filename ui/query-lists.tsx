@@ -13,7 +13,12 @@ interface QueryListsProps {
 export function QueryLists({ version, onPick }: QueryListsProps) {
   const [open, setOpen] = useState<'history' | 'saved'>();
   const { value: saved } = useAnswer<readonly SavedQuery[]>('/api/saved', { version });
-  const past = open === 'history' ? pastQueries() : [];
+  const listed: readonly (PastQuery & { readonly name?: string })[] =
+    open === 'saved'
+      ? (saved ?? []).map((query) => ({ ...query, params: {} }))
+      : open === 'history'
+        ? pastQueries()
+        : [];
   const pick = (query: PastQuery): void => {
     setOpen(undefined);
     onPick(query);
@@ -31,22 +36,15 @@ export function QueryLists({ version, onPick }: QueryListsProps) {
       </button>
       {open !== undefined && (
         <ul class="popover">
-          {open === 'saved' &&
-            saved?.map(({ name, sql }) => (
-              <li key={name}>
-                <button type="button" onClick={() => pick({ sql, params: {} })}>
-                  <b>{name}</b> <code>{shortened(sql)}</code>
-                </button>
-              </li>
-            ))}
-          {past.map((query) => (
-            <li key={query.sql}>
+          {listed.map(({ name, ...query }) => (
+            <li key={name ?? query.sql}>
               <button type="button" onClick={() => pick(query)}>
+                {name !== undefined && <b>{name} </b>}
                 <code>{shortened(query.sql)}</code>
               </button>
             </li>
           ))}
-          {open === 'history' && past.length === 0 && <li class="soft">Nothing was run in this browser yet.</li>}
+          {open === 'history' && listed.length === 0 && <li class="soft">Nothing was run in this browser yet.</li>}
         </ul>
       )}
     </div>

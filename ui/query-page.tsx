@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { RunResult, SavedQuery, Session } from '../src/ui/ui-types.ts';
-import { post } from './api.ts';
+import { asError, post } from './api.ts';
 import { chartIn, withChart } from './chart-line.ts';
 import type { ChartChoice } from './draw-chart.ts';
 import { Failed } from './notes.tsx';
@@ -173,8 +173,4 @@ function titleOf(sql: string): string {
 function parameterNames(sql: string): readonly string[] {
   const code = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
   return [...new Set([...code.matchAll(/\$([A-Za-z_]\w*)/g)].map(([, name = '']) => name))];
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import type { RenderedItem, ReportItem, ReportParam } from '../src/ui/ui-types.ts';
-import { get } from './api.ts';
+import { asError, get } from './api.ts';
 import { Failed } from './notes.tsx';
 import { ReportFrame } from './report-frame.tsx';
 import { useAnswer } from './use-answer.ts';
@@ -51,7 +51,7 @@ function ReportView({ report: { name, title, doc, params, error } }: { readonly 
     try {
       setState({ kind: 'done', rendered: await get<RenderedItem>(`/api/reports/render?${query}`) });
     } catch (cause) {
-      setState({ kind: 'failed', error: cause instanceof Error ? cause : new Error(String(cause)) });
+      setState({ kind: 'failed', error: asError(cause) });
     }
   };
   return (

@@ -3,6 +3,7 @@ import { formatBytes, formatCount } from '../src/core/format.ts';
 import type { RunResult, Session } from '../src/ui/ui-types.ts';
 import { CopyButton } from './cell-panel.tsx';
 import { ChartView } from './chart-view.tsx';
+import { Tabs } from './data-table.tsx';
 import type { ChartChoice } from './draw-chart.ts';
 import { Grid, rowCount } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
@@ -14,6 +15,8 @@ const FORMATS = [
   ['parquet', 'Parquet'],
   ['xlsx', 'XLSX'],
 ] as const;
+
+const VIEWS = ['Rows', 'Chart'] as const;
 
 interface ResultViewProps {
   readonly result: RunResult;
@@ -27,7 +30,7 @@ interface ResultViewProps {
 
 /** The rows of a query, as a grid or as a chart. */
 export function ResultView({ result, chart, onChart, savedSql, session }: ResultViewProps) {
-  const [view, setView] = useState<'rows' | 'chart'>(chart === undefined ? 'rows' : 'chart');
+  const [view, setView] = useState<(typeof VIEWS)[number]>(chart === undefined ? 'Rows' : 'Chart');
   const [sorting, setSorting] = useState<Sorting>();
   const [version, loaded] = useReducer((count: number) => count + 1, 0);
   const path = `/api/results/${result.id}`;
@@ -36,13 +39,7 @@ export function ResultView({ result, chart, onChart, savedSql, session }: Result
     <section class="result" aria-label="Result">
       <Gaps gaps={result.warnings} />
       <div class="result-bar">
-        <div class="tabs" role="tablist" aria-label="View of the result">
-          {(['rows', 'chart'] as const).map((each) => (
-            <button key={each} type="button" role="tab" aria-selected={view === each} onClick={() => setView(each)}>
-              {each === 'rows' ? 'Rows' : 'Chart'}
-            </button>
-          ))}
-        </div>
+        <Tabs label="View of the result" names={VIEWS} chosen={view} onChoose={setView} />
         <p class="figures" role="status">
           {result.isCut ? `first ${rowCount(result.count)}` : rowCount(result.count)}, {formatCount(result.ms)} ms
           {result.bytesRead !== null && `, ${formatBytes(result.bytesRead)} read`}
@@ -61,8 +58,8 @@ export function ResultView({ result, chart, onChart, savedSql, session }: Result
           The query has more than {formatCount(session.maxRows)} rows. {session.writeCommand} writes all of them.
         </p>
       )}
-      {view === 'rows' && rows.error !== undefined && <Failed error={rows.error} />}
-      {view === 'rows' ? (
+      {view === 'Rows' && rows.error !== undefined && <Failed error={rows.error} />}
+      {view === 'Rows' ? (
         <Grid
           label="Rows of the result"
           columns={result.columns}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { formatBytes, formatCount, formatDuration } from '../src/core/format.ts';
 import type { OutputItem, RunDetail, StepItem } from '../src/ui/ui-types.ts';
+import { Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { ReportFrame } from './report-frame.tsx';
 import { Progress, RunState, runLink, stepName } from './run-parts.tsx';
@@ -28,9 +29,9 @@ export function RunView({ job, id, version }: RunViewProps) {
   const { run, log, logLines, outputs } = value;
   const facts = [
     ['due', timeText(run.due)],
-    ['began', run.startedAt === null ? undefined : timeText(run.startedAt)],
-    ['took', run.seconds === null ? undefined : formatDuration(run.seconds)],
-    ['range', run.range ?? undefined],
+    ['began', run.startedAt === null ? null : timeText(run.startedAt)],
+    ['took', run.seconds === null ? null : formatDuration(run.seconds)],
+    ['range', run.range],
     ['trigger', run.trigger],
     ['attempts', formatCount(run.attempts)],
   ] as const;
@@ -42,17 +43,7 @@ export function RunView({ job, id, version }: RunViewProps) {
       <h1>
         {job} <RunState state={run.state} />
       </h1>
-      <dl class="facts">
-        {facts.map(
-          ([name, text]) =>
-            text !== undefined && (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{text}</dd>
-              </div>
-            ),
-        )}
-      </dl>
+      <Facts facts={facts} />
       {run.progress !== null && <Progress progress={run.progress} steps={run.steps} />}
       {run.error !== null && (
         <div class="note bad" role="alert">

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { post } from './api.ts';
+import { asError, post } from './api.ts';
 import { Failed } from './notes.tsx';
 
 export interface SaveQueryProps {
@@ -23,7 +23,7 @@ export function SaveQuery({ sql, label, onSaved }: SaveQueryProps) {
       setError(undefined);
       onSaved?.();
     } catch (fault) {
-      setError(fault instanceof Error ? fault : new Error(String(fault)));
+      setError(asError(fault));
     }
   };
   if (!isOpen)

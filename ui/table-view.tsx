@@ -2,7 +2,7 @@ import { Fragment } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { formatBytes, formatCount } from '../src/core/format.ts';
 import type { Cell, ResultColumn, TableColumn, TableDetail } from '../src/ui/ui-types.ts';
-import { DataTable } from './data-table.tsx';
+import { DataTable, Facts, Tabs } from './data-table.tsx';
 import { Grid, rowCount } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
 import { ProfileButton } from './profile.tsx';
@@ -34,15 +34,9 @@ export function TableView({ name }: { readonly name: string }) {
         </a>
       </header>
       <p class="lead">{table.doc}</p>
-      <Facts table={table} />
+      <Facts facts={factsOf(table)} />
       <Gaps gaps={table.gaps} />
-      <div class="tabs" role="tablist" aria-label="Parts of the table">
-        {tabs.map((each) => (
-          <button key={each} type="button" role="tab" aria-selected={each === tab} onClick={() => setTab(each)}>
-            {each}
-          </button>
-        ))}
-      </div>
+      <Tabs label="Parts of the table" names={tabs} chosen={tab} onChoose={setTab} />
       <div role="tabpanel" aria-label={tab}>
         {tab === 'Columns' && <Columns table={table} />}
         {tab === 'Sample' && <Sample name={table.name} />}
@@ -57,29 +51,16 @@ export function TableView({ name }: { readonly name: string }) {
   );
 }
 
-function Facts({ table }: { readonly table: TableDetail }) {
-  const facts = [
+function factsOf(table: TableDetail) {
+  return [
     ['rows', table.rows === null ? null : formatCount(table.rows)],
     ['size', table.bytes === null ? null : formatBytes(table.bytes)],
     ['files', table.files === null ? null : formatCount(table.files)],
     ['one row is', table.grain === table.doc ? null : table.grain],
-    ['key', table.key.length === 0 ? null : table.key.join(', ')],
+    ['key', table.key.join(', ')],
     [table.kind === 'view' ? 'view of' : 'pipeline', table.of],
     ['endpoint', table.endpoint],
   ] as const;
-  return (
-    <dl class="facts">
-      {facts.map(
-        ([name, value]) =>
-          value !== null && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  );
 }
 
 function Columns({ table }: { readonly table: TableDetail }) {

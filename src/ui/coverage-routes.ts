@@ -109,14 +109,11 @@ function textOf(spans: readonly Span[]): string {
 }
 
 function entryItem(entry: LedgerEntry, { unproven }: PipelineStatus): EntryItem {
-  const { number, verdict, tables, requests, retries, committedAt } = entry;
-  const evidence = Object.entries(tables).map(([table, { rows, keyHash, files }]) => ({
-    ...{ table, rows, keyHash, files: files.length },
-  }));
+  const { number, tables, requests, retries, committedAt } = entry;
+  const evidence = Object.entries(tables).map(([table, { rows, keyHash }]) => ({ table, rows, keyHash }));
   return {
-    ...{ number, verdict, requests, retries, committedAt, evidence, spans: shortSpans(spansOf(entry)) },
+    ...{ number, requests, retries, committedAt, evidence, spans: shortSpans(spansOf(entry)) },
     proof: proofText(entry, intersectSpans(spansOf(entry), spansIn(unproven)).length > 0),
-    rows: evidence.reduce((sum, { rows }) => sum + rows, 0),
   };
 }
 

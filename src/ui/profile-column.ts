@@ -20,7 +20,6 @@ export async function profileColumn(
   column: string,
   type: string,
 ): Promise<ColumnProfile> {
-  const startedAt = performance.now();
   const [from, name] = [quoteName(relation), quoteName(column)];
   const isOrdered = !/[[(]|STRUCT|MAP|UNION|JSON/.test(type.replace(/^DECIMAL\([^)]*\)$/, 'DECIMAL'));
   const range = isOrdered ? `min(${name})::VARCHAR, max(${name})::VARCHAR` : 'NULL, NULL';
@@ -36,14 +35,9 @@ export async function profileColumn(
       ? await frequent(read, from, name)
       : [];
   return {
-    ...{
-      name: column,
-      rows: Number(rows),
-      nulls: Number(nulls),
-      distinct: Math.min(Number(distinct), Number(rows) - Number(nulls)),
-    },
+    ...{ rows: Number(rows), nulls: Number(nulls) },
+    distinct: Math.min(Number(distinct), Number(rows) - Number(nulls)),
     ...{ least: textOf(least) ?? null, most: textOf(most) ?? null, bars },
-    ms: Math.round(performance.now() - startedAt),
   };
 }
 

@@ -30,8 +30,8 @@ export async function readOverview({ reader, registry }: OpenWarehouse, status: 
     fills: fillsOf(status),
     quarantinedRecords: status.quarantined,
     pipelines,
-    marts: status.marts.map(({ mart, rows, lacking, behind, lastCommit }) => ({
-      ...{ name: mart, rows, lacking, lastCommit },
+    marts: status.marts.map(({ mart, rows, lacking, behind }) => ({
+      ...{ name: mart, rows, lacking },
       stale: behind === undefined ? null : describeBehind(behind),
     })),
     writer:

@@ -37,14 +37,9 @@ export function addReportRoutes(app: Hono<UiEnvironment>, files: JobFiles, optio
         }),
       ),
     );
-    const { title, gaps, isEmpty, content } = rendered;
-    const item: RenderedItem = {
-      id: randomUUID(),
-      title,
-      gaps,
-      isEmpty,
-      ms: Math.round(performance.now() - startedAt),
-    };
+    const { title, isEmpty, content } = rendered;
+    const ms = Math.round(performance.now() - startedAt);
+    const item: RenderedItem = { id: randomUUID(), title, isEmpty, ms };
     pages.set(item.id, content);
     for (const old of [...pages.keys()].slice(0, -MAX_PAGES)) pages.delete(old);
     return c.json(item);

@@ -82,10 +82,9 @@ function listen(app: Hono<UiEnvironment>, port: number): Promise<ReturnType<type
 }
 
 async function sessionOf(options: UiOptions, own: OwnReader): Promise<Session> {
-  const { version, seconds, memoryMb, allowFiles, savesQueries } = options;
+  const { version, savesQueries } = options;
   return own.use(async ({ reader }) => ({
-    ...{ version, seconds, memoryMb, allowFiles, savesQueries, maxRows: MAX_ROWS },
-    ...{ warehouse: reader.path, network: reader.network, store: reader.kind },
+    ...{ version, savesQueries, maxRows: MAX_ROWS, warehouse: reader.path, network: reader.network },
     writeCommand: suggest('sql', '--output'),
   }));
 }

@@ -5,11 +5,7 @@ export interface Session {
   readonly version: string;
   readonly warehouse: string;
   readonly network: string;
-  readonly store: string;
-  readonly seconds: number;
-  readonly memoryMb: number;
   readonly maxRows: number;
-  readonly allowFiles: boolean;
   /** True if the page may add queries to the folder of saved ones. */
   readonly savesQueries: boolean;
   /** The command that writes all rows of a query. */
@@ -93,7 +89,6 @@ export interface TableDetail extends TableItem {
 
 /** Numbers of one column. */
 export interface ColumnProfile {
-  readonly name: string;
   readonly rows: number;
   readonly nulls: number;
   /** Estimated. */
@@ -102,7 +97,6 @@ export interface ColumnProfile {
   readonly most: Cell;
   /** Counts of equal ranges from the least to the greatest value, or of the most frequent values. */
   readonly bars: readonly { readonly label: string; readonly count: number }[];
-  readonly ms: number;
 }
 
 /** Names for completion. */
@@ -155,7 +149,6 @@ export interface MartItem {
   readonly lacking: readonly string[];
   /** `built 3 commits ago`; null if it is current. */
   readonly stale: string | null;
-  readonly lastCommit: string;
 }
 
 /** Blocks of a run's range that are done, over all of its pipelines. */
@@ -254,7 +247,6 @@ export interface ReportItem {
 export interface RenderedItem {
   readonly id: string;
   readonly title: string;
-  readonly gaps: readonly string[];
   readonly isEmpty: boolean;
   readonly ms: number;
 }
@@ -305,18 +297,11 @@ export interface Coverage extends BlockSpan {
 export interface EntryItem {
   readonly number: number;
   readonly spans: string;
-  readonly verdict: string;
   readonly proof: string;
-  readonly rows: number;
   readonly requests: number;
   readonly retries: number;
   readonly committedAt: string;
-  readonly evidence: readonly {
-    readonly table: string;
-    readonly rows: number;
-    readonly keyHash: string;
-    readonly files: number;
-  }[];
+  readonly evidence: readonly { readonly table: string; readonly rows: number; readonly keyHash: string }[];
 }
 
 /** What is known of some blocks of a pipeline. */
