@@ -1,7 +1,17 @@
 import { usage } from '../core/errors.ts';
-import { answer } from './api/table.ts';
-import { viewOf } from './api/view.ts';
+import { Ask, type EndpointKey } from './api/ask.ts';
+import { calls } from './api/calls.ts';
+import { chainLists } from './api/chain-lists.ts';
+import { ApiError } from './api/errors.ts';
+import { eventLists } from './api/event-lists.ts';
+import type { Endpoint } from './api/list.ts';
+import { pendingLists } from './api/pending.ts';
+import { stateLists } from './api/state-lists.ts';
+import { tokenLists } from './api/token-lists.ts';
+import { type View, viewOf } from './api/view.ts';
 import { MAX_BLOCKS } from './chain/clock.ts';
+import { mixOf } from './chain/mix.ts';
+import { jsonText } from './page/json.ts';
 import { listen, type SandboxAnswer, type SandboxRequest } from './server.ts';
 
 export type { SandboxAnswer, SandboxRequest } from './server.ts';
@@ -96,6 +106,38 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return answer(view, { method: 'GET', target, path, query, headers: {}, body: '' }, requests);
   };
   return { ...listening, head, ask };
+}
+
+/** Every endpoint of the vendored facts. */
+const ENDPOINTS: Readonly<Record<EndpointKey, Endpoint>> = {
+  ...calls,
+  ...chainLists,
+  ...eventLists,
+  ...pendingLists,
+  ...stateLists,
+  ...tokenLists,
+};
+
+function isEndpoint(key: string): key is EndpointKey {
+  return Object.hasOwn(ENDPOINTS, key);
+}
+
+/** Answers a request. @param count number of the request, which decides the order of ties */
+function answer(view: View, request: SandboxRequest, count: number): SandboxAnswer {
+  try {
+    const shuffle = mixOf(view.chain.seed, count, 77);
+    const { path } = request;
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const key = `${method} ${path}`;
+    if (isEndpoint(key)) return { status: 200, body: ENDPOINTS[key](new Ask(view, request, key, shuffle)) };
+    const isKnown = isEndpoint(`GET ${path}`);
+    const problem = isKnown ? 'Method Not Allowed' : `Cannot ${method} ${path.slice(1)}`;
+    throw new ApiError(500, `internal server error: ${problem}`);
+  } catch (error) {
+    if (error instanceof ApiError) return { status: error.status, body: `{"error":${jsonText(error.message)}}` };
+    const message = error instanceof Error ? error.message : String(error);
+    return { status: 500, body: `{"error":${jsonText(`internal server error: ${message}`)}}` };
+  }
 }
 
 /** Holds the requests of one second. */

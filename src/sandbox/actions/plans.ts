@@ -1,10 +1,12 @@
 import { variants } from '../../api/facts.ts';
 import type { Account, Cast } from '../chain/accounts.ts';
+import { payloadOf } from '../chain/bodies.ts';
+import { hasAny } from '../chain/description.ts';
 import { isPayout, marketOf } from '../chain/markets.ts';
 import { must, Rng } from '../chain/mix.ts';
 import { type Message, type Transaction, valueIn } from '../chain/model.ts';
 import type { TracePlan } from '../chain/trace-index.ts';
-import { type Json, type JsonRecord, recordOf } from '../page/json.ts';
+import { type JsonRecord, recordOf } from '../page/json.ts';
 import { type DetailsContext, makeDetails, type Tell } from './details.ts';
 
 /** An action of a trace. */
@@ -122,21 +124,21 @@ function naturalActions(plan: TracePlan, nextId: () => number): readonly ActionP
   }
   for (const message of root.outgoing) {
     if (message.kind !== 'internal' || message.to === undefined) continue;
-    const { decodedOpcode, facts, decoded } = message.body;
+    const { decodedOpcode, decoded } = message.body;
     const members = below(plan, message.to);
     const orderDetails = ORDERS[decodedOpcode ?? ''];
     if (orderDetails !== undefined) add(decodedOpcode ?? '', members, (tell) => orderDetails(message, tell));
     else if (decodedOpcode === 'elector_new_stake') {
       add('election_deposit', members, (tell) => ({ stake_holder: tell(root.account), amount: String(message.value) }));
     } else {
-      const plain = facts.comment !== undefined || decoded.includes('"empty_cell"');
+      const plain = decodedOpcode === 'text_comment' || decoded.includes('"empty_cell"');
       const type = plain ? 'ton_transfer' : 'call_contract';
       const details = plain ? tonTransfer : callContract;
       add(
         type,
         [root, message.to],
         (tell, epoch) => details(message, tell, epoch),
-        message.extra.size > 0 ? 'extra_currency_transfer' : type,
+        hasAny(message.extra) ? 'extra_currency_transfer' : type,
       );
     }
   }
@@ -154,18 +156,13 @@ function below(plan: TracePlan, top: Transaction): readonly Transaction[] {
   return [...found];
 }
 
-function extraOf(message: Message): Json {
-  const keys = [...message.extra.keys()].sort();
-  return Object.fromEntries(keys.map((key) => [key, String(message.extra.get(key))]));
-}
-
 function tonTransfer(message: Message, tell: Tell, epoch: number): JsonRecord {
   return {
     source: tell(message.source),
     destination: tell(message.destination),
     value: valueIn(epoch, message),
-    value_extra_currencies: extraOf(message),
-    comment: message.body.facts.comment ?? null,
+    value_extra_currencies: message.extra,
+    comment: message.body.values.comment ?? null,
     encrypted: false,
   };
 }
@@ -176,7 +173,7 @@ function callContract(message: Message, tell: Tell, epoch: number): JsonRecord {
     source: tell(message.source) ?? undefined,
     destination: tell(message.destination) ?? undefined,
     value: valueIn(epoch, message),
-    extra_currencies: message.extra.size > 0 ? extraOf(message) : null,
+    extra_currencies: hasAny(message.extra) ? message.extra : null,
   };
 }
 
@@ -186,20 +183,20 @@ function receiverWallet(message: Message): Account | undefined {
 }
 
 function jettonTransfer(message: Message, tell: Tell): JsonRecord {
-  const { order } = message.body.facts;
+  const order = message.body.values;
   return recordOf('ActionDetailsJettonTransfer', {
     asset: tell(message.destination?.parent),
     sender: tell(message.source),
-    receiver: tell(order?.to),
+    receiver: tell(order.to),
     sender_jetton_wallet: tell(message.destination),
     receiver_jetton_wallet: tell(receiverWallet(message)),
-    amount: String(order?.amount ?? 0),
-    comment: order?.comment,
-    is_encrypted_comment: order?.comment === undefined ? null : false,
-    query_id: String(order?.queryId ?? 0),
-    response_destination: tell(order?.response),
-    forward_payload: order?.payload(),
-    forward_amount: String(order?.forward ?? 0),
+    amount: String(order.amount ?? 0),
+    comment: order.comment,
+    is_encrypted_comment: order.comment === undefined ? null : false,
+    query_id: String(order.queryId ?? 0),
+    response_destination: tell(order.sender),
+    forward_payload: payloadOf(order),
+    forward_amount: String(order.forward ?? 0),
   });
 }
 
@@ -208,22 +205,22 @@ function jettonBurn(message: Message, tell: Tell): JsonRecord {
     owner: tell(message.source),
     owner_jetton_wallet: tell(message.destination),
     asset: tell(message.destination?.parent),
-    amount: String(message.body.facts.order?.amount ?? 0),
+    amount: String(message.body.values.amount ?? 0),
   };
 }
 
 function nftTransfer(message: Message, tell: Tell): JsonRecord {
-  const { order } = message.body.facts;
+  const order = message.body.values;
   return recordOf('ActionDetailsNftTransfer', {
     nft_collection: tell(message.destination?.parent),
     nft_item: tell(message.destination),
     nft_item_index: String(message.destination?.index ?? 0),
     old_owner: tell(message.source),
-    new_owner: tell(order?.to),
+    new_owner: tell(order.to),
     is_purchase: false,
-    query_id: String(order?.queryId ?? 0),
-    response_destination: tell(order?.response),
-    forward_amount: String(order?.forward ?? 0),
+    query_id: String(order.queryId ?? 0),
+    response_destination: tell(order.sender),
+    forward_amount: String(order.forward ?? 0),
   });
 }
 

@@ -3,7 +3,7 @@ import { type Account, addressOf } from '../chain/accounts.ts';
 import { parseAddress, parseHash } from '../chain/address.ts';
 import type { MessageKey, TransactionRow } from '../chain/model.ts';
 import { bookText, type Met, metadataText } from '../page/addresses.ts';
-import { type JsonRecord, jsonOf, type RecordName, recordOf } from '../page/json.ts';
+import { type JsonRecord, type RecordName, textOf, type Verbatim } from '../page/json.ts';
 import type { SandboxRequest } from '../server.ts';
 import { ApiError, demand } from './errors.ts';
 import type { View } from './view.ts';
@@ -43,7 +43,7 @@ export class Ask {
   readonly #request: SandboxRequest;
   readonly #met: Met = new Map();
   /** Whole transactions of the response by hash, which actions share. */
-  readonly shown = new Map<string, string>();
+  readonly shown = new Map<string, Verbatim>();
   readonly #values = new Map<string, readonly string[]>();
 
   /** @throws {ApiError} for a parameter that cannot be read */
@@ -147,21 +147,17 @@ export class Ask {
     for (const account of [source, destination]) this.meet(account, epoch);
   }
 
-  /** The JSON of a transaction, whose accounts are added to the address book. */
-  transaction(row: TransactionRow): string {
+  /** The record of a transaction, whose accounts are added to the address book. */
+  transaction(row: TransactionRow): ReturnType<View['records']['transaction']> {
     this.meet(row.transaction.account, row.epoch);
     for (const message of this.view.chain.messagesOf(row)) this.meetMessage(message);
     return this.view.records.transaction(row);
   }
 
-  #textOf(record: JsonRecord | string): string {
-    return typeof record === 'string' ? record : jsonOf(recordOf(this.#facts.record, record));
-  }
-
-  /** The response: records as JSON text or values; null for a list that is not there. */
-  reply(records: readonly (JsonRecord | string)[] | null): string {
-    const { shape, rows, maps } = this.#facts;
-    const list = records === null ? 'null' : `[${records.map((record) => this.#textOf(record)).join(',')}]`;
+  /** The response; null for a list that is not there. */
+  reply(records: readonly JsonRecord[] | null): string {
+    const { shape, rows, maps, record: name } = this.#facts;
+    const list = records === null ? 'null' : `[${records.map((record) => textOf(name, record)).join(',')}]`;
     if (shape === 'array') return list;
     const [noBook, noMetadata] = [this.#flag('x-no-address-book'), this.#flag('x-no-metadata')];
     const book = maps.includes('address_book') ? `,"address_book":${bookText(noBook ? new Map() : this.#met)}` : '';

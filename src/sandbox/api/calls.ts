@@ -6,7 +6,7 @@ import { build, byteCell, toBoc } from '../chain/cell.ts';
 import { FIRST_SEQNO } from '../chain/clock.ts';
 import { must } from '../chain/mix.ts';
 import { bookRow, type Met, metadataText } from '../page/addresses.ts';
-import { type Json, type JsonRecord, jsonOf, Verbatim } from '../page/json.ts';
+import { type Json, type JsonRecord, jsonOf, textOf, Verbatim } from '../page/json.ts';
 import { type Ask, readOpcode } from './ask.ts';
 import { ApiError, demand } from './errors.ts';
 import type { Endpoint } from './list.ts';
@@ -87,8 +87,8 @@ function result(exitCode: number, stack: readonly JsonRecord[]): string {
 /** Endpoints that do not list. */
 export const calls = {
   'GET /masterchainInfo': ({ view }) => {
-    const text = (seqno: number): string => view.blocks.text(must(view.chain.blocksOf(seqno)[0], 'masterchain block'));
-    return `{"last":${text(view.head())},"first":${text(FIRST_SEQNO)}}`;
+    const block = (seqno: number) => view.blocks.record(must(view.chain.blocksOf(seqno)[0], 'masterchain block'));
+    return textOf('MasterchainInfo', { last: block(view.head()), first: block(FIRST_SEQNO) });
   },
   /** Keys are the addresses as given. */
   'GET /addressBook': (ask) => {

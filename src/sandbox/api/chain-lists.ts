@@ -21,7 +21,7 @@ const EXTERNALS_PER_STATEMENT = 150_000;
 
 /** Where blocks of any kind are. */
 const blockRow: Pick<Listing<BlockRow>, 'record' | 'at' | 'isBySecond'> = {
-  record: (row, { view }) => view.blocks.text(row),
+  record: (row, { view }) => view.blocks.record(row),
   at: (row, { view }) => [view.blocks.facts(row).startLt, view.blocks.facts(row).utime],
   isBySecond: true,
 };
@@ -207,7 +207,7 @@ export const chainLists = {
     ],
     record: (row, ask) => {
       ask.meetMessage(row);
-      return ask.view.records.message(row, { in: row.inbound, out: row.outbound });
+      return { ...ask.view.records.message(row), in_msg_tx_hash: row.inbound, out_msg_tx_hash: row.outbound };
     },
   }),
   /** A transaction once for each matching message; only its last copy has messages. */
@@ -244,10 +244,9 @@ export const chainLists = {
       [({ row }) => row?.account ?? '', 1],
     ],
     record: ({ row }, ask, later) => {
-      const text = ask.transaction(must(row, 'transaction of a message'));
-      if (!later.some((other) => other.row?.account === row?.account && other.row?.lt === row?.lt)) return text;
-      const [start, end] = [text.indexOf(',"in_msg":'), text.lastIndexOf(',"account_state_before":')];
-      return `${text.slice(0, start)},"in_msg":null,"out_msgs":[]${text.slice(end)}`;
+      const record = ask.transaction(must(row, 'transaction of a message'));
+      const isRepeated = later.some((other) => other.row?.account === row?.account && other.row?.lt === row?.lt);
+      return isRepeated ? { ...record, in_msg: null, out_msgs: [] } : record;
     },
   }),
   /** The sender of the message that a transaction received, and the receivers of its messages. */

@@ -1,15 +1,14 @@
 import { type ActionRow, isShown, supportedTypes } from '../actions/actions.ts';
 import { type Account, addressOf } from '../chain/accounts.ts';
-import type { TokenFacts } from '../chain/bodies.ts';
+import { commentJson, type Operation, payloadOf } from '../chain/bodies.ts';
 import { must } from '../chain/mix.ts';
 import type { TransactionRow } from '../chain/model.ts';
 import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
-import type { JsonRecord } from '../page/json.ts';
+import { type JsonRecord, textOf, Verbatim } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
-import { actionText, chainSource, traceText } from './event-texts.ts';
-import { type Endpoint, type Listing, rows } from './list.ts';
-
+import { actionRecord, chainSource, traceRecord } from './event-records.ts';
+import { type Endpoint, rows } from './list.ts';
 import type { View } from './view.ts';
 
 /** Maximum number of distinct transactions in one response. */
@@ -42,11 +41,6 @@ function namedTraces(ask: Ask): readonly TraceRow[] | undefined {
 function unique(traces: readonly TraceRow[]): readonly TraceRow[] {
   return [...new Map(traces.map((trace) => [`${trace.plan.root.id} ${trace.epoch}`, trace])).values()];
 }
-
-const traceFields: Pick<Listing<TraceRow>, 'at'> & { readonly where: NonNullable<Listing<TraceRow>['where']> } = {
-  where: { account: (trace, { view }) => accountsOf(view, trace), mc_seqno: endSeqno },
-  at: ({ endLt, endUtime }) => [endLt, endUtime],
-};
 
 /** Whether ids replace the other filters. */
 function isNamed(ask: Ask): boolean {
@@ -87,7 +81,7 @@ interface OrderList {
   readonly names: readonly [contract: string, parent: string];
   /** Whether aborted orders are left out. */
   readonly isWhole?: true;
-  readonly record: (row: TransactionRow, order: TokenFacts, ask: Ask) => JsonRecord;
+  readonly record: (row: TransactionRow, order: Partial<Operation>, ask: Ask) => JsonRecord;
 }
 
 /** Orders to token contracts, as their transactions show them. */
@@ -127,10 +121,6 @@ function happened({ view }: Ask, row: TransactionRow): JsonRecord {
   };
 }
 
-function decodedComment(comment: string | undefined): JsonRecord | null {
-  return comment === undefined ? null : { '@type': 'text_comment', comment, type: 'text_comment' };
-}
-
 function senderOf(row: TransactionRow): Account {
   return must(row.transaction.incoming?.source, 'sender of an order');
 }
@@ -139,15 +129,14 @@ function parentOf(row: TransactionRow): Account {
   return must(row.transaction.account.parent, 'parent of a token contract');
 }
 
-function orderOf(row: TransactionRow): TokenFacts {
-  return must(row.transaction.incoming?.body.facts.order, 'order');
+function orderOf(row: TransactionRow): Partial<Operation> {
+  return must(row.transaction.incoming?.body, 'order').values;
 }
 
 /** Traces, actions, and orders to token contracts. */
 export const eventLists = {
   /** Complete traces by their end. */
   'GET /traces': rows<TraceRow>({
-    ...traceFields,
     refuse: (ask) => {
       const named = ['account', 'trace_id', 'tx_hash', 'msg_hash'].filter((name) => ask.has(name));
       demand(named.length <= 1, 'only one of account, trace_id, tx_hash, msg_hash should be specified');
@@ -155,6 +144,8 @@ export const eventLists = {
     },
     rows: namedTraces,
     inSlot: ({ view }, slot) => view.traces.endLtIn(slot),
+    where: { account: (trace, { view }) => accountsOf(view, trace), mc_seqno: endSeqno },
+    at: ({ endLt, endUtime }) => [endLt, endUtime],
     keep: (trace, { view }) => view.isComplete(trace),
     order: ({ view, bounds }, sort) => [
       [({ endLt, endUtime }) => (bounds.byTime ? endUtime : endLt), sort],
@@ -164,7 +155,7 @@ export const eventLists = {
       const types = ask.isOn('include_actions') ? supportedTypes(ask.list('supported_action_types')) : undefined;
       const rows = types && ask.view.classified(trace).filter((row) => isShown(row, types));
       const ordered = rows?.sort((a, b) => a.startLt - b.startLt || a.endLt - b.endLt);
-      return traceText(ask, trace, chainSource(ask, trace), ordered);
+      return traceRecord(ask, trace, chainSource(ask, trace), ordered);
     },
   }),
   'GET /actions': rows<ActionRow>({
@@ -200,10 +191,11 @@ export const eventLists = {
     },
     record: (row, ask) => {
       for (const each of ask.isOn('include_transactions') ? row.rows : []) {
-        if (ask.shown.size < MOST_TRANSACTIONS)
-          ask.shown.set(ask.view.chain.transactionHash(each), ask.transaction(each));
+        if (ask.shown.size >= MOST_TRANSACTIONS) break;
+        const text = textOf('Transaction', ask.transaction(each));
+        ask.shown.set(ask.view.chain.transactionHash(each), new Verbatim(text));
       }
-      return actionText(
+      return actionRecord(
         ask,
         row,
         chainSource(ask, row.trace),
@@ -220,14 +212,14 @@ export const eventLists = {
       query_id: String(order.queryId),
       source: ask.meet(senderOf(row)),
       destination: ask.meet(must(order.to, 'new owner')),
-      amount: String(order.amount),
+      amount: String(order.amount ?? 0),
       source_wallet: ask.meet(row.transaction.account),
       jetton_master: ask.meet(parentOf(row)),
       ...happened(ask, row),
-      response_destination: ask.meet(order.response),
-      forward_ton_amount: String(order.forward),
-      forward_payload: order.payload(),
-      decoded_forward_payload: decodedComment(order.comment),
+      response_destination: ask.meet(order.sender),
+      forward_ton_amount: String(order.forward ?? 0),
+      forward_payload: payloadOf(order),
+      decoded_forward_payload: order.comment === undefined ? null : commentJson(order.comment),
       trace_id: ask.view.chain.traceId(row),
     }),
   }),
@@ -241,8 +233,8 @@ export const eventLists = {
       jetton_wallet: ask.meet(row.transaction.account),
       jetton_master: ask.meet(parentOf(row)),
       ...happened(ask, row),
-      amount: String(order.amount),
-      response_destination: ask.meet(order.response),
+      amount: String(order.amount ?? 0),
+      response_destination: ask.meet(order.sender),
       trace_id: ask.view.chain.traceId(row),
     }),
   }),
@@ -257,10 +249,10 @@ export const eventLists = {
       ...happened(ask, row),
       old_owner: ask.meet(senderOf(row)),
       new_owner: ask.meet(must(order.to, 'new owner')),
-      response_destination: ask.meet(order.response),
-      forward_amount: String(order.forward),
-      forward_payload: order.payload(),
-      decoded_forward_payload: decodedComment(order.comment),
+      response_destination: ask.meet(order.sender),
+      forward_amount: String(order.forward ?? 0),
+      forward_payload: payloadOf(order),
+      decoded_forward_payload: order.comment === undefined ? null : commentJson(order.comment),
       trace_id: ask.view.chain.traceId(row),
     }),
   }),

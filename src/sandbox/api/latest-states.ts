@@ -1,37 +1,23 @@
 import type { Account } from '../chain/accounts.ts';
-import type { Cell } from '../chain/cell.ts';
 import type { Chain } from '../chain/chain.ts';
 import { MAX_BLOCKS } from '../chain/clock.ts';
 import { remembered } from '../chain/mix.ts';
-import {
-  type Extra,
-  masterchainSeqno,
-  type Status,
-  type Template,
-  type Transaction,
-  type TransactionRow,
-} from '../chain/model.ts';
+import { masterchainSeqno, type Template, type Transaction, type TransactionRow } from '../chain/model.ts';
 import type { Quiet } from '../chain/registry.ts';
 import { chainsOf } from '../chain/settle.ts';
 import { HASH_KIND } from '../chain/tag.ts';
 
 /** The latest state of an account. */
-export interface LatestState {
+export interface LatestState extends ReturnType<Chain['contentsAfter']> {
   readonly account: Account;
   readonly address: string;
   /** Last transaction; undefined for contracts that never act. */
   readonly row: TransactionRow | undefined;
   /** A contract that never acts. */
   readonly quiet?: Quiet;
-  readonly status: Status;
-  readonly balance: number;
-  readonly extra: Extra;
   readonly lastLt: number;
   readonly lastHash: () => string;
   readonly stateHash: string;
-  readonly data: Cell | undefined;
-  readonly code: Cell | undefined;
-  readonly frozenHash: string | undefined;
 }
 
 /** All states at a head, and the position of each. */
@@ -120,24 +106,14 @@ export class LatestStates {
   }
 
   #active(row: TransactionRow): LatestState {
-    const { template, transaction, epoch } = row;
-    const { codec } = this.#chain;
-    const status = transaction.endStatus;
-    const drift = template.drift.get(transaction.account) ?? 0;
     return {
-      account: transaction.account,
+      ...this.#chain.contentsAfter(row),
+      account: row.transaction.account,
       address: row.account,
       row,
-      status,
-      balance: Math.max(0, transaction.balanceAfter + drift * epoch),
-      extra: transaction.extraAfter,
       lastLt: row.lt,
       lastHash: () => this.#chain.transactionHash(row),
-      stateHash: codec.hash(template.family, HASH_KIND.state, transaction.id, epoch),
-      data: status === 'active' ? this.#chain.dataOf(template.family, transaction.id) : undefined,
-      code: status === 'active' ? transaction.account.code : undefined,
-      frozenHash:
-        status === 'frozen' ? codec.hash(template.family, HASH_KIND.frozen, transaction.account.index, 0) : undefined,
+      stateHash: this.#chain.stateHash(row, 'after'),
     };
   }
 
@@ -152,7 +128,7 @@ export class LatestStates {
       quiet,
       status: 'active',
       balance,
-      extra: new Map(),
+      extra: {},
       lastLt,
       lastHash: () => hash(HASH_KIND.transaction),
       stateHash: hash(HASH_KIND.state),
@@ -189,7 +165,7 @@ export class LatestStates {
       ({ incoming, outcome }) => incoming?.body.decodedOpcode === 'nft_transfer' && outcome.kind === 'ok',
     );
     const last = moves.findLast(({ lt }) => lt <= row.transaction.lt) ?? moves.at(-1);
-    return last?.incoming?.body.facts.order?.to ?? account.owner;
+    return last?.incoming?.body.values.to ?? account.owner;
   }
 }
 
@@ -206,7 +182,8 @@ function jettonPast(chain: readonly Transaction[], period: number): JettonPast {
   for (const one of chain) {
     const body = one.incoming?.bounced === true ? undefined : one.incoming?.body;
     if (one.outcome.kind === 'ok' && body !== undefined) {
-      held += (body.facts.credited ?? 0n) - (body.facts.order?.amount ?? 0n);
+      const { amount = 0n } = body.values;
+      held += body.decodedOpcode === 'jetton_internal_transfer' ? amount : -amount;
     }
     if (held < least) least = held;
     after.set(one, held);

@@ -50,7 +50,7 @@ export interface Listing<T> {
   /** Error 404 if there are no rows. */
   readonly missing?: string;
   /** @param later the rows of the page after this one */
-  readonly record: (row: T, ask: Ask, later: readonly T[]) => JsonRecord | string;
+  readonly record: (row: T, ask: Ask, later: readonly T[]) => JsonRecord;
   /** Whether a list without rows is null. */
   readonly isNull?: true;
 }

@@ -1,12 +1,13 @@
 import { type ActionRow, isShown, supportedTypes } from '../actions/actions.ts';
 import type { Account } from '../chain/accounts.ts';
 import { slotOf } from '../chain/clock.ts';
+import { descriptionOf } from '../chain/description.ts';
 import { masterchainSeqno, type TransactionRow } from '../chain/model.ts';
 import type { TraceRow } from '../chain/trace-index.ts';
-import { htmlSafe } from '../page/json.ts';
+import type { JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
-import { actionText, type TraceSource, traceText } from './event-texts.ts';
+import { actionRecord, type TraceSource, traceRecord } from './event-records.ts';
 import { rows } from './list.ts';
 import type { View } from './view.ts';
 
@@ -15,7 +16,6 @@ const FORESEEN = 3;
 const UNFINISHED = 12;
 /** Types whose traces the store of pending traces does not have. */
 const LEFT_OUT = /^(layerzero|cocoon|jvault_stake)/;
-const STATE_KEYS = ['balance', 'extra_currencies', 'account_status', 'frozen_hash', 'data_hash', 'code_hash'];
 
 /** From the least final to the most. */
 const FINALITIES = ['pending', 'confirmed', 'finalized'] as const;
@@ -69,10 +69,7 @@ function pendingSource(ask: Ask, trace: TraceRow): TraceSource {
   const isRootKnown = root !== undefined && finalityOf(view, root) !== 'pending';
   return {
     hashOf: (row) => shownHash(view, row),
-    textOf: (row) => {
-      ask.transaction(row);
-      return foreseenText(view, trace, row, isRootKnown);
-    },
+    recordOf: (row) => foreseen(ask, trace, row, isRootKnown),
     endSeqno: view.head() + 1,
     isRootKnown,
     finality: FINALITIES.find((finality) => finalities.includes(finality)) ?? 'finalized',
@@ -90,43 +87,32 @@ function shownHash(view: View, row: TransactionRow): string {
   return bytes.toString('base64');
 }
 
-interface Shown {
-  in_msg: { source: unknown; destination: unknown; value_extra_currencies: unknown } | null;
-  out_msgs: { destination: unknown; value_extra_currencies: unknown }[];
-  description: Record<string, unknown>;
-  account_state_before: Record<string, unknown>;
-  account_state_after: Record<string, unknown>;
-  [key: string]: unknown;
-}
-
 /** A transaction as the store of pending traces has it. */
-function foreseenText(view: View, trace: TraceRow, row: TransactionRow, isRootKnown: boolean): string {
+function foreseen(ask: Ask, trace: TraceRow, row: TransactionRow, isRootKnown: boolean): JsonRecord {
+  const { view } = ask;
   const finality = finalityOf(view, row);
-  const known: Shown = JSON.parse(view.records.transaction(row));
-  const { type, aborted, destroyed, credit_first: first, ...phases } = known.description;
-  for (const state of [known.account_state_before, known.account_state_after]) {
-    for (const key of STATE_KEYS) state[key] = null;
-  }
-  if (known.in_msg !== null && known.in_msg.source === null) known.in_msg.value_extra_currencies = {};
-  for (const message of known.out_msgs) if (message.destination === null) message.value_extra_currencies = {};
-  const made: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(known)) {
-    if (key !== 'trace_id' || isRootKnown) made[key] = value;
-    if (key === 'trace_id') made['trace_external_hash'] = view.actions.externalHashes(trace)['trace_external_hash'];
-  }
-  made['hash'] = shownHash(view, row);
-  made['description'] = { type, aborted, destroyed, credit_first: first, is_tock: false, installed: false, ...phases };
-  made['emulated'] = finality === 'pending';
-  made['finality'] = finality;
-  if (finality === 'pending') {
-    made['mc_block_seqno'] = view.head();
-    made['block_ref'] = startedFrom(view, row.transaction.account) ?? made['block_ref'];
-  }
-  return htmlSafe(made);
+  const known = ask.transaction(row);
+  const { in_msg: incoming, out_msgs: outgoing, account_state_before: before, account_state_after: after } = known;
+  const isPending = finality === 'pending';
+  return {
+    ...known,
+    hash: shownHash(view, row),
+    mc_block_seqno: isPending ? view.head() : known.mc_block_seqno,
+    trace_id: isRootKnown ? known.trace_id : undefined,
+    trace_external_hash: view.actions.externalHashes(trace)['trace_external_hash'],
+    description: { ...descriptionOf(row, view.chain.codec), is_tock: false, installed: false },
+    block_ref: (isPending ? startedFrom(view, row.transaction.account) : undefined) ?? known.block_ref,
+    in_msg: incoming && { ...incoming, value_extra_currencies: incoming.value_extra_currencies ?? {} },
+    out_msgs: outgoing.map((one) => ({ ...one, value_extra_currencies: one.value_extra_currencies ?? {} })),
+    account_state_before: { hash: before.hash },
+    account_state_after: { hash: after.hash },
+    emulated: isPending,
+    finality,
+  };
 }
 
 /** Newest block of the shard of an account. */
-function startedFrom(view: View, account: Account): unknown {
+function startedFrom(view: View, account: Account): JsonRecord | undefined {
   const state = view.chain
     .stateOf(view.head())
     .find(({ plan }) => plan.name.workchain === account.workchain && account.idBits.startsWith(plan.prefix));
@@ -151,7 +137,7 @@ export const pendingLists = {
     },
     keep: ({ row }, { view }) => finalityOf(view, row) === 'pending',
     order: () => [],
-    record: ({ trace, row }, ask) => pendingSource(ask, trace).textOf(row),
+    record: ({ trace, row }, ask) => pendingSource(ask, trace).recordOf(row),
     // All of them are on chain.
     isNull: true,
   }),
@@ -159,7 +145,7 @@ export const pendingLists = {
     refuse: refuseUnnamed,
     rows: askedFor,
     order: () => [],
-    record: (trace, ask) => traceText(ask, trace, pendingSource(ask, trace), actionsOf(ask, trace)),
+    record: (trace, ask) => traceRecord(ask, trace, pendingSource(ask, trace), actionsOf(ask, trace)),
     isNull: true,
   }),
   'GET /pendingActions': rows<ActionRow>({
@@ -173,8 +159,8 @@ export const pendingLists = {
     record: (row, ask) => {
       const source = pendingSource(ask, row.trace);
       const rows = ask.isOn('include_transactions') ? ask.view.traces.rowsOf(row.trace) : undefined;
-      const texts = rows && new Map(rows.map((each) => [source.hashOf(each), source.textOf(each)]));
-      return actionText(ask, row, source, texts);
+      const shown = rows && new Map(rows.map((each) => [source.hashOf(each), source.recordOf(each)]));
+      return actionRecord(ask, row, source, shown);
     },
   }),
 };

@@ -1,6 +1,6 @@
 import { type Account, hasDomain, walletKind } from '../chain/accounts.ts';
 import { toBoc } from '../chain/cell.ts';
-import type { Extra } from '../chain/model.ts';
+import { hasAny } from '../chain/description.ts';
 import type { Quiet, QuietMultisig, QuietOrder, QuietVesting } from '../chain/registry.ts';
 import { interfacesOf } from '../page/addresses.ts';
 import type { Json, JsonRecord } from '../page/json.ts';
@@ -19,10 +19,6 @@ const askedStates: Pick<Listing<LatestState>, 'refuse' | 'rows' | 'where' | 'ord
   where: { code_hash: ({ code }) => code?.hash },
   order: () => [],
 };
-
-function extraRecord(extra: Extra): JsonRecord {
-  return Object.fromEntries([...extra.keys()].sort().map((key) => [key, String(extra.get(key))]));
-}
 
 /** The wallet that a domain resolves to. */
 function targetOf({ account: { owner, index } }: Quiet): Account | undefined {
@@ -85,7 +81,7 @@ export const stateLists = {
         address: state.address,
         account_state_hash: state.stateHash,
         balance: String(state.balance),
-        extra_currencies: extraRecord(state.extra),
+        extra_currencies: state.extra,
         status: state.status,
         frozen_hash: state.frozenHash,
         last_transaction_hash: state.lastHash(),
@@ -112,7 +108,7 @@ export const stateLists = {
         seqno: kind && ask.view.latestStates.walletSeqno(state),
         wallet_id: kind?.id,
         balance: String(state.balance),
-        extra_currencies: extra.size === 0 ? undefined : extraRecord(extra),
+        extra_currencies: hasAny(extra) ? extra : undefined,
         is_signature_allowed: kind?.type === 'wallet v5 r1' ? true : undefined,
         status,
         code_hash: state.code?.hash,

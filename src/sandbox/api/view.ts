@@ -5,7 +5,7 @@ import { remembered } from '../chain/mix.ts';
 import { backOf, type MessageRow, masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { endSeqno, TraceIndex, type TraceRow } from '../chain/trace-index.ts';
 import { BlockPages } from '../page/blocks.ts';
-import { TransactionTexts } from '../page/transactions.ts';
+import { TransactionRecords } from '../page/transactions.ts';
 import { demand } from './errors.ts';
 import { LatestStates } from './latest-states.ts';
 
@@ -17,7 +17,7 @@ const networks = new Map<string, ReturnType<typeof makeNetwork>>();
 function makeNetwork(seed: number, options: ChainOptions) {
   const chain = new Chain(seed, options);
   const traces = new TraceIndex(chain);
-  const [blocks, records] = [new BlockPages(chain), new TransactionTexts(chain)];
+  const [blocks, records] = [new BlockPages(chain), new TransactionRecords(chain)];
   return { chain, traces, actions: new Actions(chain, traces), blocks, records };
 }
 

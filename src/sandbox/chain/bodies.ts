@@ -1,19 +1,19 @@
-import { type Json, sortedJson } from '../page/json.ts';
+import { type Json, type JsonRecord, sortedJson } from '../page/json.ts';
 import type { Account } from './accounts.ts';
 import { build, byteCell, type Cell, type CellBuilder, snake, toBoc } from './cell.ts';
 import { must, type Rng } from './mix.ts';
 
-/** An order to a jetton wallet or an NFT item, as transfers and burns are listed. */
-export interface TokenFacts {
+/** The values of an operation; each uses those that it has fields for. */
+export interface Operation {
   readonly queryId: bigint;
-  readonly amount: bigint;
-  /** The new owner; undefined for a burn. */
-  readonly to: Account | undefined;
-  readonly response: Account;
-  readonly forward: number;
-  readonly comment: string | undefined;
-  /** Bag of cells of a payload that is stored by reference, base64. */
-  readonly payload: () => string | undefined;
+  readonly amount?: bigint;
+  /** The new owner. */
+  readonly to?: Account;
+  /** The owner before, who also gets what is left of the value. */
+  readonly sender?: Account;
+  readonly forward?: number;
+  /** A text that is passed on. */
+  readonly comment?: string | undefined;
 }
 
 /** Opcodes by the names that the server gives them. */
@@ -35,30 +35,23 @@ export const OPCODES = {
 
 type OpcodeName = keyof typeof OPCODES;
 
-/** What other parts of the sandbox need to know about a body. */
-interface Facts {
-  readonly comment?: string;
-  /** Amount that a jetton wallet receives. */
-  readonly credited?: bigint;
-  readonly order?: TokenFacts;
-}
-
 /** The body of a message. Its cells are built on first use: most bodies of an epoch are never read. */
 export class Body {
   /** Name that the server gives to the opcode. */
   readonly decodedOpcode: string | null;
-  readonly facts: Facts;
+  /** Of a text, and of operations. */
+  readonly values: Partial<Operation>;
   readonly #make: () => Cell;
   readonly #meaning: () => Json;
   #root: Cell | undefined;
   #boc: string | undefined;
   #decoded: string | undefined;
 
-  constructor(make: () => Cell, decodedOpcode: string | null, meaning: () => Json, facts: Facts = {}) {
+  constructor(make: () => Cell, decodedOpcode: string | null, meaning: () => Json, values: Partial<Operation> = {}) {
     this.#make = make;
     this.#meaning = meaning;
     this.decodedOpcode = decodedOpcode;
-    this.facts = facts;
+    this.values = values;
   }
 
   /** The body in an epoch. */
@@ -116,63 +109,113 @@ class RepeatedBody extends Body {
   }
 }
 
-/** A field of an operation, and its decoded form unless the decoder skips it. */
+/** A field of operations, and its decoded form unless the decoder skips it. */
 interface Field {
-  readonly write: (to: CellBuilder) => void;
-  readonly json?: () => Json;
+  readonly write: (to: CellBuilder, values: Operation) => void;
+  readonly json?: (values: Operation) => Json;
 }
 
-/** A body with an opcode and fields. */
-function operation(name: OpcodeName, fields: Readonly<Record<string, Field>>, facts: Facts = {}): Body {
-  const all = Object.entries(fields);
-  return new Body(
-    () => {
-      const to = build().uint(OPCODES[name], 32);
-      for (const [, { write }] of all) write(to);
-      return to.end();
-    },
-    name,
-    () => ({ '@type': name, ...Object.fromEntries(all.map(([key, { json }]) => [key, json?.()])) }),
-    facts,
-  );
-}
+const queryId: Field = { write: (to, values) => to.big(values.queryId, 64), json: (values) => String(values.queryId) };
 
-const uint64 = (value: bigint): Field => ({ write: (to) => to.big(value, 64), json: () => String(value) });
-
-const coins = (amount: bigint): Field => ({
-  write: (to) => to.variable(amount),
-  json: () => {
+const coins = (amountOf: (values: Operation) => bigint): Field => ({
+  write: (to, values) => to.variable(amountOf(values)),
+  json: (values) => {
+    const amount = amountOf(values);
     const bytes = amount === 0n ? 0 : Math.ceil(amount.toString(16).length / 2);
     return { '@type': 'var_uint', len: String(bytes), value: String(amount) };
   },
 });
 
+const [amount, forward] = [coins((values) => values.amount ?? 0n), coins((values) => BigInt(values.forward ?? 0))];
+
 const NOTHING: Json = { '@type': 'nothing_from_maybe' };
 
-const address = ({ address }: Account): Field => ({
-  write: (to) => to.address(must(address, 'fixed address')),
-  json: () => {
-    const [workchain = '0', id = ''] = (address ?? '').split(':');
+const account = (accountOf: (values: Operation) => Account | undefined): Field => ({
+  write: (to, values) => to.address(must(accountOf(values)?.address, 'fixed address')),
+  json: (values) => {
+    const [workchain = '0', id = ''] = (accountOf(values)?.address ?? '').split(':');
     return { '@type': 'addr_std', address: id, anycast: NOTHING, workchain_id: workchain };
   },
 });
 
+const [receiver, sender] = [account(({ to }) => to), account((values) => values.sender)];
+
 const noPayload: Field = { write: (to) => to.uint(0, 1), json: () => NOTHING };
 
 /** A payload in a cell of its own, if there is a comment. */
-const forwardPayload = (comment: string | undefined): Field => ({
-  write: (to) => to.maybe(comment, (text) => to.ref(commentCell(text))),
-  json: () =>
+const payload: Field = {
+  write: (to, { comment }) => to.maybe(comment, (text) => to.ref(commentCell(text))),
+  json: ({ comment }) =>
     comment === undefined
       ? { '@type': 'first_from_either', value: { '@type': 'empty_cell' } }
       : { '@type': 'second_from_either', value: commentJson(comment) },
-});
+};
+
+const NOTICE = { query_id: queryId, amount, sender, forward_payload: { write: noPayload.write } };
+const PLAIN = { query_id: queryId };
+
+/** The fields of operations in the order of their cells. */
+const FIELDS = {
+  jetton_transfer: {
+    query_id: queryId,
+    amount,
+    destination: receiver,
+    response_destination: sender,
+    custom_payload: noPayload,
+    forward_ton_amount: forward,
+    forward_payload: payload,
+  },
+  jetton_internal_transfer: {
+    query_id: queryId,
+    amount,
+    from: sender,
+    response_address: sender,
+    forward_ton_amount: forward,
+    forward_payload: payload,
+  },
+  jetton_notify: NOTICE,
+  jetton_burn: { query_id: queryId, amount, response_destination: sender, custom_payload: noPayload },
+  jetton_burn_notification: NOTICE,
+  nft_transfer: {
+    query_id: queryId,
+    new_owner: receiver,
+    response_destination: sender,
+    custom_payload: noPayload,
+    forward_amount: forward,
+    forward_payload: payload,
+  },
+  nft_ownership_assigned: NOTICE,
+  excess: PLAIN,
+  elector_new_stake: PLAIN,
+  elector_new_stake_ok: PLAIN,
+} satisfies Partial<Readonly<Record<OpcodeName, Readonly<Record<string, Field>>>>>;
+
+/** A body with an opcode and fields. */
+export function operation(name: keyof typeof FIELDS, values: Operation): Body {
+  const fields = Object.entries<Field>(FIELDS[name]);
+  return new Body(
+    () => {
+      const to = build().uint(OPCODES[name], 32);
+      for (const [, { write }] of fields) write(to, values);
+      return to.end();
+    },
+    name,
+    () => ({ '@type': name, ...Object.fromEntries(fields.map(([key, { json }]) => [key, json?.(values)])) }),
+    values,
+  );
+}
+
+/** Bag of cells of a comment that is stored by reference, base64. */
+export function payloadOf({ comment }: Partial<Operation>): string | undefined {
+  return comment === undefined ? undefined : toBoc(commentCell(comment));
+}
 
 function commentCell(comment: string): Cell {
   return snake(OPCODES.text_comment, Buffer.from(comment));
 }
 
-function commentJson(comment: string): Json {
+/** What the server decodes a comment to. */
+export function commentJson(comment: string): JsonRecord {
   return { '@type': 'text_comment', comment, type: 'text_comment' };
 }
 
@@ -278,78 +321,3 @@ export function bounceBody(bounced: Body): Body {
     () => ({ '@type': 'bounce', payload: { '@type': 'empty_cell' } }),
   );
 }
-
-/** An operation with a query id and nothing else. */
-export function plainBody(name: OpcodeName, queryId: bigint): Body {
-  return operation(name, { query_id: uint64(queryId) });
-}
-
-/** A jetton operation with an amount, two addresses and a forward payload. */
-export interface TokenOrder {
-  readonly queryId: bigint;
-  readonly amount: bigint;
-  readonly first: Account;
-  readonly second: Account;
-  readonly forward: number;
-  readonly comment: string | undefined;
-}
-
-function tokenBody(
-  name: OpcodeName,
-  { queryId, amount, forward, comment }: TokenOrder,
-  fields: Readonly<Record<string, Field>>,
-  facts: Facts,
-): Body {
-  const start = { query_id: uint64(queryId), amount: coins(amount) };
-  const end = { forward_ton_amount: coins(BigInt(forward)), forward_payload: forwardPayload(comment) };
-  return operation(name, { ...start, ...fields, ...end }, facts);
-}
-
-export function jettonTransferBody(order: TokenOrder): Body {
-  const { first, second, comment } = order;
-  const fields = {
-    destination: address(first),
-    response_destination: address(second),
-    custom_payload: noPayload,
-  };
-  const payload = (): string | undefined => (comment === undefined ? undefined : toBoc(commentCell(comment)));
-  const facts: TokenFacts = { ...order, to: first, response: second, payload };
-  return tokenBody('jetton_transfer', order, fields, { order: facts });
-}
-
-export function jettonInternalBody(order: TokenOrder): Body {
-  const fields = { from: address(order.first), response_address: address(order.second) };
-  return tokenBody('jetton_internal_transfer', order, fields, { credited: order.amount });
-}
-
-export function jettonBurnBody(queryId: bigint, amount: bigint, response: Account): Body {
-  const fields = {
-    query_id: uint64(queryId),
-    amount: coins(amount),
-    response_destination: address(response),
-    custom_payload: noPayload,
-  };
-  const order: TokenFacts = { queryId, amount, response, to: undefined, forward: 0, ...NO_TEXT };
-  return operation('jetton_burn', fields, { order });
-}
-
-/** A notification to an owner or a master: query id, amount, sender. */
-export function noticeBody(name: OpcodeName, queryId: bigint, amount: bigint, sender: Account): Body {
-  const fields = { query_id: uint64(queryId), amount: coins(amount), sender: address(sender) };
-  return operation(name, { ...fields, forward_payload: { write: (to) => to.uint(0, 1) } });
-}
-
-export function nftTransferBody(queryId: bigint, newOwner: Account, response: Account): Body {
-  const fields = {
-    query_id: uint64(queryId),
-    new_owner: address(newOwner),
-    response_destination: address(response),
-    custom_payload: noPayload,
-    forward_amount: coins(1n),
-    forward_payload: forwardPayload(undefined),
-  };
-  const order: TokenFacts = { queryId, to: newOwner, response, amount: 0n, forward: 1, ...NO_TEXT };
-  return operation('nft_transfer', fields, { order });
-}
-
-const NO_TEXT = { comment: undefined, payload: () => undefined } as const;

@@ -1,23 +1,23 @@
 import { type Account, addressOf } from './accounts.ts';
 import { CellBuilder, type CellRef, dictionary } from './cell.ts';
+import { type Description, descriptionOf, hasAny } from './description.ts';
 import { remembered } from './mix.ts';
 import {
   backOf,
   type Extra,
   extremesIn,
   feesIn,
-  gasIn,
   ltIn,
   type Message,
   type MessageKey,
+  previousOf,
   type Status,
   type Template,
   type Transaction,
   type TransactionKey,
   valueIn,
 } from './model.ts';
-import { actionFee, actionOf } from './settle.ts';
-import { HASH_KIND, type TagCodec } from './tag.ts';
+import type { TagCodec } from './tag.ts';
 
 type Builder = CellBuilder<CellRef>;
 
@@ -155,18 +155,15 @@ export class CellHashes {
     const past = previousOf(key);
     const cell: Builder = new CellBuilder<CellRef>().uint(0b0111, 4);
     cell.raw(this.#idOf(addressOf(account, epoch, this.#chain.codec))).uint(ltIn(key), 64);
-    cell.hash(past === undefined ? NOTHING : this.#hashOf(past)).uint(past === undefined ? 0 : ltIn(past), 64);
+    cell
+      .hash(past === undefined ? NOTHING : this.#chain.transactionHash(past))
+      .uint(past === undefined ? 0 : ltIn(past), 64);
     cell.uint(this.#chain.timeOf(key), 32).uint(outgoing.length, 15);
     cell.uint(STATUS[transaction.origStatus], 2).uint(STATUS[transaction.endStatus], 2);
     const update = new CellBuilder<CellRef>().uint(0x72, 8);
     for (const side of ['before', 'after'] as const) update.hash(this.#chain.stateHash(key, side));
     cell.ref(this.#messagesOf(key, incoming, outgoing), update.digest(), this.#description(key));
-    return currencies(cell, feesIn(key), NO_EXTRA).digest();
-  }
-
-  /** The hash of a transaction; of one before the first epoch, the name that it is known by. */
-  #hashOf(key: TransactionKey): string {
-    return key.epoch < 0 ? this.#chain.transactionHash(key) : this.#transaction(key).hash;
+    return currencies(cell, feesIn(key)).digest();
   }
 
   #idOf(address: string): Buffer {
@@ -223,109 +220,118 @@ export class CellHashes {
   #description(key: TransactionKey): CellRef {
     const known = remembered(this.#descriptions, key.template, () => new Map<number, CellRef>());
     const name = key.transaction.id * 4 + extremesIn(key);
-    return remembered(known, name, () => this.#describe(key));
-  }
-
-  #describe(key: TransactionKey): CellRef {
-    const { transaction, epoch } = key;
-    const { tickTock, storage, incoming, creditDue, outcome, bounce } = transaction;
-    const cell: Builder = new CellBuilder<CellRef>();
-    const writeStorage = ({ fee, due, change }: NonNullable<Transaction['storage']>): void => {
-      cell.variable(fee).maybe(due, (fees) => cell.variable(fees));
-      cell.uint(...CHANGED[change]);
-    };
-    if (tickTock !== undefined) {
-      cell.uint(0b001, 3).bit(tickTock === 'tock');
-      if (storage !== undefined) writeStorage(storage);
-    } else {
-      cell.uint(0, 4).bit(transaction.creditFirst).maybe(storage, writeStorage);
-      cell.maybe(incoming?.kind === 'internal' ? incoming : undefined, (message) => {
-        cell.maybe(creditDue, (fees) => cell.variable(fees));
-        currencies(cell, valueIn(epoch - backOf(message), message), message.extra);
-      });
-    }
-    this.#compute(cell, key);
-    cell.maybe(actionOf(transaction), (action) => cell.ref(this.#action(action, key)));
-    cell.bit(outcome.kind !== 'ok');
-    if (tickTock === undefined) cell.maybe(bounce, (kind) => writeBounce(cell, transaction, kind));
-    return cell.bit(transaction.destroyed).digest();
-  }
-
-  #compute(cell: Builder, key: TransactionKey): void {
-    const { outcome, compute, activated, id } = key.transaction;
-    if (outcome.kind === 'skipped') {
-      cell.bit(false).uint(...SKIPPED[outcome.reason]);
-      return;
-    }
-    const failed = outcome.kind === 'failed' ? outcome : undefined;
-    const { gasFees, gasUsed } = gasIn(key);
-    cell
-      .bit(true)
-      .bit(failed === undefined)
-      .bit(activated)
-      .bit(activated)
-      .variable(gasFees);
-    const details: Builder = new CellBuilder<CellRef>().variable(gasUsed, 3).variable(compute.gasLimit, 3);
-    details.maybe(compute.gasCredit, (credit) => details.variable(credit, 2));
-    details.uint(compute.mode, 8).uint(failed?.exitCode ?? 0, 32);
-    details.maybe(failed?.exitArg, (arg) => details.uint(arg, 32)).uint(compute.vmSteps, 32);
-    for (const kind of [HASH_KIND.vmInit, HASH_KIND.vmFinal]) details.hash(this.#constant(key, kind, id));
-    cell.ref(details.digest());
-  }
-
-  #action(action: NonNullable<ReturnType<typeof actionOf>>, key: TransactionKey): CellRef {
-    const { destroyed, id } = key.transaction;
-    const cell: Builder = new CellBuilder<CellRef>();
-    cell.bit(action.success).bit(action.valid).bit(action.noFunds);
-    cell.uint(...CHANGED[destroyed ? 'deleted' : 'unchanged']);
-    cell.maybe(action.forwarded, (fees) => cell.variable(fees));
-    cell.maybe(action.forwarded && action.kept, (fees) => cell.variable(fees));
-    cell.uint(action.resultCode, 32).maybe(action.resultArg, (arg) => cell.uint(arg, 32));
-    for (const count of [action.total, action.special, action.special, action.created]) cell.uint(count, 16);
-    cell.hash(this.#constant(key, HASH_KIND.actions, id));
-    return cell.variable(action.cells, 3).variable(action.bits, 3).digest();
-  }
-
-  #constant({ template }: TransactionKey, kind: 6 | 7 | 8, id: number): string {
-    return this.#chain.codec.hash(template.family, kind, id, 0);
+    return remembered(known, name, () => describe(descriptionOf(key, this.#chain.codec)).digest());
   }
 }
 
-/** The transaction of the same account before. */
-function previousOf({ template, transaction, epoch }: TransactionKey): TransactionKey | undefined {
-  const { previous, previousBack } = transaction;
-  return previous && { template, transaction: previous, epoch: epoch - previousBack };
-}
-
-const NO_EXTRA: Extra = new Map();
 const NOTHING = `${'A'.repeat(43)}=`;
 
 /** An amount of TON, and of extra currencies. */
-function currencies(cell: Builder, amount: number | string, extra: Extra): Builder {
-  cell.variable(amount).bit(extra.size > 0);
-  if (extra.size === 0) return cell;
-  const entries = [...extra].map(
+function currencies(cell: Builder, amount: number | string, extra: Extra = {}): Builder {
+  cell.variable(amount).bit(hasAny(extra));
+  if (!hasAny(extra)) return cell;
+  const entries = Object.entries(extra).map(
     ([id, value]) => [Number(id), (leaf: Builder) => void leaf.variable(value, 5)] as const,
   );
-  return cell.ref(
-    dictionary(
-      entries.sort(([a], [b]) => a - b),
-      32,
-    ),
-  );
+  return cell.ref(dictionary(entries, 32));
 }
 
-function writeBounce(cell: Builder, { outgoing }: Transaction, kind: 'ok' | 'nofunds' | 'negfunds'): void {
-  if (kind === 'negfunds') cell.uint(0b00, 2);
-  else if (kind === 'nofunds') cell.uint(0b01, 2).variable(0, 3).variable(0, 3).variable(400_000);
-  else {
-    const back = outgoing.find((message) => message.bounced);
-    const fees = back === undefined ? 0 : actionFee(back);
+type Write<T> = (cell: Builder, value: T) => unknown;
+/** How the fields of a record are written, in the order of the cell. */
+type Layout<R> = { readonly [Name in keyof R]?: Write<R[Name]> };
+
+function lay<R extends object>(cell: Builder, record: R, layout: Layout<R>): Builder {
+  for (const name in layout) layout[name]?.(cell, record[name]);
+  return cell;
+}
+
+const bit: Write<boolean> = (cell, value) => cell.bit(value);
+const hash: Write<string> = (cell, value) => cell.hash(value);
+const integer =
+  (width: number): Write<number> =>
+  (cell, value) =>
+    cell.uint(value, width);
+/** @param lengthBits see `CellBuilder.variable` */
+const amount =
+  (lengthBits: number): Write<string> =>
+  (cell, value) =>
+    cell.variable(value, lengthBits);
+const [coins, size] = [amount(4), amount(3)];
+const maybe =
+  <T>(write: Write<T>): Write<T | undefined> =>
+  (cell, value) =>
+    cell.maybe(value, (known) => write(cell, known));
+const change: Write<keyof typeof CHANGED> = (cell, value) => cell.uint(...CHANGED[value]);
+const messageSize: Write<Ran<'action'>['tot_msg_size']> = (cell, { cells, bits }) =>
+  cell.variable(cells, 3).variable(bits, 3);
+
+type Ran<Part extends keyof Description> = NonNullable<Description[Part]>;
+type Computed = Extract<Description['compute_ph'], { skipped: false }>;
+
+const STORAGE: Layout<Ran<'storage_ph'>> = {
+  storage_fees_collected: coins,
+  storage_fees_due: maybe(coins),
+  status_change: change,
+};
+const COMPUTE: Layout<Computed> = { success: bit, msg_state_used: bit, account_activated: bit, gas_fees: coins };
+const COMPUTE_DETAILS: Layout<Computed> = {
+  gas_used: size,
+  gas_limit: size,
+  gas_credit: maybe(amount(2)),
+  mode: integer(8),
+  exit_code: integer(32),
+  exit_arg: maybe(integer(32)),
+  vm_steps: integer(32),
+  vm_init_state_hash: hash,
+  vm_final_state_hash: hash,
+};
+const ACTION: Layout<Ran<'action'>> = {
+  success: bit,
+  valid: bit,
+  no_funds: bit,
+  status_change: change,
+  total_fwd_fees: maybe(coins),
+  total_action_fees: maybe(coins),
+  result_code: integer(32),
+  result_arg: maybe(integer(32)),
+  tot_actions: integer(16),
+  spec_actions: integer(16),
+  skipped_actions: integer(16),
+  msgs_created: integer(16),
+  action_list_hash: hash,
+  tot_msg_size: messageSize,
+};
+
+/** The cell of a description. */
+function describe(description: Description): Builder {
+  const { is_tock, credit_first, storage_ph, credit_ph, compute_ph, action, bounce } = description;
+  const cell: Builder = new CellBuilder<CellRef>();
+  if (is_tock !== undefined) {
+    cell.uint(0b001, 3).bit(is_tock);
+    if (storage_ph !== undefined) lay(cell, storage_ph, STORAGE);
+  } else {
     cell
-      .uint(1, 1)
-      .variable(1, 3)
-      .variable(287, 3)
-      .variable(fees)
-      .variable(back?.fwdFee ?? 0);
+      .uint(0, 4)
+      .bit(credit_first === true)
+      .maybe(storage_ph, (storage) => lay(cell, storage, STORAGE));
+    cell.maybe(credit_ph, (credit) => {
+      maybe(coins)(cell, credit.due_fees_collected);
+      currencies(cell, credit.credit, credit.credit_extra_currencies);
+    });
   }
+  cell.bit(!compute_ph.skipped);
+  if (compute_ph.skipped) cell.uint(...SKIPPED[compute_ph.reason]);
+  else {
+    lay(cell, compute_ph, COMPUTE).ref(lay(new CellBuilder<CellRef>(), compute_ph, COMPUTE_DETAILS).digest());
+  }
+  cell.maybe(action, (phase) => cell.ref(lay(new CellBuilder<CellRef>(), phase, ACTION).digest()));
+  cell.bit(description.aborted);
+  if (is_tock === undefined) cell.maybe(bounce, (phase) => writeBounce(cell, phase));
+  return cell.bit(description.destroyed);
+}
+
+function writeBounce(cell: Builder, phase: Ran<'bounce'>): void {
+  if (phase.type === 'negfunds') cell.uint(0b00, 2);
+  else if (phase.type === 'nofunds') lay(cell.uint(0b01, 2), phase, { msg_size: messageSize, req_fwd_fees: coins });
+  else lay(cell.uint(1, 1), phase, { msg_size: messageSize, msg_fees: coins, fwd_fees: coins });
 }

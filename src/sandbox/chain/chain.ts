@@ -282,6 +282,20 @@ export class Chain {
     });
   }
 
+  /** What an account holds after a transaction. */
+  contentsAfter({ template, transaction, epoch }: TransactionKey) {
+    const { account, endStatus: status, balanceAfter, extraAfter: extra, id } = transaction;
+    const { family } = template;
+    return {
+      status,
+      balance: Math.max(0, balanceAfter + (template.drift.get(account) ?? 0) * epoch),
+      extra,
+      data: status === 'active' ? this.dataOf(family, id) : undefined,
+      code: status === 'active' ? account.code : undefined,
+      frozenHash: status === 'frozen' ? this.codec.hash(family, HASH_KIND.frozen, account.index, 0) : undefined,
+    };
+  }
+
   /** Hash of the first transaction of a trace. */
   traceId({ template, transaction, epoch }: TransactionKey): string {
     const root = transaction.root ?? transaction;

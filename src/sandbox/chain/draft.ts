@@ -5,7 +5,7 @@ import { must, type Rng } from './mix.ts';
 import type { Extra, Message, Status, Transaction } from './model.ts';
 import type { BlockPlan, ShardPlan } from './shards.ts';
 
-const NO_EXTRA: Extra = new Map();
+const NO_EXTRA: Extra = {};
 
 /** Properties of messages that most of them share. */
 const PLAIN = {

@@ -1,5 +1,5 @@
 import { AccountBook } from './accounts.ts';
-import { jettonInternalBody, jettonTransferBody, signedBody } from './bodies.ts';
+import { operation, signedBody } from './bodies.ts';
 import { EPOCH_BLOCKS, epochOf, GIANT_PERIOD, GIANT_SEQNO, LT_STEP, slotOf } from './clock.ts';
 import { COMMENTS } from './comments.ts';
 import { Draft } from './draft.ts';
@@ -57,12 +57,11 @@ function makeCrowd(seed: number, epoch: Epoch, { family, phase, traces, prefix =
     const owner = book.add('wallet', { firstByte });
     const from = book.add('jetton-wallet', { firstByte, owner, parent: master });
     const to = book.add('jetton-wallet', { firstByte, owner, parent: master });
-    const order = { queryId: BigInt(index), amount: BigInt(rng.next()) + 1n, forward: 0, comment: rng.pick(comments) };
+    const amount = BigInt(rng.next()) + 1n;
+    const order = { queryId: BigInt(index), amount, to: owner, sender: owner, comment: rng.pick(comments) };
     const root = draft.external(owner, slot, signedBody(rng));
-    const ask = jettonTransferBody({ ...order, first: owner, second: owner });
-    const first = draft.receive(draft.send(root, from, 50_000_000, ask), true);
-    const inside = jettonInternalBody({ ...order, first: owner, second: owner });
-    draft.receive(draft.send(first, to, 40_000_000, inside), true);
+    const first = draft.receive(draft.send(root, from, 50_000_000, operation('jetton_transfer', order)), true);
+    draft.receive(draft.send(first, to, 40_000_000, operation('jetton_internal_transfer', order)), true);
   }
   assignLts(draft.transactions, rng, false);
   for (const transaction of draft.transactions) transaction.lt -= slot * LT_STEP;

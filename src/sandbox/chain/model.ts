@@ -5,8 +5,8 @@ import type { BlockPlan } from './shards.ts';
 
 export type Status = 'uninit' | 'frozen' | 'active' | 'nonexist';
 
-/** Amounts of extra currencies by their decimal id. */
-export type Extra = ReadonlyMap<string, bigint>;
+/** Amounts of extra currencies by their decimal id, as decimal texts. */
+export type Extra = Readonly<Record<string, string>>;
 
 /** Result of a transaction. */
 export type Outcome =
@@ -131,13 +131,6 @@ export function startOf({ phase, period }: Template, epoch: number): number {
   return phase + period * epoch;
 }
 
-/** A block of a shard. */
-export interface BlockRef {
-  readonly workchain: number;
-  readonly shard: string;
-  readonly seqno: number;
-}
-
 /** A transaction in a certain epoch. */
 export interface TransactionKey {
   readonly template: Template;
@@ -185,7 +178,7 @@ export function includedBy({ plan, epoch }: BlockRow): number {
 }
 
 /** The block of a transaction. */
-export function blockRefOf({ transaction, lt }: TransactionRow): BlockRef {
+export function blockRefOf({ transaction, lt }: TransactionRow) {
   const { workchain, shard, seqno, step } = transaction.block.name;
   return { workchain, shard, seqno: seqno + step * epochOf(slotOfLt(lt)) };
 }
@@ -217,4 +210,10 @@ export function gasIn({
   epoch,
 }: TransactionKey): Pick<Compute, 'gasFees' | 'gasUsed'> {
   return epoch >= EXTREME_EPOCH && extreme !== undefined ? extreme : compute;
+}
+
+/** The transaction of the same account before. */
+export function previousOf({ template, transaction, epoch }: TransactionKey): TransactionKey | undefined {
+  const { previous, previousBack } = transaction;
+  return previous && { template, transaction: previous, epoch: epoch - previousBack };
 }

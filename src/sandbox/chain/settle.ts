@@ -1,7 +1,7 @@
 import { groupBy } from '../../core/group-by.ts';
 import type { Account } from './accounts.ts';
 import { LT_STEP, MASTERCHAIN_LT, MAX_BLOCKS, SHARD_LT } from './clock.ts';
-import { must, type Rng } from './mix.ts';
+import type { Rng } from './mix.ts';
 import type { Extra, Message, Transaction } from './model.ts';
 
 /** Logical time between a transaction and those that it causes in the same block. */
@@ -103,62 +103,28 @@ function linkChain(account: Account, chain: readonly Transaction[]): void {
 
 function settleExtra(account: Account, chain: readonly Transaction[]): void {
   if (account.role === 'edge') return;
-  const moves = chain.map((transaction) => movesOf(transaction));
   const held = new Map<string, bigint>();
   const least = new Map<string, bigint>();
-  for (const move of moves) {
-    for (const [id, change] of move) {
-      const now = (held.get(id) ?? 0n) + change;
-      held.set(id, now);
-      if (now < (least.get(id) ?? 0n)) least.set(id, now);
-    }
+  for (const [id, change] of chain.flatMap(movesOf)) {
+    const now = (held.get(id) ?? 0n) + change;
+    held.set(id, now);
+    if (now < (least.get(id) ?? 0n)) least.set(id, now);
   }
-  let current: Extra = new Map([...least].map(([id, amount]) => [id, 3n - amount]));
-  chain.forEach((transaction, index) => {
+  let current: Extra = Object.fromEntries([...least].map(([id, amount]) => [id, String(3n - amount)]));
+  for (const transaction of chain) {
     transaction.extraBefore = current;
-    const next = new Map(current);
-    for (const [id, change] of must(moves[index], 'moves')) {
-      const now = (next.get(id) ?? 0n) + change;
-      if (now === 0n) next.delete(id);
-      else next.set(id, now);
+    for (const [id, change] of movesOf(transaction)) {
+      const { [id]: amount = '0', ...others } = current;
+      const now = BigInt(amount) + change;
+      current = now === 0n ? others : { ...others, [id]: String(now) };
     }
-    current = next;
-    transaction.extraAfter = next;
-  });
-}
-
-function movesOf(transaction: Transaction): Map<string, bigint> {
-  const moves = new Map<string, bigint>();
-  for (const [id, amount] of transaction.incoming?.extra ?? []) moves.set(id, amount);
-  for (const message of transaction.outgoing) {
-    for (const [id, amount] of message.extra) moves.set(id, (moves.get(id) ?? 0n) - amount);
+    transaction.extraAfter = current;
   }
-  return moves;
 }
 
-/** The action phase of a transaction; undefined if it has none. */
-export function actionOf({ outcome, outgoing, hugeActions }: Transaction) {
-  if (outcome.kind === 'skipped' || outcome.kind === 'failed') return undefined;
-  const failed = outcome.kind === 'action-failed' ? outcome : undefined;
-  const sent = outgoing.filter((message) => !message.bounced);
-  const internal = sent.filter((message) => message.kind === 'internal');
-  const kept = internal.reduce((sum, message) => sum + actionFee(message), 0);
-  const forwarded = internal.reduce((sum, message) => sum + message.fwdFee, kept);
-  const noFunds = failed?.resultCode === 37;
-  // The actions before the one that fails are counted but not sent.
-  const created = failed === undefined ? sent.length : noFunds ? (failed.resultArg ?? 0) : 0;
-  return {
-    success: failed === undefined,
-    valid: failed === undefined || failed.resultCode < 34,
-    noFunds,
-    forwarded: internal.length > 0 ? forwarded : undefined,
-    kept,
-    resultCode: failed?.resultCode ?? (hugeActions ? -2147483648 : 0),
-    resultArg: failed === undefined ? (hugeActions ? 2147483647 : undefined) : failed.resultArg,
-    total: hugeActions ? 65535 : failed === undefined ? created : created + 1,
-    special: hugeActions ? 65535 : 0,
-    created,
-    cells: hugeActions ? 72057594037927935n : BigInt(created * 2),
-    bits: hugeActions ? 72057594037927935n : BigInt(created * 1024),
-  };
+/** What a transaction receives and sends of each currency. */
+function movesOf({ incoming, outgoing }: Transaction): readonly (readonly [id: string, change: bigint])[] {
+  const moved = (extra: Extra, sign: bigint) =>
+    Object.entries(extra).map(([id, amount]) => [id, sign * BigInt(amount)] as const);
+  return [...moved(incoming?.extra ?? {}, 1n), ...outgoing.flatMap(({ extra }) => moved(extra, -1n))];
 }

@@ -3,12 +3,7 @@ import {
   bounceBody,
   commentBody,
   emptyBody,
-  jettonBurnBody,
-  jettonInternalBody,
-  jettonTransferBody,
-  nftTransferBody,
-  noticeBody,
-  plainBody,
+  operation,
   shortBody,
   signedBody,
   stateInit,
@@ -29,7 +24,7 @@ function amount(draft: Draft): number {
   return draft.rng.between(TON / 20, 5 * TON);
 }
 
-function queryId(draft: Draft): bigint {
+function newQueryId(draft: Draft): bigint {
   if (draft.rng.chance(0.05)) return 18446744073709551615n;
   return (BigInt(draft.rng.next()) << 32n) | BigInt(draft.rng.next());
 }
@@ -43,8 +38,8 @@ function jettons(draft: Draft, cast: Cast, wallet: Account): bigint {
 }
 
 /** Sends back what is left of a value. */
-function refund(draft: Draft, from: Transaction, to: Account, value: number, query: bigint): void {
-  draft.call(from, to, value, plainBody('excess', query), { bounce: false });
+function refund(draft: Draft, from: Transaction, to: Account, value: number, queryId: bigint): void {
+  draft.call(from, to, value, operation('excess', { queryId }), { bounce: false });
 }
 
 /** Begins a trace with a message that a wallet signs. */
@@ -65,35 +60,32 @@ const jettonTransfer: Scene = (draft, cast, slot) => {
   const to = rng.pick(cast.jettonWallets.filter((wallet) => wallet.parent === from.parent && wallet !== from));
   const sender = must(from.owner, 'owner');
   const receiver = must(to.owner, 'owner');
-  const query = queryId(draft);
   const order = {
-    queryId: query,
+    queryId: newQueryId(draft),
     amount: jettons(draft, cast, from),
+    to: receiver,
+    sender,
     forward: 1,
     comment: rng.chance(0.5) ? rng.pick(COMMENTS) : undefined,
   };
   const root = open(draft, sender, slot);
-  const ask = jettonTransferBody({ ...order, first: receiver, second: sender });
-  const first = draft.call(root, from, 60_000_000, ask);
+  const first = draft.call(root, from, 60_000_000, operation('jetton_transfer', order));
   if (rng.chance(0.08)) return fail(draft, first, { kind: 'failed', exitCode: 706 }, 'ok');
-  const inside = jettonInternalBody({ ...order, first: sender, second: sender });
-  const second = draft.call(first, to, 42_000_000, inside);
-  const notice = noticeBody('jetton_notify', query, order.amount, sender);
-  draft.call(second, receiver, 1, notice, { bounce: false });
-  refund(draft, second, sender, 27_000_000, query);
+  const second = draft.call(first, to, 42_000_000, operation('jetton_internal_transfer', order));
+  draft.call(second, receiver, 1, operation('jetton_notify', order), { bounce: false });
+  refund(draft, second, sender, 27_000_000, order.queryId);
 };
 
 const jettonBurn: Scene = (draft, cast, slot) => {
   const wallet = draft.rng.pick(cast.jettonWallets);
   const owner = must(wallet.owner, 'owner');
-  const query = queryId(draft);
-  const burned = jettons(draft, cast, wallet);
+  const order = { queryId: newQueryId(draft), amount: jettons(draft, cast, wallet), sender: owner };
   const root = open(draft, owner, slot);
-  const burn = draft.call(root, wallet, 50_000_000, jettonBurnBody(query, burned, owner));
+  const burn = draft.call(root, wallet, 50_000_000, operation('jetton_burn', order));
   if (draft.rng.chance(0.15)) return fail(draft, burn, { kind: 'failed', exitCode: 709 }, 'ok');
-  const notice = noticeBody('jetton_burn_notification', query, burned, owner);
+  const notice = operation('jetton_burn_notification', order);
   const master = draft.call(burn, must(wallet.parent, 'master'), 35_000_000, notice);
-  refund(draft, master, owner, 20_000_000, query);
+  refund(draft, master, owner, 20_000_000, order.queryId);
 };
 
 const nftTransfer: Scene = (draft, cast, slot) => {
@@ -118,12 +110,11 @@ function moveItem(draft: Draft, item: Account, to: Account, slot: number, fails:
   const { owner, free } = draft.holders.get(item) ?? { owner: must(item.owner, 'owner'), free: MOVE_SLOTS };
   if (slot < free || owner === to) return;
   draft.holders.set(item, { owner: fails ? owner : to, free: slot + MOVE_SLOTS });
-  const query = queryId(draft);
-  const move = draft.call(open(draft, owner, slot), item, 50_000_000, nftTransferBody(query, to, owner));
+  const order = { queryId: newQueryId(draft), to, sender: owner, forward: 1 };
+  const move = draft.call(open(draft, owner, slot), item, 50_000_000, operation('nft_transfer', order));
   if (fails) return fail(draft, move, { kind: 'failed', exitCode: 401 }, 'ok');
-  const notice = noticeBody('nft_ownership_assigned', query, 0n, owner);
-  draft.call(move, to, 1, notice, { bounce: false });
-  refund(draft, move, owner, 30_000_000, query);
+  draft.call(move, to, 1, operation('nft_ownership_assigned', order), { bounce: false });
+  refund(draft, move, owner, 30_000_000, order.queryId);
 }
 
 /** Lets a transaction fail, and bounce its message. */
@@ -193,13 +184,13 @@ function callWithLog(draft: Draft, cast: Cast, slot: number, opcodeOf: (called: 
   draft.log(at, rng.chance(0.2) ? emptyBody() : unknownBody(rng, rng.chance(0.5) ? 0x9c610de3 : 0x80000001));
   const next = draft.call(at, rng.pick(cast.contracts), 90_000_000, unknownBody(rng, opcodeOf(at.account)));
   if (rng.chance(0.5)) draft.log(next, shortBody(rng));
-  refund(draft, next, wallet, 40_000_000, queryId(draft));
+  refund(draft, next, wallet, 40_000_000, newQueryId(draft));
 }
 
 const extraCurrencies: Scene = (draft, cast, slot) => {
   const { rng } = draft;
-  const extra = new Map([['100', 5n + BigInt(rng.below(1000))]]);
-  if (rng.chance(0.4)) extra.set('239', 1n << BigInt(rng.between(60, 200)));
+  const extra: Record<string, string> = { '100': String(5 + rng.below(1000)) };
+  if (rng.chance(0.4)) extra['239'] = String(1n << BigInt(rng.between(60, 200)));
   const root = open(draft, must(cast.wallets[rng.below(4)], 'wallet'), slot);
   const body = commentBody('extra currency there and back');
   const at = draft.call(root, must(cast.contracts[0], 'contract'), 80_000_000, body, { extra });
@@ -208,10 +199,9 @@ const extraCurrencies: Scene = (draft, cast, slot) => {
 
 const stake: Scene = (draft, cast, slot) => {
   const wallet = draft.rng.pick(cast.wallets);
-  const query = queryId(draft);
-  const body = plainBody('elector_new_stake', query);
-  const at = draft.call(open(draft, wallet, slot), cast.elector, 3 * TON, body);
-  draft.call(at, wallet, TON, plainBody('elector_new_stake_ok', query), { bounce: false });
+  const order = { queryId: newQueryId(draft) };
+  const at = draft.call(open(draft, wallet, slot), cast.elector, 3 * TON, operation('elector_new_stake', order));
+  draft.call(at, wallet, TON, operation('elector_new_stake_ok', order), { bounce: false });
 };
 
 /** Scenes and their relative frequencies. */
@@ -277,7 +267,7 @@ export function edges(draft: Draft, cast: Cast, slot: number): void {
     vmSteps: 4294967295,
   };
   first.extreme = { fees: '9223372036854775807', gasFees: '9223372036854775807', gasUsed: '72057594037927935' };
-  const extra = new Map([['4294967295', (1n << 248n) - 1n]]);
+  const extra = { '4294967295': String((1n << 248n) - 1n) };
   const second = draft.call(first, must(two, 'edge'), 0, unknownBody(draft.rng, 0xfffffffe), {
     extremeValue: '9223372036854775807',
     extraFlags: '1329227995784915872903807060280344575',

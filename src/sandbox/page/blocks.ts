@@ -55,37 +55,48 @@ export class BlockPages {
     return extent;
   }
 
-  /** The JSON of a block. */
-  text(row: BlockRow): string {
+  record(row: BlockRow) {
     const { plan, epoch } = row;
-    const facts = this.facts(row);
+    const { shard, seqno, utime, startLt, endLt, count } = this.facts(row);
     const { workchain } = plan.name;
     const hash = (kind: HashKind): string => this.#chain.codec.hash(0, kind, plan.id, epoch);
     const made = seqnoOf(epoch * EPOCH_BLOCKS + plan.slot);
-    const key = workchain === -1 && plan.slot === 0;
     const prevKey = plan.slot === 0 ? made - EPOCH_BLOCKS : made - plan.slot;
-    const prev = plan.prev.map((name) => nameText(name.workchain, name.shard, seqnoAt(name, epoch)));
-    return (
-      `{"workchain":${workchain},"shard":"${facts.shard}","seqno":${facts.seqno}` +
-      `,"root_hash":"${hash(HASH_KIND.blockRoot)}","file_hash":"${hash(HASH_KIND.blockFile)}"` +
-      `,"global_id":-239,"version":0,"after_merge":${plan.afterMerge},"before_split":${plan.beforeSplit}` +
-      `,"after_split":${plan.afterSplit},"want_merge":${plan.wantMerge},"want_split":${plan.wantSplit}` +
-      `,"key_block":${key},"vert_seqno_incr":false,"flags":1,"gen_utime":"${facts.utime}"` +
-      `,"start_lt":"${facts.startLt}","end_lt":"${facts.endLt}"` +
-      `,"validator_list_hash_short":${mixOf(this.#chain.seed, plan.id, epoch) | 0},"gen_catchain_seqno":${600_000 + epoch}` +
-      `,"min_ref_mc_seqno":${Math.max(0, made - 5)},"prev_key_block_seqno":${Math.max(0, prevKey)},"vert_seqno":1` +
-      `,"master_ref_seqno":${workchain === -1 ? 0 : made - 1},"rand_seed":"${hash(HASH_KIND.blockRand)}"` +
-      `,"created_by":"${hash(HASH_KIND.blockCreator)}","tx_count":${facts.count}` +
-      `,"masterchain_block_ref":${nameText(-1, MASTERCHAIN_SHARD, includedBy(row))},"prev_blocks":[${prev.join(',')}]}`
-    );
+    return {
+      workchain,
+      shard,
+      seqno,
+      root_hash: hash(HASH_KIND.blockRoot),
+      file_hash: hash(HASH_KIND.blockFile),
+      global_id: -239,
+      version: 0,
+      after_merge: plan.afterMerge,
+      before_split: plan.beforeSplit,
+      after_split: plan.afterSplit,
+      want_merge: plan.wantMerge,
+      want_split: plan.wantSplit,
+      key_block: workchain === -1 && plan.slot === 0,
+      vert_seqno_incr: false,
+      flags: 1,
+      gen_utime: String(utime),
+      start_lt: String(startLt),
+      end_lt: String(endLt),
+      validator_list_hash_short: mixOf(this.#chain.seed, plan.id, epoch) | 0,
+      gen_catchain_seqno: 600_000 + epoch,
+      min_ref_mc_seqno: Math.max(0, made - 5),
+      prev_key_block_seqno: Math.max(0, prevKey),
+      vert_seqno: 1,
+      master_ref_seqno: workchain === -1 ? 0 : made - 1,
+      rand_seed: hash(HASH_KIND.blockRand),
+      created_by: hash(HASH_KIND.blockCreator),
+      tx_count: count,
+      masterchain_block_ref: { workchain: -1, shard: MASTERCHAIN_SHARD, seqno: includedBy(row) },
+      prev_blocks: plan.prev.map((name) => ({ ...name, seqno: seqnoAt(name, epoch) })),
+    };
   }
 }
 
 function startOf(plan: BlockPlan): number {
   if (plan.name.workchain === -1) return MASTERCHAIN_LT;
   return mixOf(plan.id, plan.slot) % SHARD_LT;
-}
-
-function nameText(workchain: number, shard: string, seqno: number): string {
-  return `{"workchain":${workchain},"shard":"${shard}","seqno":${seqno}}`;
 }

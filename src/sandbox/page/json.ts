@@ -1,4 +1,5 @@
 import { records } from '../../api/facts.ts';
+import { remembered } from '../chain/mix.ts';
 
 const SHORT: Readonly<Record<string, string>> = {
   '"': '\\"',
@@ -22,11 +23,6 @@ function escaped(char: string): string {
   return code >= 0x7f && code < 0xa0 ? char : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** JSON of a parsed record, with the HTML characters escaped as the server does. */
-export function htmlSafe(value: unknown): string {
-  return JSON.stringify(value).replace(/[<>&]/g, escaped);
-}
-
 /** A value that can be written as JSON; a key whose value is undefined is left out. */
 export type Json = string | number | bigint | boolean | null | Verbatim | readonly Json[] | JsonRecord;
 export type JsonRecord = { readonly [key: string]: Json | undefined };
@@ -34,18 +30,69 @@ export type JsonRecord = { readonly [key: string]: Json | undefined };
 type Records = typeof records;
 export type RecordName = keyof Records;
 
+/** Values of a record of the API; those that are not known are left out. */
+type Values<Name extends RecordName> = Readonly<Partial<Record<keyof Records[Name], Json | undefined>>>;
+
+/** A field of a record, as it is written. */
+interface Field {
+  readonly name: string;
+  readonly isNullable: boolean;
+  /** The record that it holds, alone, in a list or in a map. */
+  readonly record: RecordName | undefined;
+  readonly isMap: boolean;
+  /** Whether its texts never need escapes, such as hashes and amounts. */
+  readonly isPlain: boolean;
+}
+
+const fieldsByName = new Map<RecordName, readonly Field[]>();
+
+function fieldsOf(name: RecordName): readonly Field[] {
+  return remembered(fieldsByName, name, () =>
+    Object.entries<string>(records[name]).map(([field, type]) => {
+      const content = type.replace(/(\[\]|\{\})?(\?|\|null)?$/, '');
+      return {
+        name: field,
+        isNullable: type.endsWith('|null'),
+        record: isRecordName(content) ? content : undefined,
+        isMap: type.includes('{}'),
+        isPlain: /^(base64-|lt$|nanoton|raw-address|decimal-)/.test(content),
+      };
+    }),
+  );
+}
+
+function isRecordName(name: string): name is RecordName {
+  return Object.hasOwn(records, name);
+}
+
 /** A record of the API in the server's order; of fields without a value those that can be null are null, the others are left out. */
-export function recordOf<Name extends RecordName>(
-  name: Name,
-  known: Readonly<Partial<Record<keyof Records[Name], Json | undefined>>>,
-): JsonRecord {
+export function recordOf<Name extends RecordName>(name: Name, known: Values<Name>): JsonRecord {
   const values: JsonRecord = known;
   return Object.fromEntries(
-    Object.entries<string>(records[name]).map(([field, type]) => [
-      field,
-      values[field] ?? (type.endsWith('|null') ? null : undefined),
-    ]),
+    fieldsOf(name).map(({ name: field, isNullable }) => [field, values[field] ?? (isNullable ? null : undefined)]),
   );
+}
+
+/** The JSON text of a record of the API and of the records in it, each as `recordOf` makes it. */
+export function textOf<Name extends RecordName>(name: Name, known: Values<Name>): string {
+  const values: JsonRecord = known;
+  let text = '';
+  for (const { name: field, isNullable, record, isMap, isPlain } of fieldsOf(name)) {
+    const value = values[field] ?? (isNullable ? null : undefined);
+    if (value === undefined) continue;
+    text += `${text === '' ? '{' : ','}"${field}":`;
+    if (isPlain && typeof value === 'string') text += `"${value}"`;
+    else text += record === undefined ? jsonOf(value) : nestedText(record, value, isMap);
+  }
+  return text === '' ? '{}' : `${text}}`;
+}
+
+function nestedText(record: RecordName, value: Json, isMap: boolean): string {
+  if (value === null || typeof value !== 'object' || value instanceof Verbatim) return jsonOf(value);
+  if (isList(value)) return `[${value.map((each) => nestedText(record, each, false)).join(',')}]`;
+  if (!isMap) return textOf(record, value);
+  const entries = Object.entries(value).map(([key, each]) => `"${key}":${nestedText(record, each ?? null, false)}`);
+  return `{${entries.join(',')}}`;
 }
 
 /** JSON text that is written unchanged. */

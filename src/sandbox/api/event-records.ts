@@ -3,14 +3,14 @@ import { addressOf } from '../chain/accounts.ts';
 import { byLtAndAccount } from '../chain/chain.ts';
 import { masterchainSeqno, type Transaction, type TransactionRow } from '../chain/model.ts';
 import { endSeqno, type TraceRow } from '../chain/trace-index.ts';
-import { type Json, type JsonRecord, jsonOf, recordOf, Verbatim } from '../page/json.ts';
+import type { Json, JsonRecord } from '../page/json.ts';
 import type { Ask } from './ask.ts';
 
 /** How a trace is shown: from the chain, or from the store of pending traces. */
 export interface TraceSource {
   readonly hashOf: (row: TransactionRow) => string;
-  /** The JSON of a transaction, whose accounts are added to the address book. */
-  readonly textOf: (row: TransactionRow) => string;
+  /** The record of a transaction, whose accounts are added to the address book. */
+  readonly recordOf: (row: TransactionRow) => JsonRecord;
   readonly endSeqno: number;
   /** False while the first transaction is only predicted: the trace has no id yet. */
   readonly isRootKnown: boolean;
@@ -24,7 +24,7 @@ export interface TraceSource {
 export function chainSource(ask: Ask, trace: TraceRow): TraceSource {
   return {
     hashOf: (row) => ask.view.chain.transactionHash(row),
-    textOf: (row) => ask.transaction(row),
+    recordOf: (row) => ask.transaction(row),
     endSeqno: endSeqno(trace),
     isRootKnown: true,
     finality: 'finalized',
@@ -33,20 +33,20 @@ export function chainSource(ask: Ask, trace: TraceRow): TraceSource {
   };
 }
 
-/** The JSON of a trace; `actions` are those to show, if any. */
-export function traceText(
+/** The record of a trace; `actions` are those to show, if any. */
+export function traceRecord(
   ask: Ask,
   trace: TraceRow,
   source: TraceSource,
   actions: readonly ActionRow[] | undefined,
-): string {
+): JsonRecord {
   const { view } = ask;
   const { root, members } = trace.plan;
   const { hashOf, isRootKnown, pendingMessages } = source;
   const rows = [...view.traces.rowsOf(trace)].sort(byLtAndAccount);
   const [first] = view.traces.rowsOf(trace, [root]) as [TransactionRow];
   const hashes = new Map(rows.map((row) => [row.transaction, hashOf(row)]));
-  const texts = rows.map((row): [string, Json] => [hashOf(row), new Verbatim(source.textOf(row))]);
+  const shown = rows.map((row) => [hashOf(row), source.recordOf(row)] as const);
   const nodeOf = (member: Transaction): JsonRecord => {
     const children = members.filter((other) => other.incoming?.from === member).map(nodeOf);
     return {
@@ -55,7 +55,7 @@ export function traceText(
       children: children.length > 0 ? children : member.outgoing.length === 0 ? [] : null,
     };
   };
-  const record = recordOf('Trace', {
+  return {
     trace_id: isRootKnown ? hashes.get(root) : null,
     external_hash: view.actions.externalHashes(trace)['trace_external_hash'],
     mc_seqno_start: String(Math.min(masterchainSeqno(first), source.endSeqno)),
@@ -72,16 +72,20 @@ export function traceText(
       classification_state: pendingMessages === undefined ? 'unclassified' : 'ok',
     },
     is_incomplete: false,
-    actions: actions?.map((row) => new Verbatim(actionText(ask, row, source))),
+    actions: actions?.map((row) => actionRecord(ask, row, source)),
     trace: nodeOf(root),
     transactions_order: [...hashes.values()],
-    transactions: Object.fromEntries(texts.sort(([a], [b]) => (a < b ? -1 : 1))),
-  });
-  return jsonOf(record);
+    transactions: Object.fromEntries(shown.sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
 }
 
-/** The JSON of an action. @param texts JSON of transactions by hash, to show those of the action */
-export function actionText(ask: Ask, row: ActionRow, source: TraceSource, texts?: ReadonlyMap<string, string>): string {
+/** The record of an action. @param shown transactions by hash, to show those of the action */
+export function actionRecord(
+  ask: Ask,
+  row: ActionRow,
+  source: TraceSource,
+  shown?: ReadonlyMap<string, Json>,
+): JsonRecord {
   const { trace, plan, rows } = row;
   const { finality } = source;
   const hashes = rows.map(source.hashOf).reverse();
@@ -104,13 +108,13 @@ export function actionText(ask: Ask, row: ActionRow, source: TraceSource, texts?
     details: details ?? { error: 'details are not supported' },
     ...external,
     accounts: source.hasAccounts ? accounts : undefined,
-    transactions_full: texts && hashes.flatMap((hash) => verbatim(texts.get(hash))),
+    transactions_full: shown && hashes.map((hash) => shown.get(hash)).filter((one) => one !== undefined),
     finality,
   };
-  if (details !== undefined) return jsonOf(recordOf('Action', record));
+  if (details !== undefined) return record;
   // The row of the action in the database of the server.
   const { account, incoming } = trace.plan.root;
-  const raw = recordOf('RawAction', {
+  const raw = {
     TraceId: row.traceId,
     ActionId: row.actionId,
     StartLt: row.startLt,
@@ -130,10 +134,6 @@ export function actionText(ask: Ask, row: ActionRow, source: TraceSource, texts?
     TraceExternalHashNorm: external['trace_external_hash_norm'],
     AncestorType: plan.ancestors,
     Accounts: accounts,
-  });
-  return jsonOf(recordOf('Action', { ...record, raw_action: raw }));
-}
-
-function verbatim(text: string | undefined): readonly Verbatim[] {
-  return text === undefined ? [] : [new Verbatim(text)];
+  };
+  return { ...record, raw_action: raw };
 }
