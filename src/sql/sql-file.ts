@@ -125,7 +125,7 @@ export function headerList(file: SqlFile, key: string): readonly string[] {
 export function columnDocs(file: SqlFile): Map<string, Pick<SelectedColumn, 'unit' | 'doc'>> {
   return new Map(
     (file.header.get('columns') ?? []).map((line) => {
-      const [, name = line, unit, doc = ''] = /^(\w+)(?: \((\w+)\))?: (.*)$/.exec(line) ?? [];
+      const [, name = line, unit, doc = ''] = /^(\w+)(?: \(([\w ]+)\))?: (.*)$/.exec(line) ?? [];
       return [name, { unit, doc }];
     }),
   );
