@@ -13,7 +13,7 @@ import {
 import { HASH_KIND } from '../chain/tag.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
-import { type By, type Listing, rows, timeout } from './list.ts';
+import { type By, isWithin, type Listing, rows, timeout } from './list.ts';
 import type { ListedMessage, View } from './view.ts';
 
 /** How many inbound externals the server can sort before its timeout. */
@@ -190,7 +190,11 @@ export const chainLists = {
     },
     inSlot: (ask, slot) => {
       if (ask.isOn('only_externals')) return [];
-      const rows = ask.view.chain.createdIn(slot).filter(({ message }) => message.from !== undefined);
+      const { bounds } = ask;
+      // Before the sides, whose hashes take longest.
+      const rows = ask.view.chain
+        .createdIn(slot)
+        .filter((row) => row.message.from !== undefined && isWithin(bounds, [row.createdLt, row.createdAt]));
       return rows.flatMap((row) => resolve(ask.view, row, ask.text('direction')));
     },
     slotsBefore: EPOCH_BLOCKS,
