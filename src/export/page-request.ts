@@ -38,12 +38,7 @@ export function requestOf(pipeline: MasterchainPipeline, page: PageRequest): Sou
   const { offset } = page;
   const limit = limitOf(page);
   if (page.kind === 'window') {
-    const asked = listRequest(
-      pipeline,
-      { where: boundsOf(page.window), limit, label: labelOf(pipeline, page.window) },
-      offset,
-    );
-    return { ...asked, path: walk.windows.path };
+    return { ...listRequest(pipeline, windowOf(pipeline, page.window, limit), offset), path: walk.windows.path };
   }
   const where = [[walk.seqno, String(page.seqno)]] as const;
   return { ...listRequest(pipeline, { where, limit, label: `${name} ${page.seqno}` }, offset), missing: 'wait' };
@@ -60,17 +55,17 @@ export function boundsOf({ from, to }: LtWindow): Parameters {
   ];
 }
 
-/** What requests for a window are called. */
-export function labelOf({ name }: Pick<PipelineDef, 'name'>, { from, to }: LtWindow): string {
-  return `${name} lt ${from}:${to}`;
-}
-
 /** Rows that requests of an endpoint select. */
 export interface ListRequest {
   readonly where: Parameters;
   /** Rows of a full page; undefined for a list that always comes whole. */
   readonly limit: number | undefined;
   readonly label: string;
+}
+
+/** The rows of a window of logical time. @param part further parameters */
+export function windowOf({ name }: Pick<PipelineDef, 'name'>, window: LtWindow, limit: number, part: Parameters = []) {
+  return { where: [...boundsOf(window), ...part], limit, label: `${name} lt ${window.from}:${window.to}` };
 }
 
 /** The request for a page of a list. */

@@ -7,7 +7,7 @@ import { spansOf } from '../../warehouse/index.ts';
 import { BlockWindows } from '../block-windows.ts';
 import { ListProof } from '../list-proof.ts';
 import type { LtWindow } from '../lt-windows.ts';
-import { boundsOf, fixedGiven, labelOf, listRequest, PAGE_ROWS, pageOf } from '../page-request.ts';
+import { fixedGiven, listRequest, PAGE_ROWS, pageOf, windowOf } from '../page-request.ts';
 import { cutAtFinal } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { ProvableRows, Round, SpanWalk } from '../span-walk.ts';
@@ -134,7 +134,7 @@ function windowRequest({ pipeline }: Context, window: LtWindow): WindowRequest {
   const { limit = PAGE_ROWS, column = '' } = pipeline.walk.windows ?? {};
   return {
     window,
-    http: listRequest(pipeline, { where: boundsOf(window), limit, label: labelOf(pipeline, window) }),
+    http: listRequest(pipeline, windowOf(pipeline, window, limit)),
     page: {
       ...{ given: fixedGiven(pipeline), full: limit, overflow: 'divide' },
       only: [{ kind: 'within', column, ...window }],

@@ -6,7 +6,7 @@ import { closedGate } from '../gate.ts';
 import { ACCOUNTS, inBatches } from '../item-requests.ts';
 import { ListProof } from '../list-proof.ts';
 import { halve, type LtWindow, planEvenWindows, widthOf } from '../lt-windows.ts';
-import { boundsOf, labelOf, listRequest, PAGE_ROWS, type Parameters, pageOf } from '../page-request.ts';
+import { listRequest, PAGE_ROWS, type Parameters, pageOf, windowOf } from '../page-request.ts';
 import type { PageRules } from '../row-rules.ts';
 import { horizonRanges } from '../safe-horizon.ts';
 import { cutAtFinal } from '../span-cuts.ts';
@@ -206,16 +206,8 @@ async function remainder(
     );
   }
   // Rows of one logical time below the horizon do not change.
-  const label = labelOf(pipeline, window);
-  return [
-    pageOf(pipeline, {
-      where: boundsOf(window),
-      limit: PAGE_ROWS,
-      label,
-      list: String(window.from),
-      page: rulesOf(pipeline, window, isSupplement),
-    }),
-  ];
+  const list = { ...windowOf(pipeline, window, PAGE_ROWS), list: String(window.from) };
+  return [pageOf(pipeline, { ...list, page: rulesOf(pipeline, window, isSupplement) })];
 }
 
 /** @param part parameters that select less than a page of the window */
@@ -227,11 +219,7 @@ function windowRequest(
 ): WindowRequest {
   return {
     window,
-    http: listRequest(pipeline, {
-      where: [...boundsOf(window), ...part],
-      limit: PAGE_ROWS,
-      label: labelOf(pipeline, window),
-    }),
+    http: listRequest(pipeline, windowOf(pipeline, window, PAGE_ROWS, part)),
     page: {
       ...rulesOf(pipeline, window, isSupplement),
       ...(part.length > 0 ? {} : { full: PAGE_ROWS, overflow: 'refuse' }),
