@@ -13,8 +13,8 @@ import {
 import { HASH_KIND } from '../chain/tag.ts';
 import type { Ask } from './ask.ts';
 import { demand } from './errors.ts';
-import { type By, isWithin, type Listing, rows, timeout } from './list.ts';
-import type { ListedMessage, View } from './view.ts';
+import { type By, type Listing, rows, timeout } from './list.ts';
+import type { View } from './view.ts';
 
 /** How many inbound externals the server can sort before its timeout. */
 const EXTERNALS_PER_STATEMENT = 150_000;
@@ -59,21 +59,22 @@ function addressOrNull(view: View, account: Account | undefined, epoch: number):
   return account === undefined ? 'null' : addressOf(account, epoch, view.chain.codec);
 }
 
-/** A message with the indexed sides that the direction asks for; nothing if there are none. */
-function resolve(view: View, row: MessageRow, direction: string | undefined): readonly ListedMessage[] {
+/** The indexed sides of a message that the direction asks for. */
+function sidesIn(view: View, row: MessageRow, direction: string | undefined) {
   const { sent, received } = view.sidesOf(row);
-  const inbound = direction === 'out' ? undefined : received && view.chain.transactionHash(received);
-  const outbound = direction === 'in' ? undefined : sent && view.chain.transactionHash(sent);
-  if (inbound === undefined && outbound === undefined) return [];
-  return [{ ...row, hash: view.chain.messageHash(row), inbound, outbound }];
+  return { inbound: direction === 'out' ? undefined : received, outbound: direction === 'in' ? undefined : sent };
+}
+
+function hasSide(view: View, row: MessageRow, direction: string | undefined): boolean {
+  return Object.values(sidesIn(view, row, direction)).some((side) => side !== undefined);
 }
 
 /** All inbound externals. They have no time, so the whole chain is read. */
-function inboundExternals(view: View): readonly ListedMessage[] {
-  const found: ListedMessage[] = [];
+function inboundExternals(view: View): readonly MessageRow[] {
+  const found: MessageRow[] = [];
   for (let slot = slotOf(FIRST_SEQNO); slot <= slotOf(view.head()); slot += 1) {
     for (const row of view.chain.createdIn(slot)) {
-      if (row.message.from === undefined) found.push(...resolve(view, row, undefined));
+      if (row.message.from === undefined && hasSide(view, row, undefined)) found.push(row);
     }
     if (found.length > EXTERNALS_PER_STATEMENT) throw timeout();
   }
@@ -179,24 +180,16 @@ export const chainLists = {
     record: (row, ask) => ask.transaction(row),
   }),
   /** By creation and hash; those without creation come first when descending and last when ascending. */
-  'GET /messages': rows<ListedMessage>({
+  'GET /messages': rows<MessageRow>({
     refuse: refuseDirection,
     rows: (ask) => {
       const hashes = ask.has('msg_hash') ? ask.list('msg_hash') : ask.list('hash');
       if (hashes.length === 0) return undefined;
       const rows = hashes.flatMap((hash) => ask.view.messageByHash(hash) ?? []);
-      const found = rows.flatMap((row) => resolve(ask.view, row, ask.text('direction')));
-      return [...new Map(found.map((row) => [row.hash, row])).values()];
+      return [...new Map(rows.map((row) => [ask.view.chain.messageHash(row), row])).values()];
     },
-    inSlot: (ask, slot) => {
-      if (ask.isOn('only_externals')) return [];
-      const { bounds } = ask;
-      // Before the sides, whose hashes take longest.
-      const rows = ask.view.chain
-        .createdIn(slot)
-        .filter((row) => row.message.from !== undefined && isWithin(bounds, [row.createdLt, row.createdAt]));
-      return rows.flatMap((row) => resolve(ask.view, row, ask.text('direction')));
-    },
+    inSlot: ({ view, isOn }, slot) =>
+      isOn('only_externals') ? [] : view.chain.createdIn(slot).filter(({ message }) => message.from !== undefined),
     slotsBefore: EPOCH_BLOCKS,
     timeless: (ask) => {
       const { byLt, byTime } = ask.bounds;
@@ -205,13 +198,20 @@ export const chainLists = {
     },
     where: messageFields,
     at: ({ message, createdLt, createdAt }) => (message.from === undefined ? undefined : [createdLt, createdAt]),
-    order: (_, sort) => [
+    keep: (row, { view, text }) => hasSide(view, row, text('direction')),
+    order: ({ view }, sort) => [
       [({ message, createdLt }) => (message.from === undefined ? Number.MAX_SAFE_INTEGER : createdLt), sort],
-      [({ hash }) => hash, sort],
+      [(row) => view.chain.messageHash(row), sort],
     ],
     record: (row, ask) => {
       ask.meetMessage(row);
-      return { ...ask.view.records.message(row), in_msg_tx_hash: row.inbound, out_msg_tx_hash: row.outbound };
+      const { chain, records } = ask.view;
+      const { inbound, outbound } = sidesIn(ask.view, row, ask.text('direction'));
+      return {
+        ...records.message(row),
+        in_msg_tx_hash: inbound && chain.transactionHash(inbound),
+        out_msg_tx_hash: outbound && chain.transactionHash(outbound),
+      };
     },
   }),
   /** A transaction once for each matching message; only its last copy has messages. */

@@ -98,7 +98,7 @@ function filterOf<T>(ask: Ask, { where = {}, at, keep, isReplaced }: Listing<T>)
   };
 }
 
-export function isWithin(bounds: Bounds, at: readonly [lt: number, utime: number] | undefined): boolean {
+function isWithin(bounds: Bounds, at: readonly [lt: number, utime: number] | undefined): boolean {
   if (at === undefined) return false;
   const [lt, utime] = at;
   const { startLt, endLt, startUtime, endUtime } = bounds;

@@ -32,13 +32,6 @@ function sharedNetwork(seed: number, { tieSeqno, activity, blockTimeMs, hasCells
   return network;
 }
 
-/** A message with its sort keys and the transactions that are shown with it. */
-export interface ListedMessage extends MessageRow {
-  readonly hash: string;
-  readonly inbound: string | undefined;
-  readonly outbound: string | undefined;
-}
-
 /** What endpoints read: the chain up to the head. */
 export type View = ReturnType<typeof viewOf>;
 
@@ -47,7 +40,7 @@ export function viewOf(seed: number, head: () => number, options: ChainOptions &
   const network = sharedNetwork(seed, options);
   const { chain, actions } = network;
   let bodies: ReadonlyMap<string, string> | undefined;
-  let externals: { readonly head: number; readonly rows: readonly ListedMessage[] } | undefined;
+  let externals: { readonly head: number; readonly rows: readonly MessageRow[] } | undefined;
 
   /** Whether a masterchain block, with everything in it, is indexed. */
   const isIndexed = (seqno: number): boolean => seqno >= FIRST_SEQNO && seqno <= head();
@@ -85,7 +78,7 @@ export function viewOf(seed: number, head: () => number, options: ChainOptions &
     messageByHash: (hash: string): MessageRow | undefined => chain.messageByHash(hash, head()),
 
     /** The inbound externals of the whole chain; `list` reads them, again only if the head has moved. */
-    inboundExternals: (list: () => readonly ListedMessage[]): readonly ListedMessage[] => {
+    inboundExternals: (list: () => readonly MessageRow[]): readonly MessageRow[] => {
       if (externals?.head !== head()) externals = { head: head(), rows: list() };
       return externals.rows;
     },
