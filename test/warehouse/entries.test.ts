@@ -123,7 +123,8 @@ test('a ledger that also prunes what a checkpoint keeps says the same, and knows
         const isOpen = entry.commitWith !== undefined && all.slice(at + 1).some(({ id }) => id === entry.commitWith);
         const age = hours[at];
         // Between the entries of one commit, stores do nothing else.
-        if (age !== undefined && !isOpen) pruned.pruneBefore(Date.parse(entry.committedAt) - (age * DAY) / 24);
+        if (age !== undefined && !isOpen)
+          pruned.pruneBefore(Date.parse(entry.committedAt) - (age * DAY) / 24, () => true);
         expect(pruned.effective).toEqual(whole.effective);
         expect(pruned.forgotten).toEqual(whole.forgotten);
         expect(pruned.nextNumber).toBe(whole.nextNumber);
@@ -149,7 +150,7 @@ test('a ledger that prunes knows the files of superseded entries until it is tol
         if (age !== undefined && more !== undefined && !isOpen) {
           const time = Date.parse(entry.committedAt) - (age * DAY) / 24;
           gone = Math.max(gone, time - (more * DAY) / 24);
-          pruned.pruneBefore(time, time - (more * DAY) / 24);
+          pruned.pruneBefore(time, ({ by }) => by.committedAt <= time - (more * DAY) / 24);
         }
         const lasting = new Set(whole.lasting.map(({ number }) => number));
         const present = ({ superseded }: Entries) =>
@@ -171,7 +172,7 @@ test('the files of entries that were superseded long ago are not kept, only thei
       committedAt: new Date((number * DAY) / 24).toISOString(),
     });
   }
-  entries.pruneBefore(46.5 * (DAY / 24), 40.5 * (DAY / 24));
+  entries.pruneBefore(46.5 * (DAY / 24), ({ by }) => by.committedAt <= 40.5 * (DAY / 24));
   expect(entries.all.map(({ number }) => number)).toEqual([46, 47, 48]);
   expect(entries.superseded.filter(({ files }) => files.length > 0).map(({ number }) => number)).toEqual([
     40, 41, 42, 43, 44, 45, 46, 47,
@@ -206,7 +207,7 @@ test('a process that commits for weeks keeps the entries of a day or two', () =>
 });
 
 test('a writer that commits for weeks keeps the entries of two hours, and the numbers of a day', () => {
-  const entries = commitFor(20, 240, (each, now) => each.pruneBefore(now - 2 * (DAY / 24)));
+  const entries = commitFor(20, 240, (each, now) => each.pruneBefore(now - 2 * (DAY / 24), () => true));
   expect(entries.most).toBeLessThan(20 + 10 + 2);
   expect(entries.lastingNumbers).toHaveLength(240 + 1);
 });

@@ -57,7 +57,7 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   },
   'a collector that counts from before the entry was there': {
     file: 'warehouse/garbage/collect-garbage',
-    from: '&& now - putAt(ledger, by.number, now) >= ms',
+    from: '&& now - putAt(ledger, by, now) >= ms',
     to: '',
   },
   'a collector that forgets what is published': {

@@ -63,18 +63,18 @@ export async function clearFiles(
 }
 
 /** True if superseded files of an entry stay: for readers that may still be open, or because they are published. */
-function isNeeded(
+export function isNeeded(
   ledger: LedgerFolder,
   { number, by }: Superseded,
   { now, ms }: { readonly now: number; readonly ms: number },
   published: readonly number[],
 ): boolean {
-  const isOver = now - timeOf(by, now, ledger.entries.all) >= ms && now - putAt(ledger, by.number, now) >= ms;
+  const isOver = now - timeOf(by, now, ledger.entries.all) >= ms && now - putAt(ledger, by, now) >= ms;
   return !isOver || isPublished(published, number, by.number);
 }
 
 /** When an entry became visible: later than it says if the machine slept meanwhile. Unknown if a clock was wrong. */
-export function putAt(ledger: LedgerFolder, number: number, now: number): number {
+function putAt(ledger: LedgerFolder, { number }: Successor, now: number): number {
   const time = statSync(ledger.entryPath(number), { throwIfNoEntry: false })?.ctimeMs ?? now;
   return time < now ? time : Number.NEGATIVE_INFINITY;
 }

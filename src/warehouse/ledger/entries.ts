@@ -220,13 +220,11 @@ export class Entries {
    * Removes the entries that were superseded before a time, in milliseconds since 1970, also those that a checkpoint keeps:
    * {@link lastingNumbers} has their numbers, and {@link superseded} their files.
    *
-   * @param filesBefore drops also the files of those that were superseded before this time: they must be gone. Default: the same time
-   * @param putAt when an entry became visible; later than it says if the machine slept meanwhile
+   * @param isGone whether the files of an entry that was superseded are gone, which are not named any more then
    */
-  pruneBefore(time: number, filesBefore = time, putAt = (_number: number): number => 0): void {
+  pruneBefore(time: number, isGone: (entry: Superseded) => boolean): void {
     this.#removeBefore(firstAfter(this.#times(), time));
-    const first = firstAfter(this.#times(), filesBefore);
-    if (putAt(first - 1) <= filesBefore) this.#pruned.dropFiles(first);
+    this.#pruned.dropFiles(isGone);
   }
 
   #removeBefore(recent: number): void {

@@ -66,10 +66,11 @@ export class PrunedEntries {
     this.#all = this.since(number);
   }
 
-  /** Drops the files of those that were superseded before a number. */
-  dropFiles(number: number): void {
-    this.#all = this.#all.map((entry) =>
-      entry.files.length > 0 && (entry.by ?? entry).number < number ? { ...entry, files: [] } : entry,
-    );
+  /** Drops the files of those whose files are gone. That of an incomplete commit counts as superseded by itself: nothing ever named it. */
+  dropFiles(isGone: (entry: Superseded) => boolean): void {
+    this.#all = this.#all.map((entry) => {
+      const { number, files, by = entry } = entry;
+      return files.length > 0 && isGone({ number, by, files }) ? { ...entry, files: [] } : entry;
+    });
   }
 }

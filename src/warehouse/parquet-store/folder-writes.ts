@@ -7,7 +7,7 @@ import { takeAll } from '../../files/file-failure.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { Instance } from '../../sql/instance.ts';
 import type { Reads, Writes } from '../backend.ts';
-import { clearFiles, isCleared, putAt } from '../garbage/collect-garbage.ts';
+import { clearFiles, isCleared, isNeeded } from '../garbage/collect-garbage.ts';
 import { publishedNumbers } from '../garbage/published-entries.ts';
 import { SettledFolders } from '../garbage/settled-folders.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
@@ -169,8 +169,10 @@ export class FolderWrites implements Writes {
     const published = await publishedNumbers(diskObjects(this.#path)).catch(() => undefined);
     if (published?.length !== 0) return;
     const now = effects.now();
-    this.#ledger.entries.pruneBefore(now - Math.min(KEPT_MS, 2 * graceMs), now - 2 * graceMs, (number) =>
-      putAt(this.#ledger, number, now),
+    const grace = { now, ms: 2 * graceMs };
+    this.#ledger.entries.pruneBefore(
+      now - Math.min(KEPT_MS, grace.ms),
+      (superseded) => !isNeeded(this.#ledger, superseded, grace, published),
     );
   }
 }
