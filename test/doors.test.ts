@@ -9,6 +9,7 @@ import { Database } from '../src/sql/database.ts';
 import type { CellDetail, Overview } from '../src/ui/ui-types.ts';
 import { forgetRange } from '../src/verify/forget.ts';
 import { repairWarehouse } from '../src/verify/repair.ts';
+import type { VerifyReport } from '../src/verify/verify.ts';
 import { describeParts } from '../src/warehouse/query/coverage.ts';
 import { describeLeftOut } from '../src/warehouse/query/left-out-gaps.ts';
 import type { WarehouseStatus } from '../src/warehouse/query/status.ts';
@@ -30,7 +31,8 @@ it where something is missing or unproven. All that ask about the same thing say
   \`tonlake show TABLE KEY\` of a row that is not there. Rows that were compared with nothing, or are not final, are no reason to warn.
 - **Status**: \`tonlake status\`, and after it \`tonlake status --range\`.
 - **As data**: \`tonlake status --json\`, the page's API, \`_coverage\` in queries, and \`_coverage\` in the catalog for other programs. Columns are an
-  axis of their own: \`_coverage\` names a table that was left out, not columns. Of a mart: \`_freshness\`.
+  axis of their own: \`_coverage\` names a table that was left out, not columns. Of a mart: \`_freshness\`. What is unproven, \`tonlake verify\` says
+  as well, and \`tonlake run\` of the blocks that it was asked for.
 - **Block 1005**: the state in \`tonlake show 1005\`.
 - **Mart**: the column \`_coverage\` of a mart over all transactions, and what \`tonlake build\`, \`tonlake status\` and queries of the mart say.
 
@@ -372,6 +374,14 @@ test.each(states)('$title', { timeout: 120_000 }, async (state) => {
   const data = await askData(asked, all, seen);
   if (typeof state.data === 'object') expect(data).toEqual(state.data);
   else agreed(data, state.data ?? says);
+
+  const verified: VerifyReport = JSON.parse(
+    (await cli(warehouse, 'verify', '--json')).stdout.trim().split('\n').at(-1) ?? '',
+  );
+  const unproven = all.pipelines.filter((each) => each.unproven.length > 0);
+  expect(verified.unproven).toEqual(Object.fromEntries(unproven.map((each) => [each.pipeline, each.unproven])));
+  const whys = unproven.find((each) => each.pipeline === pipeline)?.unproven.map(({ why }) => `unproven: ${why}`);
+  expect(seen.cell.entries.map(({ proof }) => proof)).toEqual(expect.arrayContaining(whys ?? []));
 
   const shown: ShownThing = JSON.parse((await cli(warehouse, 'show', '1005', '--json')).stdout);
   const rows = shown.sections.find(({ title }) => title === 'commits')?.rows ?? [];

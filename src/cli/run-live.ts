@@ -5,6 +5,7 @@ import type { Registry } from '../declare/registry.ts';
 import { type RunOptions, type RunReport, run } from '../export/run.ts';
 import { describeContent } from '../proof/verdicts.ts';
 import { requireKind } from '../warehouse/index.ts';
+import { describeUnproven } from '../warehouse/query/coverage.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { Context } from './context.ts';
 import { type LiveOptions, LiveOutput } from './live-output.ts';
@@ -56,9 +57,8 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
   const nothing = report.complete ? whole : 'nothing was added';
   const gain = added.length === 0 ? nothing : added.join(', ');
   const head = `${stateOf(report, options.pipelines)}: ${what} ${shortSpans(asked)} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
-  const unproven = Object.entries(report.unproven).map(([name, spans]) => `${name} ${shortSpans(spans)}`);
-  const why = report.content['contradicted'] === undefined ? 'nothing counts these rows' : 'content contradicts hashes';
-  const read = unproven.length === 0 ? '' : `  unproven, because ${why}: ${unproven.join('; ')}\n`;
+  const unproven = describeUnproven(report.unproven);
+  const read = unproven.length === 0 ? '' : `  unproven: ${unproven.join('; ')}\n`;
   const content = `${contentLines(report.content)}${witnessLine(report)}`;
   const place = { warehouse: options.warehouse };
   if (report.openDays.length > 0) {

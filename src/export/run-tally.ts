@@ -1,8 +1,9 @@
 import { addCounts, type Counts } from '../core/counts.ts';
-import { haveCommon, intersectSpans, type Span, subtractSpans } from '../core/span.ts';
-import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
+import type { PipelineDef } from '../declare/pipeline.ts';
 import type { SourceCounts } from '../http/source.ts';
-import { doneFor, type LedgerEntry, type Store, spansOf, unprovenSpans } from '../warehouse/index.ts';
+import { doneFor, type Store, spansOf } from '../warehouse/index.ts';
+import { coverage, type Held, type UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import type { WalkEvent } from './walk-context.ts';
 import type { WitnessCounts } from './witness.ts';
 
@@ -82,7 +83,7 @@ export class RunTally {
       content,
       ...(this.witness === undefined ? {} : { witness: this.witness }),
       unknownKeys: Object.fromEntries(this.unknownKeys),
-      unproven: unprovenOf(ledger, pipelines, asked, free),
+      unproven: unprovenOf({ registry: { pipelines }, ledger, removals: [] }, asked, free),
       complete: pipelines.every((pipeline) =>
         free.includes(pipeline.name)
           ? !this.troubled.has(pipeline.name)
@@ -92,18 +93,11 @@ export class RunTally {
   }
 }
 
-/** Done blocks of the range whose rows were compared with nothing, by pipeline; for given keys, the whole range. */
-function unprovenOf(
-  ledger: readonly LedgerEntry[],
-  pipelines: readonly PipelineDef[],
-  asked: readonly Span[],
-  free: readonly string[],
-): Readonly<Record<string, readonly Span[]>> {
-  const found = pipelines.map((pipeline) => {
-    const spans = free.includes(pipeline.name)
-      ? asked
-      : unprovenSpans(ledger, pipeline.name, proofOf(pipeline) !== undefined);
-    return [pipeline.name, intersectSpans(spans, asked)] as const;
+/** What nothing proves of the range; of given keys, all of it. */
+function unprovenOf(held: Held, asked: readonly Span[], free: readonly string[]): UnprovenBlocks {
+  const found = held.registry.pipelines.map((pipeline) => {
+    const given = [{ why: 'compared with nothing', spans: asked }] as const;
+    return [pipeline.name, free.includes(pipeline.name) ? given : coverage(held, pipeline, asked).unproven] as const;
   });
-  return Object.fromEntries(found.filter(([, spans]) => spans.length > 0));
+  return Object.fromEntries(found.filter(([, parts]) => parts.length > 0));
 }

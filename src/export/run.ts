@@ -7,6 +7,7 @@ import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 import { takeAll } from '../files/file-failure.ts';
 import { openSession } from '../http/session.ts';
 import { doneFor, doneSpans, type Store } from '../warehouse/index.ts';
+import type { UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import { CommitSteps } from './commit-steps.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
 import { choosePipelines, type Exporting, type ExportOptions, failureOf, openExportStore } from './open-export.ts';
@@ -72,8 +73,8 @@ export interface RunReport {
   readonly quarantined: number;
   /** Keys of lookups that the source does not know, by pipeline; empty if it has a row for each that needs one. */
   readonly unknownKeys: Readonly<Record<string, number>>;
-  /** Done blocks of lists whose rows were compared with nothing, by pipeline; empty if all rows are proven. */
-  readonly unproven: Readonly<Record<string, readonly Span[]>>;
+  /** What nothing proves of the requested blocks, by pipeline; empty if all rows are proven. */
+  readonly unproven: UnprovenBlocks;
   /** What the content of the transactions that this run committed shows: those that agree with their hash, and others. */
   readonly content: Readonly<Record<string, number>>;
   /** Commits that were compared with the witness, and those for which it did not answer; absent without a witness, and without commits. */

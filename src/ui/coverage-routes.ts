@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
 import * as z from 'zod';
 import { usage } from '../core/errors.ts';
-import { hullOf, intersectSpans, type Span, shortSpans, unionSpans } from '../core/span.ts';
+import { haveCommon, hullOf, intersectSpans, type Span, shortSpans, unionSpans } from '../core/span.ts';
 import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { describeParts, spansIn } from '../warehouse/query/coverage.ts';
+import { describeParts, type UnprovenWhy } from '../warehouse/query/coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import { holdsOf, isMapped, mapCells } from './coverage-map.ts';
 import { heldBy, type OwnReader } from './own-reader.ts';
@@ -17,7 +17,6 @@ import { valid } from './valid-request.ts';
 
 /** Entries of a cell that are shown. */
 const MAX_ENTRIES = 20;
-const UNPROVEN = 'unproven: compared with nothing';
 
 const block = z.coerce
   .number()
@@ -111,17 +110,18 @@ function textOf(spans: readonly Span[]): string {
 function entryItem(entry: LedgerEntry, { unproven }: PipelineStatus): EntryItem {
   const { number, tables, requests, retries, committedAt } = entry;
   const evidence = Object.entries(tables).map(([table, { rows, keyHash }]) => ({ table, rows, keyHash }));
+  const whys = unproven.filter(({ spans }) => haveCommon(spansOf(entry), spans)).map(({ why }) => why);
   return {
     ...{ number, requests, retries, committedAt, evidence, spans: shortSpans(spansOf(entry)) },
-    proof: proofText(entry, intersectSpans(spansOf(entry), spansIn(unproven)).length > 0),
+    proof: proofText(entry, whys),
   };
 }
 
-function proofText({ proof, verdict, scope }: LedgerEntry, isUnproven: boolean): string {
+function proofText({ proof, verdict, scope }: LedgerEntry, unproven: readonly UnprovenWhy[]): string {
   if (verdict === 'quarantined') return 'a record could not be decoded';
   if (scope === FORGOTTEN) return 'removed on purpose';
   if (scope !== undefined) return `only a part was read: ${scope}`;
-  if (proof === undefined) return isUnproven ? UNPROVEN : 'proven by the block headers: links and counts';
-  if (proof === 'none') return UNPROVEN;
+  if (unproven.length > 0) return `unproven: ${unproven.join(', ')}`;
+  if (proof === undefined) return 'proven by the block headers: links and counts';
   return 'compared with the transactions of the same blocks';
 }

@@ -3,14 +3,14 @@ import { requireAnswered, shortMessage } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut, narrowPipeline, WHOLE } from '../declare/left-out.ts';
-import { coversBlocks, isFinal, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import { coversBlocks, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { CHAIN_COLUMNS, type RoleColumns, type RoleName } from '../declare/roles.ts';
 import type { TableDef } from '../declare/table.ts';
 import { CONTENT_COLUMNS } from '../proof/proof-columns.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { type DamagedStore, spansOf } from '../warehouse/index.ts';
-import { leftOutGaps, type Reads } from '../warehouse/query/coverage.ts';
+import { coverage, leftOutGaps, type Reads, spansIn } from '../warehouse/query/coverage.ts';
 import { auditContent } from './audit-content.ts';
 import { auditDeep, type DeepEdges } from './audit-deep.ts';
 import { auditHeaders } from './audit-headers.ts';
@@ -55,8 +55,6 @@ export interface Audited {
   readonly edges: Edges;
   /** Blocks of lists that were compared with transactions, by pipeline. */
   readonly compared: ReadonlyMap<string, readonly Span[]>;
-  /** Blocks of lists with rows that lack what was stored later, and that will be read again. */
-  readonly notFinal: ReadonlyMap<string, readonly Span[]>;
   readonly unchecked: readonly Unchecked[];
 }
 
@@ -76,19 +74,16 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
     });
   }
   const compared = new Map<string, readonly Span[]>();
-  const notFinal = new Map<string, readonly Span[]>();
   for (const pipeline of registry.inOrder(registry.lasting)) {
     await guard(options, pipeline, () => auditKeys(options, pipeline));
     const comparison = comparisonOf(pipeline);
     const [table] = pipeline.tables;
     if (comparison === undefined || table === undefined) continue;
     await guard(options, pipeline, async () => {
-      const { runs, notFinal: early } = await auditOne(options, comparison, table);
-      compared.set(pipeline.name, runs);
-      if (early.length > 0) notFinal.set(pipeline.name, early);
+      compared.set(pipeline.name, await auditOne(options, comparison, table));
     });
   }
-  return { edges, compared, notFinal, unchecked };
+  return { edges, compared, unchecked };
 }
 
 /** Finds rows of a list whose key another row has, in whatever entry. Readings have a row for each time. */
@@ -118,12 +113,8 @@ async function auditKeys(options: AuditOptions, pipeline: PipelineDef): Promise<
   }
 }
 
-/** Compares a list with transactions where the warehouse has both. @returns the compared blocks, and those with rows that are not final */
-async function auditOne(
-  options: AuditOptions,
-  comparison: ListComparison,
-  own: TableDef,
-): Promise<{ readonly runs: readonly Span[]; readonly notFinal: readonly Span[] }> {
+/** Compares a list with transactions where the warehouse has both. @returns the compared blocks */
+async function auditOne(options: AuditOptions, comparison: ListComparison, own: TableDef): Promise<readonly Span[]> {
   const { warehouse, registry, report } = options;
   const { pipeline } = comparison;
   const others = comparison.with.map((role) => registry.playing(role));
@@ -140,18 +131,17 @@ async function auditOne(
     const whole = since.find(({ from, to }) => from <= run.from && to >= run.to);
     return { ...run, heldFrom: whole?.from ?? run.from };
   });
-  if (runs.length === 0) return { runs, notFinal: [] };
+  if (runs.length === 0) return runs;
   const tables = [registry.playing('headers').table, own, ...others.map(({ table }) => table)];
   for (const table of [...tables, ...comparison.reads.map((name) => registry.table(name))]) {
     await setViewOf(options, table);
   }
   const { findings, outdated } = await auditList(warehouse, comparison, own.name, runs);
-  const { walk } = registry.pipeline(pipeline);
-  const early = options.states.filter(({ entry }) => entry.pipeline === pipeline && !isFinal(walk, entry));
-  const notFinal = unionSpans(early.flatMap(({ entry }) => spansOf(entry)));
+  const held = { registry, ledger: options.states.map(({ entry }) => entry), removals: [] };
+  const notFinal = spansIn(coverage(held, registry.pipeline(pipeline)).unproven, 'not final');
   const isEarly = ({ span }: Finding): boolean => span !== undefined && subtractSpans([span], notFinal).length === 0;
   for (const finding of [...findings, ...outdated.filter((each) => !isEarly(each))]) report(finding);
-  return { runs, notFinal: unionSpans(outdated.filter(isEarly).flatMap(({ span }) => span ?? [])) };
+  return runs;
 }
 
 /** Columns by the table that has them. */

@@ -3,6 +3,7 @@ import { formatSpans, shortSpans, subtractSpans, unionSpans } from '../core/span
 import { suggest } from '../core/suggest.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import { describeUnproven, spansIn } from '../warehouse/query/coverage.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
 import { type Finding, formatFinding } from './finding.ts';
 import type { RepairOptions } from './repair.ts';
@@ -49,7 +50,7 @@ function formatEvent(event: VerifyEvent): string {
 }
 
 function formatReport(report: VerifyReport): string {
-  const { proven, findings, spans, unproven, notFinal, files, edges, content, requests, seconds } = report;
+  const { proven, findings, spans, unproven, files, edges, content, requests, seconds } = report;
   const shown = (all: VerifyReport['spans']): readonly string[] =>
     Object.entries(all)
       .filter(([, list]) => list.length > 0)
@@ -58,19 +59,19 @@ function formatReport(report: VerifyReport): string {
     Object.fromEntries(
       Object.entries(spans).map(([pipeline, list]) => [
         pipeline,
-        subtractSpans(list, [...(unproven[pipeline] ?? []), ...(notFinal[pipeline] ?? [])]),
+        subtractSpans(list, spansIn(unproven[pipeline] ?? [])),
       ]),
     ),
   );
-  const read = shown(unproven);
+  const read = describeUnproven(unproven);
   const found = counted(findings, 'finding');
   const asked = requests === undefined ? '' : `, ${formatCount(requests)} requests`;
   const lines = [
     `${proven ? 'proven' : 'NOT proven'}: ${done.join('; ') || 'nothing'} in ${report.warehouse} (${found}, ${formatCount(files)} files${asked}, ${formatDuration(seconds)})`,
   ];
   if (read.length > 0) lines.push(`  unproven: ${read.join('; ')}`);
-  const early = shown(notFinal);
-  if (early.length > 0) lines.push(`  not final, read again by run and follow: ${early.join('; ')}`);
+  if (Object.values(unproven).some((parts) => spansIn(parts, 'not final').length > 0))
+    lines.push('  rows that are not final are read again by run and follow');
   const crossing = Object.entries({
     'links to earlier blocks': edges.linksBefore,
     'transactions after others outside the range': edges.transactionsBefore,

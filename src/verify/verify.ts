@@ -4,9 +4,10 @@ import { type Effects, realEffects } from '../core/effects.ts';
 import { requireAnswered } from '../core/errors.ts';
 import { formatSpans, haveCommon, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { isProving } from '../declare/cross-check.ts';
-import { isEphemeral, isMasterchain, proofOf } from '../declare/pipeline.ts';
+import { isEphemeral, isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type DamagedStore, doneSpans, type LedgerEntry, PARTIAL, spansOf, unprovenSpans } from '../warehouse/index.ts';
+import { type DamagedStore, doneSpans, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
+import { coverage, type UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
@@ -66,10 +67,8 @@ export interface VerifyReport {
   readonly findings: number;
   /** Verified spans, by pipeline. */
   readonly spans: Readonly<Record<string, readonly Span[]>>;
-  /** Spans without proof: the warehouse has no transactions of the same blocks, nothing counts such rows, or content contradicts its hashes. */
-  readonly unproven: Readonly<Record<string, readonly Span[]>>;
-  /** Spans with rows that were read early and lack what was stored since; `run` and `follow` read them again. */
-  readonly notFinal: Readonly<Record<string, readonly Span[]>>;
+  /** What nothing proves, as `status` says it; without lists that were compared with nothing before their commit, and agree now. */
+  readonly unproven: UnprovenBlocks;
   readonly entries: number;
   readonly files: number;
   readonly edges: Edges;
@@ -129,7 +128,7 @@ export async function inspectWarehouse<T>(
     const chosen = warehouse.entries.filter(isChosen);
     for (const finding of findOverlaps(registry, chosen)) report(finding);
     const states = await readStates(warehouse, registry, chosen, report, options.signal);
-    const { edges, compared, notFinal, unchecked } = await auditRows({
+    const { edges, compared, unchecked } = await auditRows({
       warehouse,
       registry,
       states,
@@ -152,7 +151,6 @@ export async function inspectWarehouse<T>(
         findings: findings.length,
         spans: doneByPipeline(chosen),
         unproven: unprovenByPipeline(chosen, registry, compared),
-        notFinal: Object.fromEntries(notFinal),
         entries: chosen.length,
         files: files.length,
         edges,
@@ -247,20 +245,24 @@ function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string
   return Object.fromEntries(Object.entries(done).map(([pipeline, spans]) => [pipeline, unionSpans(spans)]));
 }
 
-/** Spans that nothing proves: of lists, those that were compared with nothing, neither now nor before their commit. */
+/** What nothing proves: of lists, also not what this verification has compared. */
 function unprovenByPipeline(
   entries: readonly LedgerEntry[],
   registry: Registry,
   compared: ReadonlyMap<string, readonly Span[]>,
-): Readonly<Record<string, readonly Span[]>> {
+): UnprovenBlocks {
+  const held = { registry, ledger: entries, removals: [] };
   const lasting = registry.pipelines.filter((pipeline) => !isEphemeral(pipeline));
   const found = lasting.map((pipeline) => {
     const { name, crossCheck } = pipeline;
-    if (proofOf(pipeline) !== undefined) return [name, unprovenSpans(entries, name, true)] as const;
     const now = crossCheck === undefined || !isProving(crossCheck) ? [] : (compared.get(name) ?? []);
-    return [name, subtractSpans(unprovenSpans(entries, name, false), now)] as const;
+    const parts = coverage(held, pipeline).unproven.map(({ why, spans }) => ({
+      why,
+      spans: why === 'compared with nothing' ? subtractSpans(spans, now) : spans,
+    }));
+    return [name, parts.filter(({ spans }) => spans.length > 0)] as const;
   });
-  return Object.fromEntries(found.filter(([, spans]) => spans.length > 0));
+  return Object.fromEntries(found.filter(([, parts]) => parts.length > 0));
 }
 
 /** Active entries of a pipeline must not share blocks, or their rows would be there twice. Lists may be read repeatedly. */

@@ -39,7 +39,6 @@ export {
   narrowerEntries,
   PARTIAL,
   spansOf,
-  unprovenSpans,
 } from './ledger/done-spans.ts';
 export { type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
 export type { Covered, ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';

@@ -70,7 +70,9 @@ test('a state that is dropped from one transaction, while the next one has it, i
   expect(told.problems).toEqual([
     expect.stringMatching(`^audit transactions ${block}: expected the account state .*, got its hash alone$`),
   ]);
-  expect(told.report.unproven).toEqual({ transactions: [{ from: Number(block), to: Number(block) }] });
+  expect(told.report.unproven).toEqual({
+    transactions: [{ why: 'content contradicts hashes', spans: [{ from: Number(block), to: Number(block) }] }],
+  });
   // Nothing in the first part shows it.
   const parts = await bring('1000:1009');
   expect(parts.problems).toEqual([]);

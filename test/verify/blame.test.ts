@@ -99,7 +99,7 @@ test('rows that were compared with nothing are reported as unproven, and proven 
   sandbox.setFaults(NO_FAULTS);
   const path = join(freshFolder(), 'w');
   const more = { network: sandbox.url, range: RANGE, warehouse: path } as const;
-  const span = [{ from: 1000, to: 1029 }];
+  const span = [{ why: 'compared with nothing', spans: [{ from: 1000, to: 1029 }] }];
   const first = await run({ ...more, pipelines: ['traces', 'jetton_masters'] });
   expect(first).toMatchObject({ complete: true, unproven: { traces: span } });
   expect(Object.keys(first.unproven)).toEqual(['traces', 'jetton_masters']);

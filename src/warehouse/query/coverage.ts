@@ -50,6 +50,9 @@ export interface Coverage {
   readonly missing: readonly Part<MissingWhy>[];
 }
 
+/** Blocks that nothing proves, and why, by pipeline; without pipelines of which everything is proven. */
+export type UnprovenBlocks = Readonly<Record<string, readonly Part<UnprovenWhy>[]>>;
+
 /** The blocks that a warehouse is about: from the first to the last one of which it has anything. */
 export function rangeOf({ ledger, registry }: Pick<Held, 'ledger' | 'registry'>): readonly Span[] {
   const lasting = new Set(registry.pipelines.filter((pipeline) => !isEphemeral(pipeline)).map(({ name }) => name));
@@ -159,6 +162,11 @@ export function lacks(
 /** All blocks of some parts, or those of one reason. */
 export function spansIn<Why extends string>(parts: readonly Part<Why>[], why?: Why): readonly Span[] {
   return unionSpans(parts.filter((part) => why === undefined || part.why === why).flatMap(({ spans }) => spans));
+}
+
+/** `actions 1010:1019 (compared with nothing)`, for each pipeline. */
+export function describeUnproven(unproven: UnprovenBlocks): readonly string[] {
+  return Object.entries(unproven).map(([name, parts]) => `${name} ${describeParts(parts)}`);
 }
 
 /** `1010:1019 (not exported), 1044 (quarantined)`. */
