@@ -3,11 +3,11 @@ import { StoreError } from '../core/errors.ts';
 import { quoteText } from './canonical-text.ts';
 import { type Confinement, confiningStatements, requireQuery } from './confined-sql.ts';
 import { duckdbApi, vectorMemory } from './duckdb-api.ts';
+import { MemoryLimit } from './memory-limit.ts';
 import type { Query, Stream } from './query-result.ts';
 import { readChunks, rowsOf } from './read-chunks.ts';
 import { remoteFailure } from './remote-failure.ts';
-import { splitStatements } from './statements.ts';
-import { withMemory } from './with-memory.ts';
+import { severalResults, splitStatements } from './statements.ts';
 
 type DuckDBConnection = duckdb.DuckDBConnection;
 type DuckDBInstance = duckdb.DuckDBInstance;
@@ -63,6 +63,7 @@ export class Database {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
   readonly #isAttached: boolean;
+  #memory = new MemoryLimit();
   /** Calls of DuckDB that run. */
   #running = 0;
   /** What was closed, as soon as nothing runs. */
@@ -112,6 +113,7 @@ export class Database {
     const connection = await this.#guarded(() => this.#instance.connect());
     const database = new Database(this.#instance, connection, this.#isAttached);
     database.#relocation = this.#relocation;
+    database.#memory = this.#memory;
     if (this.#isAttached) await database.run(`USE ${ATTACHED}`);
     return database;
   }
@@ -319,9 +321,9 @@ export class Database {
     }
   }
 
-  /** {@link withMemory} of this database. */
+  /** Does `work`, with more memory if it needs that; see {@link MemoryLimit.within}. */
   withMemory<T>(work: () => Promise<T>): Promise<T> {
-    return withMemory(this.query, work);
+    return this.#memory.within(this.query, work);
   }
 
   /** Closes this connection only. What runs is interrupted first, as by {@link close}. */
@@ -384,13 +386,6 @@ async function answered<T>(work: () => Promise<T>): Promise<T> {
 function isAnswering({ statementType }: DuckDBPreparedStatement): boolean {
   const { SELECT, EXPLAIN, EXECUTE } = duckdbApi().StatementType;
   return [SELECT, EXPLAIN, EXECUTE].includes(statementType);
-}
-
-function severalResults(number: number, count: number): StoreError {
-  return new StoreError(
-    `store: query: expected rows from the last statement alone, got some from statement ${number} of ${count}`,
-    { code: 'several-results', hint: 'run one query after the other; those before the last may SET, or CREATE TEMP' },
-  );
 }
 
 /** DuckDB checks the values itself. */

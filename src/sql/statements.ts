@@ -1,4 +1,4 @@
-import { usage } from '../core/errors.ts';
+import { StoreError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { afterComments, COMMENT } from './comments.ts';
 
@@ -22,6 +22,14 @@ export function requireStatement(sql: string): void {
   if (splitStatements(sql).length > 0) return;
   const got = /^[\s;]*$/.test(sql) ? 'nothing' : 'comments alone';
   throw usage('a query', got, { code: 'no-query', hint: suggest('sql', '--help') });
+}
+
+/** One of several statements that is not the last returns rows, which nobody would see. */
+export function severalResults(number: number, count: number): StoreError {
+  return new StoreError(
+    `store: query: expected rows from the last statement alone, got some from statement ${number} of ${count}`,
+    { code: 'several-results', hint: 'run one query after the other; those before the last may SET, or CREATE TEMP' },
+  );
 }
 
 /** The select inside a statement, and the temporary table or view that the statement makes of it. */

@@ -118,6 +118,7 @@ class FilesWriter implements Writer {
       tables,
       pathOf,
       relocation: backend.relocation,
+      isWidened: true,
     });
     return {
       query: (sql, parameters) => this.#writes.readBy(() => views.query(sql, parameters)),

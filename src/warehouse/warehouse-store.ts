@@ -5,19 +5,12 @@ import { isCommittedMeanwhile } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { serializePipeline } from '../declare/stored-declaration.ts';
 import { guarded } from '../files/file-failure.ts';
-import type { Query } from '../sql/query-result.ts';
-import { withMemory } from '../sql/with-memory.ts';
 import { draftEntry, supersedeLast } from './ledger/draft-entry.ts';
 import { requireUnrivalled } from './ledger/rival-entries.ts';
 import { Stager } from './staging/stager.ts';
 import type { CommitDraft, CommitPart, FileStage, LedgerEntry, StagedSpan, Store } from './store.ts';
 import { type StoreOptions, stepOf } from './store-options.ts';
 import type { DeclaredPart, DraftedEntry, Writer } from './writer.ts';
-
-/** A writer reads within a small memory limit, too small for the distinct accounts of a busy day. */
-function withEnough(query: Query): Query {
-  return (sql, parameters) => withMemory(query, () => query(sql, parameters));
-}
 
 /** A warehouse of any kind, opened for writing. */
 export class WarehouseStore implements Store {
@@ -37,7 +30,7 @@ export class WarehouseStore implements Store {
     this.path = writer.path;
     if (writer.rivals !== undefined) this.rivals = writer.rivals;
     this.staging = writer.staging;
-    this.query = withEnough(writer.query);
+    this.query = writer.query;
     this.rows = writer.rows;
     this.#writer = writer;
     this.#options = options;
@@ -79,10 +72,7 @@ export class WarehouseStore implements Store {
     this.#writer.requireKnown?.();
   }
 
-  readonly connect: Store['connect'] = async () => {
-    const connection = await this.#writer.connect();
-    return { ...connection, query: withEnough(connection.query) };
-  };
+  readonly connect: Store['connect'] = () => this.#writer.connect();
 
   clearSuperseded(): Promise<number> {
     return this.#alone(() => this.#writer.clear());

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import { closedGate, type Gate } from '../../src/export/gate.ts';
 import { Database } from '../../src/sql/database.ts';
 import { collectRows } from '../../src/sql/query-result.ts';
 
+const NEVER = new AbortController().signal;
+
+async function limitOf(database: Database): Promise<unknown> {
+  return (await database.query("SELECT current_setting('memory_limit')")).rows[0]?.[0];
+}
+
 test('a bound of memory that was widened for one statement is narrow again afterwards', async () => {
   const database = await Database.open(':memory:', { memory_limit: '64MB' });
-  const limit = async (): Promise<unknown> =>
-    (await database.query("SELECT current_setting('memory_limit')")).rows[0]?.[0];
+  const limit = () => limitOf(database);
   const before = await limit();
   const limits: unknown[] = [];
   const result = await database.withMemory(async () => {
@@ -21,8 +27,7 @@ test('a bound of memory that was widened for one statement is narrow again after
 
 test('a bound of memory does not shrink however often it is widened', async () => {
   const database = await Database.open(':memory:', { memory_limit: '256MB' });
-  const limit = async (): Promise<unknown> =>
-    (await database.query("SELECT current_setting('memory_limit')")).rows[0]?.[0];
+  const limit = () => limitOf(database);
   const before = await limit();
   for (let at = 0; at < 3; at++) {
     let isFirst = true;
@@ -42,6 +47,47 @@ test('a statement that had more memory has succeeded, even if the bound cannot b
   const large = "CREATE TABLE large AS SELECT repeat('x', 1000) || i AS x FROM range(100000) t(i)";
   await database.withMemory(() => database.run(large));
   expect((await database.query('SELECT count(*) FROM large')).rows).toEqual([[100_000n]]);
+  database.close();
+});
+
+test('of two statements that have more memory, the one that ends last restores the bound', async () => {
+  const database = await Database.open(':memory:', { memory_limit: '64MB' });
+  const other = await database.connect();
+  const limit = () => limitOf(database);
+  const before = await limit();
+  const [firstEnds, secondEnds] = [closedGate(NEVER), closedGate(NEVER)];
+  const widened = async (own: Database, { opened }: Gate, begun: () => void): Promise<void> => {
+    let isFirst = true;
+    await own.withMemory(async () => {
+      if (isFirst) {
+        isFirst = false;
+        throw new Error('Out of Memory Error: could not allocate block');
+      }
+      begun();
+      await opened;
+    });
+  };
+  const [firstBegins, secondBegins] = [closedGate(NEVER), closedGate(NEVER)];
+  const first = widened(database, firstEnds, firstBegins.open);
+  await firstBegins.opened;
+  const second = widened(other, secondEnds, secondBegins.open);
+  await secondBegins.opened;
+  firstEnds.open();
+  await first;
+  expect(await limit()).toBe('1.8 GiB');
+  secondEnds.open();
+  await second;
+  expect(await limit()).toBe(before);
+  database.close();
+});
+
+/** DuckDB tells the limit that it refused to set. */
+test('a bound that could not be restored, because the memory was in use, is restored after a later statement', async () => {
+  const database = await Database.open(':memory:', { memory_limit: '64MB', temp_directory: '' });
+  const large = "CREATE TABLE large AS SELECT repeat('x', 1000) || i AS x FROM range(100000) t(i)";
+  await database.withMemory(() => database.run(large));
+  await database.withMemory(() => database.run('DROP TABLE large'));
+  await expect(database.run(large)).rejects.toThrow('Out of Memory Error');
   database.close();
 });
 

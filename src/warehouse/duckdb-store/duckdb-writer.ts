@@ -111,14 +111,13 @@ class DuckdbWriter implements Writer {
 
   readonly log: Writer['log'] = async (after, most) => this.entries.after(after).slice(0, most);
 
-  readonly query: Query = (sql, parameters) =>
-    this.#queries.add(() => guarded('query', () => this.#readers.query(sql, parameters)));
+  readonly query: Query = (sql, parameters) => queryIn(this.#queries, this.#readers, sql, parameters);
 
   async connect(): Promise<SideConnection> {
     const database = await connectReaders(this.#database, this.#options.tables, this.entries);
     const queries = new PQueue({ concurrency: 1 });
     return {
-      query: (sql, parameters) => queries.add(() => guarded('query', () => database.query(sql, parameters))),
+      query: (sql, parameters) => queryIn(queries, database, sql, parameters),
       define: (functions) => queries.add(() => database.define(functions)),
       interrupt: () => database.interrupt(),
       close: async () => {
@@ -257,6 +256,11 @@ class DuckdbWriter implements Writer {
       `INSERT INTO ${rowsOf(name)} BY NAME SELECT *, ${number} AS _entry FROM ${source}${order}`,
     );
   }
+}
+
+/** Runs a query after those that were asked before. The limit of a writer is too small for the distinct accounts of a busy day. */
+function queryIn(queries: PQueue, database: Database, ...[sql, parameters]: Parameters<Query>): ReturnType<Query> {
+  return queries.add(() => guarded('query', () => database.withMemory(() => database.query(sql, parameters))));
 }
 
 /** Another connection to a file, with the temporary views of queries. */

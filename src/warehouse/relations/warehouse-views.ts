@@ -32,6 +32,8 @@ export interface ViewsOptions {
   readonly instance: Instance;
   /** Queries cannot reach anything but the warehouse. Default: they can. */
   readonly confinement?: Confinement | undefined;
+  /** A query that exceeds the memory limit runs once more with 2 GB. Default: it fails. */
+  readonly isWidened?: boolean | undefined;
   /** Awaited before each query, before the views follow the ledger; once if they are confined. Default: nothing. */
   readonly prepare?: ((database: Database) => Promise<void>) | undefined;
   /** Default: `read_parquet` of the paths. */
@@ -84,7 +86,8 @@ export class WarehouseViews {
         return this.#declared.answer(sql, async () => {
           if (ASKS_COMMENTS.test(sql))
             await database.run([...this.#tables, ...martsIn(this.#ledger)].flatMap(commentsOn).join(';\n'));
-          return database.transaction(() => ask(database), 'READ ONLY');
+          const read = () => database.transaction(() => ask(database), 'READ ONLY');
+          return this.#options.isWidened === true ? database.withMemory(read) : read();
         });
       }),
     );
