@@ -1,7 +1,7 @@
 // The pages of tonlake ui over a large warehouse, in Chromium and as requests: the first time, and after it.
 //   npm run build && node bench/ui.mjs [--rows 10000000] [--warehouse PATH] [--write]
 // --rows counts transactions. Some blocks of the sandbox are exported, and DuckDB repeats them with later blocks, times and hashes, which is
-// several times faster than exporting all; messages and states are those of the first blocks. --warehouse measures one that is there.
+// several times faster than exporting all. --warehouse measures one that is there.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -24,10 +24,16 @@ const BLOCKS = 8000;
 const LAPS = 5;
 
 /** Columns that differ from copy to copy, by kind. */
-const SEQNOS = ['seqno', 'block_seqno', 'mc_block_seqno', 'master_ref_seqno', 'min_ref_mc_seqno'];
-const LTS = ['lt', 'prev_trans_lt', 'start_lt', 'end_lt'];
-const TIMES = ['now', 'gen_utime'];
-const HASHES = ['hash', 'trace_id', 'prev_trans_hash', 'root_hash', 'file_hash'];
+const SEQNOS = ['seqno', 'block_seqno', 'mc_block_seqno', 'tx_mc_block_seqno', 'master_ref_seqno', 'min_ref_mc_seqno'];
+const LTS = ['lt', 'prev_trans_lt', 'start_lt', 'end_lt', 'tx_lt', 'created_lt', 'last_trans_lt'];
+const TIMES = ['now', 'gen_utime', 'tx_now', 'created_at', 'timestamp'];
+const HASHES = [
+  ...['hash', 'trace_id', 'prev_trans_hash', 'root_hash', 'file_hash'],
+  ...['tx_hash', 'msg_hash', 'msg_hash_norm', 'out_msg_tx_hash', 'last_trans_hash'],
+];
+/** As exports have them: row groups of this size, with Bloom filters, which DuckDB writes of dictionaries. */
+const LAYOUT =
+  'FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 30720, DICTIONARY_SIZE_LIMIT 32768, STRING_DICTIONARY_PAGE_SIZE_LIMIT 100000000';
 
 async function repeatedWarehouse() {
   const warehouse = join(scratch(), 'w');
@@ -44,17 +50,19 @@ async function repeatedWarehouse() {
   let number = entries.length;
   for (let copy = 1; copy * held < Number(values.rows); copy++) {
     for (const entry of entries) {
-      const [name] = ['transactions', 'blocks'].filter((each) => entry.tables[each] !== undefined);
       number++;
       const id = number.toString(16).padStart(12, '0');
       const span = { from: entry.span.from + copy * BLOCKS, to: entry.span.to + copy * BLOCKS };
-      const files = [];
-      for (const file of entry.tables[name].files)
-        files.push(...(await repeatFile({ warehouse, duckdb, file, name, copy, span, id })));
-      const own = { ...entry.tables[name], files };
+      const tables = {};
+      for (const [name, own] of Object.entries(entry.tables)) {
+        const files = [];
+        for (const [at, file] of own.files.entries())
+          files.push(...(await repeatFile({ warehouse, duckdb, file, name, copy, span, id: `${id}${at}` })));
+        tables[name] = { ...own, files };
+      }
       writeFileSync(
         join(folder, `${String(number).padStart(8, '0')}.json`),
-        JSON.stringify({ ...entry, number, id, span, tables: { [name]: own } }),
+        JSON.stringify({ ...entry, number, id, span, tables }),
       );
     }
   }
@@ -86,9 +94,7 @@ async function repeatFile({ warehouse, duckdb, file, name, copy, span, id }) {
     const path = `tables/${name}/block_date=${day}/${span.from}-${span.to}-${id}.parquet`;
     const to = join(warehouse, path);
     execFileSync('mkdir', ['-p', join(to, '..')]);
-    await duckdb.run(
-      `COPY (SELECT * FROM (${select}) WHERE block_time::DATE = '${day}') TO '${to}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)`,
-    );
+    await duckdb.run(`COPY (SELECT * FROM (${select}) WHERE block_time::DATE = '${day}') TO '${to}' (${LAYOUT})`);
     const ends = bounded.map((column) => `min(${column})::VARCHAR, max(${column})::VARCHAR`);
     const found = await duckdb.runAndReadAll(
       `SELECT ${ends.join(', ')} FROM read_parquet('${to}', hive_partitioning = false)`,
@@ -200,7 +206,12 @@ await measure('profile of a column', () => ask('/api/tables/transactions/columns
 await measure('examples of explore', () => ask('/api/explore/examples'));
 const examples = await ask('/api/explore/examples');
 for (const { title, value } of examples) {
-  await measure(`explore: ${title}`, () => ask(`/api/explore?${new URLSearchParams({ q: value })}`));
+  const q = { q: value };
+  await measure(`explore: ${title}`, () => ask(`/api/explore?${new URLSearchParams(q)}`));
+  for (const where of ['indexed', 'others']) {
+    const path = `/api/explore/places?${new URLSearchParams({ ...q, where })}`;
+    await measure(`its rows by columns ${where === 'indexed' ? 'with' : 'without'} a filter`, () => ask(path));
+  }
 }
 const sql = 'select hash, account, lt, now, descr, aborted, total_fees, block_date from transactions limit 1000000';
 let result;

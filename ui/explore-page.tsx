@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
-import type { FoundPlace, ShownThing, ThingSection, TraceNode } from '../src/show/shown-thing.ts';
+import type { FoundPlace, ThingFacts, ThingSection, TraceNode } from '../src/show/shown-thing.ts';
 import type { Cell, ExplainedRow, ExploreExample, FoundRows } from '../src/ui/ui-types.ts';
 import { BalanceChart } from './balance-chart.tsx';
 import { CopyButton } from './cell-panel.tsx';
@@ -14,7 +14,7 @@ import { useAnswer } from './use-answer.ts';
 export function ExplorePage({ path }: { readonly path: string }) {
   const sought = decodeURIComponent(/^\/explore\/([^/]+)/.exec(path)?.[1] ?? '');
   const [text, setText] = useState(sought);
-  const { value: found, error } = useAnswer<ShownThing>(
+  const { value: found, error } = useAnswer<ThingFacts>(
     sought === '' ? undefined : `/api/explore?${new URLSearchParams({ q: sought })}`,
   );
   return (
@@ -38,7 +38,7 @@ export function ExplorePage({ path }: { readonly path: string }) {
         </button>
       </form>
       {error !== undefined && <Failed error={error} />}
-      {sought !== '' && found === undefined && error === undefined && <p class="soft">Searching every table…</p>}
+      {sought !== '' && found === undefined && error === undefined && <Searching />}
       {sought === '' && <Examples />}
       {found !== undefined && <Found key={found.value} found={found} />}
     </div>
@@ -65,9 +65,18 @@ function Examples() {
   );
 }
 
-function Found({ found: { kind, value, friendly, sections, places, trace } }: { readonly found: ShownThing }) {
-  if (places.length === 0 && sections.length === 0)
-    return (
+function Found({ found: { kind, value, friendly, sections, trace } }: { readonly found: ThingFacts }) {
+  const pathTo = (where: string): string => `/api/explore/places?${new URLSearchParams({ q: value, where })}`;
+  const indexed = useAnswer<readonly FoundPlace[]>(pathTo('indexed'));
+  // Reads all values of the other columns, which takes long in a large warehouse.
+  const others = useAnswer<readonly FoundPlace[]>(indexed.value === undefined ? undefined : pathTo('others'));
+  const places = [...(indexed.value ?? []), ...(others.value ?? [])];
+  const error = indexed.error ?? others.error;
+  const isSearching = others.value === undefined && error === undefined;
+  if (places.length + sections.length === 0 && error === undefined)
+    return isSearching ? (
+      <Searching />
+    ) : (
       <p class="note">
         No table has the {kind} <code>{value}</code>. It may lie in blocks that are not exported.
       </p>
@@ -102,9 +111,15 @@ function Found({ found: { kind, value, friendly, sections, places, trace } }: { 
         {places.map((place, at) => (
           <Place key={`${place.table} ${place.column}`} place={place} value={value} isFirst={at === 0} />
         ))}
+        {error !== undefined && <Failed error={error} />}
+        {isSearching && <Searching />}
       </section>
     </>
   );
+}
+
+function Searching() {
+  return <p class="soft">Searching every table…</p>;
 }
 
 /** One row as a list of facts, several as a table. */

@@ -5,8 +5,8 @@ export const blockColumns = {
   workchain: field('/workchain', '-1 is the masterchain, 0 the basechain'),
   shard: field('/shard', 'shard of the block'),
   seqno: field('/seqno', 'sequence number within the shard'),
-  root_hash: field('/root_hash', 'root cell hash of the block'),
-  file_hash: field('/file_hash', 'hash of the serialized block'),
+  root_hash: field('/root_hash', 'root cell hash of the block').bloomFilter(),
+  file_hash: field('/file_hash', 'hash of the serialized block').bloomFilter(),
   mc_block_workchain: field('/masterchain_block_ref/workchain', 'always -1'),
   mc_block_shard: field('/masterchain_block_ref/shard', 'always the masterchain shard'),
   mc_block_seqno: field(

@@ -73,11 +73,11 @@ export interface ShowOptions extends PlaceOptions {
  */
 export async function show(thing: string, options: ShowOptions = {}): Promise<ExplainedThing> {
   const warehouse = warehouseOf(options);
-  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry, isPinned: true });
+  const opened = await openWarehouse(warehouse, { registry: options.registry, isPinned: true });
   try {
-    return await showIn(reader, registry, thing, options);
+    return await showIn(opened, thing, { network: options.network, why: options.why });
   } finally {
-    await reader.close();
+    await opened.reader.close();
   }
 }
 

@@ -2,27 +2,34 @@ import { StoreError } from '../core/errors.ts';
 import { alignColumns, formatCount } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import { visible } from '../core/visible.ts';
-import type { ShownThing, ThingSection, TraceNode } from './shown-thing.ts';
+import type { ShownThing, ThingFacts, ThingSection, TraceNode } from './shown-thing.ts';
 
 /** Longest value in a table; hashes and addresses fit. */
 const MOST_LETTERS = 68;
 /** Rows of a section, and transactions of a trace, that text shows; JSON and the page have more. */
 const MOST_LINES = 40;
 
+const NAMES = { address: 'account', hash: 'hash', block: 'block' } as const;
+
 /** A thing as text for a terminal. @throws {StoreError} `no-row` if the warehouse knows nothing of it */
-export function describeThing({ kind, value, friendly, sections, trace, places }: ShownThing): string {
-  const name = { address: 'account', hash: 'hash', block: 'block' }[kind];
-  if (sections.length === 0 && places.length === 0) {
-    throw new StoreError(`store: expected the ${name} ${value}, the warehouse has nothing of it`, {
+export function describeThing(thing: ShownThing): string {
+  const { kind, value, places } = thing;
+  if (thing.sections.length === 0 && places.length === 0) {
+    throw new StoreError(`store: expected the ${NAMES[kind]} ${value}, the warehouse has nothing of it`, {
       code: 'no-row',
       hint: `${suggest('status')} shows which blocks it has; --live asks the source`,
     });
   }
-  const head = `${name} ${value}\n${friendly === null ? '' : `        ${friendly}\n`}`;
-  const tree = trace.length === 0 ? [] : [`trace\n${describeTree(trace, value)}`];
+  const facts = describeFacts(thing);
   const found = places.map(({ table, column, count }) => `${table}.${column} ${formatCount(count)}`).join(', ');
-  const rows = places.length === 0 ? [] : [`rows: ${found}`];
-  return `${[head.trimEnd(), ...sections.map(describeSection), ...tree, ...rows].join('\n\n')}\n`;
+  return places.length === 0 ? facts : `${facts}\nrows: ${found}\n`;
+}
+
+/** The beginning of that text, without the places of the thing. */
+export function describeFacts({ kind, value, friendly, sections, trace }: ThingFacts): string {
+  const head = `${NAMES[kind]} ${value}${friendly === null ? '' : `\n        ${friendly}`}`;
+  const tree = trace.length === 0 ? [] : [`trace\n${describeTree(trace, value)}`];
+  return `${[head, ...sections.map(describeSection), ...tree].join('\n\n')}\n`;
 }
 
 function describeSection({ title, columns, rows }: ThingSection): string {

@@ -3,46 +3,56 @@ import { suggest } from '../core/suggest.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
-import type { QueryResult } from '../sql/query-result.ts';
+import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
-import { type LedgerEntry, type Reader, spansOf } from '../warehouse/index.ts';
+import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { coverage, type Held } from '../warehouse/query/coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
+import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { explainRowIn } from './explain-row.ts';
 import type { ExplainedThing } from './explanation.ts';
-import { findValue } from './find-value.ts';
+import { findPlaces } from './find-places.ts';
 import { loadSections } from './sections.ts';
-import type { ShownThing, Thing, ThingSection } from './shown-thing.ts';
+import type { Thing, ThingFacts, ThingSection } from './shown-thing.ts';
 import { parseThing, requireThing } from './thing.ts';
 import { keyOf } from './thing-key.ts';
 import { readTraceTree } from './trace-tree.ts';
 
-type Read = (sql: string) => Promise<QueryResult>;
-
-/** What a warehouse knows of a thing; no section and no place if nothing. */
-export async function showThing(read: Read, held: Held<Registry>, thing: Thing): Promise<ShownThing> {
-  const { registry, ledger } = held;
+/** What a warehouse knows of a thing by its own rows; no section if nothing. */
+export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thing): Promise<ThingFacts> {
+  const { query } = reader;
+  const ledger = await reader.ledger();
   const filled = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
   const literal = thing.kind === 'block' ? thing.value : quoteText(thing.value);
+  // The hash may be a trace id, unless a section tells another one to those after it.
+  let trace = thing.value;
   const sections: ThingSection[] = [];
   for (const { title, needs, sql } of await loadSections(thing.kind)) {
     if (!needs.every((table) => filled.has(table))) continue;
-    const { columns, rows } = await read(sql.replaceAll('$thing', () => literal));
+    const asked = sql.replaceAll('$thing', () => literal).replaceAll('$trace', () => quoteText(trace));
+    const { columns, rows } = await query(asked);
     if (rows.length === 0) continue;
-    sections.push({
-      title,
-      columns: columns.map(({ name }) => name),
-      rows: rows.map((row) => row.map((value) => textOf(value) ?? null)),
-    });
+    const names = columns.map(({ name }) => name);
+    trace = textOf(rows[0]?.[names.indexOf('trace_id')]) ?? trace;
+    sections.push({ title, columns: names, rows: rows.map((row) => row.map((value) => textOf(value) ?? null)) });
   }
-  if (thing.kind === 'block') sections.push(...commitsOf(held, Number(thing.value)));
+  if (thing.kind === 'block') {
+    const held = { registry, ledger, removals: await reader.forgotten() };
+    sections.push(...commitsOf(held, Number(thing.value)));
+  }
   return {
     ...thing,
-    friendly: thing.kind === 'address' ? await friendlyForm(read, thing.value) : null,
+    friendly: thing.kind === 'address' ? await friendlyForm(query, thing.value) : null,
     sections,
-    trace: thing.kind === 'hash' ? await readTraceTree(read, registry, thing.value) : [],
-    places: await findValue(read, registry, ledger, thing),
+    trace: thing.kind === 'hash' ? await readTraceTree(query, registry, trace) : [],
   };
+}
+
+export interface ShowInOptions {
+  readonly network?: string | undefined;
+  readonly why?: boolean | undefined;
+  /** Told the facts, before places are searched: that takes longer. */
+  readonly onFacts?: ((facts: ThingFacts) => void) | undefined;
 }
 
 /**
@@ -51,15 +61,17 @@ export async function showThing(read: Read, held: Held<Registry>, thing: Thing):
  * @throws as {@link thingOf}; {UsageError} `other-network`
  */
 export async function showIn(
-  reader: Reader,
-  registry: Registry,
+  opened: OpenWarehouse,
   word: string,
-  { network, why }: { readonly network?: string | undefined; readonly why?: boolean | undefined },
+  { network, why, onFacts }: ShowInOptions,
 ): Promise<ExplainedThing> {
+  const { reader, registry } = opened;
   requireSameNetwork(reader.path, reader.network, network);
-  const ledger = await reader.ledger();
-  const held = { registry, ledger, removals: await reader.forgotten() };
-  const shown = await showThing(reader.query, held, await thingOf(reader.query, ledger, word));
+  const thing = await thingOf(reader.query, await reader.ledger(), word);
+  const facts = await readFacts(opened, thing);
+  onFacts?.(facts);
+  const places = [...(await findPlaces(opened, thing, 'indexed')), ...(await findPlaces(opened, thing, 'others'))];
+  const shown = { ...facts, places };
   const of = why === true ? keyOf(registry, shown) : undefined;
   return of === undefined ? shown : { ...shown, why: await explainRowIn(reader, registry, of.table, of.key) };
 }
@@ -92,7 +104,7 @@ function commitsOf(held: Held<Registry>, seqno: number): readonly ThingSection[]
  *
  * @throws {UsageError} `bad-request`; {StoreError} `no-row` for a name that no domain has
  */
-export async function thingOf(read: Read, ledger: readonly LedgerEntry[], word: string): Promise<Thing> {
+export async function thingOf(query: Query, ledger: readonly LedgerEntry[], word: string): Promise<Thing> {
   if (!word.startsWith('@')) return requireThing(word);
   const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
   const name = word.slice(1).toLowerCase();
@@ -103,7 +115,7 @@ export async function thingOf(read: Read, ledger: readonly LedgerEntry[], word: 
         ...{ code: 'bad-request', hint: `${suggest('run', lacking, { range: '-1000:' })} exports them` },
       });
     }
-    const { rows } = await read(sql.replaceAll('$thing', () => quoteText(name)));
+    const { rows } = await query(sql.replaceAll('$thing', () => quoteText(name)));
     const thing = parseThing(textOf(rows[0]?.[0]) ?? '');
     if (thing !== undefined) return thing;
   }
@@ -111,7 +123,7 @@ export async function thingOf(read: Read, ledger: readonly LedgerEntry[], word: 
 }
 
 /** The user-friendly form of a raw address; null for one that has none. */
-async function friendlyForm(read: Read, address: string): Promise<string | null> {
-  const { rows } = await read(`SELECT friendly_address(${quoteText(address)})`);
+async function friendlyForm(query: Query, address: string): Promise<string | null> {
+  const { rows } = await query(`SELECT friendly_address(${quoteText(address)})`);
   return textOf(rows[0]?.[0]) ?? null;
 }

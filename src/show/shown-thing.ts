@@ -37,12 +37,16 @@ export interface ThingSection {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** What a warehouse knows of a thing: `tonlake show --json`, which the page renders. */
-export interface ShownThing extends Thing {
+/** What is known of a thing by its own rows. */
+export interface ThingFacts extends Thing {
   /** Of an address. */
   readonly friendly: string | null;
   readonly sections: readonly ThingSection[];
   /** Roots of the trace of a hash. */
   readonly trace: readonly TraceNode[];
+}
+
+/** What a warehouse knows of a thing: `tonlake show --json`. */
+export interface ShownThing extends ThingFacts {
   readonly places: readonly FoundPlace[];
 }

@@ -1,9 +1,7 @@
-import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
-import type { LedgerEntry } from '../warehouse/index.ts';
+import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { findHeld } from './own-reader.ts';
 import type { BalanceHistory } from './ui-types.ts';
 
@@ -11,16 +9,11 @@ import type { BalanceHistory } from './ui-types.ts';
 const MAX_POINTS = 1_000;
 
 /** The balances of an account after its transactions; null if no table of the warehouse has them. */
-export async function readBalances(
-  read: (sql: string) => Promise<QueryResult>,
-  registry: Registry,
-  ledger: readonly LedgerEntry[],
-  account: string,
-): Promise<BalanceHistory | null> {
-  const table = findHeld(registry, ledger, hasBalances);
+export async function readBalances(opened: OpenWarehouse, account: string): Promise<BalanceHistory | null> {
+  const table = await findHeld(opened, hasBalances);
   if (table === undefined) return null;
   const order = table.sort.map(quoteName).join(', ');
-  const { rows } = await read(
+  const { rows } = await opened.reader.query(
     `WITH own AS (
       SELECT block_time, balance, row_number() OVER (ORDER BY ${order}) AS place, count(*) OVER () AS total
       FROM ${quoteName(table.name)} WHERE account = ${quoteText(account)} AND balance IS NOT NULL)

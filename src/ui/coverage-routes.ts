@@ -6,7 +6,7 @@ import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { describeParts, type UnprovenWhy } from '../warehouse/query/coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import { holdsOf, isMapped, mapCells } from './coverage-map.ts';
-import { heldBy, type OwnReader } from './own-reader.ts';
+import type { OwnReader } from './own-reader.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { readActivity } from './read-activity.ts';
 import { fillCommand, readOverview } from './read-overview.ts';
@@ -35,10 +35,7 @@ export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, cach
   app.get('/api/overview', async (c) =>
     c.json(await own.use(async (opened) => readOverview(opened, await cache.read(opened)))),
   );
-  app.get('/api/activity', async (c) => {
-    const { registry, ledger } = await own.use(heldBy);
-    return c.json(await runs.withQueries(c.req.raw.signal, (read) => readActivity(read, registry, ledger)));
-  });
+  app.get('/api/activity', async (c) => c.json(await runs.inWarehouse(c.req.raw.signal, readActivity)));
   app.get('/api/coverage', valid('query', viewSchema), async (c) => {
     const { from, to, cells } = c.req.valid('query');
     return c.json(

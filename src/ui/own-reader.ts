@@ -1,8 +1,6 @@
 import PQueue from 'p-queue';
 import { coversBlocks } from '../declare/pipeline.ts';
-import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
-import type { LedgerEntry } from '../warehouse/index.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { type OpenWarehouse, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 
@@ -40,19 +38,13 @@ export class OwnReader {
   }
 }
 
-/** What the pages read before a query of their own. */
-export async function heldBy({ reader, registry }: OpenWarehouse) {
-  return { registry, ledger: await reader.ledger(), removals: await reader.forgotten() };
-}
-
 /** The first table of blocks in the warehouse that is as sought. */
-export function findHeld(
-  { pipelines }: Registry,
-  ledger: readonly LedgerEntry[],
+export async function findHeld(
+  { reader, registry }: OpenWarehouse,
   isSought: (table: TableDef) => boolean,
-): TableDef | undefined {
-  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
-  const tables = pipelines.filter(coversBlocks).flatMap((pipeline) => pipeline.tables);
+): Promise<TableDef | undefined> {
+  const held = new Set((await reader.ledger()).flatMap(({ tables }) => Object.keys(tables)));
+  const tables = registry.pipelines.filter(coversBlocks).flatMap((pipeline) => pipeline.tables);
   return tables.find((table) => held.has(table.name) && isSought(table));
 }
 

@@ -1,6 +1,6 @@
 import { quoteName } from '../sql/canonical-text.ts';
 import { isNumberType } from '../sql/number-type.ts';
-import type { QueryResult } from '../sql/query-result.ts';
+import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import type { ColumnProfile } from './ui-types.ts';
 
@@ -11,11 +11,9 @@ const TOP = 6;
 /** With more different values, the most frequent ones say little and take long. */
 const MAX_DISTINCT = 100_000;
 
-type Read = (sql: string) => Promise<QueryResult>;
-
 /** Numbers of one column: nulls, different values, range, and how its values are spread. */
 export async function profileColumn(
-  read: Read,
+  query: Query,
   relation: string,
   column: string,
   type: string,
@@ -23,16 +21,16 @@ export async function profileColumn(
   const [from, name] = [quoteName(relation), quoteName(column)];
   const isOrdered = !/[[(]|STRUCT|MAP|UNION|JSON/.test(type.replace(/^DECIMAL\([^)]*\)$/, 'DECIMAL'));
   const range = isOrdered ? `min(${name})::VARCHAR, max(${name})::VARCHAR` : 'NULL, NULL';
-  const { rows: counted } = await read(
+  const { rows: counted } = await query(
     `SELECT count(*)::DOUBLE, (count(*) - count(${name}))::DOUBLE, approx_count_distinct(${name})::DOUBLE, ${range} FROM ${from}`,
   );
   const [rows, nulls, distinct, least, most] = counted[0] ?? [];
   const place = placeSql(name, type);
   const isSpread = place !== undefined && least !== most && Number(distinct) > TOP;
   const bars = isSpread
-    ? await spread(read, from, place)
+    ? await spread(query, from, place)
     : isOrdered && Number(distinct) <= MAX_DISTINCT
-      ? await frequent(read, from, name)
+      ? await frequent(query, from, name)
       : [];
   return {
     ...{ rows: Number(rows), nulls: Number(nulls) },
@@ -47,8 +45,8 @@ function placeSql(name: string, type: string): string | undefined {
   return /^(TIMESTAMP|DATE)/.test(type) ? `epoch(${name}::TIMESTAMP)` : undefined;
 }
 
-async function spread(read: Read, from: string, place: string): Promise<ColumnProfile['bars']> {
-  const { rows } = await read(
+async function spread(query: Query, from: string, place: string): Promise<ColumnProfile['bars']> {
+  const { rows } = await query(
     `WITH places AS (SELECT ${place} AS place FROM ${from}), ends AS (SELECT min(place) AS a, max(place) AS b FROM places)
     SELECT least(${BARS - 1}, floor((place - a) / (b - a) * ${BARS}))::INTEGER AS bar, count(*)::DOUBLE
     FROM places, ends WHERE place IS NOT NULL GROUP BY bar`,
@@ -57,8 +55,8 @@ async function spread(read: Read, from: string, place: string): Promise<ColumnPr
   return Array.from({ length: BARS }, (_, at) => ({ label: '', count: counts.get(at) ?? 0 }));
 }
 
-async function frequent(read: Read, from: string, name: string): Promise<ColumnProfile['bars']> {
-  const { rows } = await read(
+async function frequent(query: Query, from: string, name: string): Promise<ColumnProfile['bars']> {
+  const { rows } = await query(
     `SELECT ${name}::VARCHAR, count(*)::DOUBLE FROM ${from} WHERE ${name} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${TOP}`,
   );
   return rows.map(([label, count]) => ({ label: textOf(label) ?? '', count: Number(count) }));

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { StoreError, usage } from '../core/errors.ts';
-import { requireQueries } from '../sql/confined-sql.ts';
-import { collectRows, type QueryResult } from '../sql/query-result.ts';
+import { type Confinement, requireQueries } from '../sql/confined-sql.ts';
+import type { QueryResult } from '../sql/query-result.ts';
 import type { RelationSource } from '../sql/relation-writer.ts';
 import { interruptible } from '../warehouse/query/interruptible.ts';
 import { openQueries, type Queries, type QueryOptions } from '../warehouse/query/query.ts';
+import { requireSameNetwork } from '../warehouse/query/status.ts';
+import { type OpenWarehouse, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import type { UiOptions } from './ui-options.ts';
 import type { RunResult } from './ui-types.ts';
 
@@ -71,14 +73,16 @@ export class QueryRuns {
     return found;
   }
 
-  /** Does `work` in a database of its own, within the limits of a query. */
-  withQueries<T>(signal: AbortSignal, work: (read: (sql: string) => Promise<QueryResult>) => Promise<T>): Promise<T> {
+  /** Does `work` in a database of its own, within the limits of a query. @throws as {@link openQueries}, and as `run` */
+  inWarehouse<T>(signal: AbortSignal, work: (opened: OpenWarehouse) => Promise<T>): Promise<T> {
     return this.#turns.add(async () => {
-      const queries = await this.#open({});
+      const opened = await openWarehouse(this.#options.warehouse, { confinement: this.#confinement(), isPinned: true });
+      const { reader } = opened;
       try {
-        return await this.bounded(queries, signal, () => work((sql) => queries.read(sql, collectRows)));
+        requireSameNetwork(reader.path, reader.network, this.#options.network);
+        return await this.#bounded(reader, signal, () => work(opened));
       } finally {
-        await queries.close();
+        await reader.close();
       }
     });
   }
@@ -102,9 +106,13 @@ export class QueryRuns {
   async #runNow(sql: string, options: QueryOptions, signal: AbortSignal): Promise<Kept> {
     const startedAt = performance.now();
     const warnings: string[] = [];
-    const queries = await this.#open({ ...options, onWarning: (gap) => void warnings.push(gap) });
+    const { warehouse, network } = this.#options;
+    const queries = await openQueries(warehouse, {
+      ...{ ...options, network, confinement: this.#confinement() },
+      onWarning: (gap) => void warnings.push(gap),
+    });
     try {
-      const kept = await this.bounded(queries, signal, () => queries.keep(sql, MAX_ROWS));
+      const kept = await this.#bounded(queries, signal, () => queries.keep(sql, MAX_ROWS));
       const { columns, count, isCut, source } = kept;
       const bytesRead = await readBytes(source);
       const ms = Math.round(performance.now() - startedAt);
@@ -115,14 +123,13 @@ export class QueryRuns {
     }
   }
 
-  #open(options: QueryOptions): Promise<Queries> {
-    const { warehouse, network, memoryMb, allowFiles } = this.#options;
-    const confinement = { memoryMb, temporaryMb: memoryMb * 8, scratch: this.#scratch, allowFiles };
-    return openQueries(warehouse, { ...options, network, confinement });
+  #confinement(): Confinement {
+    const { memoryMb, allowFiles } = this.#options;
+    return { memoryMb, temporaryMb: memoryMb * 8, scratch: this.#scratch, allowFiles };
   }
 
   /** Does `work` within the time of a query, and interrupts `queries` then. @throws {StoreError} `cancelled`, `too-slow` */
-  bounded<T>(queries: Pick<Queries, 'interrupt'>, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  #bounded<T>(queries: Pick<Queries, 'interrupt'>, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return withinTime(this.#options.seconds, signal, (end) => interruptible(queries, end, work));
   }
 }

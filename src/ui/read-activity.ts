@@ -1,8 +1,6 @@
-import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
-import type { QueryResult } from '../sql/query-result.ts';
-import type { LedgerEntry } from '../warehouse/index.ts';
+import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { findHeld } from './own-reader.ts';
 import { cellsOf } from './table-routes.ts';
 import type { Activity } from './ui-types.ts';
@@ -18,12 +16,9 @@ const UNITS = [
 ] as const;
 
 /** Transactions by the headers, and their fees, in each whole second, minute, hour or day of the newest blocks; null without any. */
-export async function readActivity(
-  read: (sql: string) => Promise<QueryResult>,
-  registry: Registry,
-  ledger: readonly LedgerEntry[],
-): Promise<Activity | null> {
-  const ends = await read(
+export async function readActivity(opened: OpenWarehouse): Promise<Activity | null> {
+  const { query } = opened.reader;
+  const ends = await query(
     'SELECT epoch_ms(min(block_time)), epoch_ms(max(block_time)) FROM _headers WHERE workchain = -1',
   );
   const [first, last] = (ends.rows[0] ?? []).map(Number);
@@ -36,8 +31,8 @@ export async function readActivity(
   const within = `block_date BETWEEN '${from}'::DATE AND '${to}'::DATE AND block_time >= '${from}'::TIMESTAMP AND block_time < '${to}'::TIMESTAMP`;
   const byTime = (sum: string, relation: string): string =>
     `SELECT time_bucket(INTERVAL 1 ${unit}, block_time) AS time, ${sum} FROM ${relation} WHERE ${within} GROUP BY ALL`;
-  const fees = findHeld(registry, ledger, hasFees)?.name;
-  const { rows } = await read(
+  const fees = (await findHeld(opened, hasFees))?.name;
+  const { rows } = await query(
     fees === undefined
       ? `SELECT *, NULL FROM (${byTime('sum(tx_count)', '_headers')}) ORDER BY 1`
       : `SELECT time, transactions, fees FROM (${byTime('sum(tx_count) AS transactions', '_headers')})

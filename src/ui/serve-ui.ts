@@ -48,7 +48,7 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
   addCoverageRoutes(app, own, status, runs);
   addTableRoutes(app, own, runs);
   addQueryRoutes(app, own, runs, options);
-  addExploreRoutes(app, own, runs);
+  addExploreRoutes(app, runs);
   addJobRoutes(app, { warehouse: options.warehouse, own, status, files });
   addReportRoutes(app, files, options);
   addEventRoute(app, own, options.warehouse);

@@ -38,15 +38,15 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
     const where = filter === '' ? '' : `WHERE ${containing(table.columns, filter)}`;
     const by = sort === undefined ? '' : `ORDER BY ${columnIn(table.columns, sort)} ${order} NULLS LAST`;
     const sql = `SELECT * FROM ${quoteName(table.name)} ${where} ${by} LIMIT ${SAMPLE_ROWS}`;
-    const { columns, rows } = await runs.withQueries(c.req.raw.signal, (read) => read(sql));
+    const { columns, rows } = await runs.inWarehouse(c.req.raw.signal, ({ reader }) => reader.query(sql));
     return c.json({ columns: await shown(own, columns), rows: rows.map(cellsOf) });
   });
   app.get('/api/tables/:name/columns/:column/profile', async (c) => {
     const { name, columns } = await own.use((opened) => findRelation(opened, c.req.param('name')));
     const column = columns.find((each) => each.name === c.req.param('column'));
     if (column === undefined) return c.notFound();
-    const profile = await runs.withQueries(c.req.raw.signal, (read) =>
-      profileColumn(read, name, column.name, column.type),
+    const profile = await runs.inWarehouse(c.req.raw.signal, ({ reader }) =>
+      profileColumn(reader.query, name, column.name, column.type),
     );
     return c.json(profile);
   });

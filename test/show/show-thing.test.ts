@@ -119,6 +119,24 @@ test('a message names both of its ends', async () => {
   expect(factsOf(await shown(message), 'message')).toMatchObject({ sent_by: sender, received_by: receiver });
 });
 
+test('an inbound external message is found by its normalized hash as by its own', async () => {
+  const [[own = '', normalized = '', receiver] = []] = await texts(
+    warehouse,
+    'SELECT msg_hash, msg_hash_norm, tx_hash FROM messages WHERE msg_hash_norm IS NOT NULL ORDER BY tx_lt LIMIT 1',
+  );
+  for (const hash of [own, normalized])
+    expect(factsOf(await shown(hash), 'message')).toMatchObject({ sent_by: null, received_by: receiver });
+});
+
+test('questions about a hash compare one column with it, so that files are skipped by Bloom filters', async () => {
+  for (const { sql } of await loadSections('hash')) {
+    const compared = [...sql.matchAll(/(\w+) (\S+) \$(?:thing|trace)/g)];
+    expect(compared.length).toBe(sql.split('$').length - 1);
+    expect(new Set(compared.map(([, , operator]) => operator))).toEqual(new Set(['=']));
+    expect(sql).not.toMatch(/\bOR\b/);
+  }
+});
+
 test('a block has its shards, its transactions, and what is proven of it', async () => {
   const found = await shown('1,005');
   const [[count] = []] = await texts(warehouse, 'SELECT count(*) FROM transactions WHERE mc_block_seqno = 1005');

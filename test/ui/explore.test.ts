@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ShownThing, TraceNode } from '../../src/show/shown-thing.ts';
+import type { FoundPlace, ShownThing, ThingFacts, TraceNode } from '../../src/show/shown-thing.ts';
 import { parseThing } from '../../src/show/thing.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import type { Activity, BalanceHistory, FoundRows, Overview } from '../../src/ui/ui-types.ts';
@@ -22,7 +22,12 @@ beforeAll(async () => {
 
 afterAll(() => server?.close());
 
-const find = (q: string) => visitor.read<ShownThing>(`/api/explore?${new URLSearchParams({ q })}`);
+const placesOf = (q: string, where: string) =>
+  visitor.read<readonly FoundPlace[]>(`/api/explore/places?${new URLSearchParams({ q, where })}`);
+async function find(q: string): Promise<ShownThing> {
+  const facts = await visitor.read<ThingFacts>(`/api/explore?${new URLSearchParams({ q })}`);
+  return { ...facts, places: [...(await placesOf(q, 'indexed')), ...(await placesOf(q, 'others'))] };
+}
 const flat = (nodes: readonly TraceNode[]): readonly TraceNode[] =>
   nodes.flatMap((node) => [node, ...flat(node.children)]);
 

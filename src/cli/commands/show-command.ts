@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { MartError, TonlakeError, UsageError, usage } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
 import type { Registry } from '../../declare/registry.ts';
+import type { ThingFacts } from '../../show/shown-thing.ts';
 import { type CommonOptions, pipelinesOption, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import type { Declared } from '../describe-name.ts';
@@ -98,22 +99,29 @@ function requireTogether(
 }
 
 async function showOne(context: Context<ShowFlags>, word: string): Promise<void> {
-  const [{ showIn }, { describeThing }, { isSound }, { describeExplanation }] = await Promise.all([
+  const [{ showIn }, { describeFacts, describeThing }, { isSound }, { describeExplanation }] = await Promise.all([
     import('../../show/show-thing.ts'),
     import('../../show/describe-thing.ts'),
     import('../../show/explanation.ts'),
     import('../../show/describe-row.ts'),
   ]);
-  const { registry, reader } = await context.openWarehouse({ isPinned: true });
+  const { network, why: isWhy } = context.flags;
+  const opened = await context.openWarehouse({ isPinned: true });
   try {
-    const shown = await context.line.during('searching', () => showIn(reader, registry, word, context.flags));
-    const text = describeThing(shown);
+    let written = '';
+    const onFacts = (facts: ThingFacts): void => {
+      if (context.isJson || facts.sections.length === 0) return;
+      written = describeFacts(facts);
+      context.write(written);
+    };
+    const shown = await context.line.during('searching', () => showIn(opened, word, { network, why: isWhy, onFacts }));
+    const text = describeThing(shown).slice(written.length);
     const { why } = shown;
-    const origin = why === undefined || context.isJson ? '' : `\n${describeExplanation(why, [word])}`;
+    const origin = why === undefined ? '' : `\n${describeExplanation(why, [word])}`;
     context.write(context.isJson ? `${JSON.stringify(shown)}\n` : `${text}${origin}`);
     if (why !== undefined && !isSound(why)) process.exitCode = 1;
   } finally {
-    await reader.close();
+    await opened.reader.close();
   }
 }
 
