@@ -130,7 +130,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
       await steps.begin();
       const failure = await failureOf(() => runAll(running, isComing(parts)));
       await steps.end();
-      const report = reportOf(running, startedAt);
+      const report = reportOf(running, startedAt, failure !== undefined);
       options.onEvent?.(report);
       if (failure !== undefined) throw failure.error;
       return report;
@@ -178,7 +178,7 @@ async function reportUnreached(
     if (!isReachable) await reachable(tally.report);
   });
   if (failure === undefined && isReachable) return undefined;
-  const report = reportOf({ ...running, tally }, startedAt);
+  const report = reportOf({ ...running, tally }, startedAt, failure !== undefined);
   options.onEvent?.(report);
   if (failure !== undefined) throw failure.error;
   return report;
@@ -235,11 +235,13 @@ async function prepare(running: Running, context: RunContext): Promise<void> {
   }
 }
 
-function reportOf(running: Reported, startedAt: number): RunReport {
+function reportOf(running: Reported, startedAt: number, hasFailed: boolean): RunReport {
   const { options, effects, pipelines, session, chain, asked, tally } = running;
   const { openDays } = chain;
   const isOver = openDays.length === 0 || options.soFar === true;
   const given = options.from === undefined ? [] : options.pipelines;
+  // Blocks do not show whether all given keys were requested.
+  const isCut = options.from !== undefined && (hasFailed || options.stop?.aborted === true);
   const totals = tally.totals(pipelines, asked, session.source.counts, given);
   return {
     event: 'done',
@@ -249,7 +251,7 @@ function reportOf(running: Reported, startedAt: number): RunReport {
     to: asked.at(-1)?.to ?? 0,
     asked,
     ...totals,
-    complete: totals.complete && isOver,
+    complete: totals.complete && isOver && !isCut,
     openDays,
     seconds: Math.round(effects.monotonic() - startedAt) / 1000,
   };

@@ -20,7 +20,7 @@ export class SpanOrder {
   /** The turn of the next span. */
   next(): SpanTurn {
     const before = [...this.running];
-    const own = closedGate(new AbortController().signal);
+    const own = closedGate();
     this.running.add(own);
     return {
       end: () => this.end(own),

@@ -110,6 +110,7 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   part?(blocks: readonly Span[]): SpanWalk | Promise<SpanWalk>;
   /** Called after the commit of a reading, to report on it. */
   onCommitted?(reading: Reading): Promise<void>;
+  /** Called when nothing more is done for the span, also if its requests failed. */
   onEnd?(): void;
 }
 

@@ -75,7 +75,13 @@ async function runWalk(
   };
   const start = async (prepare: Prepare): Promise<BlockProblem | readonly [SpanWalk, SpanLoaderPort]> => {
     const walk = await prepare();
-    return 'error' in walk ? walk : [walk, await context.loaders.take(context.pipeline)];
+    if ('error' in walk) return walk;
+    try {
+      return [walk, await context.loaders.take(context.pipeline)];
+    } catch (error) {
+      walk.onEnd?.();
+      throw error;
+    }
   };
   const run = async (prepare: Prepare, turn: SpanTurn): Promise<void> => {
     try {

@@ -58,6 +58,18 @@ test('keys are requested in order, so that runs send the same requests', async (
   await reader.close();
 });
 
+test('keys that the user gave are not complete if the run is stopped before it has asked for them', async () => {
+  const from = KEYS.map((key) => `SELECT '${key}' AS address`).join(' UNION ALL ');
+  const stop = new AbortController();
+  const { report } = await go(['account_latest'], join(freshFolder(), 'w'), {
+    ...{ from, stop: stop.signal },
+    onEvent: (event) => {
+      if (event.event === 'start' && event.pipeline === 'account_latest') stop.abort();
+    },
+  });
+  expect([report.complete, report.rows]).toEqual([false, expect.objectContaining({ account_latest: 0 })]);
+});
+
 test('addresses in lower case are stored as all others, in rows of blocks and in lookups', async () => {
   sandbox.answer = async ({ forward }) => {
     const { body, ...rest } = await forward();
@@ -141,6 +153,10 @@ describe('an endpoint that fails', () => {
   const left = { status: 500, body: '{"error":"ton-http-api endpoint is not specified"}' };
   const passing = { status: 500, body: '{"error":"timeout: context deadline exceeded"}' };
   const asked = () => sandbox.requests.targets.filter((request) => request === PATH).length;
+  const sqlOf = (from: string, to: string): string => {
+    const { walk } = registry.pipeline('fee_estimates');
+    return walk.kind === 'lookup' ? walk.query.replace('$from', from).replace('$to', to) : '';
+  };
   let warehouse: string;
   let keys: number;
 
@@ -148,9 +164,7 @@ describe('an endpoint that fails', () => {
     sandbox.answer = undefined;
     warehouse = join(freshFolder(), 'w');
     await go(['transactions'], warehouse);
-    const { walk } = registry.pipeline('fee_estimates');
-    const sql = walk.kind === 'lookup' ? walk.query.replace('$from', '1000').replace('$to', '1019') : '';
-    keys = (await query(warehouse, sql)).length;
+    keys = (await query(warehouse, sqlOf('1000', '1019'))).length;
     expect(keys).toBeGreaterThan(30);
   });
 
@@ -202,6 +216,45 @@ describe('an endpoint that fails', () => {
     expect(await query(path, `SELECT count(*), count(DISTINCT "key") FROM lookups`)).toEqual([
       [String(200 + read.length), String(200 + read.length)],
     ]);
+  });
+
+  test.each([
+    ['of the query that is declared', (_sql: string) => undefined],
+    ['that the user gave', (sql: string) => sql],
+  ])('for keys %s is reported by a run that is stopped before it has asked for all of them', async (_, fromOf) => {
+    sandbox.answer = undefined;
+    const path = join(freshFolder(), 'w');
+    const range = '900:1099';
+    await go(['transactions'], path, { range });
+    const bodies: string[] = [];
+    sandbox.answer = ({ path: target, body, forward }) => {
+      if (target !== PATH) return forward();
+      if (!bodies.includes(body)) bodies.push(body);
+      if (body === bodies[0]) return passing;
+      return body === bodies[1] ? { status: 422, body: '{"error":"wrong body"}' } : forward();
+    };
+    const stop = new AbortController();
+    const seen: RunEvent[] = [];
+    const from = fromOf(sqlOf('900', '1099'));
+    const { report } = await go(['fee_estimates'], path, {
+      ...{ range, from, stop: stop.signal },
+      onEvent: (event) => {
+        seen.push(event);
+        if (event.event === 'span') stop.abort();
+      },
+    });
+    expect(report.complete).toBe(false);
+    expect(bodies.length).toBeLessThan(220);
+    expect(seen.filter(({ event }) => event === 'problem')).toEqual([
+      expect.objectContaining({
+        pipeline: 'fee_estimates',
+        message: expect.stringContaining('context deadline exceeded'),
+      }),
+    ]);
+    const refused = { event: 'refused-keys', keys: 199, refused: 1, message: expect.stringContaining('wrong body') };
+    expect(seen.filter(({ event }) => event === 'refused-keys')).toEqual(
+      from === undefined ? [] : [expect.objectContaining(refused)],
+    );
   });
 
   test('for a moment is asked again, as often as ever', async () => {

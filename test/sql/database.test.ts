@@ -3,8 +3,6 @@ import { closedGate, type Gate } from '../../src/export/gate.ts';
 import { Database } from '../../src/sql/database.ts';
 import { collectRows } from '../../src/sql/query-result.ts';
 
-const NEVER = new AbortController().signal;
-
 async function limitOf(database: Database): Promise<unknown> {
   return (await database.query("SELECT current_setting('memory_limit')")).rows[0]?.[0];
 }
@@ -55,7 +53,7 @@ test('of two statements that have more memory, the one that ends last restores t
   const other = await database.connect();
   const limit = () => limitOf(database);
   const before = await limit();
-  const [firstEnds, secondEnds] = [closedGate(NEVER), closedGate(NEVER)];
+  const [firstEnds, secondEnds] = [closedGate(), closedGate()];
   const widened = async (own: Database, { opened }: Gate, begun: () => void): Promise<void> => {
     let isFirst = true;
     await own.withMemory(async () => {
@@ -67,7 +65,7 @@ test('of two statements that have more memory, the one that ends last restores t
       await opened;
     });
   };
-  const [firstBegins, secondBegins] = [closedGate(NEVER), closedGate(NEVER)];
+  const [firstBegins, secondBegins] = [closedGate(), closedGate()];
   const first = widened(database, firstEnds, firstBegins.open);
   await firstBegins.opened;
   const second = widened(other, secondEnds, secondBegins.open);

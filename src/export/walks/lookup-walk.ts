@@ -11,7 +11,7 @@ import { lookupsBatch } from '../../decode/lookups-table.ts';
 import type { Given } from '../../decode/table-rows.ts';
 import type { SourceRequest } from '../../http/request.ts';
 import { PARTIAL } from '../../warehouse/index.ts';
-import { closedGate } from '../gate.ts';
+import { closedGate, type Gate } from '../gate.ts';
 import { inBatches } from '../item-requests.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
 import { planSpans } from '../lt-windows.ts';
@@ -61,15 +61,20 @@ async function* planLookups(context: Context, missing: readonly Span[]): AsyncGe
   for (const span of spans) {
     let seen = lastSeen(context);
     const keys = await findKeys(context, pipeline.walk, from ?? query, span);
-    const all: SpanKeys = { span, found: keys.length, read: 0, unknown: 0, failures: [], isWhole: true };
+    const all: SpanKeys = { span, found: keys.length, read: 0, unknown: 0, failures: [], isWhole: true, lots: 0 };
     const lots = inBatches(keys, batch * Math.min(LOT_REQUESTS, Math.max(1, requestsPerSpan)));
-    for (const [at, own] of (lots.length === 0 ? [[]] : lots).entries()) {
-      const gate = closedGate(stop);
-      const lot = { keys: own, isLast: at >= lots.length - 1, seen, onEnd: gate.open };
-      yield () => new KeyLot(context, lasting, all, lot);
-      await gate.opened;
-      if (stop.aborted || lasting.signal.aborted) return;
-      seen = lastSeen(context);
+    try {
+      for (const [at, own] of (lots.length === 0 ? [[]] : lots).entries()) {
+        const lot = { keys: own, isLast: at >= lots.length - 1, seen, ended: closedGate() };
+        yield () => new KeyLot(context, lasting, all, lot);
+        await lot.ended.opened;
+        if (stop.aborted || lasting.signal.aborted) return;
+        seen = lastSeen(context);
+      }
+    } finally {
+      // A run that is stopped takes no more lots while the last one is still committed.
+      await all.begun?.opened;
+      if (all.lots > 0) await reportKeys(context, lasting, all);
     }
   }
 }
@@ -83,6 +88,10 @@ interface SpanKeys {
   readonly failures: TonlakeError[];
   /** False if some keys could not be read. */
   isWhole: boolean;
+  /** Lots that have been settled. */
+  lots: number;
+  /** Opens when the lot that was begun last has ended. */
+  begun?: Gate;
 }
 
 /** Keys that are read and committed together. */
@@ -92,7 +101,7 @@ interface Lot {
   readonly isLast: boolean;
   /** See `CommitDraft`. */
   readonly seen: number;
-  readonly onEnd: () => void;
+  readonly ended: Gate;
 }
 
 class KeyLot implements SpanWalk<KeyRequest> {
@@ -120,7 +129,8 @@ class KeyLot implements SpanWalk<KeyRequest> {
     this.all = all;
     this.lot = lot;
     this.span = all.span;
-    this.onEnd = lot.onEnd;
+    this.onEnd = lot.ended.open;
+    all.begun = lot.ended;
     this.readAtMs = Math.round(context.effects.now());
     const keep = walk.copies === 'last' ? 'last' : 'first';
     this.rows = { block: undefined, audit: { kind: 'none' }, copies: { key: tables[0]?.key ?? [], keep } };
@@ -181,17 +191,11 @@ class KeyLot implements SpanWalk<KeyRequest> {
     return [lookupsBatch(this.outcomes.map((outcome) => ({ ...reading, ...outcome })))];
   }
 
-  async onCommitted({ isStopped }: Reading): Promise<void> {
-    const { all, context, span, lasting } = this;
-    const { from: scope, pipeline, report } = context;
+  async onCommitted(): Promise<void> {
+    const { all } = this;
+    all.lots++;
     all.read += this.outcomes.length;
     all.unknown += this.unknown;
-    if (!this.lot.isLast && !isStopped && !lasting.signal.aborted) return;
-    // That not every address is a wallet is no news, unless the user gave the keys.
-    if (scope !== undefined) await reportRefused(context, scope, span);
-    const { found: keys, unknown } = all;
-    if (unknown > 0) report({ event: 'unknown-keys', pipeline: pipeline.name, ...span, keys, unknown });
-    reportFailures(context, lasting, all);
   }
 
   /** A page in the place of another leaves copies of rows. */
@@ -312,6 +316,16 @@ function onlyOf(context: Context, keys: readonly Key[]): readonly RequestedRows[
       : keys.flatMap((key) => (key.values[match] ?? '').split(' ')).filter((text) => text !== '');
   if (columns.length === 0 || (match !== undefined && values.length === 0)) return [];
   return [{ kind: 'keys', columns, values, hasOthers }];
+}
+
+/** Reports on the keys of a span, when no more of its lots will be read. */
+async function reportKeys(context: Context, lasting: RepeatedFailure, all: SpanKeys): Promise<void> {
+  const { from, pipeline, report } = context;
+  const { span, found: keys, unknown } = all;
+  // That not every address is a wallet is no news, unless the user gave the keys.
+  if (from !== undefined) await reportRefused(context, from, span);
+  if (unknown > 0) report({ event: 'unknown-keys', pipeline: pipeline.name, ...span, keys, unknown });
+  reportFailures(context, lasting, all);
 }
 
 /** One line for all keys of a span that could not be read. */
