@@ -6,9 +6,16 @@ import { quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { LedgerEntry, MartStamp, Store } from '../warehouse/index.ts';
 
+const PREFIX = 'mart:';
+
 /** The pipeline name of a mart's entries in the ledger. */
 export function martPipeline(name: string): string {
-  return `mart:${name}`;
+  return PREFIX + name;
+}
+
+/** The mart of a pipeline name, if it is one. */
+export function martNamed(pipeline: string): string | undefined {
+  return pipeline.startsWith(PREFIX) ? pipeline.slice(PREFIX.length) : undefined;
 }
 
 /** Active entries of a mart. */

@@ -3,6 +3,7 @@ import { blockColumn } from '../declare/block-column.ts';
 import { commonLeftOut, narrowPipeline } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import { martNamed } from '../marts/commit-mart.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import type { EntryState, TableState } from './entry-state.ts';
@@ -32,14 +33,25 @@ export function damageKey({ pipeline, refetch, span }: Damage): string {
   return `${pipeline.name} ${formatSpans(refetch.length > 0 ? refetch : [span])}`;
 }
 
+/** A mart to rebuild: an entry with damaged rows, or the blocks of a lost one. */
+export interface DamagedMart {
+  readonly name: string;
+  readonly span: Span;
+  readonly entry?: LedgerEntry | undefined;
+}
+
+/** Identifies the same damaged mart in several verifications. */
+export function martKey({ name, span, entry }: DamagedMart): string {
+  return entry?.id ?? `${name} ${formatSpans([span])}`;
+}
+
 /** The steps of a repair, in order. */
 export interface RepairPlan {
   /** True if ledger numbers must be filled, rows of no entry removed, or files brought back. */
   readonly isLedgerBroken: boolean;
   /** What can be repaired now. Pipelines that need a damaged one, or are proven by it, are verified again first. */
   readonly damages: readonly Damage[];
-  /** Marts with damaged rows, to rebuild. */
-  readonly marts: readonly LedgerEntry[];
+  readonly marts: readonly DamagedMart[];
   /** Every damaged entry of any pipeline. */
   readonly setAside: ReadonlySet<string>;
 }
@@ -65,7 +77,9 @@ export function lostIn(
 ): readonly Lost[] {
   return [
     ...warehouse.lost.flatMap(({ pipeline, span, spans }) =>
-      registry.pipelines.some(({ name }) => name === pipeline) && pipeline !== undefined && span !== undefined
+      pipeline !== undefined &&
+      span !== undefined &&
+      (martNamed(pipeline) !== undefined || registry.pipelines.some(({ name }) => name === pipeline))
         ? spansOf({ span, spans }).map((each) => ({ pipeline, span: each }))
         : [],
     ),
@@ -107,9 +121,17 @@ export function planRepair(
         ['rows-unknown', 'checkpoint-wrong', 'identity-lost', 'schema-broken', 'file-missing'].includes(kind),
       ),
     damages,
-    marts: states.flatMap((state) => (state.entry.mart === undefined || isIntact(state) ? [] : state.entry)),
+    marts: [
+      ...states.flatMap((state) => (isIntact(state) ? [] : damagedMarts(state.entry, state.entry))),
+      ...lost.flatMap((each) => damagedMarts(each)),
+    ],
     setAside: new Set(all.flat().flatMap(({ entries }) => entries.map(({ id }) => id))),
   };
+}
+
+function damagedMarts({ pipeline, span }: Lost, entry?: LedgerEntry): readonly DamagedMart[] {
+  const name = martNamed(pipeline);
+  return name === undefined ? [] : [{ name, span, entry }];
 }
 
 function damagesOf(

@@ -1,5 +1,6 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { TonlakeError } from '../core/errors.ts';
+import { groupBy } from '../core/group-by.ts';
 import { formatSpans, type Span, shortSpans, subtractSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -7,12 +8,22 @@ import type { RunEvent } from '../export/run.ts';
 import type { WalkEvent } from '../export/walk-context.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import { buildMarts } from '../marts/build-marts.ts';
-import { doneSpans, type LedgerEntry, openStore } from '../warehouse/index.ts';
+import { martNamed, martPipeline } from '../marts/commit-mart.ts';
+import { doneSpans, openStore } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { applyRepair } from './apply-repair.ts';
 import { restorable } from './audit-declarations.ts';
 import type { Finding } from './finding.ts';
-import { type Damage, damageKey, type Lost, lostIn, planRepair, type RepairPlan } from './plan-repair.ts';
+import {
+  type Damage,
+  type DamagedMart,
+  damageKey,
+  type Lost,
+  lostIn,
+  martKey,
+  planRepair,
+  type RepairPlan,
+} from './plan-repair.ts';
 import { refetch } from './refetch.ts';
 import { type Inspection, inspectWarehouse, type VerifyOptions, type VerifyReport } from './verify.ts';
 
@@ -87,7 +98,7 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
       const plan = planRepair(inspection, registry, lost, (damage) => attempts.isOver(damageKey(damage)));
       return { inspection, lost, plan };
     });
-    const marts = plan.marts.filter(({ id }) => !attempts.isOver(id));
+    const marts = plan.marts.filter((mart) => !attempts.isOver(martKey(mart)));
     const isLedgerBroken = plan.isLedgerBroken && !attempts.isOver('ledger');
     const undeclared = attempts.isOver('declarations')
       ? []
@@ -114,7 +125,7 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
 }
 
 function notBack({ pipeline, span }: Lost): Finding {
-  const expected = `${formatSpans([span])} fetched again`;
+  const expected = `${formatSpans([span])} ${martNamed(pipeline) === undefined ? 'fetched' : 'built'} again`;
   return { kind: 'not-done', pipeline, span, expected, got: 'none' };
 }
 
@@ -198,17 +209,17 @@ function reportTo({ onProblem }: Ready): (event: RunEvent) => void {
 async function buildAgain(
   { registry, effects, onEvent, onProblem }: Ready,
   { warehouse }: Inspection,
-  marts: readonly LedgerEntry[],
+  marts: readonly DamagedMart[],
   attempts: Attempts,
 ): Promise<void> {
   const { path, network } = warehouse;
-  for (const { id } of marts) attempts.end(id);
-  for (const name of new Set(marts.flatMap(({ tables }) => Object.keys(tables)))) {
-    const own = marts.filter(({ tables }) => tables[name] !== undefined);
-    const span = own[0]?.span ?? { from: 0, to: 0 };
-    const pipeline = `mart:${name}`;
+  for (const mart of marts) attempts.end(martKey(mart));
+  const damaged = marts.flatMap(({ entry }) => entry ?? []);
+  for (const [name, [first]] of groupBy(marts, (mart) => mart.name)) {
+    const span = first?.span ?? { from: 0, to: 0 };
+    const pipeline = martPipeline(name);
     try {
-      const built = await buildMarts(path, { names: [name], full: true, damaged: marts, network, registry, effects });
+      const built = await buildMarts(path, { names: [name], full: true, damaged, network, registry, effects });
       if (!built.some((mart) => mart.name === name && mart.status === 'built')) continue;
       onEvent?.({ event: 'repaired', pipeline, span, refetched: [], requests: 0 });
     } catch (error) {

@@ -1,9 +1,10 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildMarts, type MartBuild } from '../../src/marts/build-marts.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
-import { dropFile } from '../verify/support.ts';
+import { dropFile, ledgerFiles, readEntry } from '../verify/support.ts';
 import { copyOf, exportSandbox, hashMarts, marts, texts } from './support.ts';
 
 let source: string;
@@ -237,6 +238,24 @@ test('a damaged file of a mart is found by verify, and --repair makes it anew', 
   expect(await hashMarts(path)).toEqual(wanted);
   const again = await buildMarts(path);
   expect(again.filter(({ status }) => status === 'built')).toEqual([]);
+});
+
+test.each([
+  ['the newest', -1],
+  ['an older', -2],
+])('a mart is made anew where %s entry of one is lost together with its rows', async (_, at) => {
+  const path = await copyOf(built);
+  const wanted = await hashMarts(path);
+  const file =
+    ledgerFiles(path)
+      .filter((each) => readEntry(each).mart !== undefined)
+      .at(at) ?? '';
+  const { tables } = readEntry(file);
+  for (const { path: rows } of Object.values(tables).flatMap(({ files }) => files)) dropFile(path, rows);
+  rmSync(file);
+  expect((await tonlake(['verify', '--repair', '--warehouse', path])).stdout).toMatch(/repaired/);
+  expect((await tonlake(['verify', '--warehouse', path])).code).toBe(0);
+  expect(await hashMarts(path)).toEqual(wanted);
 });
 
 test('a mart that was built without rows has the days of rows that come later', async () => {

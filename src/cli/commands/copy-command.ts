@@ -14,8 +14,8 @@ before it is complete. Run it again later to bring a copy up to date, unless the
 meanwhile; the copy has the entries that were there at the start.
 
 With --add, the blocks of one or more folders are added to another one, such as the slices of a range that were exported into a folder each.
-Their files are compared with their checksums, and their rows are measured again. Blocks that are there already stay as they are; marts,
-lookups and lists of the whole network are not added.
+Their files are compared with their checksums, and their rows are measured again. Blocks that are there already stay as they are, and a
+commit of which some blocks are there is not added, which the command says. Marts, lookups and lists of the whole network are not added.
 
 Examples:
   tonlake copy data/mainnet s3://lake/mainnet
