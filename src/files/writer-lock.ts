@@ -80,17 +80,36 @@ export async function readLockHolder(path: string): Promise<LockHolder | undefin
 }
 
 /** The error for a second process. */
-export function busyError(subject: string, holder: LockHolder, path: string, doing = 'is being written'): StoreError {
-  const { pid, host, command, isElsewhere } = holder;
+export function busyError(subject: string, holder: LockHolder, path: string, doing?: string): BusyError {
+  const { pid, host, isElsewhere } = holder;
   const here = pid === process.pid ? ', this one,' : '';
-  const where = isElsewhere ? `, of another machine or container (host ${host}),` : here;
-  const since = holder.since.replace(/\.\d+Z$/, 'Z');
-  return new StoreError(`store: ${subject} ${doing} by process ${pid}${where} since ${since} (${command})`, {
-    code: 'busy',
+  return new BusyError(subject, doing, holder, {
+    where: isElsewhere ? `, of another machine or container (host ${host}),` : here,
     hint: isElsewhere
       ? `wait for it to end, or stop it there; if it is gone, remove ${path}`
       : `wait for it to end, or stop it with kill -INT ${pid}`,
   });
+}
+
+/** `busy`: another process holds a lock or a lease. */
+export class BusyError extends StoreError {
+  /** The command of that process. */
+  readonly command: string;
+  /** Which process it is: `by process 17 since 2026-05-01T12:00:00Z (tonlake run blocks)`. */
+  readonly by: string;
+
+  /** @param where the place of the process, after its number */
+  constructor(
+    subject: string,
+    doing: string | undefined,
+    { pid, since, command }: Pick<LockOwner, 'pid' | 'since' | 'command'>,
+    { where, hint }: { readonly where: string; readonly hint: string },
+  ) {
+    const by = `by process ${pid}${where} since ${since.replace(/\.\d+Z$/, 'Z')} (${command})`;
+    super(`store: ${subject} ${doing ?? 'is being written'} ${by}`, { code: 'busy', hint });
+    this.command = command;
+    this.by = by;
+  }
 }
 
 /** The owner, unless its process is gone. */

@@ -1,8 +1,9 @@
 import type { Effects } from '../core/effects.ts';
-import { formatError, JobError, StoreError, TonlakeError } from '../core/errors.ts';
+import { formatError, JobError, TonlakeError } from '../core/errors.ts';
 import { dateAt } from '../core/time-zone.ts';
 import type { RunEvent } from '../export/run.ts';
 import { readMark } from '../files/process-liveness.ts';
+import { BusyError } from '../files/writer-lock.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { Job } from './job.ts';
@@ -84,9 +85,14 @@ async function runLocked(options: JobRunOptions): Promise<JobOutcome> {
 async function lockRun({ name, warehouse }: Job, effects: Effects): ReturnType<typeof lockJobs> {
   const command = `tonlake job run ${name}`;
   return lockJobs(warehouse, 'run', effects, command).catch((error: unknown) => {
-    if (!(error instanceof StoreError) || error.code !== 'busy' || !error.message.endsWith(`(${command})`)) throw error;
-    const message = error.message.replace(/^store: .* is used by a job/, `job ${name}: is run already`);
-    throw new JobError(message, { code: 'runs-already', retryable: true, hint: error.hint, cause: error });
+    if (!(error instanceof BusyError) || error.command !== command) throw error;
+    const { by, hint } = error;
+    throw new JobError(`job ${name}: is run already ${by}`, {
+      code: 'runs-already',
+      retryable: true,
+      hint,
+      cause: error,
+    });
   });
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { StoreError } from '../core/errors.ts';
 import { jsonAs } from '../core/json-as.ts';
 import { markSchema, readFate, readMark } from '../files/process-liveness.ts';
-import type { Lock, LockOptions } from '../files/writer-lock.ts';
+import { BusyError, type Lock, type LockOptions } from '../files/writer-lock.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** Time after which a lease that was not renewed is free, and between two renewals; by the clock of the store. */
@@ -89,11 +89,10 @@ function decode(bytes: Uint8Array): LeaseHolder | undefined {
   return jsonAs(leaseSchema, Buffer.from(bytes).toString('utf8'));
 }
 
-function busy({ subject, doing = 'is being written' }: LeaseOptions, holder: LeaseHolder): StoreError {
-  const { pid, host, command, since } = holder;
-  const time = since.replace(/\.\d+Z$/, 'Z');
-  return new StoreError(`store: ${subject} ${doing} by process ${pid} of host ${host} since ${time} (${command})`, {
-    ...{ code: 'busy', hint: 'wait for it to end, or stop it there; a minute after it was killed, the lease is free' },
+function busy({ subject, doing }: LeaseOptions, holder: LeaseHolder): BusyError {
+  return new BusyError(subject, doing, holder, {
+    where: ` of host ${holder.host}`,
+    hint: 'wait for it to end, or stop it there; a minute after it was killed, the lease is free',
   });
 }
 

@@ -225,7 +225,12 @@ describe('a run of a job', () => {
     const lock = await lockJobs(join(place.folder, 'w'), 'run', realEffects, 'tonlake job run other.yaml');
     await expect(place.run(FULL)).rejects.toThrow(/^store: warehouse \S+ is used by a job by process \d+, this one,/);
     await lock.release();
-    expect((await place.run(FULL)).record.state).toBe('done');
+    const own = await lockJobs(join(place.folder, 'w'), 'run', realEffects, 'tonlake job run nightly');
+    await expect(place.run(FULL)).rejects.toMatchObject({
+      code: 'runs-already',
+      message: expect.stringMatching(/^job nightly: is run already by process \d+, this one, since \S+Z \(tonlake /),
+    });
+    await own.release();
   });
 
   test('stopped, it publishes nothing, and a run on the same day continues with the same range', async () => {
