@@ -35,7 +35,9 @@ export function OverviewPage() {
         {overview.quarantinedRecords > 0 && (
           <Figure name="records in quarantine" value={formatCount(overview.quarantinedRecords)} isBad />
         )}
-        {head !== null && <Figure name="newest block" value={String(head.seqno)} more={ago(head.time, now)} />}
+        {head !== null && (
+          <Figure name="newest block" value={String(head.seqno)} more={head.time && ago(head.time, now)} />
+        )}
       </dl>
       {writer !== null && (
         <p class="note" role="status">
@@ -80,7 +82,7 @@ export function OverviewPage() {
 interface FigureProps {
   readonly name: string;
   readonly value: string;
-  readonly more?: string;
+  readonly more?: string | undefined;
   readonly isBad?: boolean;
 }
 

@@ -29,6 +29,8 @@ export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thin
   const sections: ThingSection[] = [];
   for (const { title, needs, sql } of await loadSections(thing.kind)) {
     if (!needs.every((table) => filled.has(table))) continue;
+    // A hash names one thing: what is a transaction is no message and no block.
+    if (thing.kind === 'hash' && sections.length > 0 && sql.includes('$thing')) continue;
     const asked = sql.replaceAll('$thing', () => literal).replaceAll('$trace', () => quoteText(trace));
     const { columns, rows } = await query(asked);
     if (rows.length === 0) continue;

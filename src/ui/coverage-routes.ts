@@ -6,11 +6,11 @@ import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { describeParts, type UnprovenWhy } from '../warehouse/query/coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import { holdsOf, isMapped, mapCells } from './coverage-map.ts';
+import { OncePerCommit, type StatusOf } from './once-per-commit.ts';
 import type { OwnReader } from './own-reader.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { readActivity } from './read-activity.ts';
 import { fillCommand, readOverview } from './read-overview.ts';
-import type { StatusCache } from './status-cache.ts';
 import type { UiEnvironment } from './ui-options.ts';
 import type { CellDetail, Coverage, EntryItem } from './ui-types.ts';
 import { valid } from './valid-request.ts';
@@ -31,16 +31,17 @@ const viewSchema = z.strictObject({
 const spanSchema = z.strictObject({ from: block, to: block });
 
 /** What is proven, unproven and missing, and what happened. */
-export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, cache: StatusCache, runs: QueryRuns): void {
+export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, status: StatusOf, runs: QueryRuns): void {
+  const activity = new OncePerCommit(readActivity);
   app.get('/api/overview', async (c) =>
-    c.json(await own.use(async (opened) => readOverview(opened, await cache.read(opened)))),
+    c.json(await own.use(async (opened) => readOverview(opened, await status.of(opened)))),
   );
-  app.get('/api/activity', async (c) => c.json(await runs.inWarehouse(c.req.raw.signal, readActivity)));
+  app.get('/api/activity', async (c) => c.json(await runs.inWarehouse(c.req.raw.signal, activity.of)));
   app.get('/api/coverage', valid('query', viewSchema), async (c) => {
     const { from, to, cells } = c.req.valid('query');
     return c.json(
       await own.use(async (opened) => {
-        const { pipelines } = await cache.read(opened);
+        const { pipelines } = await status.of(opened);
         const shown = pipelines.filter(({ pipeline }) => isMapped(opened.registry, pipeline));
         return coverageOf(shown, { from, to }, cells);
       }),
@@ -50,7 +51,7 @@ export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, cach
     const span = c.req.valid('query');
     return c.json(
       await own.use(async (opened) =>
-        describeCell(await cache.read(opened), await opened.reader.ledger(), c.req.param('pipeline'), span),
+        describeCell(await status.of(opened), await opened.reader.ledger(), c.req.param('pipeline'), span),
       ),
     );
   });

@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { stateOfLedger } from './once-per-commit.ts';
 import type { OwnReader } from './own-reader.ts';
 import { stateOfRuns } from './read-runs.ts';
-import { stateOfLedger } from './status-cache.ts';
 import type { UiEnvironment } from './ui-options.ts';
 
 /** Pause between two looks at the warehouse, in milliseconds. */

@@ -10,6 +10,7 @@ import { requireThing } from '../show/thing.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { readBalances } from './balance-history.ts';
+import { OncePerCommit, type StatusOf } from './once-per-commit.ts';
 import { findHeld } from './own-reader.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { cellsOf } from './table-routes.ts';
@@ -28,7 +29,8 @@ const rowsSchema = z.strictObject({ q: z.string().min(1).max(200), table: z.stri
 const keySchema = z.strictObject({ table: z.string(), key: z.string().max(2000) });
 
 /** Finds rows by hash, address or block, and says where they are from. */
-export function addExploreRoutes(app: Hono<UiEnvironment>, runs: QueryRuns): void {
+export function addExploreRoutes(app: Hono<UiEnvironment>, status: StatusOf, runs: QueryRuns): void {
+  const examples = new OncePerCommit(async (opened) => readExamples(opened, (await status.of(opened)).newest?.seqno));
   app.get('/api/explore', valid('query', soughtSchema), async (c) => {
     const thing = requireThing(c.req.valid('query').q);
     return c.json(await runs.inWarehouse(c.req.raw.signal, (opened) => readFacts(opened, thing)));
@@ -37,7 +39,7 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, runs: QueryRuns): voi
     const { q, where } = c.req.valid('query');
     return c.json(await runs.inWarehouse(c.req.raw.signal, (opened) => findPlaces(opened, requireThing(q), where)));
   });
-  app.get('/api/explore/examples', async (c) => c.json(await runs.inWarehouse(c.req.raw.signal, readExamples)));
+  app.get('/api/explore/examples', async (c) => c.json(await runs.inWarehouse(c.req.raw.signal, examples.of)));
   app.get('/api/explore/balances', valid('query', soughtSchema), async (c) => {
     const sought = requireThing(c.req.valid('query').q);
     if (sought.kind !== 'address') return c.notFound();
@@ -83,19 +85,16 @@ async function readRows(
 }
 
 /** The newest block, and of the blocks before it the largest trace and the busiest account. */
-async function readExamples(opened: OpenWarehouse): Promise<readonly ExploreExample[]> {
-  const { query } = opened.reader;
-  const newest = await query('SELECT max(mc_block_seqno) FROM _headers WHERE workchain = -1');
-  const seqno = newest.rows[0]?.[0];
-  if (seqno == null) return [];
+async function readExamples(opened: OpenWarehouse, seqno: number | undefined): Promise<readonly ExploreExample[]> {
+  if (seqno === undefined) return [];
   const inTraces = ['account', 'trace_id', 'mc_block_seqno'];
   const table = await findHeld(opened, ({ columns }) =>
     inTraces.every((sought) => columns.some(({ name }) => name === sought)),
   );
   const most = async (title: string, column: string): Promise<readonly ExploreExample[]> => {
     if (table === undefined) return [];
-    const { rows } = await query(
-      `SELECT ${column} FROM ${quoteName(table.name)} WHERE mc_block_seqno > ${Number(seqno) - EXAMPLE_BLOCKS} AND ${column} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1`,
+    const { rows } = await opened.reader.query(
+      `SELECT ${column} FROM ${quoteName(table.name)} WHERE mc_block_seqno > ${seqno - EXAMPLE_BLOCKS} AND ${column} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1`,
     );
     return rows.map(([value]) => ({ title, value: String(value) }));
   };

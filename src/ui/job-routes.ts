@@ -8,11 +8,11 @@ import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord, StagedOutput } from '../jobs/run-record.ts';
 import type { PipelineStatus } from '../warehouse/query/status.ts';
+import type { StatusOf } from './once-per-commit.ts';
 import type { OwnReader } from './own-reader.ts';
 import { type JobFiles, jobItem } from './read-job-files.ts';
 import { readRuns, runItem } from './read-runs.ts';
 import { sendReport } from './send-report.ts';
-import type { StatusCache } from './status-cache.ts';
 import type { UiEnvironment } from './ui-options.ts';
 import type { Jobs, OutputItem, RunDetail } from './ui-types.ts';
 
@@ -23,7 +23,7 @@ const JOB_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 interface JobPlaces {
   readonly warehouse: string;
   readonly own: OwnReader;
-  readonly status: StatusCache;
+  readonly status: StatusOf;
   readonly files: JobFiles;
 }
 
@@ -64,7 +64,7 @@ export function addJobRoutes(app: Hono<UiEnvironment>, places: JobPlaces): void 
 
 /** The status of the pipelines; undefined while a warehouse of one file is being written. */
 function pipelinesOf({ own, status }: JobPlaces): Promise<readonly PipelineStatus[] | undefined> {
-  return own.use(async (opened) => (await status.read(opened)).pipelines).catch(() => undefined);
+  return own.use(async (opened) => (await status.of(opened)).pipelines).catch(() => undefined);
 }
 
 /** @throws {UsageError} `unknown-run` */

@@ -1,6 +1,5 @@
 import { formatSpans, type Span, spanSize, totalSize, unionSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
-import { textOf } from '../sql/row-text.ts';
 import { spansIn } from '../warehouse/query/coverage.ts';
 import { describeBehind } from '../warehouse/query/query-coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
@@ -23,7 +22,7 @@ export async function readOverview({ reader, registry }: OpenWarehouse, status: 
   const { network, warehouse } = status;
   return {
     beginCommand: suggest('run', registry.playing('counted').pipeline.name, { network, range: '-1000:', warehouse }),
-    head: await readHead(reader, status),
+    head: status.newest ?? null,
     blocks: Math.max(0, ...pipelines.map(({ blocks }) => blocks)),
     ...{ rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes) },
     missing: totalSize(unionSpans(status.pipelines.flatMap(toFetch))),
@@ -95,13 +94,4 @@ export function fillCommand(
       ? sorted.map((span) => (spanSize(span) === 1 ? String(span.from) : formatSpans([span]))).join(',')
       : `${first?.from}:${last?.to}`;
   return suggest('run', pipelines.join(' '), { network, range, warehouse });
-}
-
-async function readHead(reader: OpenWarehouse['reader'], status: WarehouseStatus): Promise<Overview['head']> {
-  if (status.pipelines.length === 0) return null;
-  const { rows } = await reader.query('SELECT max(seqno), max(block_time)::VARCHAR FROM _headers WHERE workchain = -1');
-  const [seqno, time] = rows[0] ?? [];
-  return seqno === null || seqno === undefined
-    ? null
-    : { seqno: Number(seqno), time: `${textOf(time)?.replace(' ', 'T')}Z` };
 }

@@ -262,7 +262,7 @@ export interface Overview {
   /** The command that exports the first blocks. */
   readonly beginCommand: string;
   /** Newest masterchain block that is held. */
-  readonly head: { readonly seqno: number; readonly time: string } | null;
+  readonly head: { readonly seqno: number; readonly time: string | undefined } | null;
   readonly blocks: number;
   readonly rows: number;
   readonly bytes: number;
