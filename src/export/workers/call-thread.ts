@@ -74,12 +74,7 @@ export class CallThread {
 
   /** The object of the thread. Its methods throw their own errors, or {@link WalkError} `worker-ended` if the thread ends by itself. */
   object<T extends Callable<T>>(): T {
-    return new Proxy({} as T, {
-      get:
-        (_, method) =>
-        (...args: unknown[]) =>
-          this.ask(String(method), args),
-    });
+    return forwarding<T>((method, args) => this.ask(method, args));
   }
 
   async close(): Promise<void> {
@@ -116,6 +111,17 @@ export class CallThread {
     for (const { reject } of this.waiting.values()) reject(this.failure);
     this.waiting.clear();
   }
+}
+
+/** An object whose methods forward their calls. */
+export function forwarding<T extends Callable<T>>(
+  ask: (method: keyof T & string, args: readonly unknown[]) => Promise<unknown>,
+): T {
+  return new Proxy({} as T, {
+    get: (_, method) =>
+      // An object that is awaited is asked for this.
+      method === 'then' ? undefined : (...args: unknown[]) => ask(String(method) as keyof T & string, args),
+  });
 }
 
 /** Answers calls of an object's methods that come from the parent thread. Each begins in the order it came. */

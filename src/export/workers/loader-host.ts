@@ -1,13 +1,7 @@
-import type { LinkEnds, LinkReport } from '../../audit/header-links.ts';
-import type { RowsWithin } from '../../audit/page-audit.ts';
-import type { BadBlock } from '../../audit/reconcile.ts';
-import type { Span } from '../../core/span.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
-import type { ContentCounts } from '../../proof/content-audit.ts';
-import type { ContentMode } from '../../proof/content-proof.ts';
-import { type FileForm, type FolderState, type RowFile, RowFolder } from '../../warehouse/staging/row-folder.ts';
-import type { PageRules, RowRules } from '../row-rules.ts';
-import { type PageReport, type RowSink, SpanLoader } from '../span-loader.ts';
+import { type FileForm, type RowFile, RowFolder } from '../../warehouse/staging/row-folder.ts';
+import { SpanLoader } from '../span-loader.ts';
+import type { Callable } from './call-thread.ts';
 
 /** A folder whose files the host writes. */
 export interface FolderPlace {
@@ -15,43 +9,26 @@ export interface FolderPlace {
   readonly form: FileForm;
 }
 
+/** A method of a loader. */
+export type LoaderMethod = Exclude<keyof SpanLoader, 'clear'>;
+
 /** The loaders of a thread, by number, and the files that they write: in the thread of the caller, or in a worker. */
 export class LoaderHost {
+  readonly #pipelines = new Map<number, PipelineDef>();
   readonly #loaders = new Map<number, SpanLoader>();
   readonly #folders = new Map<string, RowFolder>();
 
-  /** @param pipeline for a new loader, or one that replaces that of the number */
-  async open(loader: number, span: Span, rules: RowRules, pipeline?: PipelineDef): Promise<void> {
-    if (pipeline !== undefined) this.#loaders.set(loader, new SpanLoader(pipeline));
-    return this.#loader(loader).open(span, rules);
+  /** Begins a new loader, which replaces that of the number. */
+  async begin(loader: number, pipeline: PipelineDef): Promise<void> {
+    this.#pipelines.set(loader, pipeline);
+    this.#loaders.delete(loader);
   }
 
-  async add(loader: number, page: Uint8Array, rules: PageRules): Promise<PageReport> {
-    return this.#loader(loader).add(page, rules);
-  }
-
-  async audit(loader: number, mode: ContentMode, held?: readonly string[]): Promise<readonly BadBlock[]> {
-    return this.#loader(loader).audit(mode, held);
-  }
-
-  async contentOf(loader: number, span: Span): Promise<ContentCounts | undefined> {
-    return this.#loader(loader).contentOf(span);
-  }
-
-  async links(loader: number, span: Span, ends: LinkEnds): Promise<LinkReport> {
-    return this.#loader(loader).links(span, ends);
-  }
-
-  async drop(loader: number, unit: number): Promise<void> {
-    return this.#loader(loader).drop(unit);
-  }
-
-  async flush(loader: number, to: RowSink | FolderPlace): Promise<void> {
-    return this.#loader(loader).flush(this.#sinkOf(to));
-  }
-
-  async write(loader: number, span: Span, to: RowSink | FolderPlace, within?: RowsWithin): Promise<FolderState> {
-    return this.#loader(loader).write(span, this.#sinkOf(to), within);
+  /** Calls a method of a loader. A place among the arguments stands for a sink. */
+  async call(loader: number, method: LoaderMethod, ...args: readonly unknown[]): Promise<unknown> {
+    const own: Callable<Pick<SpanLoader, LoaderMethod>> = this.#loader(loader);
+    // `SpanLoaderPort` has the methods of the same type.
+    return own[method](...(args.map((arg) => (isPlace(arg) ? this.#folderAt(arg) : arg)) as never[]));
   }
 
   async clear(loader: number): Promise<void> {
@@ -73,17 +50,22 @@ export class LoaderHost {
   }
 
   #loader(number: number): SpanLoader {
-    const loader = this.#loaders.get(number);
-    if (loader === undefined) throw new Error(`expected an open loader, got ${number}`);
+    const pipeline = this.#pipelines.get(number);
+    if (pipeline === undefined) throw new Error(`expected a loader that was begun, got ${number}`);
+    const loader = this.#loaders.get(number) ?? new SpanLoader(pipeline);
+    this.#loaders.set(number, loader);
     return loader;
   }
 
-  #sinkOf(to: RowSink | FolderPlace): RowSink {
-    if ('write' in to) return to;
-    const folder = this.#folders.get(to.folder) ?? new RowFolder(to.folder, to.form);
-    this.#folders.set(to.folder, folder);
-    return folder;
+  #folderAt({ folder, form }: FolderPlace): RowFolder {
+    const own = this.#folders.get(folder) ?? new RowFolder(folder, form);
+    this.#folders.set(folder, own);
+    return own;
   }
+}
+
+function isPlace(arg: unknown): arg is FolderPlace {
+  return typeof arg === 'object' && arg !== null && 'folder' in arg && !('write' in arg);
 }
 
 /** A host in this thread or in another. */

@@ -3,8 +3,7 @@ import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { Batch } from '../../decode/batch.ts';
 import type { FileStage, FinishOptions, Stage, StagedSpan } from '../../warehouse/index.ts';
 import type { FolderState, GrowingFile } from '../../warehouse/staging/row-folder.ts';
-import type { RowSink } from '../span-loader.ts';
-import { CallThread } from './call-thread.ts';
+import { CallThread, forwarding } from './call-thread.ts';
 import { type FolderPlace, LoaderHost, type Loaders } from './loader-host.ts';
 import { FLUSH_RECORDS, type LoaderPool, SPANS, type SpanLoaderPort, type StageSource } from './loader-port.ts';
 
@@ -26,7 +25,7 @@ export function ownLoaders(stages: StageSource, flushRecords: number = FLUSH_REC
   return {
     flushRecords,
     take: (pipeline) => {
-      const own = slots.get(pipeline) ?? new LoaderSlots(new LoaderHost(), (stage) => stage);
+      const own = slots.get(pipeline) ?? new LoaderSlots(new LoaderHost());
       slots.set(pipeline, own);
       return own.take(pipeline);
     },
@@ -51,7 +50,7 @@ export function workerLoaders(stages: StageSource<FileStage>, file: URL = WORKER
   return {
     flushRecords: FLUSH_RECORDS,
     take: (pipeline) => {
-      slots ??= new LoaderSlots(host(), placeOf);
+      slots ??= new LoaderSlots(host());
       return slots.take(pipeline);
     },
     stage: (pipeline, span) => new WorkerStage(stages.stage(pipeline.name, span), pipeline, host),
@@ -63,16 +62,14 @@ export function workerLoaders(stages: StageSource<FileStage>, file: URL = WORKER
 /** The loaders of a host, which one span has at a time. */
 class LoaderSlots {
   readonly #host: Loaders;
-  readonly #sinkOf: (stage: Stage) => RowSink | FolderPlace;
   /** Pipeline of each open loader. */
   readonly #pipelines = new Map<number, PipelineDef>();
   #made = 0;
   readonly #free: number[] = [];
   readonly #waiting: ((number: number) => void)[] = [];
 
-  constructor(host: Loaders, sinkOf: (stage: Stage) => RowSink | FolderPlace) {
+  constructor(host: Loaders) {
     this.#host = host;
-    this.#sinkOf = sinkOf;
   }
 
   /** Waits for a free loader. */
@@ -97,26 +94,20 @@ class LoaderSlots {
 
   #portOf(number: number, pipeline: PipelineDef): SpanLoaderPort {
     const host = this.#host;
+    if (this.#pipelines.get(number) !== pipeline) {
+      // If the host is gone, the calls that follow fail, too.
+      host.begin(number, pipeline).catch(() => {});
+      this.#pipelines.set(number, pipeline);
+    }
     let isFree = false;
-    return {
-      open: (span, rules) => {
-        const isOther = this.#pipelines.get(number) !== pipeline;
-        this.#pipelines.set(number, pipeline);
-        return host.open(number, span, rules, isOther ? pipeline : undefined);
-      },
-      add: (page, rules) => host.add(number, page, rules),
-      audit: (mode, held) => host.audit(number, mode, held),
-      contentOf: (span) => host.contentOf(number, span),
-      links: (span, ends) => host.links(number, span, ends),
-      drop: (unit) => host.drop(number, unit),
-      flush: (stage) => host.flush(number, this.#sinkOf(stage)),
-      write: (span, stage, within) => host.write(number, span, this.#sinkOf(stage), within),
-      release: async () => {
-        if (isFree) return;
-        isFree = true;
-        await host.clear(number).finally(() => this.#giveBack(number));
-      },
+    const release = async (): Promise<void> => {
+      if (isFree) return;
+      isFree = true;
+      await host.clear(number).finally(() => this.#giveBack(number));
     };
+    return forwarding<SpanLoaderPort>((method, args) =>
+      method === 'release' ? release() : host.call(number, method, ...args.map(placed)),
+    );
   }
 }
 
@@ -157,9 +148,9 @@ class WorkerStage implements Stage {
   }
 }
 
-/** Where the worker writes the files of a stage. */
-function placeOf(stage: Stage): FolderPlace {
-  if (!(stage instanceof WorkerStage)) throw new Error('expected a stage of this pool');
-  const { folder, form } = stage.files;
-  return { folder, form };
+/** An argument of a call; in place of a stage that the worker writes, its folder. */
+function placed(arg: unknown): unknown {
+  if (!(arg instanceof WorkerStage)) return arg;
+  const { folder, form } = arg.files;
+  return { folder, form } satisfies FolderPlace;
 }
