@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { formatCount } from '../src/core/format.ts';
+import { counted, formatCount } from '../src/core/format.ts';
 import type { BalanceHistory } from '../src/ui/ui-types.ts';
 import { Failed } from './notes.tsx';
 import { Plot } from './plot.tsx';
@@ -20,8 +20,7 @@ export function BalanceChart({ account }: { readonly account: string }) {
     <section class="balances">
       <h2>Balance</h2>
       <p class="soft">
-        <b class="figure">{last.ton} TON</b> after the last of {formatCount(value.count)}{' '}
-        {value.count === 1 ? 'state' : 'states'} in{' '}
+        <b class="figure">{last.ton} TON</b> after the last of {counted(value.count, 'state')} in{' '}
         <a href={`/tables/${encodeURIComponent(value.table)}`}>{value.table}</a>, {last.time.slice(0, 19)} UTC
         {value.points.length < value.count && `; the chart has ${formatCount(value.points.length)} of them`}
       </p>

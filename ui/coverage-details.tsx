@@ -3,6 +3,7 @@ import type { BlockSpan, CellDetail } from '../src/ui/ui-types.ts';
 import { Command } from './command.tsx';
 import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
+import { timeText } from './times.ts';
 import { useAnswer } from './use-answer.ts';
 
 /** A chosen cell. */
@@ -82,7 +83,7 @@ function Entries({ detail: { entries, entryCount } }: { readonly detail: CellDet
               {formatCount(entry.requests)}
               {entry.retries > 0 && <span class="soft"> ({formatCount(entry.retries)} retries)</span>}
             </td>
-            <td class="figure">{entry.committedAt.slice(0, 19).replace('T', ' ')}</td>
+            <td class="figure">{timeText(entry.committedAt)}</td>
           </tr>
         ))}
       </DataTable>

@@ -10,15 +10,21 @@ interface DataTableProps {
   readonly children: ComponentChildren;
 }
 
-/** What is known of a thing; facts without a text are left out. */
-export function Facts({ facts }: { readonly facts: readonly (readonly [string, string | null | undefined])[] }) {
-  const known = facts.filter(([, text]) => text !== undefined && text !== null && text !== '');
+interface FactsProps {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+  /** Side by side, the same in large, or a line each. Default: side by side. */
+  readonly look?: 'facts' | 'figures-row' | 'values';
+}
+
+/** What is known of a thing; facts without a value are left out. */
+export function Facts({ facts, look = 'facts' }: FactsProps) {
+  const known = facts.filter(([, value]) => value !== undefined && value !== null && value !== '');
   return (
-    <dl class="facts">
-      {known.map(([name, text]) => (
+    <dl class={look}>
+      {known.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{text}</dd>
+          <dd>{value}</dd>
         </div>
       ))}
     </dl>

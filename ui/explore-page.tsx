@@ -4,7 +4,7 @@ import type { FoundPlace, ThingFacts, ThingSection, TraceNode } from '../src/sho
 import type { Cell, ExplainedRow, ExploreExample, FoundRows } from '../src/ui/ui-types.ts';
 import { BalanceChart } from './balance-chart.tsx';
 import { CopyButton } from './cell-panel.tsx';
-import { DataTable } from './data-table.tsx';
+import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { exploreLink, isExplored, navigate, queryLink } from './router.ts';
 import { type GistPart, gistOf, shortened } from './row-gist.ts';
@@ -51,16 +51,15 @@ function Examples() {
   return (
     <>
       {error !== undefined && <Failed error={error} />}
-      <dl class="values">
-        {examples.map(({ title, value }) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd class="mono">
-              <a href={exploreLink(value)}>{value}</a>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        look="values"
+        facts={examples.map(({ title, value }) => [
+          title,
+          <a key={title} href={exploreLink(value)}>
+            {value}
+          </a>,
+        ])}
+      />
     </>
   );
 }
@@ -149,23 +148,11 @@ function Section({ section: { title, columns, rows } }: { readonly section: Thin
 
 /** The values of a row, without nulls. */
 function Values({ columns, row }: { readonly columns: readonly string[]; readonly row: readonly Cell[] }) {
-  return (
-    <dl class="values">
-      {columns.map((column, at) => {
-        const cell = row[at] ?? null;
-        return (
-          cell !== null && (
-            <div key={column}>
-              <dt>{column}</dt>
-              <dd class="mono">
-                <Value cell={cell} />
-              </dd>
-            </div>
-          )
-        );
-      })}
-    </dl>
-  );
+  const facts = columns.map((column, at) => {
+    const cell = row[at] ?? null;
+    return [column, cell === null ? null : <Value key={column} cell={cell} />] as const;
+  });
+  return <Facts look="values" facts={facts} />;
 }
 
 /** An address or hash leads to what is known of it. */

@@ -1,5 +1,4 @@
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
-import { formatCount } from '../src/core/format.ts';
 import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
 import { CellPanel } from './cell-panel.tsx';
 import { cellText, contentHeight, type GridColumn, layOut, ROW_HEIGHT, rowAt, scrollTopOf } from './grid-layout.ts';
@@ -224,11 +223,6 @@ function Row({ at, top, cells, shown, all, active, onPick }: RowProps) {
       })}
     </div>
   );
-}
-
-/** `1,000 rows` below a grid. */
-export function rowCount(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`;
 }
 
 function firstRows(rows: GridRows): readonly (readonly Cell[])[] {

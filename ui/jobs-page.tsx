@@ -6,7 +6,7 @@ import { DataTable } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
 import { RunView } from './run-view.tsx';
-import { ago, until, useNow } from './times.ts';
+import { ago, minuteText, until, useNow } from './times.ts';
 import { useAnswer } from './use-answer.ts';
 import { useLive } from './use-live.ts';
 
@@ -47,7 +47,13 @@ function JobList({ version }: { readonly version: number }) {
         </section>
       ))}
       {jobs.length === 0 && runs.length === 0 && <NoJobs command={value.beginCommand} />}
-      {jobs.length > 0 && <JobTable jobs={jobs} runs={runs} now={now} />}
+      {jobs.length > 0 && (
+        <DataTable label="Jobs" class="stack" columns={['job', 'last run', 'next due', 'schedule', 'writes']}>
+          {jobs.map((job) => (
+            <JobRow key={job.file} job={job} last={runs.find((run) => run.job === job.name)} now={now} />
+          ))}
+        </DataTable>
+      )}
       {runs.length > 0 && <Runs runs={runs} now={now} />}
     </div>
   );
@@ -61,22 +67,6 @@ function NoJobs({ command }: { readonly command: string }) {
       </p>
       <Command text={command} />
     </>
-  );
-}
-
-interface JobTableProps {
-  readonly jobs: readonly JobItem[];
-  readonly runs: readonly RunItem[];
-  readonly now: number;
-}
-
-function JobTable({ jobs, runs, now }: JobTableProps) {
-  return (
-    <DataTable label="Jobs" class="stack" columns={['job', 'last run', 'next due', 'schedule', 'writes']}>
-      {jobs.map((job) => (
-        <JobRow key={job.file} job={job} last={runs.find((run) => run.job === job.name)} now={now} />
-      ))}
-    </DataTable>
   );
 }
 
@@ -151,7 +141,7 @@ function Runs({ runs, now }: { readonly runs: readonly RunItem[]; readonly now: 
           <tr key={`${run.job} ${run.id}`}>
             <th scope="row">
               <a href={runLink(run)}>
-                {run.job} {run.due.slice(0, 16).replace('T', ' ')}
+                {run.job} {minuteText(run.due)}
               </a>
             </th>
             <td>

@@ -1,9 +1,9 @@
-import { formatBytes, formatCount, shortDays } from '../src/core/format.ts';
+import { counted, formatBytes, formatCount, shortDays } from '../src/core/format.ts';
 import type { Coverage, FillItem, Overview, PipelineItem, RunItem } from '../src/ui/ui-types.ts';
 import { ActivityCharts } from './activity.tsx';
 import { Command } from './command.tsx';
 import { Swatch } from './coverage-page.tsx';
-import { DataTable } from './data-table.tsx';
+import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
 import { SavedCharts } from './saved-charts.tsx';
@@ -27,18 +27,17 @@ export function OverviewPage() {
   return (
     <div class="overview">
       <h1>Overview</h1>
-      <dl class="figures-row">
-        <Figure name="blocks" value={formatCount(overview.blocks)} />
-        <Figure name="rows" value={formatCount(overview.rows)} />
-        {overview.bytes > 0 && <Figure name="size" value={formatBytes(overview.bytes)} />}
-        <Figure name="missing blocks" value={formatCount(overview.missing)} isBad={overview.missing > 0} />
-        {overview.quarantinedRecords > 0 && (
-          <Figure name="records in quarantine" value={formatCount(overview.quarantinedRecords)} isBad />
-        )}
-        {head !== null && (
-          <Figure name="newest block" value={String(head.seqno)} more={head.time && ago(head.time, now)} />
-        )}
-      </dl>
+      <Facts
+        look="figures-row"
+        facts={[
+          ['blocks', formatCount(overview.blocks)],
+          ['rows', formatCount(overview.rows)],
+          ['size', overview.bytes === 0 ? null : formatBytes(overview.bytes)],
+          ['missing blocks', lackOf(overview.missing) ?? '0'],
+          ['records in quarantine', lackOf(overview.quarantinedRecords)],
+          ['newest block', head === null ? null : <Newest {...head} now={now} />],
+        ]}
+      />
       {writer !== null && (
         <p class="note" role="status">
           <b>Being written</b> since {ago(writer.since, now)}
@@ -79,21 +78,16 @@ export function OverviewPage() {
   );
 }
 
-interface FigureProps {
-  readonly name: string;
-  readonly value: string;
-  readonly more?: string | undefined;
-  readonly isBad?: boolean;
+/** A number that should be 0; null if it is. */
+function lackOf(count: number) {
+  return count === 0 ? null : <span class="is-bad">{formatCount(count)}</span>;
 }
 
-function Figure({ name, value, more, isBad = false }: FigureProps) {
+function Newest({ seqno, time, now }: NonNullable<Overview['head']> & { readonly now: number }) {
   return (
-    <div class={isBad ? 'is-bad' : undefined}>
-      <dt>{name}</dt>
-      <dd>
-        {value} {more !== undefined && <small>{more}</small>}
-      </dd>
-    </div>
+    <>
+      {seqno} {time !== undefined && <small>{ago(time, now)}</small>}
+    </>
   );
 }
 
@@ -104,8 +98,7 @@ function Lacking({ fills }: { readonly fills: readonly FillItem[] }) {
       {fills.map(({ pipelines, blocks, command }) => (
         <div key={command} class="lacking">
           <p>
-            <b>{pipelines.join(', ')}</b> {pipelines.length === 1 ? 'lacks' : 'lack'} {formatCount(blocks)}{' '}
-            {blocks === 1 ? 'block' : 'blocks'}
+            <b>{pipelines.join(', ')}</b> {pipelines.length === 1 ? 'lacks' : 'lack'} {counted(blocks, 'block')}
           </p>
           <Command text={command} />
         </div>

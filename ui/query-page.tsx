@@ -11,6 +11,7 @@ import { linkedQuery, queryLink } from './router.ts';
 import { SaveQuery } from './save-query.tsx';
 import { SchemaPane } from './schema-pane.tsx';
 import { SqlEditor } from './sql-editor.tsx';
+import { useNow } from './times.ts';
 import { useAnswer } from './use-answer.ts';
 
 type State =
@@ -121,11 +122,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
 }
 
 function Running({ since, onCancel }: { readonly since: number; readonly onCancel: () => void }) {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 100);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow(100);
   return (
     <>
       <button type="button" onClick={onCancel}>

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import type { RenderedItem, ReportItem, ReportParam } from '../src/ui/ui-types.ts';
-import { asError, get } from './api.ts';
 import { Failed } from './notes.tsx';
 import { ReportFrame } from './report-frame.tsx';
 import { useAnswer } from './use-answer.ts';
@@ -36,23 +35,16 @@ export function ReportsPage({ path }: { readonly path: string }) {
   );
 }
 
-type State =
-  | { readonly kind: 'idle' | 'busy' }
-  | { readonly kind: 'done'; readonly rendered: RenderedItem }
-  | { readonly kind: 'failed'; readonly error: Error };
-
 function ReportView({ report: { name, title, doc, params, error } }: { readonly report: ReportItem }) {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const [state, setState] = useState<State>({ kind: 'idle' });
-  const render = async (): Promise<void> => {
-    setState({ kind: 'busy' });
+  const [asked, setAsked] = useState<string>();
+  const { value: rendered, error: failure } = useAnswer<RenderedItem>(asked);
+  const isBusy = asked !== undefined && rendered === undefined && failure === undefined;
+  const render = (): void => {
     const given = Object.entries(values).map(([param, text]): [string, string] => [`$${param}`, text]);
-    const query = new URLSearchParams([['report', name], ...given]);
-    try {
-      setState({ kind: 'done', rendered: await get<RenderedItem>(`/api/reports/render?${query}`) });
-    } catch (cause) {
-      setState({ kind: 'failed', error: asError(cause) });
-    }
+    // The time makes it another request, which renders the report again.
+    const query = new URLSearchParams([['report', name], ...given, ['at', String(Date.now())]]);
+    setAsked(`/api/reports/render?${query}`);
   };
   return (
     <section class="report-view" aria-label={title}>
@@ -67,7 +59,7 @@ function ReportView({ report: { name, title, doc, params, error } }: { readonly 
           class="report-form"
           onSubmit={(event) => {
             event.preventDefault();
-            void render();
+            render();
           }}
         >
           {params.map((param) => (
@@ -78,19 +70,19 @@ function ReportView({ report: { name, title, doc, params, error } }: { readonly 
               onInput={(text) => setValues({ ...values, [param.name]: text })}
             />
           ))}
-          <button type="submit" class="main" disabled={state.kind === 'busy'}>
-            {state.kind === 'busy' ? 'Rendering…' : 'Render'}
+          <button type="submit" class="main" disabled={isBusy}>
+            {isBusy ? 'Rendering…' : 'Render'}
           </button>
         </form>
       )}
-      {state.kind === 'failed' && <Failed error={state.error} />}
-      {state.kind === 'done' && (
+      {failure !== undefined && <Failed error={failure} />}
+      {rendered !== undefined && (
         <>
           <p class="figures" role="status">
-            {state.rendered.isEmpty ? 'no rows, ' : ''}
-            {formatCount(state.rendered.ms)} ms
+            {rendered.isEmpty ? 'no rows, ' : ''}
+            {formatCount(rendered.ms)} ms
           </p>
-          <ReportFrame address={`/api/reports/pages/${state.rendered.id}`} title={state.rendered.title} />
+          <ReportFrame address={`/api/reports/pages/${rendered.id}`} title={rendered.title} />
         </>
       )}
     </section>

@@ -1,20 +1,15 @@
 import { useMemo, useReducer, useState } from 'preact/hooks';
-import { formatBytes, formatCount } from '../src/core/format.ts';
+import { counted, formatBytes, formatCount } from '../src/core/format.ts';
 import type { RunResult, Session } from '../src/ui/ui-types.ts';
 import { CopyButton } from './cell-panel.tsx';
 import { ChartView } from './chart-view.tsx';
 import { Tabs } from './data-table.tsx';
 import type { ChartChoice } from './draw-chart.ts';
-import { Grid, rowCount } from './grid.tsx';
+import { Grid } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
 import { nextSorting, RowPages, type Sorting } from './row-pages.ts';
 
-const FORMATS = [
-  ['csv', 'CSV'],
-  ['json', 'JSON'],
-  ['parquet', 'Parquet'],
-  ['xlsx', 'XLSX'],
-] as const;
+const FORMATS = ['CSV', 'JSON', 'Parquet', 'XLSX'];
 
 const VIEWS = ['Rows', 'Chart'] as const;
 
@@ -41,16 +36,20 @@ export function ResultView({ result, chart, onChart, savedSql, session }: Result
       <div class="result-bar">
         <Tabs label="View of the result" names={VIEWS} chosen={view} onChoose={setView} />
         <p class="figures" role="status">
-          {result.isCut ? `first ${rowCount(result.count)}` : rowCount(result.count)}, {formatCount(result.ms)} ms
+          {result.isCut && 'first '}
+          {counted(result.count, 'row')}, {formatCount(result.ms)} ms
           {result.bytesRead !== null && `, ${formatBytes(result.bytesRead)} read`}
         </p>
         <div class="downloads">
           <CopyButton text={location.href} label="Copy link" />
-          {FORMATS.map(([format, title]) => (
-            <a key={format} class="plain" href={`${path}/download?format=${format}`} download={`result.${format}`}>
-              {title}
-            </a>
-          ))}
+          {FORMATS.map((title) => {
+            const format = title.toLowerCase();
+            return (
+              <a key={format} class="plain" href={`${path}/download?format=${format}`} download={`result.${format}`}>
+                {title}
+              </a>
+            );
+          })}
         </div>
       </div>
       {result.isCut && (

@@ -1,5 +1,5 @@
 import { formatCount, formatDuration } from '../src/core/format.ts';
-import type { RunItem, RunProgress, StepItem } from '../src/ui/ui-types.ts';
+import type { RunItem, StepItem } from '../src/ui/ui-types.ts';
 import { ago } from './times.ts';
 
 const LOOKS: Readonly<Record<string, string>> = {
@@ -30,20 +30,16 @@ export function Progress({ progress, steps }: Pick<RunItem, 'progress' | 'steps'
   const last = steps.at(-1);
   return (
     <div class="progress">
-      {progress !== null && <Bar progress={progress} />}
+      {progress !== null && (
+        <>
+          <progress value={progress.done} max={progress.total} aria-label="Blocks that are done" />
+          <span class="figure">
+            {formatCount(progress.done)} of {formatCount(progress.total)} blocks
+          </span>
+        </>
+      )}
       <span class="soft">{last === undefined ? 'beginning' : `after ${stepName(last)}`}</span>
     </div>
-  );
-}
-
-function Bar({ progress: { done, total } }: { readonly progress: RunProgress }) {
-  return (
-    <>
-      <progress value={done} max={total} aria-label="Blocks that are done" />
-      <span class="figure">
-        {formatCount(done)} of {formatCount(total)} blocks
-      </span>
-    </>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { formatBytes, formatCount, formatDuration } from '../src/core/format.ts';
 import type { OutputItem, RunDetail, StepItem } from '../src/ui/ui-types.ts';
-import { Facts } from './data-table.tsx';
+import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { ReportFrame } from './report-frame.tsx';
 import { Progress, RunState, runLink, stepName } from './run-parts.tsx';
-import { useNow } from './times.ts';
+import { timeText, useNow } from './times.ts';
 import { useAnswer } from './use-answer.ts';
 
 interface RunViewProps {
@@ -28,8 +28,8 @@ export function RunView({ job, id, version }: RunViewProps) {
   if (value === undefined) return <p class="soft">Reading the run…</p>;
   const { run, log, logLines, outputs } = value;
   const facts = [
-    ['due', timeText(run.due)],
-    ['began', run.startedAt === null ? null : timeText(run.startedAt)],
+    ['due', `${timeText(run.due)} UTC`],
+    ['began', run.startedAt === null ? null : `${timeText(run.startedAt)} UTC`],
     ['took', run.seconds === null ? null : formatDuration(run.seconds)],
     ['range', run.range],
     ['trigger', run.trigger],
@@ -61,34 +61,31 @@ function runPath(job: string, id: string): string {
   return runLink({ job, id }).replace(/\/([^/]+)$/, '/runs/$1');
 }
 
-function timeText(time: string): string {
-  return `${time.slice(0, 19).replace('T', ' ')} UTC`;
-}
-
 function Steps({ steps }: { readonly steps: readonly StepItem[] }) {
   const most = Math.max(...steps.map(({ seconds }) => seconds), 0.001);
   return (
     <section>
       <h2>Steps</h2>
-      <div class="scroll" role="region" aria-label="Steps" tabIndex={0}>
-        <table class="steps stack">
-          <tbody>
-            {steps.map((step, at) => (
-              <tr key={`${at} ${step.kind}`}>
-                <th scope="row">{stepName(step)}</th>
-                <td>
-                  <RunState state={step.status} />
-                </td>
-                <td class="number">{formatDuration(step.seconds)}</td>
-                <td class="bar">
-                  <meter value={step.seconds} max={most} aria-label={`Share of the longest step: ${stepName(step)}`} />
-                </td>
-                <td class="soft wide">{step.message}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label="Steps"
+        class="steps stack"
+        columns={['step', 'state', 'took', 'share', 'message']}
+        numbers={['took']}
+      >
+        {steps.map((step, at) => (
+          <tr key={`${at} ${step.kind}`}>
+            <th scope="row">{stepName(step)}</th>
+            <td>
+              <RunState state={step.status} />
+            </td>
+            <td class="number">{formatDuration(step.seconds)}</td>
+            <td class="bar">
+              <meter value={step.seconds} max={most} aria-label={`Share of the longest step: ${stepName(step)}`} />
+            </td>
+            <td class="soft wide">{step.message}</td>
+          </tr>
+        ))}
+      </DataTable>
     </section>
   );
 }
@@ -143,7 +140,7 @@ function Log({ log, lines }: { readonly log: readonly string[]; readonly lines: 
       {lines > log.length && <p class="soft">The newest {formatCount(log.length)} lines.</p>}
       {lines > 0 && (
         <pre class="code log" tabIndex={0}>
-          {log.map((line) => `${line.slice(0, 19).replace('T', ' ')}  ${line.slice(25)}\n`).join('')}
+          {log.map((line) => `${timeText(line)}  ${line.slice(25)}\n`).join('')}
         </pre>
       )}
     </section>

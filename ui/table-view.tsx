@@ -1,9 +1,9 @@
 import { Fragment } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { formatBytes, formatCount } from '../src/core/format.ts';
+import { counted, formatBytes, formatCount } from '../src/core/format.ts';
 import type { Cell, ResultColumn, TableColumn, TableDetail } from '../src/ui/ui-types.ts';
 import { DataTable, Facts, Tabs } from './data-table.tsx';
-import { Grid, rowCount } from './grid.tsx';
+import { Grid } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
 import { ProfileButton } from './profile.tsx';
 import { queryLink } from './router.ts';
@@ -127,7 +127,7 @@ function Sample({ name }: { readonly name: string }) {
       {sample !== undefined && (
         <>
           <p class="soft" role="status">
-            First {rowCount(sample.rows.length)}
+            First {counted(sample.rows.length, 'row')}
             {filter !== '' && ` with ${filter}`},{' '}
             {sorting === undefined ? 'in no particular order' : `by ${sorting.column}`}.
           </p>

@@ -39,9 +39,16 @@ function TableList({ tables, current }: { readonly tables: readonly TableItem[];
         onInput={(event) => setFilter(event.currentTarget.value)}
       />
       {found.length === 0 && <p class="soft">No table matches.</p>}
-      {groups.map(
-        ({ title, items }) => items.length > 0 && <Group key={title} title={title} items={items} current={current} />,
-      )}
+      {groups
+        .filter(({ items }) => items.length > 0)
+        .map(({ title, items }) => (
+          <section key={title}>
+            <h2>
+              {title} <span class="soft">{items.length}</span>
+            </h2>
+            <Items items={items} current={current} />
+          </section>
+        ))}
       {absent.length > 0 && (
         <details open={filter !== '' || absent.some(({ name }) => name === current)}>
           <summary>
@@ -54,24 +61,7 @@ function TableList({ tables, current }: { readonly tables: readonly TableItem[];
   );
 }
 
-interface GroupProps {
-  readonly title: string;
-  readonly items: readonly TableItem[];
-  readonly current: string;
-}
-
-function Group({ title, items, current }: GroupProps) {
-  return (
-    <section>
-      <h2>
-        {title} <span class="soft">{items.length}</span>
-      </h2>
-      <Items items={items} current={current} />
-    </section>
-  );
-}
-
-function Items({ items, current }: Omit<GroupProps, 'title'>) {
+function Items({ items, current }: { readonly items: readonly TableItem[]; readonly current: string }) {
   return (
     <ul>
       {items.map(({ name, doc, rows, bytes }) => (

@@ -1,32 +1,40 @@
 import { useEffect, useState } from 'preact/hooks';
+import { formatAge } from '../src/core/format.ts';
 
 const TICK_MS = 10_000;
 
-/** The time in milliseconds, again every ten seconds. */
-export function useNow(): number {
+/** The time in milliseconds, again and again. */
+export function useNow(tickMs = TICK_MS): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    const timer = setInterval(() => setNow(Date.now()), tickMs);
     return () => clearInterval(timer);
-  }, []);
+  }, [tickMs]);
   return now;
+}
+
+/** `2026-05-01 12:34:56`. */
+export function timeText(time: string): string {
+  return time.slice(0, 19).replace('T', ' ');
+}
+
+/** `2026-05-01 12:34`. */
+export function minuteText(time: string): string {
+  return timeText(time).slice(0, 16);
 }
 
 /** `5 min ago`, or the UTC time if it is more than two days away. */
 export function ago(time: string, now: number): string {
   const seconds = Math.round((now - Date.parse(time)) / 1000);
   if (Number.isNaN(seconds)) return time;
-  if (Math.abs(seconds) > 172_800) return `${time.slice(0, 16).replace('T', ' ')} UTC`;
-  if (seconds < 0) return `${time.slice(0, 16).replace('T', ' ')} UTC`;
-  if (seconds < 60) return seconds < 5 ? 'just now' : `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  return `${Math.floor(seconds / 3600)} h ago`;
+  if (seconds < 0 || seconds > 172_800) return `${minuteText(time)} UTC`;
+  return seconds < 5 ? 'just now' : `${formatAge(seconds)} ago`;
 }
 
 /** `in 5 min`, or the UTC time if it is more than two days away. */
 export function until(time: string, now: number): string {
   const seconds = Math.round((Date.parse(time) - now) / 1000);
-  if (Number.isNaN(seconds) || seconds > 172_800) return `${time.slice(0, 16).replace('T', ' ')} UTC`;
+  if (Number.isNaN(seconds) || seconds > 172_800) return `${minuteText(time)} UTC`;
   if (seconds <= 0) return 'now';
   if (seconds < 3600) return `in ${Math.ceil(seconds / 60)} min`;
   return `in ${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
