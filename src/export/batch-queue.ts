@@ -15,9 +15,8 @@ export interface BatchOf {
   readonly batch: RecordBatch;
 }
 
-/** Hands the batches of committed spans to a consumer, one span at a time: the walk waits until it asks for more. */
+/** Hands batches of proven rows to a consumer, one at a time, as they are written: the walk waits until it asks for more. */
 export class BatchQueue {
-  private readonly staged = new Map<string, BatchOf[]>();
   private readonly known = new Map<number, readonly Header[]>();
   private readonly stream = new TransformStream<BatchOf, BatchOf>();
   private readonly writer = this.stream.writable.getWriter();
@@ -49,8 +48,6 @@ export class BatchQueue {
     return {
       stage: () => this.stage(isHandedOut),
       commit: async (staged, draft) => {
-        await Promise.all((this.staged.get(staged.id) ?? []).map((batch) => this.writer.write(batch)));
-        this.staged.delete(staged.id);
         const committedAt = new Date(this.now()).toISOString();
         return { format: 1, number: this.count, id: staged.id, tables: staged.tables, committedAt, ...draft };
       },
@@ -71,26 +68,23 @@ export class BatchQueue {
 
   private stage(isHandedOut: boolean): Stage {
     const id = String(++this.count);
-    const batches: BatchOf[] = [];
     const headers = new Map<number, Header[]>();
     const tables: Record<string, StagedSpan['tables'][string]> = {};
     return {
       write: async (batch) => {
         if (batch.table.plays === 'headers') addHeaders(batch, headers);
-        if (isHandedOut && batch.rows > 0) batches.push({ table: batch.table.name, batch: toRecordBatch(batch) });
+        if (isHandedOut && batch.rows > 0)
+          await this.writer.write({ table: batch.table.name, batch: toRecordBatch(batch) });
         const rows = (tables[batch.table.name]?.rows ?? 0) + batch.rows;
         tables[batch.table.name] = { rows, keyHash: '0', sums: {}, schema: '', files: [], isSorted: false };
         return { bytes: 0, isUniform: true, growing: [] };
       },
       grow: async () => {},
       finish: async () => {
-        this.staged.set(id, batches);
         for (const [seqno, list] of headers) this.known.set(seqno, list);
         return { id, tables };
       },
-      discard: async () => {
-        this.staged.delete(id);
-      },
+      discard: async () => {},
     };
   }
 

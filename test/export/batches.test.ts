@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lookupsBatch } from '../../src/decode/lookups-table.ts';
+import { BatchQueue, noWarehouse } from '../../src/export/batch-queue.ts';
 import { readBatches } from '../../src/export/read-batches.ts';
 import { run } from '../../src/export/run.ts';
 import type { WalkMode } from '../../src/export/walk-context.ts';
@@ -101,6 +103,58 @@ describe('readBatches of a list', () => {
     expect(blocks.has(66)).toBe(false);
     expect(blocks.has(65) && blocks.has(67)).toBe(true);
   });
+});
+
+describe('readBatches of a list of how things are now', () => {
+  const range = '60:89';
+
+  test('hands it out in batches of about 32 MiB, each row once', async () => {
+    const rows = 3000;
+    let sample: Readonly<Record<string, unknown>> | undefined;
+    sandbox.changeAnswers(({ path, query }, answer) =>
+      path === '/jetton/masters'
+        ? withRows<Readonly<Record<string, unknown>>>(answer, 'jetton_masters', ([first]) => {
+            sample ??= first;
+            const offset = Number(query.get('offset') ?? 0);
+            return Array.from({ length: Math.max(0, Math.min(1000, rows - offset)) }, (_, at) => ({
+              ...sample,
+              address: `0:${(offset + at).toString(16).toUpperCase().padStart(64, '0')}`,
+              jetton_content: { description: `${at}${'x'.repeat(12_000)}` },
+            }));
+          })
+        : undefined,
+    );
+    const addresses = new Set<string>();
+    const sizes: number[] = [];
+    for await (const { batch } of readBatches({ network: sandbox.url, range, pipeline: 'jetton_masters' })) {
+      sizes.push(batch.numRows);
+      for (const address of batch.getChild('address') ?? []) addresses.add(String(address));
+    }
+    expect(addresses.size).toBe(rows);
+    expect(sizes).toEqual([expect.any(Number), rows - Number(sizes[0])]);
+    expect(Number(sizes[0]) * 12_000).toBeLessThan(32 * 2 ** 20);
+  });
+});
+
+test('a batch is handed out when it is written, and the next one waits until it is taken', async () => {
+  const queue = new BatchQueue(Date.now, noWarehouse);
+  const stage = queue.sink(true).stage('account_latest', { from: 1, to: 1 });
+  let written = 0;
+  const writing = (async () => {
+    for (const key of ['a', 'b', 'c', 'd', 'e']) {
+      await stage.write(
+        lookupsBatch([{ ...{ pipeline: 'account_latest', leftOut: null, key, error: null }, readAt: 1, asOf: 1 }]),
+      );
+      written++;
+    }
+  })();
+  const keys: string[] = [];
+  for await (const { batch } of queue.batches(writing)) {
+    await delay(1);
+    keys.push(String(batch.getChild('key')?.get(0)));
+    expect(written).toBeLessThanOrEqual(keys.length + 1);
+  }
+  expect(keys).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
 describe('readBatches of a lookup', () => {
