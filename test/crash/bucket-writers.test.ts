@@ -50,7 +50,6 @@ describe.each(stores)('kill -9 of writers of one bucket in $name', (store) => {
       const sandbox = await startTestSandbox();
       const relay = await startS3Relay(await store.start());
       useS3(relay);
-      process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
       const folder = `${freshFolder()}/w`;
       const ranges = Array.from({ length: WRITERS }, (_, writer) => rangeOf(writer));
       await exportRange(sandbox.url, ranges.join(','), folder);

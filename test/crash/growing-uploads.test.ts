@@ -4,7 +4,7 @@ import { openS3Store } from '../../src/objects/s3-store.ts';
 import { type Finished, startTonlake } from '../cli.ts';
 import { exportRange, hashTables } from '../e2e/export.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
-import { EXTENSIONS, S3_PROGRAM, type S3Fault, startS3, startS3Relay, useS3 } from '../objects/s3-server.ts';
+import { EXTENSIONS, HAS_BUCKETS, type S3Fault, startS3, startS3Relay, useS3 } from '../objects/s3-server.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { chanceOf } from './scenario.ts';
@@ -15,9 +15,7 @@ const SEED = Number(process.env['TONLAKE_CRASH_SEED'] ?? Date.now() % 1_000_000)
 /** Commits with three files each that are put while they grow. */
 const RANGE = '1000:18999';
 
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-describe.skipIf(isMissing)(
+describe.skipIf(!HAS_BUCKETS)(
   'files that are put while they grow (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
   () => {
     test(`${KILLS} kills between parts, then a store that fails: nothing is lost, and nothing is left (TONLAKE_CRASH_SEED=${SEED})`, async () => {
@@ -25,7 +23,6 @@ describe.skipIf(isMissing)(
       const server = await startS3();
       const relay = await startS3Relay(server);
       useS3(server);
-      process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
       const folder = join(freshFolder(), 'w');
       await exportRange(sandbox.url, RANGE, folder);
       const warehouse = 's3://lake/w';

@@ -4,16 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startTonlake, tonlake } from '../cli.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
-import { EXTENSIONS, S3_PROGRAM, startS3, useS3 } from '../objects/s3-server.ts';
+import { EXTENSIONS, HAS_BUCKETS, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { KILLED_ARGS, killedJob, readJobResult } from './job-scenario.ts';
 import { chanceOf } from './scenario.ts';
 
 const TRIES = Number(process.env['TONLAKE_CRASH_KILLS'] ?? 30);
 const SEED = Number(process.env['TONLAKE_CRASH_SEED'] ?? Date.now() % 1_000_000);
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-test.skipIf(isMissing)(
+test.skipIf(!HAS_BUCKETS)(
   `of two hosts that start one job on a bucket, one runs it, in ${TRIES} tries with a kill -9 (TONLAKE_CRASH_SEED=${SEED})`,
   async () => {
     const server = await startS3();

@@ -60,7 +60,6 @@ describe.each(stores)('every table of a warehouse in $name has the rows of one i
     beforeAll(async () => {
       server = await store.start();
       useS3(server);
-      process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
       env = { ...server.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
     });
 

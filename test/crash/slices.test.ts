@@ -42,7 +42,6 @@ test.skipIf(!hasStore)(
   async () => {
     const server = await startS3();
     useS3(server);
-    process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
     const env = { ...server.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
     const { wanted, kills } = await exportSlices(() => 's3://lake/w', env, seeded(12), KILLS);
     expect(kills).toBe(KILLS);

@@ -13,7 +13,7 @@ import { freePort } from '../free-port.ts';
 import {
   EXTENSIONS,
   environmentOf,
-  S3_PROGRAM,
+  HAS_BUCKETS,
   type S3Server,
   startS3,
   startS3Relay,
@@ -51,9 +51,7 @@ title: Rows
 \`\`\`
 `;
 
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-describe.skipIf(isMissing)(
+describe.skipIf(!HAS_BUCKETS)(
   'jobs on a warehouse in an object store (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
   () => {
     let server: S3Server;

@@ -10,22 +10,12 @@ import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { bucketBackend } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { compactWarehouse } from '../../src/warehouse/index.ts';
 import { tonlake } from '../cli.ts';
-import {
-  EXTENSIONS,
-  S3_PROGRAM,
-  type S3Relay,
-  type S3Server,
-  startS3,
-  startS3Relay,
-  useS3,
-} from '../objects/s3-server.ts';
+import { EXTENSIONS, HAS_BUCKETS, type S3Relay, type S3Server, startRelayedS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { type Hashes, hashTables, query } from './export.ts';
 
 const RANGE = '4996:5003';
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-describe.skipIf(isMissing)(
+describe.skipIf(!HAS_BUCKETS)(
   'an export into an object store (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
   () => {
     let server: S3Server;
@@ -39,10 +29,7 @@ describe.skipIf(isMissing)(
       run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse, commitEveryMs: 0 });
 
     beforeAll(async () => {
-      server = await startS3();
-      relay = await startS3Relay(server);
-      useS3(relay);
-      process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
+      ({ server, relay } = await startRelayedS3());
       sandbox = await startSandbox();
       const folder = join(freshFolder(), 'w');
       await runInto(folder);

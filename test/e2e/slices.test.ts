@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
-import { EXTENSIONS, S3_PROGRAM, startS3, useS3 } from '../objects/s3-server.ts';
+import { HAS_BUCKETS, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { verify } from '../verify/support.ts';
 import { type Hashes, hashTables, query, readExport } from './export.ts';
@@ -153,11 +153,10 @@ describe('slices of a range', () => {
     expect(await query(warehouse, edges)).toEqual(await query(whole, edges));
   });
 
-  test.skipIf(S3_PROGRAM === undefined || EXTENSIONS === undefined)(
+  test.skipIf(!HAS_BUCKETS)(
     'at the same time fill one warehouse in an object store (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
     async () => {
       useS3(await startS3());
-      process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
       const warehouse = 's3://lake/slices';
       const asked = { pipelines: PIPELINES, network: sandbox.url, range: RANGE, warehouse };
       const reports = await Promise.all([1, 2, 3].map((index) => run({ ...asked, slice: `${index}/${SLICES}` })));

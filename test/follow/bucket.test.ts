@@ -2,19 +2,16 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { hashTables } from '../e2e/export.ts';
-import { EXTENSIONS, S3_PROGRAM, startS3, useS3 } from '../objects/s3-server.ts';
+import { HAS_BUCKETS, startS3, useS3 } from '../objects/s3-server.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { followUntil, HEAD, reaches, startGrowing } from './support.ts';
 
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-describe.skipIf(isMissing)(
+describe.skipIf(!HAS_BUCKETS)(
   'following into an object store (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
   () => {
     beforeAll(async () => {
       useS3(await startS3());
-      process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
     });
 
     test('merges files, goes on where it was stopped, and a reader sees every state', async () => {

@@ -9,15 +9,7 @@ import { loadExtension } from '../../src/sql/httpfs.ts';
 import { bucketBackend, remoteAccess } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
-import {
-  EXTENSIONS,
-  S3_PROGRAM,
-  type S3Relay,
-  type S3Server,
-  startS3,
-  startS3Relay,
-  useS3,
-} from '../objects/s3-server.ts';
+import { EXTENSIONS, HAS_BUCKETS, type S3Relay, type S3Server, startRelayedS3 } from '../objects/s3-server.ts';
 import { hasModules, PYTHON } from '../programs.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 import { compact } from '../warehouse/compacting.ts';
@@ -55,9 +47,7 @@ of_day = table.scan(row_filter=f"block_date = '{date}'", selected_fields=('block
 frame = pl.scan_iceberg(table, storage_options=access, reader_override='native').filter(pl.col('block_date') == date)
 print(json.dumps([*found, [of_day, frame.collect().height], str(date)]))`;
 
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped without versitygw)', () => {
+describe.skipIf(!HAS_BUCKETS)('tables of a warehouse in an object store (skipped without versitygw)', () => {
   let server: S3Server;
   let relay: S3Relay;
   let count = 0;
@@ -66,9 +56,7 @@ describe.skipIf(isMissing)('tables of a warehouse in an object store (skipped wi
   let folder: string;
 
   beforeAll(async () => {
-    server = await startS3();
-    relay = await startS3Relay(server);
-    useS3(relay);
+    ({ server, relay } = await startRelayedS3());
   });
 
   beforeEach(() => {

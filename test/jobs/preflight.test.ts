@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freePort } from '../free-port.ts';
-import { addUser, EXTENSIONS, S3_PROGRAM, type S3Server, startS3WithUsers } from '../objects/s3-server.ts';
+import { addUser, EXTENSIONS, HAS_BUCKETS, type S3Server, startS3WithUsers } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 
 let sandbox: TestSandbox;
@@ -76,70 +76,67 @@ describe('a job whose outputs cannot be written', () => {
   });
 });
 
-describe.skipIf(S3_PROGRAM === undefined || EXTENSIONS === undefined)(
-  'a user of a bucket with few rights (skipped without versitygw or extensions)',
-  () => {
-    interface Statement {
-      readonly Action: readonly string[];
-      readonly Resource: string;
+describe.skipIf(!HAS_BUCKETS)('a user of a bucket with few rights (skipped without versitygw or extensions)', () => {
+  interface Statement {
+    readonly Action: readonly string[];
+    readonly Resource: string;
+  }
+  let server: S3Server;
+  let env: Readonly<Record<string, string>>;
+  /** The policy of docs/lake.md. */
+  const page = readFileSync(fileURLToPath(new URL('../../docs/lake.md', import.meta.url)), 'utf8');
+  const [, text = ''] = /```json\n(\{\n {2}"Version"[\s\S]*?)```/.exec(page) ?? [];
+  const policy: { readonly Statement: readonly Statement[] } = JSON.parse(text);
+
+  beforeAll(async () => {
+    server = await startS3WithUsers();
+    env = { ...(await addUser(server, 'writer')), TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
+  });
+
+  /** Gives the user what the policy says, without some rights. */
+  async function grant(...without: readonly string[]): Promise<void> {
+    const statements = policy.Statement.map((each) => {
+      const Action = each.Action.filter((action) => !without.includes(action));
+      return { ...each, Action, Principal: { AWS: ['writer'] } };
+    });
+    const client = new S3Client({
+      ...{ endpoint: server.url, region: 'us-east-1', forcePathStyle: true },
+      credentials: { accessKeyId: 'lake', secretAccessKey: 'lakelake1' },
+    });
+    const Policy = JSON.stringify({ ...policy, Statement: statements });
+    await client.send(new PutBucketPolicyCommand({ Bucket: 'lake', Policy }));
+    client.destroy();
+  }
+
+  test('runs jobs and all commands of a writer with the rights that docs/lake.md names', async () => {
+    await grant();
+    const cwd = await jobFile('range: "1:9"', 'warehouse: s3://lake/mainnet', 'compact: true', 'iceberg: {}');
+    const path = ['--warehouse', 's3://lake/mainnet'];
+    for (const args of [
+      ['job', 'run', 'nightly.yaml', '--dry-run'],
+      ['job', 'run', 'nightly.yaml'],
+      ['run', 'transactions', '--network', sandbox.url, '--range', '10:19', ...path],
+      ['build', 'transactions_daily', ...path],
+      ['compact', ...path],
+      ['verify', ...path],
+      ['forget', 'transactions', '--range', '1:3', '--yes', ...path],
+      ['job', 'log', 'nightly.yaml'],
+    ]) {
+      const { code, stderr } = await tonlake(args, { cwd, env });
+      expect([args.join(' '), code, stderr]).toEqual([args.join(' '), 0, expect.not.stringContaining('error')]);
     }
-    let server: S3Server;
-    let env: Readonly<Record<string, string>>;
-    /** The policy of docs/lake.md. */
-    const page = readFileSync(fileURLToPath(new URL('../../docs/lake.md', import.meta.url)), 'utf8');
-    const [, text = ''] = /```json\n(\{\n {2}"Version"[\s\S]*?)```/.exec(page) ?? [];
-    const policy: { readonly Statement: readonly Statement[] } = JSON.parse(text);
+  });
 
-    beforeAll(async () => {
-      server = await startS3WithUsers();
-      env = { ...(await addUser(server, 'writer')), TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
-    });
-
-    /** Gives the user what the policy says, without some rights. */
-    async function grant(...without: readonly string[]): Promise<void> {
-      const statements = policy.Statement.map((each) => {
-        const Action = each.Action.filter((action) => !without.includes(action));
-        return { ...each, Action, Principal: { AWS: ['writer'] } };
-      });
-      const client = new S3Client({
-        ...{ endpoint: server.url, region: 'us-east-1', forcePathStyle: true },
-        credentials: { accessKeyId: 'lake', secretAccessKey: 'lakelake1' },
-      });
-      const Policy = JSON.stringify({ ...policy, Statement: statements });
-      await client.send(new PutBucketPolicyCommand({ Bucket: 'lake', Policy }));
-      client.destroy();
-    }
-
-    test('runs jobs and all commands of a writer with the rights that docs/lake.md names', async () => {
-      await grant();
-      const cwd = await jobFile('range: "1:9"', 'warehouse: s3://lake/mainnet', 'compact: true', 'iceberg: {}');
-      const path = ['--warehouse', 's3://lake/mainnet'];
-      for (const args of [
-        ['job', 'run', 'nightly.yaml', '--dry-run'],
-        ['job', 'run', 'nightly.yaml'],
-        ['run', 'transactions', '--network', sandbox.url, '--range', '10:19', ...path],
-        ['build', 'transactions_daily', ...path],
-        ['compact', ...path],
-        ['verify', ...path],
-        ['forget', 'transactions', '--range', '1:3', '--yes', ...path],
-        ['job', 'log', 'nightly.yaml'],
-      ]) {
-        const { code, stderr } = await tonlake(args, { cwd, env });
-        expect([args.join(' '), code, stderr]).toEqual([args.join(' '), 0, expect.not.stringContaining('error')]);
-      }
-    });
-
-    test.each([
-      ['s3:DeleteObject', /cannot delete objects of s3:\/\/lake\/mainnet: store: .* refuses access/],
-      ['s3:PutObject', /cannot put objects in s3:\/\/lake\/mainnet: store: .* refuses access/],
-      ['s3:ListBucket', /cannot list s3:\/\/lake\/mainnet: store: .* refuses access/],
-      ['s3:GetObject', /cannot read objects of s3:\/\/lake\/mainnet: store: .* refuses access/],
-      ['s3:ListBucketMultipartUploads', /cannot list unfinished uploads of s3:\/\/lake\/mainnet: .* refuses access/],
-    ])('learns that %s is missing before anything is exported', async (right, message) => {
-      await grant(right);
-      const cwd = await jobFile('range: "1:9"', 'warehouse: s3://lake/mainnet');
-      const { code, stdout, stderr } = await tonlake(['job', 'run', 'nightly.yaml', '--dry-run'], { cwd, env });
-      expect([code, stdout + stderr]).toEqual([1, expect.stringMatching(message)]);
-    });
-  },
-);
+  test.each([
+    ['s3:DeleteObject', /cannot delete objects of s3:\/\/lake\/mainnet: store: .* refuses access/],
+    ['s3:PutObject', /cannot put objects in s3:\/\/lake\/mainnet: store: .* refuses access/],
+    ['s3:ListBucket', /cannot list s3:\/\/lake\/mainnet: store: .* refuses access/],
+    ['s3:GetObject', /cannot read objects of s3:\/\/lake\/mainnet: store: .* refuses access/],
+    ['s3:ListBucketMultipartUploads', /cannot list unfinished uploads of s3:\/\/lake\/mainnet: .* refuses access/],
+  ])('learns that %s is missing before anything is exported', async (right, message) => {
+    await grant(right);
+    const cwd = await jobFile('range: "1:9"', 'warehouse: s3://lake/mainnet');
+    const { code, stdout, stderr } = await tonlake(['job', 'run', 'nightly.yaml', '--dry-run'], { cwd, env });
+    expect([code, stdout + stderr]).toEqual([1, expect.stringMatching(message)]);
+  });
+});

@@ -29,6 +29,9 @@ export const EXTENSIONS = [process.env['TONLAKE_DUCKDB_EXTENSIONS']].find(
   (path) => path !== undefined && path !== '' && existsSync(path),
 );
 
+/** Whether warehouses in buckets can be tested here. */
+export const HAS_BUCKETS = S3_PROGRAM !== undefined && EXTENSIONS !== undefined;
+
 const KEY = { id: 'lake', secret: 'lakelake1' } as const;
 
 export interface S3Server {
@@ -198,6 +201,14 @@ export async function startS3Relay(target: S3Server): Promise<S3Relay> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const relay: S3Relay = { url, env: environmentOf(url), requests, bytes: 0, fault: undefined, change: undefined };
   return relay;
+}
+
+/** Starts an S3 server, and a relay before it that this process uses. */
+export async function startRelayedS3(): Promise<{ readonly server: S3Server; readonly relay: S3Relay }> {
+  const server = await startS3();
+  const relay = await startS3Relay(server);
+  useS3(relay);
+  return { server, relay };
 }
 
 /** Lets code of this process use a server. */

@@ -6,16 +6,7 @@ import { downloadObject, sumObject } from '../../src/objects/object-files.ts';
 import type { ObjectStore } from '../../src/objects/object-store.ts';
 import { openS3Store } from '../../src/objects/s3-store.ts';
 import { freshFolder } from '../scratch.ts';
-import {
-  S3_PROGRAM,
-  type S3Fault,
-  type S3Passing,
-  type S3Relay,
-  type S3Server,
-  startS3,
-  startS3Relay,
-  useS3,
-} from './s3-server.ts';
+import { S3_PROGRAM, type S3Fault, type S3Passing, type S3Relay, type S3Server, startRelayedS3 } from './s3-server.ts';
 
 const WAIT = { timeout: 120_000 };
 
@@ -26,9 +17,7 @@ describe.skipIf(S3_PROGRAM === undefined)('an S3 store (skipped without versityg
   let at = 0;
 
   beforeAll(async () => {
-    server = await startS3();
-    relay = await startS3Relay(server);
-    useS3(relay);
+    ({ server, relay } = await startRelayedS3());
   });
 
   beforeEach(() => {

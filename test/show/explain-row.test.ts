@@ -6,7 +6,7 @@ import { explainRow } from '../../src/show/explain-row.ts';
 import { Database } from '../../src/sql/database.ts';
 import { tonlake } from '../cli.ts';
 import { copyOf, damage, exportSandbox, texts } from '../marts/support.ts';
-import { EXTENSIONS, S3_PROGRAM, startS3 } from '../objects/s3-server.ts';
+import { EXTENSIONS, HAS_BUCKETS, startS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();
@@ -192,7 +192,7 @@ test('a row of a mart names the tables and marts that it is derived from', async
   ]);
 });
 
-test.skipIf(S3_PROGRAM === undefined || EXTENSIONS === undefined)(
+test.skipIf(!HAS_BUCKETS)(
   'a row of a warehouse in an object store is explained as in a folder (skipped without versitygw or extensions)',
   async () => {
     const { env: s3 } = await startS3();

@@ -147,7 +147,6 @@ async function choosePlace() {
   }
   const server = await startS3();
   useS3(server);
-  process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
   const env = { ...server.env, TONLAKE_DUCKDB_EXTENSIONS: EXTENSIONS ?? '' };
   return { warehouse: 's3://lake/w', folder: join(server.folder, 'lake', 'w'), env };
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import { servePages } from '../browser/pages.ts';
-import { EXTENSIONS, S3_PROGRAM, startS3, useS3 } from '../objects/s3-server.ts';
+import { HAS_BUCKETS, startS3, useS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { ask, exportSandbox, keyOf, serveWarehouse, spend, Visitor } from './support.ts';
 
@@ -285,12 +285,9 @@ describe('what a query cannot do', () => {
   });
 });
 
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-describe.skipIf(isMissing)('a warehouse in an object store (skipped without versitygw)', () => {
+describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without versitygw)', () => {
   test('its queries reach no other server and no other bucket, with --allow-files or without', async () => {
     useS3(await startS3());
-    if (EXTENSIONS !== undefined) process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
     const bucket = 's3://lake/w';
     await run({ pipelines: ['blocks'], network: 'sandbox', range: '1000:1009', warehouse: bucket });
     const other = await servePages(new Map([['/x.csv', 'a\nfound\n']]));

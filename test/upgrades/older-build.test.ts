@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Of } from '../../src/core/sha256.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { type Finished, startNode, tonlake } from '../cli.ts';
-import { EXTENSIONS, S3_PROGRAM, startS3 } from '../objects/s3-server.ts';
+import { EXTENSIONS, HAS_BUCKETS, startS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -142,9 +142,7 @@ describe.each(['parquet', 'duckdb'] as const)('two builds in turns over a wareho
   });
 });
 
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-test.skipIf(isMissing)(
+test.skipIf(!HAS_BUCKETS)(
   'a run that meets a newer build in a bucket commits what it has, and ends with the reason (skipped without versitygw and TONLAKE_DUCKDB_EXTENSIONS)',
   async () => {
     const { env: access } = await startS3();

@@ -17,15 +17,7 @@ import { readerSettings } from '../../src/warehouse/reader-settings.ts';
 import { type TableScans, WarehouseViews } from '../../src/warehouse/relations/warehouse-views.ts';
 import { tonlake } from '../cli.ts';
 import { exportSandbox, registry } from '../marts/support.ts';
-import {
-  EXTENSIONS,
-  S3_PROGRAM,
-  type S3Relay,
-  type S3Server,
-  startS3,
-  startS3Relay,
-  useS3,
-} from '../objects/s3-server.ts';
+import { EXTENSIONS, HAS_BUCKETS, type S3Relay, type S3Server, startRelayedS3 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { makeBatchOf, type Value } from './batches.ts';
 import { everything, items, parts } from './tables.ts';
@@ -254,18 +246,14 @@ test('without the extensions, files are named by their paths', async () => {
   }
 });
 
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-describe.skipIf(isMissing)('a warehouse in an object store (skipped without versitygw and extensions)', () => {
+describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without versitygw and extensions)', () => {
   let server: S3Server;
   let relay: S3Relay;
   let folder: string;
   const path = 's3://lake/w';
 
   beforeAll(async () => {
-    server = await startS3();
-    relay = await startS3Relay(server);
-    useS3(relay);
+    ({ server, relay } = await startRelayedS3());
     folder = join(freshFolder(), 'w');
     const store = await openTestStore(folder);
     // 20 files of items, of 20 days, and as many of parts.

@@ -10,13 +10,11 @@ import { openReader } from '../../src/warehouse/open-store.ts';
 import { openDamagedFiles } from '../../src/warehouse/parquet-store/damaged-files.ts';
 import {
   EXTENSIONS,
-  S3_PROGRAM,
+  HAS_BUCKETS,
   type S3Fault,
   type S3Relay,
   type S3Server,
-  startS3,
-  startS3Relay,
-  useS3,
+  startRelayedS3,
 } from '../objects/s3-server.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
@@ -24,9 +22,7 @@ import { clockAt, commitItems, countItems, draftOf, listAll, openTestStore, stag
 
 const DAY_MS = 86_400_000;
 
-const isMissing = S3_PROGRAM === undefined || EXTENSIONS === undefined;
-
-describe.skipIf(isMissing)('a warehouse in an object store (skipped without versitygw)', () => {
+describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without versitygw)', () => {
   let server: S3Server;
   let relay: S3Relay;
   let at = 0;
@@ -35,10 +31,7 @@ describe.skipIf(isMissing)('a warehouse in an object store (skipped without vers
   let folder: string;
 
   beforeAll(async () => {
-    server = await startS3();
-    relay = await startS3Relay(server);
-    useS3(relay);
-    if (EXTENSIONS !== undefined) process.env['TONLAKE_DUCKDB_EXTENSIONS'] = EXTENSIONS;
+    ({ server, relay } = await startRelayedS3());
   });
 
   beforeEach(() => {
