@@ -2,11 +2,11 @@ import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content-hash.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { requireAnswered } from '../core/errors.ts';
-import { formatSpans, haveCommon, type Span, subtractSpans, unionSpans } from '../core/span.ts';
+import { formatSpans, haveCommon, type Span, subtractSpans } from '../core/span.ts';
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type DamagedStore, doneSpans, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
+import { type DamagedStore, doneSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { coverage, type UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
@@ -65,7 +65,7 @@ export interface VerifyReport {
   /** True if there are no findings. */
   readonly proven: boolean;
   readonly findings: number;
-  /** Verified spans, by pipeline. */
+  /** Verified spans, by pipeline; without those of rows whose keys the user gave. */
   readonly spans: Readonly<Record<string, readonly Span[]>>;
   /** What nothing proves, as `status` says it; without lists that were compared with nothing before their commit, and agree now. */
   readonly unproven: UnprovenBlocks;
@@ -235,14 +235,9 @@ function batchesOf(entries: readonly LedgerEntry[]): readonly (readonly LedgerEn
 }
 
 function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string, readonly Span[]>> {
-  const done: Record<string, Span[]> = {};
-  for (const entry of entries) {
-    const { pipeline, verdict, mart, scope } = entry;
-    if (verdict !== 'accepted' || mart !== undefined || scope === PARTIAL) continue;
-    done[pipeline] ??= [];
-    done[pipeline].push(...spansOf(entry));
-  }
-  return Object.fromEntries(Object.entries(done).map(([pipeline, spans]) => [pipeline, unionSpans(spans)]));
+  const names = [...new Set(entries.map(({ pipeline }) => pipeline))];
+  const done = names.map((name) => [name, doneSpans(entries, name)] as const);
+  return Object.fromEntries(done.filter(([, spans]) => spans.length > 0));
 }
 
 /** What nothing proves: of lists, also not what this verification has compared. */

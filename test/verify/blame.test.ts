@@ -114,4 +114,6 @@ test('rows that were compared with nothing are reported as unproven, and proven 
   const from = 'SELECT DISTINCT account AS address FROM transactions LIMIT 3';
   const given = await run({ ...more, pipelines: ['account_latest'], from });
   expect(given).toMatchObject({ complete: true, unproven: { account_latest: span } });
+  // Rows of some keys prove nothing of the blocks.
+  expect((await verify(path)).report.spans).not.toHaveProperty('account_latest');
 });
