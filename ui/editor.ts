@@ -117,6 +117,7 @@ const theme = EditorView.theme({
   '.cm-content': { padding: '10px 0', caretColor: 'var(--text)' },
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--soft)', border: 'none' },
   '.cm-activeLine': { backgroundColor: 'transparent' },
+  '.cm-placeholder': { color: 'var(--soft)' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     backgroundColor: 'var(--select)',

@@ -134,7 +134,7 @@ function Section({ section: { title, columns, rows } }: { readonly section: Thin
           {rows.map((row, at) => (
             <tr key={`${at}`}>
               {row.map((cell, place) => (
-                <td key={columns[place]} class="mono">
+                <td key={columns[place]} class="mono" title={cell ?? ''}>
                   <Value cell={cell} isShort />
                 </td>
               ))}
