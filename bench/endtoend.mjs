@@ -24,7 +24,7 @@ const slowRows = Number(values['slow-rows']);
 const folder = scratch();
 const server = await startServer(blocks + 1000);
 
-const run = (warehouse, more = []) => {
+const run = (warehouse, more = [], network = server.url) => {
   for (const path of [warehouse, `${warehouse}.stage`]) rmSync(join(folder, path), { recursive: true, force: true });
   const range = ['--range', `100:${blocks}`, '--warehouse', join(folder, warehouse)];
   return must(process.execPath, [cli, 'run', '--network', server.url, ...range, '--json', ...more]);
@@ -44,6 +44,10 @@ const addresses = join(folder, 'asked.txt');
 const listed = join(folder, 'list.txt');
 writeFileSync(addresses, asked.map((path) => origin + path).join('\n'));
 writeFileSync(listed, list.map((path) => origin + path).join('\n'));
+// The API compresses what it sends to clients that can take it.
+const zipped = `${listed}.gzip`;
+writeFileSync(zipped, list.map((path) => `${origin}/gzip${path}`).join('\n'));
+const zippedUrl = server.url.replace(origin, `${origin}/gzip`);
 const pages = join(folder, 'pages');
 mkdirSync(pages);
 let bytes = 0;
@@ -56,6 +60,7 @@ const listRows = list.length * 1000;
 
 const peer = (name) => join(root, 'bench/peers', name);
 const undici = (file, ...more) => must(process.execPath, [peer('undici.mjs'), file, ...more]);
+const curl = (file, ...more) => must('bash', [peer('curl.sh'), file, folder, ...more]);
 const contestants = [
   { name: 'tonlake to Parquet', rows, run: () => run('w') },
   {
@@ -73,6 +78,10 @@ const contestants = [
     rows: listRows,
     run: () => must(process.execPath, [peer('duckdb.mjs'), pages, folder]),
   },
+  { name: 'curl, 8 at once, to files; then DuckDB 1.5 read_json, typed', rows: listRows, run: () => curl(listed) },
+  { name: 'gzip: tonlake to Parquet', rows, run: () => run('w', [], zippedUrl) },
+  { name: 'gzip: undici + JSON.parse, nothing kept', rows: listRows, run: () => undici(zipped) },
+  { name: 'gzip: curl, then DuckDB', rows: listRows, run: () => curl(zipped, '--compressed') },
 ];
 
 const python = values['no-python'] ? undefined : openPython();
