@@ -29,12 +29,14 @@ const run = (warehouse, more = [], network = server.url) => {
   const range = ['--range', `100:${blocks}`, '--warehouse', join(folder, warehouse)];
   return must(process.execPath, [cli, 'run', '--network', server.url, ...range, '--json', ...more]);
 };
+const MASTERCHAIN = ['--walk', 'masterchain'];
 const report = (result) => JSON.parse(result.stdout.trim().split('\n').at(-1));
 
-// The first run fills the server, and tells which pages tonlake asks for.
+// The first runs fill the server, and tell which pages tonlake asks for.
 const first = report(await run('w'));
 const rows = first.rows.transactions;
 const { paths: asked } = await server.stat();
+await run('w', MASTERCHAIN);
 const origin = new URL(server.url).origin;
 const list = Array.from(
   { length: Math.ceil(rows / 1000) },
@@ -66,7 +68,7 @@ const contestants = [
   {
     name: 'tonlake to Parquet, --walk masterchain',
     rows,
-    run: () => run('w', ['--walk', 'masterchain']),
+    run: () => run('w', MASTERCHAIN),
     isPeer: true,
   },
   { name: 'tonlake to DuckDB', rows, run: () => run('w.duckdb') },

@@ -116,7 +116,7 @@ export async function inspectWarehouse<T>(
       findings.push(finding);
       options.onEvent?.({ event: 'finding', ...finding });
     };
-    const broken = await auditDeclarations(warehouse);
+    const broken = await auditDeclarations(warehouse, registry);
     for (const finding of [...warehouse.faults, ...broken, ...findLost(warehouse, registry)]) report(finding);
     const { range } = options;
     const newest = warehouse.entries.reduce((last, { number }) => Math.max(last, number), 0);

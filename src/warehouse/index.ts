@@ -30,6 +30,7 @@ export type {
 
 // The ledger: its entries, and pure functions of them.
 
+export type { DeclarationPlace } from './ledger/declarations.ts';
 export {
   covering,
   doneFor,

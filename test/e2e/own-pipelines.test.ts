@@ -5,6 +5,7 @@ import { loadRegistry } from '../../src/declare/registry.ts';
 import { planRun } from '../../src/export/plan.ts';
 import { run } from '../../src/export/run.ts';
 import { Database } from '../../src/sql/database.ts';
+import { forgetRange } from '../../src/verify/forget.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
@@ -90,6 +91,18 @@ describe.each(['w', 'w.duckdb'])('a pipeline that is one file of a folder, in %s
       expect(await query(path, SUM)).toEqual(await query(source, SUM));
     },
   );
+
+  test('a torn declaration is found before rows name it again', async () => {
+    const path = copy();
+    await forgetRange({ warehouse: path, pipelines: ['own_orders'], range: '1000:1069' });
+    await harmDeclaration(path, 'torn');
+    const registry = await loadRegistry(pipelineFolder());
+    expect(await verify(path, { registry })).toMatchObject({ kinds: ['declaration-broken'] });
+    expect(await repairWarehouse({ warehouse: path, registry })).toMatchObject({ proven: true });
+    expect(await bring(path, '1000:1049')).toMatchObject({ complete: true });
+    expect(await verify(path)).toMatchObject({ kinds: [] });
+    expect(await query(path, SUM)).toEqual(await query(source, SUM));
+  });
 
   test('a declaration that adds a column reads older rows, and is the one that is read from then on', async () => {
     const path = copy();
