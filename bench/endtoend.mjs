@@ -27,7 +27,7 @@ const server = await startServer(blocks + 1000);
 const run = (warehouse, more = [], network = server.url) => {
   for (const path of [warehouse, `${warehouse}.stage`]) rmSync(join(folder, path), { recursive: true, force: true });
   const range = ['--range', `100:${blocks}`, '--warehouse', join(folder, warehouse)];
-  return must(process.execPath, [cli, 'run', '--network', server.url, ...range, '--json', ...more]);
+  return must(process.execPath, [cli, 'run', '--network', network, ...range, '--json', ...more]);
 };
 const MASTERCHAIN = ['--walk', 'masterchain'];
 const report = (result) => JSON.parse(result.stdout.trim().split('\n').at(-1));
