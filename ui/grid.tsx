@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } fro
 import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
 import { CellPanel } from './cell-panel.tsx';
 import { cellText, contentHeight, type GridColumn, layOut, ROW_HEIGHT, rowAt, scrollTopOf } from './grid-layout.ts';
-import type { Sorting } from './row-pages.ts';
+import { nextSorting, type Sorting } from './row-pages.ts';
 
 /** Rows of a grid; those that are not loaded are undefined. */
 export interface GridRows {
@@ -18,7 +18,7 @@ export interface GridProps {
   /** Changes when rows were loaded. */
   readonly version: number;
   readonly sorting: Sorting | undefined;
-  readonly onSort: (column: string) => void;
+  readonly onSort: (sorting: Sorting | undefined) => void;
 }
 
 interface View {
@@ -162,7 +162,7 @@ function Head({ shown, all, width, sorting, onSort }: HeadProps) {
               style={{ left: `${column.left}px`, width: `${column.width}px` }}
               title={`${column.name} ${column.type}`}
             >
-              <button type="button" class="head-text" onClick={() => onSort(column.name)}>
+              <button type="button" class="head-text" onClick={() => onSort(nextSorting(sorting, column.name))}>
                 <span class="name">{column.name}</span>
                 <span class="type">
                   {column.type}

@@ -7,7 +7,7 @@ import { Tabs } from './data-table.tsx';
 import type { ChartChoice } from './draw-chart.ts';
 import { Grid } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
-import { nextSorting, RowPages, type Sorting } from './row-pages.ts';
+import { RowPages, type Sorting } from './row-pages.ts';
 
 const FORMATS = ['CSV', 'JSON', 'Parquet', 'XLSX'];
 
@@ -66,7 +66,7 @@ export function ResultView({ result, chart, onChart, savedSql, session }: Result
           rows={rows}
           version={version}
           sorting={sorting}
-          onSort={(column) => setSorting(nextSorting(sorting, column))}
+          onSort={setSorting}
         />
       ) : (
         <ChartView result={result} choice={chart} onChoose={onChart} savedSql={savedSql} />

@@ -7,7 +7,7 @@ import { Grid } from './grid.tsx';
 import { Failed, Gaps } from './notes.tsx';
 import { ProfileButton } from './profile.tsx';
 import { queryLink } from './router.ts';
-import { nextSorting, type Sorting } from './row-pages.ts';
+import type { Sorting } from './row-pages.ts';
 import { useAnswer } from './use-answer.ts';
 
 const TABS = ['Columns', 'Sample', 'Files', 'SQL'] as const;
@@ -138,7 +138,7 @@ function Sample({ name }: { readonly name: string }) {
             rows={rows}
             version={0}
             sorting={sorting}
-            onSort={(column) => setSorting(nextSorting(sorting, column))}
+            onSort={setSorting}
           />
         </>
       )}
