@@ -100,7 +100,7 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     });
     const marts = plan.marts.filter((mart) => !attempts.isOver(martKey(mart)));
     const isLedgerBroken = plan.isLedgerBroken && !attempts.isOver('ledger');
-    const undeclared = attempts.isOver('declarations') ? [] : restorable(inspection.findings, registry);
+    const undeclared = attempts.isOver('declarations') ? [] : restorable(inspection.declarations, registry);
     const isIdle = !isLedgerBroken && undeclared.length + plan.damages.length + marts.length === 0;
     if (isIdle || options.signal?.aborted === true) {
       const { report: found } = inspection;

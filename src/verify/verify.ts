@@ -11,7 +11,7 @@ import { coverage, type UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { auditDeclarations } from './audit-declarations.ts';
+import { auditDeclarations, type BrokenDeclaration, findingOf } from './audit-declarations.ts';
 import { auditRows, type Edges, type Unchecked } from './audit-rows.ts';
 import { setView } from './audit-scope.ts';
 import { boundColumn } from './bound-column.ts';
@@ -85,6 +85,7 @@ export interface Inspection {
   readonly report: VerifyReport;
   readonly findings: readonly Finding[];
   readonly states: readonly EntryState[];
+  readonly declarations: readonly BrokenDeclaration[];
   readonly warehouse: DamagedStore;
 }
 
@@ -116,7 +117,8 @@ export async function inspectWarehouse<T>(
       findings.push(finding);
       options.onEvent?.({ event: 'finding', ...finding });
     };
-    const broken = await auditDeclarations(warehouse, registry);
+    const declarations = await auditDeclarations(warehouse, registry);
+    const broken = declarations.map(findingOf);
     for (const finding of [...warehouse.faults, ...broken, ...findLost(warehouse, registry)]) report(finding);
     const { range } = options;
     const newest = warehouse.entries.reduce((last, { number }) => Math.max(last, number), 0);
@@ -141,6 +143,7 @@ export async function inspectWarehouse<T>(
     return use({
       warehouse,
       states,
+      declarations,
       findings,
       report: {
         event: 'verified',
