@@ -20,12 +20,16 @@ export function describeThing(thing: ShownThing): string {
       hint: `${suggest('status')} shows which blocks it has; --live asks the source`,
     });
   }
-  const facts = describeFacts(thing);
-  const found = places.map(({ table, column, count }) => `${table}.${column} ${formatCount(count)}`).join(', ');
-  return places.length === 0 ? facts : `${facts}\nrows: ${found}\n`;
+  return describeFacts(thing) + describePlaces(places);
 }
 
-/** The beginning of that text, without the places of the thing. */
+/** The end of that text. */
+export function describePlaces(places: ShownThing['places']): string {
+  const found = places.map(({ table, column, count }) => `${table}.${column} ${formatCount(count)}`).join(', ');
+  return places.length === 0 ? '' : `\nrows: ${found}\n`;
+}
+
+/** Its beginning, without the places of the thing. */
 export function describeFacts({ kind, value, friendly, sections, trace }: ThingFacts): string {
   const head = `${NAMES[kind]} ${value}${friendly === null ? '' : `\n        ${friendly}`}`;
   const tree = trace.length === 0 ? [] : [`trace\n${describeTree(trace, value)}`];

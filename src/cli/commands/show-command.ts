@@ -99,23 +99,24 @@ function requireTogether(
 }
 
 async function showOne(context: Context<ShowFlags>, word: string): Promise<void> {
-  const [{ showIn }, { describeFacts, describeThing }, { isSound }, { describeExplanation }] = await Promise.all([
-    import('../../show/show-thing.ts'),
-    import('../../show/describe-thing.ts'),
-    import('../../show/explanation.ts'),
-    import('../../show/describe-row.ts'),
-  ]);
+  const [{ showIn }, { describeFacts, describePlaces, describeThing }, { isSound }, { describeExplanation }] =
+    await Promise.all([
+      import('../../show/show-thing.ts'),
+      import('../../show/describe-thing.ts'),
+      import('../../show/explanation.ts'),
+      import('../../show/describe-row.ts'),
+    ]);
   const { network, why: isWhy } = context.flags;
   const opened = await context.openWarehouse({ isPinned: true });
   try {
-    let written = '';
+    let isBegun = false;
     const onFacts = (facts: ThingFacts): void => {
       if (context.isJson || facts.sections.length === 0) return;
-      written = describeFacts(facts);
-      context.write(written);
+      isBegun = true;
+      context.write(describeFacts(facts));
     };
     const shown = await context.line.during('searching', () => showIn(opened, word, { network, why: isWhy, onFacts }));
-    const text = describeThing(shown).slice(written.length);
+    const text = isBegun ? describePlaces(shown.places) : describeThing(shown);
     const { why } = shown;
     const origin = why === undefined ? '' : `\n${describeExplanation(why, [word])}`;
     context.write(context.isJson ? `${JSON.stringify(shown)}\n` : `${text}${origin}`);
