@@ -84,8 +84,7 @@ describe('a quote beside the run that follows', () => {
     await reader.close();
     const files = ledger.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-    expect(plan.bytes / bytes).toBeGreaterThan(0.5);
-    expect(plan.bytes / bytes).toBeLessThan(2);
+    expect(Math.abs(plan.bytes / bytes - 1)).toBeLessThan(0.15);
   });
 
   test('is close for a list, and counts the keys of a lookup', async () => {
@@ -108,5 +107,21 @@ describe('a quote beside the run that follows', () => {
     expect(sandbox.requests.entries().filter(({ path }) => path === 'jetton/transfers')).toEqual([]);
     expect(plan.minutes['1']).toBeCloseTo(plan.requests / 60, 1);
     expect(plan.bytes).toBeGreaterThan(0);
+  });
+
+  test('says the bytes of merged files, whatever small commits take', async () => {
+    const small = join(freshFolder(), 'w');
+    await run({ ...options('transactions'), range: '1000:1299', warehouse: small });
+    const after = await planRun({ ...options('transactions'), range: '1300:1399', warehouse: small });
+    const before = await planRun({
+      ...options('transactions'),
+      range: '1300:1399',
+      warehouse: join(freshFolder(), 'w'),
+    });
+    const bytesOfRow = (plan: RunPlan): number => {
+      const { bytes = 0, rows = 0 } = of(plan, 'transactions') ?? {};
+      return bytes / rows;
+    };
+    expect(bytesOfRow(after)).toBe(bytesOfRow(before));
   });
 });
