@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Span } from '../core/span.ts';
+import { type Span, unionSpans } from '../core/span.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
-import type { LedgerEntry, MartStamp, Store } from '../warehouse/index.ts';
+import { type LedgerEntry, type MartStamp, type Store, spansOf } from '../warehouse/index.ts';
 
 const PREFIX = 'mart:';
 
@@ -21,6 +21,14 @@ export function martNamed(pipeline: string): string | undefined {
 /** Active entries of a mart. */
 export function martEntries(store: Pick<Store, 'ledger'>, name: string): readonly LedgerEntry[] {
   return store.ledger().filter(({ mart, pipeline }) => mart !== undefined && pipeline === martPipeline(name));
+}
+
+/** The blocks of which a mart has rows: those of its days; all, if it is not built day by day. @param entries in force */
+export function builtSpans(entries: readonly LedgerEntry[], name: string): readonly Span[] {
+  const own = martEntries({ ledger: () => entries }, name);
+  const days = own.filter(({ mart }) => mart?.day !== undefined);
+  if (own.length > 0 && days.length === 0) return [{ from: 0, to: Number.MAX_SAFE_INTEGER }];
+  return unionSpans(days.flatMap(spansOf));
 }
 
 export interface SelectedRows {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Effects, realEffects } from '../core/effects.ts';
 import type { Registry } from '../declare/registry.ts';
+import { martPipeline } from '../marts/commit-mart.ts';
 import { type DamagedStore, openDamaged } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
 
@@ -25,10 +26,14 @@ export async function withDamagedStore<T>(
 ): Promise<T> {
   const { path, registry, effects = realEffects, memoryMb = 512 } = options;
   const spill = join(tmpdir(), `tonlake-verify-${process.pid}-${effects.freshId()}`);
-  const ownerOf: Parameters<typeof openDamaged>[1]['ownerOf'] = (table) => ({
-    pipeline: registry.pipelines.find((each) => each.tables.includes(table))?.name ?? '',
-    column: boundColumn(registry, table),
-  });
+  const ownerOf: Parameters<typeof openDamaged>[1]['ownerOf'] = (name) => {
+    const table = registry.tables.find((each) => each.name === name);
+    const { table: headers } = registry.playing('headers');
+    const days = { table: headers.name, column: boundColumn(registry, headers) ?? '' };
+    if (table === undefined) return { pipeline: martPipeline(name), column: undefined, days };
+    const pipeline = registry.pipelines.find((each) => each.tables.includes(table))?.name ?? '';
+    return { pipeline, column: boundColumn(registry, table) };
+  };
   const warehouse = await openDamaged(path, { tables: registry.tables, ownerOf, spill, memoryMb });
   try {
     return await use(warehouse);

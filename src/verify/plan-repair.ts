@@ -8,6 +8,7 @@ import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import type { EntryState, TableState } from './entry-state.ts';
 import type { FindingKind } from './finding.ts';
+import type { Lost } from './lost-entries.ts';
 import type { Inspection } from './verify.ts';
 
 /** Damaged entries of a pipeline that share blocks, mostly a single one, or none where they are lost, and how to repair them. */
@@ -63,34 +64,6 @@ const NEAR: ReadonlySet<FindingKind> = new Set<FindingKind>([
 ]);
 /** Findings that also name neighbouring blocks: used only if there are no exact ones. */
 const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends', 'block-order']);
-
-/** Blocks of lost ledger entries. */
-export interface Lost {
-  readonly pipeline: string;
-  readonly span: Span;
-}
-
-/** What lost entries covered, as far as anything tells. */
-export function lostIn(
-  { findings, warehouse }: Pick<Inspection, 'findings' | 'warehouse'>,
-  registry: Registry,
-): readonly Lost[] {
-  return [
-    ...warehouse.lost.flatMap(({ pipeline, span, spans }) =>
-      pipeline !== undefined &&
-      span !== undefined &&
-      (martNamed(pipeline) !== undefined || registry.pipelines.some(({ name }) => name === pipeline))
-        ? spansOf({ span, spans }).map((each) => ({ pipeline, span: each }))
-        : [],
-    ),
-    ...findings.flatMap(({ kind, pipeline, span, entry }) => {
-      if (span === undefined) return [];
-      if (kind === 'no-headers') return [{ pipeline: registry.playing('headers').pipeline.name, span }];
-      if (kind === 'not-done' && entry !== undefined) return [{ pipeline, span }];
-      return kind === 'rows-unknown' ? [{ pipeline, span }] : [];
-    }),
-  ];
-}
 
 /**
  * @param lost blocks of lost entries that are not there again

@@ -8,22 +8,14 @@ import type { RunEvent } from '../export/run.ts';
 import type { WalkEvent } from '../export/walk-context.ts';
 import { openSession, type SessionOptions } from '../http/session.ts';
 import { buildMarts } from '../marts/build-marts.ts';
-import { martNamed, martPipeline } from '../marts/commit-mart.ts';
-import { doneSpans, openStore } from '../warehouse/index.ts';
+import { martPipeline } from '../marts/commit-mart.ts';
+import { openStore, rebuildCatalog } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { applyRepair } from './apply-repair.ts';
 import { restorable } from './audit-declarations.ts';
 import type { Finding } from './finding.ts';
-import {
-  type Damage,
-  type DamagedMart,
-  damageKey,
-  type Lost,
-  lostIn,
-  martKey,
-  planRepair,
-  type RepairPlan,
-} from './plan-repair.ts';
+import { expectedAgain, type Lost, lostIn, notBack } from './lost-entries.ts';
+import { type Damage, type DamagedMart, damageKey, martKey, planRepair, type RepairPlan } from './plan-repair.ts';
 import { refetch } from './refetch.ts';
 import { type Inspection, inspectWarehouse, type VerifyOptions, type VerifyReport } from './verify.ts';
 
@@ -89,12 +81,7 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     };
     const { inspection, lost, plan } = await inspectWarehouse(quiet, async (inspection) => {
       for (const each of lostIn(inspection, registry)) left.set(`${each.pipeline} ${formatSpans([each.span])}`, each);
-      const lost = [...left.values()].flatMap(({ pipeline, span }) =>
-        subtractSpans([span], doneSpans(inspection.warehouse.entries, pipeline)).map((hole) => ({
-          pipeline,
-          span: hole,
-        })),
-      );
+      const lost = [...left.values()].flatMap((each) => notBack(inspection.warehouse.entries, each));
       const plan = planRepair(inspection, registry, lost, (damage) => attempts.isOver(damageKey(damage)));
       return { inspection, lost, plan };
     });
@@ -102,17 +89,26 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
     const isLedgerBroken = plan.isLedgerBroken && !attempts.isOver('ledger');
     const undeclared = attempts.isOver('declarations') ? [] : restorable(inspection.declarations, registry);
     const isIdle = !isLedgerBroken && undeclared.length + plan.damages.length + marts.length === 0;
-    if (isIdle || options.signal?.aborted === true) {
+    // Everything is there, but the catalog still shows lost entries.
+    const isCatalogOld = isIdle && lost.length === 0 && showsLost(inspection) && !attempts.isOver('catalog');
+    if ((isIdle && !isCatalogOld) || options.signal?.aborted === true) {
       const { report: found } = inspection;
-      for (const each of lost) onEvent?.({ event: 'finding', ...notBack(each) });
-      const findings = found.findings + lost.length;
+      const untold = lost.filter((each) => !isTold(inspection.findings, each));
+      for (const { pipeline, span } of untold) {
+        const expected = expectedAgain({ pipeline, span });
+        onEvent?.({ event: 'finding', kind: 'not-done', pipeline, span, expected, got: 'none' });
+      }
+      const findings = found.findings + untold.length;
       const report: VerifyReport = { ...found, findings, proven: findings === 0, requests };
       onEvent?.(report);
       return report;
     }
-    if (isLedgerBroken) {
+    if (isCatalogOld) {
+      attempts.end('catalog');
+      await rebuildCatalog(inspection.warehouse.path, registry);
+    } else if (isLedgerBroken) {
       attempts.count('ledger');
-      await inspection.warehouse.fillLedger({ tables: registry.tables, effects, command: REPAIR_COMMAND });
+      await inspection.warehouse.fillLedger({ effects, command: REPAIR_COMMAND });
     } else if (undeclared.length > 0) {
       attempts.end('declarations');
       await inspection.warehouse.restoreDeclarations(undeclared, { effects, command: REPAIR_COMMAND });
@@ -122,9 +118,20 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
   }
 }
 
-function notBack({ pipeline, span }: Lost): Finding {
-  const expected = `${formatSpans([span])} ${martNamed(pipeline) === undefined ? 'fetched' : 'built'} again`;
-  return { kind: 'not-done', pipeline, span, expected, got: 'none' };
+/** True if the catalog shows an entry that the ledger does not have. */
+function showsLost({ findings, warehouse }: Inspection): boolean {
+  return findings.some(({ kind }) => kind === 'commit-unknown') || warehouse.lost.some(({ isGap }) => !isGap);
+}
+
+/** True if a finding says that blocks of a lost entry are not there again. */
+function isTold(findings: readonly Finding[], lost: Lost): boolean {
+  return findings.some(
+    ({ kind, pipeline, span }) =>
+      kind === 'not-done' &&
+      pipeline === lost.pipeline &&
+      span !== undefined &&
+      subtractSpans([lost.span], [span]).length === 0,
+  );
 }
 
 /** Repairs the planned damages. @returns requests made */
@@ -213,11 +220,13 @@ async function buildAgain(
   const { path, network } = warehouse;
   for (const mart of marts) attempts.end(martKey(mart));
   const damaged = marts.flatMap(({ entry }) => entry ?? []);
-  for (const [name, [first]] of groupBy(marts, (mart) => mart.name)) {
-    const span = first?.span ?? { from: 0, to: 0 };
+  for (const [name, own] of groupBy(marts, (mart) => mart.name)) {
+    const span = own[0]?.span ?? { from: 0, to: 0 };
+    // A day of a lost entry is built without that, unless its inputs are forgotten.
+    const full = own.some(({ entry }) => entry !== undefined);
     const pipeline = martPipeline(name);
     try {
-      const built = await buildMarts(path, { names: [name], full: true, damaged, network, registry, effects });
+      const built = await buildMarts(path, { names: [name], full, damaged, network, registry, effects });
       if (!built.some((mart) => mart.name === name && mart.status === 'built')) continue;
       onEvent?.({ event: 'repaired', pipeline, span, refetched: [], requests: 0 });
     } catch (error) {

@@ -3,6 +3,7 @@ import { formatSpans, shortSpans, subtractSpans, unionSpans } from '../core/span
 import { suggest } from '../core/suggest.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import { martNamed } from '../marts/commit-mart.ts';
 import { describeUnproven, spansIn } from '../warehouse/query/coverage.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
 import { type Finding, formatFinding } from './finding.ts';
@@ -93,10 +94,11 @@ export function nextSteps(
   findings: readonly Finding[],
   { warehouse, range, registry }: Pick<Shown, 'warehouse' | 'range' | 'registry'>,
 ): string {
-  const missing = findings.filter(({ kind, entry }) => kind === 'not-done' && entry === undefined);
+  const undone = findings.filter(({ kind, entry }) => kind === 'not-done' && entry === undefined);
+  const missing = undone.filter(({ pipeline }) => martNamed(pipeline) === undefined);
   const foreign = findings.filter(({ kind }) => kind === 'file-foreign');
   const lines = foreign.map(({ file }) => `  move it out of the folder of the table: ${file}`);
-  if (missing.length + foreign.length < findings.length && requests === undefined)
+  if (undone.length + foreign.length < findings.length && requests === undefined)
     lines.push('  run the same command with --repair to repair damage');
   if (missing.length > 0) {
     const blocks = unionSpans(missing.flatMap(({ span }) => span ?? []));

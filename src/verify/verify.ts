@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content-hash.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
 import { requireAnswered } from '../core/errors.ts';
-import { formatSpans, haveCommon, type Span, subtractSpans } from '../core/span.ts';
+import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -19,6 +19,7 @@ import { withDamagedStore } from './damaged-warehouse.ts';
 import { type EntryState, readEntryStates } from './entry-state.ts';
 import type { Finding } from './finding.ts';
 import { isOfBlocks, limitTo } from './limit-range.ts';
+import { findLost } from './lost-entries.ts';
 
 export interface VerifyOptions {
   /** Folder of Parquet files, or a DuckDB file. */
@@ -119,7 +120,7 @@ export async function inspectWarehouse<T>(
     };
     const declarations = await auditDeclarations(warehouse, registry);
     const broken = declarations.map(findingOf);
-    for (const finding of [...warehouse.faults, ...broken, ...findLost(warehouse, registry)]) report(finding);
+    for (const finding of [...warehouse.faults, ...broken, ...(await findLost(warehouse, registry))]) report(finding);
     const { range } = options;
     const newest = warehouse.entries.reduce((last, { number }) => Math.max(last, number), 0);
     // A ledger that is shorter than it was belongs to another warehouse.
@@ -163,26 +164,6 @@ export async function inspectWarehouse<T>(
       },
     });
   });
-}
-
-/** Blocks of lost entries that have not been exported again. */
-function findLost(warehouse: DamagedStore, registry: Registry): readonly Finding[] {
-  const lasting = new Set(registry.lasting);
-  return warehouse.filled
-    .filter(({ pipeline, span }) => lasting.has(pipeline) && span.to > 0)
-    .flatMap(({ number, pipeline, ...covered }) =>
-      subtractSpans(spansOf(covered), [
-        ...doneSpans(warehouse.entries, pipeline),
-        ...forgottenSince(warehouse, pipeline, number),
-      ]).map((hole): Finding => {
-        const expected = `${formatSpans([hole])} of the lost entry ${number} fetched again`;
-        return { kind: 'not-done', pipeline, span: hole, entry: number, expected, got: 'none' };
-      }),
-    );
-}
-
-function forgottenSince({ forgotten }: DamagedStore, pipeline: string, number: number): readonly Span[] {
-  return forgotten.filter((each) => each.pipeline === pipeline && each.number > number).flatMap(spansOf);
 }
 
 /** Batches read at once: one query over small files does not use two cores. */

@@ -24,8 +24,8 @@ export interface LostEntry {
   readonly spans?: readonly Span[] | undefined;
 }
 
-/** What an entry covered that is no longer in force. */
-export type RemovedEntry = Pick<LedgerEntry, 'number' | 'pipeline' | 'span' | 'spans'>;
+/** What a lost entry covered. */
+export type FilledEntry = Pick<LedgerEntry, 'number' | 'pipeline' | 'span' | 'spans'>;
 
 /** Damage to the ledger itself. */
 export interface LedgerFault {
@@ -85,9 +85,9 @@ export interface DamagedStore {
   readonly entries: readonly LedgerEntry[];
   readonly lost: readonly LostEntry[];
   /** What lost entries covered whose numbers a repair has filled. */
-  readonly filled: readonly RemovedEntry[];
-  /** What was removed on purpose. */
-  readonly forgotten: readonly RemovedEntry[];
+  readonly filled: readonly FilledEntry[];
+  /** Entries that record what was removed on purpose. */
+  readonly forgotten: readonly LedgerEntry[];
   /** Stored declarations of the pipelines that wrote the rows. */
   readonly declarations: Declarations;
   readonly faults: readonly LedgerFault[];
@@ -108,7 +108,7 @@ export interface DamagedStore {
    */
   fillLedger(options: FillOptions): Promise<void>;
   /** Writes lost declarations again, under the lock. Can be called after `close`. @throws {StoreError} `busy` */
-  restoreDeclarations(lost: readonly LostDeclaration[], options: Omit<FillOptions, 'tables'>): Promise<void>;
+  restoreDeclarations(lost: readonly LostDeclaration[], options: FillOptions): Promise<void>;
   close(): void;
 }
 
@@ -120,16 +120,24 @@ export interface LostDeclaration {
 }
 
 export interface FillOptions {
-  readonly tables: readonly TableDef[];
   readonly effects: Effects;
   /** The command that is running, shown to other processes that wait for the lock. */
   readonly command: string;
 }
 
+/** Whose rows that no entry names are. */
+export interface StrayOwner {
+  readonly pipeline: string;
+  /** The column of their masterchain block, if there is one. */
+  readonly column: string | undefined;
+  /** For a mart: the table that says which blocks a day has, and its column of them. */
+  readonly days?: { readonly table: string; readonly column: string } | undefined;
+}
+
 export interface DamagedOptions {
   readonly tables: readonly TableDef[];
-  /** Pipeline of rows that no entry names, and the column of their masterchain block, if there is one. */
-  readonly ownerOf: (table: TableDef) => { readonly pipeline: string; readonly column: string | undefined };
+  /** Of a table or mart. */
+  readonly ownerOf: (table: string) => StrayOwner;
   /** Folder for DuckDB's temporary files. */
   readonly spill: string;
   /** DuckDB's memory limit, in megabytes. */

@@ -243,7 +243,7 @@ test('a damaged file of a mart is found by verify, and --repair makes it anew', 
 test.each([
   ['the newest', -1],
   ['an older', -2],
-])('a mart is made anew where %s entry of one is lost together with its rows', async (_, at) => {
+])('a mart has the rows of its entry before where %s one is lost together with its rows', async (_, at) => {
   const path = await copyOf(built);
   const wanted = await hashMarts(path);
   const file =
@@ -253,7 +253,8 @@ test.each([
   const { tables } = readEntry(file);
   for (const { path: rows } of Object.values(tables).flatMap(({ files }) => files)) dropFile(path, rows);
   rmSync(file);
-  expect((await tonlake(['verify', '--repair', '--warehouse', path])).stdout).toMatch(/repaired/);
+  const { code, stdout } = await tonlake(['verify', '--repair', '--warehouse', path]);
+  expect(code, stdout).toBe(0);
   expect((await tonlake(['verify', '--warehouse', path])).code).toBe(0);
   expect(await hashMarts(path)).toEqual(wanted);
 });

@@ -487,7 +487,7 @@ describe('a one-file warehouse', () => {
     await expectRepaired(path, 0);
     await run({ pipelines: ['transactions'], network: sandbox.url, range: '1160:1169', warehouse: path });
     const before = await verify(path, { content: true });
-    await held.fillLedger({ tables: registry.tables, effects: realEffects, command: 'tonlake verify --repair' });
+    await held.fillLedger({ effects: realEffects, command: 'tonlake verify --repair' });
     const after = await verify(path, { content: true });
     expect(after.findings).toEqual([]);
     expect(after.report).toMatchObject({ proven: true, content: before.report.content });

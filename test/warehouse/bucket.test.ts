@@ -361,7 +361,7 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
       await objects.put(key, valid ?? Buffer.alloc(0));
       return 'pass';
     };
-    await damaged.fillLedger({ tables: [items, parts], effects: realEffects, command: 'tonlake verify' });
+    await damaged.fillLedger({ effects: realEffects, command: 'tonlake verify' });
     damaged.close();
     expect(await objects.get(key)).toEqual(valid);
   });

@@ -367,7 +367,7 @@ describe('a checkpoint that', () => {
     await expect(readLedger(path)).rejects.toMatchObject({ code: 'bad-ledger' });
     const damaged = await inspect(path);
     expect(damaged.faults).toMatchObject([{ kind: 'entry-lost', entry: 50 }]);
-    await damaged.fillLedger({ tables, effects: realEffects, command: 'tonlake verify --repair' });
+    await damaged.fillLedger({ effects: realEffects, command: 'tonlake verify --repair' });
     const ledger = await readLedger(path);
     expect(ledger).toEqual(await readEntries(path));
     expect(ledger.effective.map(({ number }) => number)).not.toContain(50);
@@ -393,7 +393,7 @@ describe('a checkpoint that', () => {
     const found = { findings: damaged.faults, states: [], warehouse: damaged };
     const plan = planRepair(found, await loadRegistry(), [], () => false);
     expect(plan.isLedgerBroken).toBe(true);
-    await damaged.fillLedger({ tables, effects: realEffects, command: 'tonlake verify --repair' });
+    await damaged.fillLedger({ effects: realEffects, command: 'tonlake verify --repair' });
     expect(checkpointsOf(path)).toEqual(['00000102.jsonl']);
     expect(await readLedger(path)).toEqual(await readEntries(path));
     expect((await inspect(path)).faults).toEqual([]);

@@ -2,7 +2,6 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import type { TableDef } from '../../src/declare/table.ts';
 import { Database } from '../../src/sql/database.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import type { DamagedStore } from '../../src/warehouse/damaged-store.ts';
@@ -12,7 +11,7 @@ import { items, parts } from './tables.ts';
 import { commitItems, freshPath, openTestStore, type StoreKind } from './warehouses.ts';
 
 const tables = [items, parts];
-const fill = { tables, effects: realEffects, command: 'tonlake verify --repair' };
+const fill = { effects: realEffects, command: 'tonlake verify --repair' };
 
 /** A warehouse of three commits: 1000:1001, 1002:1003 and 1004:1005. */
 async function makeWarehouse(kind: StoreKind): Promise<string> {
@@ -24,7 +23,7 @@ async function makeWarehouse(kind: StoreKind): Promise<string> {
 }
 
 async function look<T>(path: string, use: (damaged: DamagedStore) => Promise<T> | T): Promise<T> {
-  const ownerOf = ({ name }: TableDef) => ({ pipeline: 'items', column: name === 'items' ? 'lt' : undefined });
+  const ownerOf = (name: string) => ({ pipeline: 'items', column: name === 'items' ? 'lt' : undefined });
   const damaged = await openDamaged(path, { tables, ownerOf, spill: join(freshFolder(), 'spill'), memoryMb: 256 });
   try {
     return await use(damaged);

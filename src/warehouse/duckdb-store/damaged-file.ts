@@ -12,6 +12,7 @@ import {
   type LedgerFault,
   type LostDeclaration,
   type LostEntry,
+  type StrayOwner,
   surveyLedger,
   voidEntry,
 } from '../damaged-store.ts';
@@ -36,7 +37,7 @@ const ATTACHED = 'w';
 export async function openDamagedFile(
   path: string,
   database: Database,
-  { tables, ownerOf }: Pick<DamagedOptions, 'tables' | 'ownerOf'>,
+  { ownerOf }: Pick<DamagedOptions, 'ownerOf'>,
 ): Promise<DamagedStore> {
   const { lock } = pathsOf(path);
   const holder = await readLockHolder(lock);
@@ -45,8 +46,7 @@ export async function openDamagedFile(
   await database.run(`ATTACH ${quoteText(path)} AS ${ATTACHED} (READ_ONLY)`);
   const { network, present } = await readAttached(database, path);
   const { entries, broken } = await readLedger(database, `${ATTACHED}._ledger`);
-  const held = tables.filter(({ name }) => (present.get(name)?.size ?? 0) > 0);
-  const strays = await readStrays(database, held, ownerOf, entries);
+  const strays = await readStrays(database, present, ownerOf, entries);
   const lost = findLost(entries, broken, strays);
   const select = (table: TableDef, some: readonly LedgerEntry[], more: readonly string[]): string =>
     selectRows(table, some, present.get(table.name) ?? new Set(), { rows: `${ATTACHED}.${rowsOf(table.name)}`, more });
@@ -106,29 +106,47 @@ interface Stray {
 /** Rows that belong to no entry in force, by number. */
 async function readStrays(
   database: Database,
-  tables: readonly TableDef[],
+  tables: ReadonlyMap<string, ReadonlySet<string>>,
   ownerOf: DamagedOptions['ownerOf'],
   entries: Entries,
 ): Promise<ReadonlyMap<number, Stray>> {
   const effective = new Set(entries.effective.map(({ number }) => number));
   const strays = new Map<number, Stray>();
-  for (const table of tables) {
-    const { pipeline, column } = ownerOf(table);
+  for (const [table, columns] of tables) {
+    const { pipeline, column, days } = ownerOf(table);
     const ends = column === undefined ? 'NULL, NULL' : `min(${quoteName(column)}), max(${quoteName(column)})`;
     const { rows } = await database.query(
-      `SELECT _entry::INTEGER, ${ends} FROM ${ATTACHED}.${rowsOf(table.name)} GROUP BY _entry`,
+      `SELECT _entry::INTEGER, ${ends} FROM ${ATTACHED}.${rowsOf(table)} GROUP BY _entry`,
     );
-    for (const [number, from, to] of rows) {
+    for (const [number, ...found] of rows) {
       if (effective.has(Number(number))) continue;
+      const isDaily = columns.has('block_date');
+      const [from, to] = days === undefined ? found : await endsOfDays(database, table, Number(number), days, isDaily);
       const before = strays.get(Number(number))?.span;
       const span =
-        column === undefined
+        from === null
           ? before
           : { from: Math.min(Number(from), before?.from ?? Infinity), to: Math.max(Number(to), before?.to ?? 0) };
       strays.set(Number(number), { pipeline, span });
     }
   }
   return strays;
+}
+
+/** First and last block of the days of a mart's rows, or of all days. */
+async function endsOfDays(
+  database: Database,
+  mart: string,
+  entry: number,
+  { table, column }: NonNullable<StrayOwner['days']>,
+  isDaily: boolean,
+): Promise<readonly unknown[]> {
+  const own = `SELECT block_date FROM ${ATTACHED}.${rowsOf(mart)} WHERE _entry = ${entry}`;
+  const { rows } = await database.query(
+    `SELECT min(${quoteName(column)}), max(${quoteName(column)}) FROM ${ATTACHED}.${rowsOf(table)}
+      ${isDaily ? `WHERE block_date IN (${own})` : ''}`,
+  );
+  return rows[0] ?? [null, null];
 }
 
 function findLost(
@@ -165,7 +183,7 @@ async function fillFile(
   path: string,
   network: string,
   lost: readonly LostEntry[],
-  { tables, effects, command }: FillOptions,
+  { effects, command }: FillOptions,
 ): Promise<void> {
   await changeFile(path, { effects, command }, async (database) => {
     const { entries } = await readLedger(database, '_ledger');
@@ -174,7 +192,7 @@ async function fillFile(
       await database.run('DELETE FROM _ledger WHERE number = $number', { number: BigInt(each.number) });
       if (each.isGap) await insertEntry(database, voidEntry(network, each, effects));
     }
-    await removeStrays(database, tables, entries);
+    await removeStrays(database, entries);
   });
 }
 
@@ -182,7 +200,7 @@ async function fillFile(
 async function restoreDeclarations(
   path: string,
   lost: readonly LostDeclaration[],
-  options: Omit<FillOptions, 'tables'>,
+  options: FillOptions,
 ): Promise<void> {
   await changeFile(path, options, async (database) => {
     for (const { pipeline, number } of lost) {
@@ -194,7 +212,7 @@ async function restoreDeclarations(
 /** Changes a file in one transaction, under its lock. */
 async function changeFile(
   path: string,
-  { effects, command }: Omit<FillOptions, 'tables'>,
+  { effects, command }: FillOptions,
   change: (database: Database) => Promise<void>,
 ): Promise<void> {
   const lock = await takeLock({ path: pathsOf(path).lock, subject: `warehouse ${path}`, command, effects });
@@ -210,10 +228,9 @@ async function changeFile(
   }
 }
 
-async function removeStrays(database: Database, tables: readonly TableDef[], entries: Entries): Promise<void> {
+async function removeStrays(database: Database, entries: Entries): Promise<void> {
   const numbers = entries.effective.map(({ number }) => number).join(', ') || '-1';
-  const present = await readColumns(database);
-  for (const { name } of tables.filter((table) => present.has(table.name))) {
+  for (const name of (await readColumns(database)).keys()) {
     await database.run(`DELETE FROM ${rowsOf(name)} WHERE _entry IS NULL OR _entry NOT IN (${numbers})`);
   }
 }

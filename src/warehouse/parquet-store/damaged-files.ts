@@ -54,7 +54,7 @@ export async function openDamagedFiles(
   const wrong = await wrongCheckpoints(ledger);
   const foreign = backend.isShared ? [] : await foreignFiles(path);
   const later = new LaterLedger(backend.ledger());
-  const changing = async (options: Omit<FillOptions, 'tables'>, change: () => Promise<void>): Promise<void> => {
+  const changing = async (options: FillOptions, change: () => Promise<void>): Promise<void> => {
     const lock = await backend.lock(options.command, options.effects);
     await change().finally(() => lock.release());
   };
