@@ -3,12 +3,13 @@ import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { bucketBackend } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { openStore } from '../../src/warehouse/index.ts';
-import type { S3Relay } from '../objects/s3-server.ts';
+import { type S3Relay, useS3 } from '../objects/s3-server.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Data files that no entry names, after a collection of garbage at a time when all files are two days old. */
 export async function unnamedFiles(warehouse: string, network: string, relay: S3Relay): Promise<readonly string[]> {
+  useS3(relay);
   const { objects } = bucketBackend(warehouse);
   relay.change = ({ path }, text) => (path.includes('list-type=2') ? aged(text) : text);
   const { tables } = await loadRegistry();
