@@ -22,7 +22,7 @@ export function bytesOfRow(
   for (const entry of ledger) {
     const first = entry.tables[tables[0]?.name ?? ''];
     const isOwn = entry.pipeline === name && entry.verdict === 'accepted' && isSameSelection(entry.without, leftOut);
-    if (!isOwn || first === undefined || first.rows < ENOUGH_ROWS * first.files.length) continue;
+    if (!isOwn || first === undefined || first.rows < ENOUGH_ROWS * Math.max(1, first.files.length)) continue;
     rows += first.rows;
     for (const { files } of Object.values(entry.tables)) bytes += files.reduce((sum, file) => sum + file.bytes, 0);
   }

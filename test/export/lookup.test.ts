@@ -58,6 +58,14 @@ test('keys are requested in order, so that runs send the same requests', async (
   await reader.close();
 });
 
+test('keys of which the source knows none do not keep a later run from others', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  await go(['account_latest'], warehouse, { from: `SELECT '${PAGED}' AS address` });
+  const { report } = await go(['account_latest'], warehouse);
+  expect(report.complete).toBe(true);
+  expect(report.rows['account_latest']).toBeGreaterThan(0);
+});
+
 test('keys that the user gave are not complete if the run is stopped before it has asked for them', async () => {
   const from = KEYS.map((key) => `SELECT '${key}' AS address`).join(' UNION ALL ');
   const stop = new AbortController();
