@@ -99,6 +99,17 @@ const states: readonly State[] = [
     mart: 'proven',
   },
   {
+    title: 'And the list of jettons was read later, with `tonlake run jetton_masters`',
+    make: async (warehouse) => {
+      await bring(warehouse, 'transactions');
+      await bring(warehouse, 'jetton_masters', '-1:');
+    },
+    says: '',
+    status: ['unproven jetton_masters 10000 (compared with nothing)', 'nothing is missing'],
+    block: 'proven',
+    mart: 'proven',
+  },
+  {
     title: 'An export of transactions ended at 1004',
     make: async (warehouse) => {
       await bring(warehouse, 'transactions', '1000:1004');

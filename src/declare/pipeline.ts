@@ -75,6 +75,11 @@ export function coversBlocks({ walk }: PipelineDef): boolean {
   return !['snapshot', 'lookup', 'ephemeral'].includes(walk.kind);
 }
 
+/** True for a list of the whole network as it is now. It is about no blocks, at whichever block it is read. */
+export function isOfNow({ walk }: PipelineDef): boolean {
+  return walk.kind === 'snapshot' && walk.parents === undefined;
+}
+
 /** True for pending data, which `tonlake follow --pending` reads and `run` does not. */
 export function isEphemeral({ walk }: PipelineDef): boolean {
   return walk.kind === 'ephemeral';

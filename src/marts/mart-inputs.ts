@@ -84,7 +84,7 @@ export function coveredIn(held: Held, pipelines: readonly PipelineDef[], days: r
     const wanted = span === undefined ? whole : [span];
     const has = (of: 'missing' | 'unproven'): boolean =>
       parts.some((part) => haveCommon(spansIn<string>(part[of]), wanted));
-    if (wanted.length === 0 || has('missing')) return 'missing';
+    if (parts.length > 0 && (wanted.length === 0 || has('missing'))) return 'missing';
     return has('unproven') || !pipelines.every(isOfBlocks) ? 'unproven' : 'proven';
   };
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { UsageError, usage } from '../../core/errors.ts';
-import { coversBlocks } from '../../declare/pipeline.ts';
+import { coversBlocks, isOfNow } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { RunOptions } from '../../export/run.ts';
 import type { WalkMode } from '../../export/walk-context.ts';
@@ -180,13 +180,13 @@ async function namesOf(
 /** Lists of a whole network need no range: they are read as they are now, at the newest block. */
 function rangeOf(pipelines: readonly string[], { range }: RunFlags, registry: Registry): string {
   if (range !== undefined) return range;
-  const walkOf = (name: string) => registry.pipelines.find((one) => one.name === name)?.walk;
+  const pipelineOf = (name: string) => registry.pipelines.find((one) => one.name === name);
   const ranged = pipelines.find((name) => {
-    const walk = walkOf(name);
-    return walk?.kind !== 'snapshot' || walk.parents !== undefined;
+    const pipeline = pipelineOf(name);
+    return pipeline === undefined || !isOfNow(pipeline);
   });
   if (ranged === undefined) return '-1:';
-  const why = walkOf(ranged)?.kind === 'snapshot' ? ', which is listed for what a range holds' : '';
+  const why = pipelineOf(ranged)?.walk.kind === 'snapshot' ? ', which is listed for what a range holds' : '';
   throw usage(`--range for ${ranged}${why}`, undefined, {
     code: 'no-range',
     hint: '--range 1000:1999, or -1000:',

@@ -9,7 +9,7 @@ import {
   wholeRange,
 } from '../../core/span.ts';
 import { isLeftOut, WHOLE } from '../../declare/left-out.ts';
-import { isEphemeral, isFinal, type PipelineDef, proofOf } from '../../declare/pipeline.ts';
+import { isEphemeral, isFinal, isOfNow, type PipelineDef, proofOf } from '../../declare/pipeline.ts';
 import type { LeftOut } from '../../declare/table.ts';
 import { dateIn } from '../file-layout.ts';
 import { newestOf } from '../ledger/copied-rows.ts';
@@ -55,15 +55,17 @@ export type UnprovenBlocks = Readonly<Record<string, readonly Part<UnprovenWhy>[
 
 /** The blocks that a warehouse is about: from the first to the last one of which it has anything. */
 export function rangeOf({ ledger, registry }: Pick<Held, 'ledger' | 'registry'>): readonly Span[] {
-  const lasting = new Set(registry.pipelines.filter((pipeline) => !isEphemeral(pipeline)).map(({ name }) => name));
-  return wholeRange(ledger.filter(({ pipeline }) => lasting.has(pipeline)).map(({ span }) => span));
+  const ofBlocks = registry.pipelines.filter((pipeline) => !isEphemeral(pipeline) && !isOfNow(pipeline));
+  const names = new Set(ofBlocks.map(({ name }) => name));
+  return wholeRange(ledger.filter(({ pipeline }) => names.has(pipeline)).map(({ span }) => span));
 }
 
-/** What is there of a pipeline. @param within default: the blocks that the warehouse is about */
-export function coverage(held: Held, pipeline: PipelineDef, within = rangeOf(held)): Coverage {
+/** What is there of a pipeline. @param asked default: the blocks that the warehouse is about, or those at which a list was read */
+export function coverage(held: Held, pipeline: PipelineDef, asked?: readonly Span[]): Coverage {
   const { ledger, removals } = held;
   const { name, walk } = pipeline;
   const own = ledger.filter((entry) => entry.pipeline === name);
+  const within = asked ?? (isOfNow(pipeline) ? wholeRange(own.map(({ span }) => span)) : rangeOf(held));
   const isCounted = proofOf(pipeline) !== undefined;
   const done = intersectSpans(within, doneSpans(own, name));
   const early = 'lookBack' in walk ? own.filter((entry) => !isFinal(walk, entry)).flatMap(spansOf) : [];
@@ -78,8 +80,7 @@ export function coverage(held: Held, pipeline: PipelineDef, within = rangeOf(hel
     ['refused', unionSpans(refused)],
     ['forgotten', forgottenBy(gone, 'command')],
     ['forgotten by retention', forgottenBy(gone, 'retention')],
-    // A list of how things are now has no blocks of its own.
-    ['not exported', walk.kind === 'snapshot' && walk.parents === undefined ? [] : within],
+    ['not exported', isOfNow(pipeline) ? [] : within],
   ]);
   return {
     proven: subtractSpans(
