@@ -6,7 +6,7 @@ import { withoutFormulas } from '../sql/formula-guard.ts';
 import type { Stream } from '../sql/query-result.ts';
 import { writeRelation } from '../sql/relation-writer.ts';
 import type { Reader } from '../warehouse/index.ts';
-import { explainFault } from '../warehouse/query/query.ts';
+import { boundIn, explainFault } from '../warehouse/query/query.ts';
 import { lacksOfQuery } from '../warehouse/query/query-coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
@@ -83,9 +83,11 @@ async function exportFrom(
   target: Target,
   options: ExportOptions,
 ): Promise<ExportReport> {
-  const { days, daysIfDated, parameters, strict, onWarning = () => undefined } = options;
+  const { days, daysIfDated, strict, onWarning = () => undefined } = options;
+  const sql = 'sql' in source ? source.sql : source.table;
+  const parameters = boundIn(sql, options.parameters);
   const rows = await openRows(reader, registry, source, { days, daysIfDated, parameters }).catch((error: unknown) => {
-    throw explainFault(error, { sql: 'sql' in source ? source.sql : source.table });
+    throw explainFault(error, { sql });
   });
   const gaps = await lacksOfQuery(reader, registry, { sql: rows.sql, parameters, isStrict: strict });
   for (const gap of gaps) {

@@ -44,6 +44,16 @@ describe('a CSV file', () => {
   });
 });
 
+test('a parameter that the rows do not name is refused, as by tonlake sql', async () => {
+  for (const rows of ['transactions', 'SELECT 1 AS a']) {
+    const { code, stderr } = await send(rows, 'none.csv', '--param', 'a=1');
+    expect([code, stderr]).toEqual([
+      2,
+      'error: usage: expected a parameter of the query, got a; hint: use $a in the query\n',
+    ]);
+  }
+});
+
 test('JSON lines have an object per line, and every digit', async () => {
   await send('SELECT 9223372036854775807 AS n, [1, NULL] AS list UNION ALL SELECT NULL, []', 'rows.jsonl');
   expect(readFileSync(join(folder, 'rows.jsonl'), 'utf8')).toBe(

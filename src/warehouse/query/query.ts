@@ -168,8 +168,8 @@ export async function withQueries<T>(
   }
 }
 
-/** @throws {UsageError} `unknown-parameter` */
-function boundIn(sql: string, params: Parameters): Parameters {
+/** The parameters of a query. @throws {UsageError} `unknown-parameter` for one that it does not name */
+export function boundIn(sql: string, params: Parameters): Parameters {
   if (params === undefined || Object.keys(params).length === 0) return undefined;
   for (const name of Object.keys(params)) {
     if (new RegExp(`\\$${name}\\b`).test(sql)) continue;
