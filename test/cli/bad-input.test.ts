@@ -276,6 +276,11 @@ describe('a query or an address that is wrong', () => {
       ['sql', "select decode_body('x'::blob)", '--layouts', 'own.yaml'],
       /expected uintN.*, got wrong \(own\.yaml:3:11: line 1, column 12\)/,
     ],
+    [
+      'no file of layouts',
+      ['sql', "select decode_body('x'::blob)", '--layouts', 'none.yaml'],
+      /^error: usage: expected a file of layouts, cannot read none\.yaml; hint: --layouts/,
+    ],
     ['a mistake in a layout', ['sql', "select parse_boc('x'::blob, 'a uint8 b')"], /\(layout: line 1, column 9\)/],
     [
       'two prices of a day',
