@@ -131,13 +131,15 @@ describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {
 
   test('tells on the command line what would go, and removes it with --yes', async () => {
     const path = copy();
-    expect((await tonlake(['build', 'transactions_daily', '--warehouse', path])).code).toBe(0);
+    expect((await tonlake(['build', 'transactions_daily', 'accounts', '--warehouse', path])).code).toBe(0);
     const args = ['forget', 'transactions', '--range', '1010:1014', '--warehouse', path];
     const { code, stdout } = await tonlake(args);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^would remove: transactions 1010:1014 in .*\n {2}rows: .*\d transactions/);
     expect(stdout).toMatch(/stay, although .*: .*actions/);
-    expect(stdout).toContain('marts keep their days: transactions_daily');
+    expect(stdout).toContain(
+      '\n  built from them: accounts, transactions_daily; marts by day keep their days, others are rebuilt\n',
+    );
     expect((await verify(path, { range: '1000:1024' })).kinds).toEqual([]);
     const removed = await tonlake([...args, '--yes']);
     expect(removed.stdout).toMatch(

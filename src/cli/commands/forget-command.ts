@@ -52,7 +52,8 @@ function describe({ event, spans, rows, staying, marts, warehouse }: ForgetRepor
   const [head, stay] = isMeant ? ['removing', 'stay'] : ['would remove', 'would stay'];
   const lines = [`${head}: ${ranges.join('; ')} in ${warehouse}`, `  rows: ${counts.join(', ')}`];
   if (staying.length > 0) lines.push(`  ${stay}, although derived from or compared with them: ${staying.join(', ')}`);
-  if (marts.length > 0) lines.push(`  marts keep their days: ${marts.join(', ')}`);
+  if (marts.length > 0)
+    lines.push(`  built from them: ${marts.join(', ')}; marts by day keep their days, others are rebuilt`);
   if (!isMeant) lines.push('nothing was changed; --yes removes the rows');
   return `${lines.join('\n')}\n`;
 }
