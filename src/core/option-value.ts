@@ -17,7 +17,9 @@ export function expectationOf(issue: z.core.$ZodIssue | undefined): string {
         ] ?? `a ${issue.expected}`
       );
     case 'invalid_value':
-      return `one of ${issue.values.map(String).join(', ')}`;
+      return `${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+    case 'invalid_union':
+      return [...new Set(issue.errors.map(([first]) => expectationOf(first)))].join(', or ');
     case 'too_small':
       return issue.origin === 'string' || issue.origin === 'array' ? 'something' : `at least ${issue.minimum}`;
     case 'too_big':

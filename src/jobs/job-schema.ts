@@ -107,7 +107,7 @@ const schedule = z
       ),
     expected_by: z
       .string()
-      .regex(/^([01]\d|2[0-3]):[0-5]\d( \S+)?$/)
+      .regex(/^([01]\d|2[0-3]):[0-5]\d( \S+)?$/, 'a time of day such as 06:00, or 06:00 UTC')
       .optional()
       .describe(
         'Time of day by which a run is expected to be done, in the zone of the schedule or in one that follows it: `06:00 UTC`. A run that is not done by then is late, which `notify` tells like a failure. Default: when the next run is due.',
@@ -136,11 +136,13 @@ const verification = z
     'Verify what was committed since the job last verified the warehouse. Remaining damage fails the job, and nothing is published. Default: false.',
   );
 
+const KEPT_DAYS = 'a number of days such as 90d';
+
 const retention = z
   .strictObject({
     keep: z
-      .string()
-      .regex(/^[1-9]\d{0,4} ?d(ays?)?$/)
+      .string(KEPT_DAYS)
+      .regex(/^[1-9]\d{0,4} ?d(ays?)?$/, KEPT_DAYS)
       .transform((text) => Number.parseInt(text, 10))
       .describe('Number of whole UTC days to keep, counted back from the moment of the run, such as `90d`.'),
     pipelines: texts
@@ -212,7 +214,7 @@ export const jobSchema = z
     notify: z.array(notice).default([]).describe('Whom to notify of the result.'),
     schedule: schedule.optional(),
   })
-  .meta({ title: 'tonlake job', description: 'A job: what to export, build, check and publish, and when.' });
+  .meta({ title: 'tonlake job', description: 'What to export, build, check and publish, and when.' });
 
 /** The contents of a job file, with defaults. */
 export type JobFields = Readonly<z.output<typeof jobSchema>>;

@@ -208,6 +208,36 @@ describe('a job file that is wrong is refused in one line, with its place and wh
       says: 'expected at least 0, got -1 (jobs/nightly.yaml:4:40)',
     },
     {
+      name: 'marts that are no list',
+      text: `${HEAD}marts: accounts`,
+      says: 'expected all, or a list, got accounts (jobs/nightly.yaml:4:8); hint: marts: names of marts to build, or `all`',
+    },
+    {
+      name: 'a step that is neither on nor off',
+      text: `${HEAD}verify: deep`,
+      says: 'expected a boolean, or a mapping, got deep (jobs/nightly.yaml:4:9)',
+    },
+    {
+      name: 'a number of days without its unit',
+      text: `${HEAD}retention: {keep: 90}`,
+      says: 'expected a number of days such as 90d, got 90 (jobs/nightly.yaml:4:19)',
+    },
+    {
+      name: 'no day at all',
+      text: `${HEAD}retention: {keep: 0d}`,
+      says: 'expected a number of days such as 90d, got 0d (jobs/nightly.yaml:4:19)',
+    },
+    {
+      name: 'a time of day that is none',
+      text: `${HEAD}schedule: {cron: 15 3 * * *, expected_by: 6am}`,
+      says: 'expected a time of day such as 06:00, or 06:00 UTC, got 6am (jobs/nightly.yaml:4:43)',
+    },
+    {
+      name: 'no mapping',
+      text: 'hello',
+      says: 'expected a mapping, got hello (jobs/nightly.yaml:1:1); hint: a job: what to export, build, check and publish',
+    },
+    {
       name: 'an ending',
       text: `${HEAD}reports: [{report: account, output: a.pdf}]`,
       says: 'expected a path that ends in .html, .md, .csv, .json, .txt, got a.pdf (jobs/nightly.yaml:4:37); hint: choose another path, or set the format as well',
