@@ -11,10 +11,11 @@ import {
   spansOf,
   stageRewrite,
 } from '../warehouse/index.ts';
-import type { ForgottenEntry } from './plan-forget.ts';
+import type { ForgetPlan } from './plan-forget.ts';
 
 export interface Forgetting {
   readonly store: Store;
+  readonly network: string;
   readonly tables: readonly TableDef[];
   readonly effects: Effects;
   readonly by: ForgottenRows['by'];
@@ -28,8 +29,9 @@ export interface Forgetting {
  * @throws {StoreError} `busy` if the ledger has changed since the plan; `damaged` if the rows are not those that were
  * committed
  */
-export async function forgetEntries(context: Forgetting, entries: readonly ForgottenEntry[]): Promise<void> {
+export async function forgetEntries(context: Forgetting, plan: Pick<ForgetPlan, 'entries' | 'lost'>): Promise<void> {
   const { store } = context;
+  const { entries } = plan;
   const inForce = new Set(store.ledger().map(({ id }) => id));
   const changed = entries.find(({ entry }) => !inForce.has(entry.id))?.entry;
   if (changed !== undefined) {
@@ -45,7 +47,7 @@ export async function forgetEntries(context: Forgetting, entries: readonly Forgo
   for (const { pipeline, entry, kept, gone } of entries.filter((each) => each.kept.length > 0)) {
     parts.push(...(await stageRewrite(context, { pipeline, old: [entry], keep: kept, read: [], drop: gone })));
   }
-  const stones = tombstones(entries, context);
+  const stones = tombstones(plan, context);
   if (stones.length > 0) await store.commitTogether([...parts, ...stones]);
 }
 
@@ -53,15 +55,18 @@ export async function forgetEntries(context: Forgetting, entries: readonly Forgo
  * Entries without rows for what goes of each pipeline: one for each span, or for all of them where entries were merged. They
  * supersede themselves, so they are never in force, and the entries of the rows.
  */
-function tombstones(entries: readonly ForgottenEntry[], { effects, by, days }: Forgetting): readonly CommitPart[] {
-  const pipelines = new Map(entries.map((each) => [each.pipeline.name, each]));
-  return [...pipelines].flatMap(([name, { entry }]) => {
+function tombstones(
+  { entries, lost }: Pick<ForgetPlan, 'entries' | 'lost'>,
+  { network, effects, by, days }: Forgetting,
+): readonly CommitPart[] {
+  const pipelines = new Map([...lost, ...entries].map(({ pipeline }) => [pipeline.name, pipeline]));
+  return [...pipelines].flatMap(([name, { version }]) => {
     const own = entries.filter(({ pipeline }) => pipeline.name === name);
-    const gone = unionSpans(own.flatMap((each) => each.gone));
+    const ownLost = lost.filter(({ pipeline }) => pipeline.name === name).map(({ span }) => span);
+    const gone = unionSpans([...own.flatMap((each) => each.gone), ...ownLost]);
     const isMerged = own.some((each) => each.entry.spans !== undefined);
     return (isMerged ? [gone] : gone.map((span) => [span])).map((spans): CommitPart => {
       const id = effects.freshId();
-      const { network, version } = entry;
       const supersedes = [id, ...own.map((each) => each.entry.id)];
       return {
         staged: { id, tables: {} },

@@ -12,6 +12,7 @@ import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { forgetEntries } from './commit-forget.ts';
 import { withDamagedStore } from './damaged-warehouse.ts';
 import { limitTo } from './limit-range.ts';
+import { type Lost, stillLost } from './lost-entries.ts';
 import { type ForgetPlan, type ForgottenEntry, planForget } from './plan-forget.ts';
 
 export interface ForgetOptions {
@@ -46,7 +47,8 @@ export interface ForgetReport {
 }
 
 /**
- * Removes the rows of some blocks and marks the blocks as not done, in one commit. If only part of an entry is removed, the remaining
+ * Removes the rows of some blocks and marks the blocks as not done, in one commit. Blocks of lost entries, which nothing brings back, are
+ * not expected any more. If only part of an entry is removed, the remaining
  * rows are rewritten; kept and removed rows together must match the ledger.
  *
  * @throws {UsageError} if other rows need the removed ones, or an entry's rows cannot be assigned to blocks
@@ -54,15 +56,17 @@ export interface ForgetReport {
  */
 export async function forgetRange(options: ForgetOptions): Promise<ForgetReport> {
   const { pipelines: names, range } = options;
-  return forgetPlanned(options, 'command', async ({ warehouse, registry, marts }) => {
+  return forgetPlanned(options, 'command', async ({ warehouse, lost, registry, marts }) => {
     const spans = await limitTo(warehouse, registry, { range, since: 0 }, () => {});
-    return planForget({ ledger: warehouse.entries, registry, marts, names, spans });
+    return planForget({ ledger: warehouse.entries, lost, registry, marts, names, spans });
   });
 }
 
 /** Input of a plan. */
 export interface PlanContext {
   readonly warehouse: DamagedStore;
+  /** Blocks of lost entries that are not there again. */
+  readonly lost: readonly Lost[];
   readonly registry: Registry;
   readonly marts: readonly MartDef[];
 }
@@ -80,21 +84,22 @@ export async function forgetPlanned(
   const { kind, path, network, plan, counted } = await withDamagedStore(opened, async (warehouse) => {
     requireSameNetwork(warehouse.path, warehouse.network, options.network);
     const hasMarts = warehouse.entries.some(({ mart }) => mart !== undefined);
-    const plan = await planOf({ warehouse, registry, marts: hasMarts ? await loadMarts(registry) : [] });
+    const marts = hasMarts ? await loadMarts(registry) : [];
+    const plan = await planOf({ warehouse, lost: stillLost(warehouse, registry), registry, marts });
     const { kind, path, network } = warehouse;
     return { kind, path, network, plan, counted: await countPlan(warehouse, plan, tables) };
   });
   const { spans, rows, days } = counted;
   const { staying, marts } = plan;
   const report = { network, warehouse: path, spans, rows, staying, marts };
-  if (options.isDry === true || plan.entries.length === 0) return { event: 'planned', ...report };
+  if (options.isDry === true || plan.entries.length + plan.lost.length === 0) return { event: 'planned', ...report };
   const store = await openStore({
     ...{ path, network, kind, effects, tables, command: 'tonlake forget' },
     pipelines: registry.pipelines,
     onStep,
   });
   try {
-    await forgetEntries({ store, tables, effects, by, days }, plan.entries);
+    await forgetEntries({ store, network, tables, effects, by, days }, plan);
   } finally {
     await store.close();
   }
@@ -121,6 +126,9 @@ async function countPlan(warehouse: DamagedStore, plan: ForgetPlan, tables: read
       const before = days.get(name) ?? { from, to };
       days.set(name, { from: from < before.from ? from : before.from, to: to > before.to ? to : before.to });
     }
+  }
+  for (const { pipeline, span } of plan.lost) {
+    spans[pipeline.name] = unionSpans([...(spans[pipeline.name] ?? []), span]);
   }
   return { spans, rows, days };
 }

@@ -49,22 +49,29 @@ export function expectedAgain({ pipeline, span }: Lost, entry?: number): string 
 }
 
 /** Blocks of lost entries whose numbers a repair has filled, and that are neither there again nor forgotten since. */
+export function stillLost(
+  warehouse: DamagedStore,
+  registry: Registry,
+): readonly (Lost & { readonly number: number })[] {
+  const lasting = new Set(registry.lasting);
+  return warehouse.filled
+    .filter(({ pipeline, span }) => (martNamed(pipeline) !== undefined || lasting.has(pipeline)) && span.to > 0)
+    .flatMap(({ number, pipeline, ...covered }) =>
+      subtractSpans(spansOf(covered), forgottenSince(warehouse, pipeline, number))
+        .flatMap((span) => notBack(warehouse.entries, { pipeline, span }))
+        .map((each) => ({ number, ...each })),
+    );
+}
+
+/** As {@link stillLost}. */
 export async function findLost(warehouse: DamagedStore, registry: Registry): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
-  for (const { number, pipeline, ...covered } of warehouse.filled) {
-    const mart = martNamed(pipeline);
-    if ((mart === undefined && !registry.lasting.includes(pipeline)) || covered.span.to === 0) continue;
-    const holes = spansOf(covered).flatMap((span) => notBack(warehouse.entries, { pipeline, span }));
-    for (const hole of holes) {
-      const why = mart === undefined ? undefined : await forgottenInputs(warehouse, registry, mart, hole.span);
+  return Promise.all(
+    stillLost(warehouse, registry).map(async ({ number, ...lost }): Promise<Finding> => {
+      const why = await forgottenInputs(warehouse, registry, lost);
       const got = why === undefined ? 'none' : `none: ${why}, which a run has to export again first`;
-      for (const span of subtractSpans([hole.span], forgottenSince(warehouse, pipeline, number))) {
-        const expected = expectedAgain({ pipeline, span }, number);
-        findings.push({ kind: 'not-done', pipeline, span, entry: number, expected, got });
-      }
-    }
-  }
-  return findings;
+      return { kind: 'not-done', ...lost, entry: number, expected: expectedAgain(lost, number), got };
+    }),
+  );
 }
 
 function forgottenSince({ forgotten }: DamagedStore, pipeline: string, number: number): readonly Span[] {
@@ -75,13 +82,13 @@ function forgottenSince({ forgotten }: DamagedStore, pipeline: string, number: n
 async function forgottenInputs(
   { entries, forgotten }: DamagedStore,
   registry: Registry,
-  name: string,
-  span: Span,
+  { pipeline, span }: Lost,
 ): Promise<string | undefined> {
+  const name = martNamed(pipeline);
   const gone = stillForgotten(forgotten, entries)
     .map((each) => ({ ...each, spans: intersectSpans(each.spans, [span]) }))
     .filter(({ spans }) => spans.length > 0);
-  if (gone.length === 0) return undefined;
+  if (name === undefined || gone.length === 0) return undefined;
   const marts = await loadMarts(registry);
   const mart = marts.find((each) => each.name === name);
   return mart === undefined ? undefined : describeLost(gone, pipelinesBehind(registry, marts, mart));

@@ -17,6 +17,7 @@ import { martPipeline } from '../marts/commit-mart.ts';
 import type { MartDef } from '../marts/load-marts.ts';
 import { pipelinesBehind } from '../marts/mart-inputs.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import type { Lost } from './lost-entries.ts';
 
 /** Which part of an entry is removed. */
 export interface ForgottenEntry {
@@ -29,6 +30,8 @@ export interface ForgottenEntry {
 
 export interface ForgetPlan {
   readonly entries: readonly ForgottenEntry[];
+  /** Blocks of lost entries, which nothing brings back: they are given up. */
+  readonly lost: readonly { readonly pipeline: PipelineDef; readonly span: Span }[];
   /** Pipelines whose rows were looked up by, or compared with, removed rows. They are kept. */
   readonly staying: readonly string[];
   /** Marts built from removed rows. */
@@ -38,6 +41,8 @@ export interface ForgetPlan {
 export interface ForgetPlanOptions {
   /** Active entries. */
   readonly ledger: readonly LedgerEntry[];
+  /** Blocks of lost entries that are not there again. */
+  readonly lost: readonly Lost[];
   readonly registry: Registry;
   readonly marts: readonly MartDef[];
   readonly names: readonly string[];
@@ -77,7 +82,11 @@ export function planForget(options: ForgetPlanOptions): ForgetPlan {
   const marts = options.marts
     .filter((mart) => ledger.some(({ pipeline }) => pipeline === martPipeline(mart.name)))
     .filter((mart) => pipelinesBehind(registry, options.marts, mart).some((name) => going.has(name)));
-  return { entries, staying: holders.map(({ name }) => name), marts: marts.map(({ name }) => name) };
+  const lost = pipelines.flatMap((pipeline) => {
+    const own = options.lost.filter((each) => each.pipeline === pipeline.name).map(({ span }) => span);
+    return intersectSpans(unionSpans(own), spans).map((span) => ({ pipeline, span }));
+  });
+  return { entries, lost, staying: holders.map(({ name }) => name), marts: marts.map(({ name }) => name) };
 }
 
 /** True if rows of a pipeline belong to masterchain blocks. */

@@ -30,7 +30,7 @@ export interface RetentionPlanOptions extends Omit<ForgetPlanOptions, 'spans'> {
  * @throws {UsageError} for an unknown pipeline
  */
 export function planRetention(options: RetentionPlanOptions): RetentionPlan {
-  const { ledger, registry, marts, upTo = -1 } = options;
+  const { ledger, lost, registry, marts, upTo = -1 } = options;
   const spans: readonly Span[] = upTo < 0 ? [] : [{ from: 0, to: upTo }];
   const chosen = [...new Set(options.names)].map((name) => registry.pipeline(name));
   const old = ledger.filter((entry) => haveCommon(spansOf(entry), spans));
@@ -56,6 +56,7 @@ export function planRetention(options: RetentionPlanOptions): RetentionPlan {
   const names = going.map(({ name }) => name);
   const plan = planForget({
     ledger: ledger.filter((entry) => !crossing.includes(entry)),
+    lost,
     registry,
     marts,
     names,

@@ -36,14 +36,14 @@ export async function forgetOld(options: RetentionOptions): Promise<RetentionRep
     throw usage('at least one day to keep', keepDays, { code: 'wrong-retention' });
   }
   let found: Pick<RetentionReport, 'firstDay' | 'upTo' | 'retained' | 'withoutBlocks'> | undefined;
-  const report = await forgetPlanned(options, 'retention', async ({ warehouse, registry, marts }) => {
+  const report = await forgetPlanned(options, 'retention', async ({ warehouse, lost, registry, marts }) => {
     const headers = headersOf(warehouse, registry);
     const newest = await numberOf(warehouse, `SELECT max(gen_utime) FROM ${headers} WHERE workchain = -1`);
     const firstDay = newest === undefined ? undefined : firstKeptDay(keepDays, Math.min(now, newest * 1000));
     const last =
       firstDay === undefined ? undefined : await lastBefore(warehouse, headers, dayStart(firstDay, 'UTC') / 1000);
     const upTo = last === undefined || keepFrom === undefined ? last : Math.min(last, keepFrom - 1);
-    const plan = planRetention({ ledger: warehouse.entries, registry, marts, names, upTo });
+    const plan = planRetention({ ledger: warehouse.entries, lost, registry, marts, names, upTo });
     const { retained, withoutBlocks } = plan;
     found = { firstDay, upTo, retained, withoutBlocks };
     return plan;

@@ -19,6 +19,8 @@ only shows what would be removed. If another pipeline needs the rows, name both:
 Lookups and lists derived from the rows stay. Marts built day by day keep their days; tonlake build rebuilds others from what is
 left. Snapshots and lookups have no range to forget. Lists exported by logical time are removed by whole entries.
 
+Blocks of a lost entry of the ledger that the source no longer serves stay a finding of tonlake verify until they are forgotten.
+
 Examples:
   tonlake forget actions --network sandbox --range 1000:1999
   tonlake forget transactions blocks --warehouse data/mainnet --range 2026-05-01 --yes`;
