@@ -30,5 +30,8 @@ export function isRecordName(name: string): name is RecordName {
   return Object.hasOwn(records, name);
 }
 
+/** All records, in alphabetical order. */
+export const recordNames: readonly string[] = Object.keys(records).sort();
+
 /** Known types of actions, in alphabetical order. */
 export const actionTypes: readonly string[] = Object.keys(variants.action_details_by_type).sort();

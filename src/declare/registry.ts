@@ -243,12 +243,19 @@ async function importPipeline(path: string): Promise<{ readonly default?: unknow
   try {
     return await import(pathToFileURL(path).href);
   } catch (error) {
-    const isUnresolved = String(error).includes('tonlake');
+    const of = basename(path);
+    if (error instanceof UsageError) {
+      const { code, hint, message } = error;
+      throw new UsageError(message.replace(/^usage:/, `usage ${of}:`), { code, hint, cause: error });
+    }
     throw usage('a pipeline', String(error).split('\n')[0], {
-      of: basename(path),
-      code: 'bad-pipeline',
-      hint: isUnresolved ? 'npm install tonlake, in the folder or above it' : `node ${path} shows where`,
-      cause: error,
+      ...{ of, code: 'bad-pipeline', hint: hintFor(path, String(error)), cause: error },
     });
   }
+}
+
+function hintFor(path: string, fault: string): string {
+  if (fault.includes('Cannot use import statement outside a module'))
+    return `rename it to ${basename(path, '.js')}.mjs, or set "type": "module" in package.json`;
+  return fault.includes('tonlake') ? 'npm install tonlake, in the folder or above it' : `node ${path} shows where`;
 }

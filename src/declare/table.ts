@@ -1,5 +1,6 @@
 import { type FieldType, typeOfField } from '../api/field-path.ts';
-import type { RecordName } from '../api/records.ts';
+import { type RecordName, recordNames } from '../api/records.ts';
+import { requireKnown } from '../core/did-you-mean.ts';
 import { type ColumnDef, ColumnDraft } from './column.ts';
 import type { RoleName } from './roles.ts';
 
@@ -82,6 +83,7 @@ export interface TableOptions<C extends string = string>
 export function table<C extends string>(name: string, options: TableOptions<C>): TableDef {
   const own: TableOptions['columns'] = options.columns;
   const drafts = [...Object.entries(own), ...Object.entries(addedColumns(options))];
+  if (options.record !== undefined) requireKnown('a record of the API', options.record, recordNames, 'unknown-record');
   const columns: readonly ColumnDef[] = drafts.map(([column, draft]) =>
     draft.named(column, (path) => typeInRecord(options, path)),
   );

@@ -7,7 +7,7 @@ import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { DECLARE } from '../own-pipeline.ts';
 import { freshFolder } from '../scratch.ts';
 
-const WHOLE = `import { fromAsk, lookup, pipeline, reading, table, text } from '${DECLARE}';
+const WHOLE = `import { field, fromAsk, lookup, pipeline, reading, table, text } from '${DECLARE}';
 export default pipeline({
   name: 'own',
   doc: 'Something of my own.',
@@ -144,6 +144,18 @@ test.each([
     'usage own_a.js: expected a pipeline, got Error [ERR_MODULE_NOT_FOUND]',
   ],
   [
+    'a record that the API does not have',
+    "grain: 'one",
+    "record: 'DNSRecrd', grain: 'one",
+    'usage own_a.js: expected a record of the API, got "DNSRecrd"; hint: did you mean DNSRecord?',
+  ],
+  [
+    'a field that the record does not have',
+    "domain: text('/domain', 'name')",
+    "domain: field('/domian', 'name')",
+    "usage own_a.js: expected a field of the table's record for column domain, got /domian; hint: declare it",
+  ],
+  [
     'no pipeline',
     'export default pipeline(',
     'export const mine = pipeline(',
@@ -163,6 +175,14 @@ test.each([
   expect(formatError(error)).toContain(
     says ?? 'usage own_a.js: expected each column of own once, got block_time twice',
   );
+});
+
+test('a module in a folder of CommonJS is refused with what to do about it', async () => {
+  const folder = freshFolder();
+  writeFileSync(join(folder, 'package.json'), '{"type": "commonjs"}');
+  writeFileSync(join(folder, 'own.js'), WHOLE);
+  const error = await loadRegistry(folder).catch((caught: unknown) => caught);
+  expect(formatError(error)).toContain('hint: rename it to own.mjs, or set "type": "module" in package.json');
 });
 
 test.each([
