@@ -12,7 +12,7 @@ export interface OpenOptions extends PlaceOptions, Pick<QueryOptions, 'dialect' 
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Values of `$name` in a query. */
+/** Values of `$name` in a query: texts, numbers, bigints, booleans, null, and DuckDB's JavaScript types. */
 export type QueryParameters = Readonly<Record<string, unknown>>;
 
 /** Values as DuckDB's JavaScript types: bigint for BIGINT, DuckDBDecimalValue, DuckDBTimestampValue. `String(value)` has all digits. */

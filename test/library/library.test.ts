@@ -118,11 +118,16 @@ test('rows of a query are objects, and a name that stands twice is refused unles
   const lake = await library.open({ warehouse });
   expect(await lake.query('select $a::BIGINT as a, null as b', { a: 7 })).toEqual([{ a: 7n, b: null }]);
   await expect(lake.query('select 1 as a, 2 as a')).rejects.toMatchObject({ code: 'same-name' });
+  await expect(lake.query('select $a as a', { a: ['x'] })).rejects.toMatchObject({
+    hint: expect.stringContaining('a list as JSON and cast: $names::JSON::VARCHAR[]'),
+  });
+  expect(await lake.query('select len($a::JSON::VARCHAR[])::INTEGER as a', { a: '["x"]' })).toEqual([{ a: 1 }]);
   expect(await lake.columns('select 1 as a, 2 as a')).toMatchObject([
     { name: 'a', type: 'INTEGER', values: [1] },
     { name: 'a', type: 'INTEGER', values: [2] },
   ]);
   await lake.close();
+  await expect(lake.query('select 1')).rejects.toThrow(/^store: warehouse .* is closed$/);
 });
 
 test('show says what a block is, and where its row is from', async () => {

@@ -189,7 +189,7 @@ interface GivenQuery {
 
 /** The error of a query, with its place and a hint: DuckDB says neither in which file it is, nor where the names are. */
 export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown {
-  if (!(error instanceof StoreError) || error.hint !== undefined) return error;
+  if (!(error instanceof StoreError) || error.hint !== undefined || error.code === 'closed') return error;
   const fault = sqlFault(error);
   const [, address] = NO_ADDRESS.exec(fault.text) ?? [];
   if (address !== undefined)
@@ -217,6 +217,10 @@ async function requireDeclared(reader: Reader, error: unknown): Promise<void> {
 /** What to do about a fault; nothing where DuckDB's words are all there is to say. */
 function hintOf(fault: string): { readonly hint?: string } {
   if (/\bparameters\b/.test(fault)) return { hint: 'set each $name of the query with --param name=value' };
+  if (/\bvalues of type ANY\b/.test(fault))
+    return {
+      hint: 'pass a text, number, bigint or boolean; a date as text, a list as JSON and cast: $names::JSON::VARCHAR[]',
+    };
   if (/Overflow in HUGEINT/.test(fault))
     return { hint: 'exact_sum(x) adds up to 38 digits, exact_sum_text(x) any number' };
   const [, table = ''] = NO_TABLE.exec(fault) ?? [];
