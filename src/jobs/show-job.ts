@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { formatCount, formatDuration } from '../core/format.ts';
+import { counted, formatCount, formatDuration } from '../core/format.ts';
 import { drawTable } from '../sql/text-table.ts';
 import type { Job, JobIceberg } from './job.ts';
 import { daysText } from './job-range.ts';
@@ -10,9 +10,9 @@ export function describeStep({ kind, name, status, seconds, rows, requests, mess
   const counts = Object.entries(rows ?? {}).filter(([, count]) => count > 0);
   const facts = [
     ...counts.map(([table, count]) =>
-      table === name ? `${formatCount(count)} rows` : `${formatCount(count)} ${table}`,
+      table === name && kind !== 'export' ? counted(count, 'row') : `${formatCount(count)} ${table}`,
     ),
-    ...(requests === undefined ? [] : [`${formatCount(requests)} requests`]),
+    ...(requests === undefined ? [] : [counted(requests, 'request')]),
     ...(message === undefined ? [] : [message]),
   ];
   const what = kind === 'publish' ? `${name} ${name === '1' ? 'file' : 'files'}` : name;

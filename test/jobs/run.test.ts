@@ -10,7 +10,7 @@ import { JobHistory, lockJobs } from '../../src/jobs/run-history.ts';
 import { type JobOutcome, runJob } from '../../src/jobs/run-job.ts';
 import { readLog } from '../../src/jobs/run-log.ts';
 import type { JobRecord } from '../../src/jobs/run-record.ts';
-import { describeHistory, describeRecord } from '../../src/jobs/show-job.ts';
+import { describeHistory, describeRecord, describeStep } from '../../src/jobs/show-job.ts';
 import { freshFolder } from '../scratch.ts';
 import { type FakeActions, fakeActions } from './fakes.ts';
 import { jobOf, NIGHT } from './support.ts';
@@ -563,4 +563,14 @@ notify:
     expect(JSON.stringify(record)).not.toContain('s3cr3t');
     expect(record.steps.at(-1)).toMatchObject({ kind: 'notify', name: 'hooks.example.org', status: 'done' });
   });
+});
+
+test('a line of a step counts the rows of an export by table, and other rows as rows', () => {
+  const step = { name: 'transactions', status: 'done', seconds: 1 } as const;
+  expect(describeStep({ ...step, kind: 'export', rows: { blocks: 3, transactions: 2 }, requests: 1 })).toBe(
+    'export transactions: done, 3 blocks, 2 transactions, 1 request (1 s)',
+  );
+  expect(describeStep({ ...step, kind: 'rows', rows: { transactions: 1 } })).toBe(
+    'rows transactions: done, 1 row (1 s)',
+  );
 });
