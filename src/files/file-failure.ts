@@ -1,9 +1,8 @@
 import { oneLine, StoreError, UsageError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 
-/** Options with a path to read or write. */
-/** The option, or the key of a job file, with a path. */
-export type Place = '--warehouse' | '--output' | '--log' | 'output' | 'TMPDIR';
+/** The option, or the key of a job file, with a path; `path` where several have it. */
+export type Place = '--warehouse' | 'path' | '--output' | '--log' | 'output' | 'TMPDIR';
 
 interface Cause {
   readonly code: string;

@@ -33,7 +33,7 @@ export async function putWhole<T>(path: string, write: (draft: string) => Promis
       await rm(draft, { force: true });
     }
   };
-  return guarded(`file ${path}`, work, '--output');
+  return guarded(`file ${path}`, work, 'path');
 }
 
 /** `putWhole` for a text. */
@@ -44,6 +44,6 @@ export async function putContent(path: string, content: string): Promise<void> {
 function noFile(path: string, got: string): StoreError {
   return new StoreError(`store: file ${path}: expected a file, or nothing, got ${got}`, {
     code: 'wrong-path',
-    hint: 'choose another --output',
+    hint: 'choose another path',
   });
 }

@@ -301,11 +301,11 @@ describe('the result of tonlake sql', () => {
       const { code, stderr } = await sql('select 1 as a', '--format', ending, '-o', folder);
       expect([code, stderr]).toEqual([
         1,
-        `error: store: file ${folder}: expected a file, or nothing, got a folder; hint: choose another --output\n`,
+        `error: store: file ${folder}: expected a file, or nothing, got a folder; hint: choose another path\n`,
       ]);
       expect(readdirSync(folder)).toEqual(['new']);
       const below = await sql('select 1 as a', '-o', join(to, `x.${ending}`));
-      expect(below.stderr).toMatch(/^error: store: file [^\n]*; hint: choose another --output\n$/);
+      expect(below.stderr).toMatch(/^error: store: file [^\n]*; hint: choose another path\n$/);
     },
   );
 
@@ -315,7 +315,7 @@ describe('the result of tonlake sql', () => {
     execFileSync('mkfifo', [to]);
     expect(await sql('select 1 as a', '-o', to)).toMatchObject({
       code: 1,
-      stderr: `error: store: file ${to}: expected a file, or nothing, got a device or a pipe; hint: choose another --output\n`,
+      stderr: `error: store: file ${to}: expected a file, or nothing, got a device or a pipe; hint: choose another path\n`,
     });
     expect(statSync(to).isFIFO()).toBe(true);
   });

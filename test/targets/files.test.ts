@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -52,6 +52,15 @@ test('a parameter that the rows do not name is refused, as by tonlake sql', asyn
       'error: usage: expected a parameter of the query, got a; hint: use $a in the query\n',
     ]);
   }
+});
+
+test('a target that is a folder is refused without naming an option of another command', async () => {
+  mkdirSync(join(folder, 'folder.csv'));
+  const { code, stderr } = await send('SELECT 1 AS a', 'folder.csv');
+  expect([code, stderr]).toEqual([
+    1,
+    `error: store: file ${join(folder, 'folder.csv')}: expected a file, or nothing, got a folder; hint: choose another path\n`,
+  ]);
 });
 
 test('JSON lines have an object per line, and every digit', async () => {
