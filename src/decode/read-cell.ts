@@ -22,11 +22,11 @@ export type Cell = string | bigint | boolean | Uint8Array | null;
 /** Thrown for a value that does not match its kind. */
 export class Misfit extends Error {}
 
-/** The value at a JSON pointer; undefined if missing. */
+/** The value at a JSON pointer; undefined if missing. Numbers that were kept as they are have no fields. */
 export function valueAt(record: unknown, pointer: string): unknown {
   let value = record;
   for (const name of pointer.split('/').slice(1)) {
-    if (typeof value !== 'object' || value === null) return undefined;
+    if (typeof value !== 'object' || value === null || value instanceof Literal) return undefined;
     value = (value as Readonly<Record<string, unknown>>)[name.replaceAll('~1', '/').replaceAll('~0', '~')];
   }
   return value;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseExact, valueAt } from '../../src/decode/read-cell.ts';
 import { cell } from './things.ts';
 
 const refused = (pointer: string, expected: string, got: string) => ({
@@ -184,4 +185,9 @@ describe('truth values', () => {
   it.each(['1', '0', '"true"', '[]'])('%s is neither', (text) => {
     expect(cell('bool', text)).toMatchObject({ refused: expect.stringContaining('expected true or false, got') });
   });
+});
+
+it('a number is no record, however it is written', () => {
+  for (const digits of ['7', '1e5', '-0', '12345678901234567890'])
+    expect(valueAt(parseExact(`{"details":${digits}}`), '/details/value')).toBeUndefined();
 });
