@@ -72,8 +72,8 @@ export async function exportBoth(history: History): Promise<void> {
 /** Marts that need no more than transactions. */
 const OF_TRANSACTIONS = ['transactions_daily', 'gas_fees_daily', 'active_accounts_daily'];
 
-/** Pauses of one round of following, with all its attempts. */
-const MOST_PAUSES = 10_000;
+/** Pauses after which a round is over, with all its attempts: one that has nothing to bring tells nothing. */
+const PAUSES = { round: 200, most: 10_000 };
 
 /** Follows up to a head in the range, with a mart at times. */
 export async function follow(history: History): Promise<void> {
@@ -93,7 +93,8 @@ export async function follow(history: History): Promise<void> {
   const seen: string[] = [];
   let pauses = 0;
   const sleep = async (_: number, signal?: AbortSignal): Promise<void> => {
-    history.require(++pauses < MOST_PAUSES, `following does not end: ${seen.slice(-20)}`);
+    if (++pauses === PAUSES.round) stop.abort();
+    history.require(pauses < PAUSES.most, `following does not end: ${seen.slice(-20)}`);
     await pause(signal);
   };
   const effects = { ...realEffects, sleep };
