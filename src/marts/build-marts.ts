@@ -133,7 +133,7 @@ export async function buildMart(context: MartContext, mart: MartDef, options: Bu
   const seconds = (): number => Math.round(effects.monotonic() - startedAt) / 1000;
   const reason = whyEmpty(context, mart);
   if (reason !== undefined) {
-    const kept = martEntries(store, name).flatMap(({ mart: stamp }) => stamp?.day ?? []);
+    const kept = martEntries(store.ledger(), name).flatMap(({ mart: stamp }) => stamp?.day ?? []);
     return { name, status: 'empty', rows: rowsIn(store, name), days: [], marked: [], kept, reason, seconds: seconds() };
   }
   const gaps = leftOutBehind(store.ledger(), registry, marts, mart);

@@ -28,7 +28,7 @@ export interface DayFindings {
 
 /** What checks have found and seen before, by day; undefined for rows of any day. */
 export function failureEntries(store: Store): ReadonlyMap<string | undefined, LedgerEntry> {
-  return new Map(martEntries(store, failuresTable.name).map((entry) => [entry.mart?.day, entry]));
+  return new Map(martEntries(store.ledger(), failuresTable.name).map((entry) => [entry.mart?.day, entry]));
 }
 
 /** Replaces what the same checks found of a day, or of rows of any day, and what they have seen. */

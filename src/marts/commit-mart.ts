@@ -19,13 +19,13 @@ export function martNamed(pipeline: string): string | undefined {
 }
 
 /** Active entries of a mart. */
-export function martEntries(store: Pick<Store, 'ledger'>, name: string): readonly LedgerEntry[] {
-  return store.ledger().filter(({ mart, pipeline }) => mart !== undefined && pipeline === martPipeline(name));
+export function martEntries(entries: readonly LedgerEntry[], name: string): readonly LedgerEntry[] {
+  return entries.filter(({ mart, pipeline }) => mart !== undefined && pipeline === martPipeline(name));
 }
 
 /** The blocks of which a mart has rows: those of its days; all, if it is not built day by day. @param entries in force */
 export function builtSpans(entries: readonly LedgerEntry[], name: string): readonly Span[] {
-  const own = martEntries({ ledger: () => entries }, name);
+  const own = martEntries(entries, name);
   const days = own.filter(({ mart }) => mart?.day !== undefined);
   if (own.length > 0 && days.length === 0) return [{ from: 0, to: Number.MAX_SAFE_INTEGER }];
   return unionSpans(days.flatMap(spansOf));

@@ -92,7 +92,9 @@ export async function planMart(
   const pipelines = pipelinesBehind(registry, marts, mart);
   const gone = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
   const broken = damaged.filter(({ tables }) => tables[mart.name] !== undefined);
-  const built = new Map([...broken, ...martEntries(store, mart.name)].map((entry) => [entry.mart?.day, entry]));
+  const built = new Map(
+    [...broken, ...martEntries(store.ledger(), mart.name)].map((entry) => [entry.mart?.day, entry]),
+  );
   const marked: string[] = [];
   const kept: string[] = [];
   for (const [date, before] of built) {
@@ -270,5 +272,5 @@ export function whyEmpty(context: MartContext, mart: MartDef): string | undefine
 
 /** Rows of a whole mart. */
 export function rowsIn(store: Store, name: string): number {
-  return martEntries(store, name).reduce((sum, { tables }) => sum + (tables[name]?.rows ?? 0), 0);
+  return martEntries(store.ledger(), name).reduce((sum, { tables }) => sum + (tables[name]?.rows ?? 0), 0);
 }

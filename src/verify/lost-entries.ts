@@ -85,10 +85,11 @@ async function forgottenInputs(
   { pipeline, span }: Lost,
 ): Promise<string | undefined> {
   const name = martNamed(pipeline);
+  if (name === undefined) return undefined;
   const gone = stillForgotten(forgotten, entries)
     .map((each) => ({ ...each, spans: intersectSpans(each.spans, [span]) }))
     .filter(({ spans }) => spans.length > 0);
-  if (name === undefined || gone.length === 0) return undefined;
+  if (gone.length === 0) return undefined;
   const marts = await loadMarts(registry);
   const mart = marts.find((each) => each.name === name);
   return mart === undefined ? undefined : describeLost(gone, pipelinesBehind(registry, marts, mart));

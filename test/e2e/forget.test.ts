@@ -1,16 +1,11 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { realEffects } from '../../src/core/effects.ts';
-import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import { type ForgetOptions, forgetRange } from '../../src/verify/forget.ts';
 import { tonlake } from '../cli.ts';
-import { damage } from '../marts/support.ts';
 import { freshFolder } from '../scratch.ts';
-import { copyOf, entriesOf, ledgerFiles, readEntry, verify } from '../verify/support.ts';
+import { copyOf, entriesOf, fillLedger, loseEntry, verify } from '../verify/support.ts';
 import { hashTables, query } from './export.ts';
 
 const LISTS = ['actions', 'message_links', 'traces'];
@@ -25,16 +20,6 @@ afterAll(() => sandbox.close());
 
 async function bring(warehouse: string, range: string, pipelines: readonly string[] = ['transactions', ...LISTS]) {
   return run({ pipelines, network: sandbox.url, range, warehouse });
-}
-
-/** Takes away the entry of 1010:1014, and fills its number as a repair does whose source no longer serves the blocks. */
-async function loseEntry(path: string, pipeline: string): Promise<void> {
-  const entry = (await entriesOf(path)).find((each) => each.pipeline === pipeline && each.span.from === 1010);
-  const number = entry?.number ?? 0;
-  if (path.endsWith('.duckdb')) await damage(path, `DELETE FROM _ledger WHERE number = ${number}`);
-  else rmSync(ledgerFiles(path).find((file) => readEntry(file).number === number) ?? '');
-  const fill = { effects: realEffects, command: 'tonlake verify --repair' };
-  await withDamagedStore({ path, registry: await loadRegistry() }, (held) => held.fillLedger(fill));
 }
 
 describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {
@@ -61,7 +46,12 @@ describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {
 
   test('blocks of a lost entry that the source no longer serves are given up', async () => {
     const path = copy();
-    await loseEntry(path, 'transactions');
+    const entries = await entriesOf(path);
+    await loseEntry(
+      path,
+      entries.find(({ pipeline, span }) => pipeline === 'transactions' && span.from === 1010)?.number ?? 0,
+    );
+    await fillLedger(path);
     const lost = { kind: 'not-done', pipeline: 'transactions', span: { from: 1010, to: 1014 } };
     expect((await verify(path)).findings).toContainEqual(expect.objectContaining(lost));
     const report = await forget(path, { pipelines: ['transactions', 'traces', 'actions'], range: '1010:1014' });

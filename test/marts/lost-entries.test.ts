@@ -1,23 +1,14 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { realEffects } from '../../src/core/effects.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { martPipeline } from '../../src/marts/commit-mart.ts';
-import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
-import { dropFile, entriesOf, ledgerFiles, readEntry, verify } from '../verify/support.ts';
-import { copyOf, damage, exportSandbox, hashMarts, registry } from './support.ts';
+import { dropFile, entriesOf, fillLedger, loseEntry, verify } from '../verify/support.ts';
+import { copyOf, exportSandbox, hashMarts } from './support.ts';
 
 const names = ['transactions_daily', 'latest_balances'];
-
-/** Ends as a repair that is killed when it has filled the numbers of lost entries. */
-async function fillLedger(path: string): Promise<void> {
-  const fill = { effects: realEffects, command: 'tonlake verify --repair' };
-  await withDamagedStore({ path, registry }, (held) => held.fillLedger(fill));
-}
 
 async function repair(path: string) {
   const { code, stdout, stderr } = await tonlake(['verify', '--repair', '--warehouse', path]);
@@ -38,11 +29,8 @@ describe.each(['w', 'w.duckdb'])('a mart of %s of which an entry is lost', (name
   async function lose(mart: string): Promise<string> {
     const path = await copyOf(built);
     const entry = (await entriesOf(path)).find(({ pipeline }) => pipeline === martPipeline(mart));
-    if (name !== 'w') await damage(path, `DELETE FROM _ledger WHERE number = ${entry?.number}`);
-    else {
-      for (const file of entry?.tables[mart]?.files ?? []) dropFile(path, file.path);
-      rmSync(ledgerFiles(path).find((file) => readEntry(file).number === entry?.number) ?? '');
-    }
+    for (const file of entry?.tables[mart]?.files ?? []) dropFile(path, file.path);
+    await loseEntry(path, entry?.number ?? 0);
     return path;
   }
 

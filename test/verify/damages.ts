@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { Span } from '../../src/core/span.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding, FindingKind } from '../../src/verify/finding.ts';
-import { dropFile, fileOf, ledgerFiles, readEntry, replaceRows, sign } from './support.ts';
+import { dropFile, entryFile, fileOf, readEntry, replaceRows, sign } from './support.ts';
 
 /** A way to damage the warehouse of `exportWarehouse`. */
 export interface Damaged {
@@ -65,10 +65,6 @@ const ROWS: readonly Damaged[] = [
   rewritten('a removed state', 'account_states', SECOND, WITHOUT_ONE),
   rewritten('a doubled state', 'account_states', THIRD, WITH_ONE_TWICE),
 ];
-
-/** The file of an entry of the ledger by its number. */
-const entryFile = (path: string, number: number): string =>
-  ledgerFiles(path).find((file) => readEntry(file).number === number) ?? '';
 
 const editedEntry = (
   what: string,

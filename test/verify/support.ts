@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type ContentHash, contentHash } from '../../src/audit/content-hash.ts';
+import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { Database } from '../../src/sql/database.ts';
+import { withDamagedStore } from '../../src/verify/damaged-warehouse.ts';
 import type { Finding } from '../../src/verify/finding.ts';
 import { type RepairOptions, repairWarehouse } from '../../src/verify/repair.ts';
 import { type VerifyOptions, type VerifyReport, verifyWarehouse } from '../../src/verify/verify.ts';
@@ -39,6 +41,26 @@ export function ledgerFiles(warehouse: string): readonly string[] {
 
 export function readEntry(path: string): LedgerEntry {
   return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+/** The file of an entry of the ledger by its number. */
+export function entryFile(warehouse: string, number: number): string {
+  return ledgerFiles(warehouse).find((file) => readEntry(file).number === number) ?? '';
+}
+
+/** Takes an entry away, from a folder or a DuckDB file; its rows stay where they are. */
+export async function loseEntry(warehouse: string, number: number): Promise<void> {
+  if (!warehouse.endsWith('.duckdb')) return rmSync(entryFile(warehouse, number));
+  const database = await Database.open(warehouse);
+  await database.run(`DELETE FROM _ledger WHERE number = ${number}`);
+  database.close();
+}
+
+/** Fills the numbers of lost entries, as a repair does that is killed then. */
+export async function fillLedger(warehouse: string): Promise<void> {
+  const fill = { effects: realEffects, command: 'tonlake verify --repair' };
+  const registry = await loadRegistry();
+  await withDamagedStore({ path: warehouse, registry }, (held) => held.fillLedger(fill));
 }
 
 /** The file of a table with a masterchain block, relative to the warehouse. */
