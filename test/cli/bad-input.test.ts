@@ -8,6 +8,7 @@ import { type Finished, startTonlake, tonlake } from '../cli.ts';
 import { exportRange, firstRequest, type Hashes, hashTables } from '../e2e/export.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { freePort } from '../free-port.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** Recognisable in whatever it gets into. */
@@ -15,12 +16,13 @@ const KEY = 'KEY-b1a5f00d-recognisable';
 const RANGE = '1000:1009';
 
 let sandbox: TestSandbox;
+/** Nobody else gets it while the sandbox is closed. */
 let port: number;
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  sandbox = await startTestSandbox();
-  port = sandbox.port;
+  port = await freePort();
+  sandbox = await startTestSandbox({ port });
 });
 
 afterAll(async () => {

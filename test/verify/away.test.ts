@@ -10,6 +10,7 @@ import { repairWarehouse } from '../../src/verify/repair.ts';
 import type { VerifyEvent } from '../../src/verify/verify.ts';
 import { query } from '../e2e/export.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { freePort } from '../free-port.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { hurriedEffects } from '../rate-limit/clock.ts';
 import { freshFolder } from '../scratch.ts';
@@ -41,7 +42,8 @@ async function exportInto(path: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  gone = await startTestSandbox({ blocks: 4000 });
+  // Nobody else gets this port while the sandbox is away.
+  gone = await startTestSandbox({ blocks: 4000, port: await freePort() });
   warehouses.parquet = join(freshFolder(), 'w');
   warehouses.duckdb = join(freshFolder(), 'w.duckdb');
   await exportInto(warehouses.parquet);
