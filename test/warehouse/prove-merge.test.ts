@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
 import { loadZstd } from '../../src/parquet/zstd.ts';
 import { Database } from '../../src/sql/database.ts';
@@ -26,13 +28,15 @@ const [A, B, C] = [write('a', 0, 99), write('b', 100, 199), write('c', 200, 299)
 
 afterAll(() => database.close());
 
-function write(name: string, from: number, to: number, change = (row: object) => row) {
-  const path = `${place}/${name}.parquet`;
+function write(name: string, from: number, to: number, change = (row: object) => row, folder = place) {
+  const path = `${folder}/${name}.parquet`;
   mkdirSync(dirname(join(warehouse, path)), { recursive: true });
   const writer = new FileWriter(join(warehouse, path), items, zstd, storedColumns(items));
   writer.write(makeBatchOf(items, itemRows(from, to).map(change) as ReturnType<typeof itemRows>), true);
   writer.finish();
-  return { path, rows: to - from + 1, bytes: 0, bounds: {}, sha256: '' };
+  const bytes = readFileSync(join(warehouse, path));
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { path, rows: to - from + 1, bytes: bytes.length, bounds: {}, sha256 };
 }
 
 type Source = ReturnType<typeof write>;
@@ -83,6 +87,33 @@ describe('a merge is', () => {
     // A file that is alone in its folder stays as it is.
     expect(await stage(100)).toMatchObject({ items: { rows: 100, files: [], kept: [{ path: A.path }] } });
     await expect(stage(101)).rejects.toMatchObject({ code: 'not-the-same' });
+  });
+
+  test('refused if the files of a table move while those of the next one are merged, and the process goes on', async () => {
+    const others = { ...items, name: 'others' };
+    const own = (files: readonly Source[]): TableEntry =>
+      ({ rows: 200, schema: schemaOf(items).id, files }) as unknown as TableEntry;
+    const [E, F] = [0, 100].map((at) => write(`o${at}`, at, at + 99, undefined, 'tables/others')) as [Source, Source];
+    const tables = { items: own([A, B]), others: own([E, F]) };
+    const entry = { id: 'a', number: 1, tables } as unknown as LedgerEntry;
+    const span = { from: 0, to: 199 };
+    const work = { id: 'm', folder: freshFolder(), span, entries: [entry], tables: [items, others] };
+    const looked: string[] = [];
+    const staged = stageMerge(work, async ([file]) => {
+      const path = file?.path ?? '';
+      looked.push(path);
+      if (path === E.path) await delay(100);
+      if (looked.filter((each) => each === A.path).length > 1 && path === A.path) throw new Error('has moved');
+      return warehouse;
+    });
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): number => unhandled.push(error);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    await expect(staged).rejects.toThrow('has moved');
+    expect(unhandled).toEqual([]);
+    // Once to merge, once to prove.
+    expect(looked.sort()).toEqual([A.path, A.path, E.path, E.path]);
   });
 });
 

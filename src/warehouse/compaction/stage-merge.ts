@@ -48,8 +48,12 @@ export async function stageMerge(work: MergeWork, localFolder: LocalFolder): Pro
     for (const table of work.tables) {
       const files = await mergeTable(merging, table);
       // DuckDB reads the rows of this table while those of the next one are merged.
-      const proof = Promise.allSettled(proofs).then(() => describeTable(merging, table, files));
-      proofs.push(proof.then((staged) => [table.name, staged] as const));
+      const proof = Promise.allSettled(proofs).then(async () => {
+        return [table.name, await describeTable(merging, table, files)] as const;
+      });
+      // It may fail before all are awaited, where the error comes out.
+      proof.catch(() => undefined);
+      proofs.push(proof);
     }
     return Object.fromEntries(await Promise.all(proofs));
   } finally {
