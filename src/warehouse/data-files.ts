@@ -126,7 +126,7 @@ function filesOf(
 ): readonly DataFile[] {
   const part = tables[name];
   if (part === undefined || part.files.length === 0) return [];
-  const { columns } = ledger.schema(part.schema);
+  const { columns } = ledger.schemas.get(part.schema);
   return part.files.map((file) => ({
     ...file,
     entry: number,

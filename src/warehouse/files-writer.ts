@@ -146,7 +146,7 @@ class FilesWriter implements Writer {
     for (const { staged, draft } of parts) {
       for (const [name, { schema }] of Object.entries(staged.tables)) {
         const table = requireDeclared([...tables, ...marts], name, schema, draft.without);
-        await this.#ledger.putSchema(schemaOf(table));
+        await this.#ledger.schemas.put(schemaOf(table));
       }
     }
     await this.#writes.place(parts.flatMap(({ staged }) => Object.values(staged.tables).flatMap(({ files }) => files)));

@@ -16,6 +16,7 @@ import { nextSteps } from '../../src/verify/show-findings.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { DEEP_LIES } from '../faults/lie-kinds.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
+import { freePort } from '../free-port.ts';
 import { list, number, readParquet, readStruct } from '../parquet/thrift-reader.ts';
 import { freshFolder } from '../scratch.ts';
 import {
@@ -53,7 +54,8 @@ let sound: string;
 let wanted: unknown;
 
 beforeAll(async () => {
-  sandbox = await startTestSandbox();
+  // Nobody else gets this port while the source is unavailable.
+  sandbox = await startTestSandbox({ port: await freePort() });
   sound = await exportWarehouse(sandbox);
   wanted = await contentOf(sound);
 });
@@ -248,6 +250,19 @@ describe('damage', () => {
     expect(findings.filter(({ kind }) => kind === 'schema-broken')).toHaveLength(names.length);
   });
 
+  test('an entry that names a schema which never was is read again, and needs none once it is superseded', async () => {
+    const path = copyOf(sound);
+    const last = ledgerFiles(path).at(-1) ?? '';
+    const entry = JSON.parse(readFileSync(last, 'utf8'));
+    entry.tables.transactions.schema = entry.tables.transactions.schema.replace(/^./, (digit: string) =>
+      digit === '0' ? '1' : '0',
+    );
+    writeFileSync(last, `${JSON.stringify(entry)}\n`);
+    await expectRepaired(path, A_FILE);
+    rmSync(join(path, '_checkpoints'), { recursive: true });
+    expect(await contentOf(path)).toEqual(wanted);
+  });
+
   test('a Bloom filter that denies its rows is found, and so is a page index with other bounds', async () => {
     const path = copyOf(sound);
     const damaged = [emptyFilter, raiseBound].map((damage, at) => ({
@@ -422,7 +437,6 @@ describe('what a source does', () => {
     const path = copyOf(sound);
     const { port } = sandbox;
     await sandbox.close();
-    // Keeps its port from other sandboxes.
     const nobody = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1');
     await once(nobody, 'listening');
     dropFile(path, fileOf(path, 'transactions', 1100));

@@ -9,24 +9,17 @@ import type { TableDef } from '../../declare/table.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import { CATALOG } from '../relations/table-relation.ts';
-import {
-  requireKnownTables,
-  requireReadable,
-  requireWritable,
-  type Schema,
-  schemaId,
-} from '../relations/table-schema.ts';
+import { requireKnownTables, requireReadable, requireWritable } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { hasRows } from './done-spans.ts';
 import { badLedger, Entries, entryName, FORMAT, formatField, parseEntry, requireFormat } from './entries.ts';
+import { Schemas } from './schemas.ts';
 
 const identitySchema = z.object({ format: z.literal(FORMAT), network: z.string(), createdAt: z.string() });
 
 /** Contents of `tonlake.json`. */
 export type Identity = Readonly<z.infer<typeof identitySchema>>;
-
-const schemaSchema = z.array(z.object({ name: z.string(), type: z.string() }));
 
 /** Minimum number of entries between two checkpoints; reading them takes about 10 ms. */
 const CHECKPOINT_ENTRIES = 100;
@@ -70,7 +63,8 @@ export interface LedgerProblem {
 export class LedgerFolder {
   readonly path: string;
   readonly entries = new Entries();
-  readonly #schemas = new Map<string, Schema>();
+  /** The columns of rows that entries name. */
+  readonly schemas: Schemas;
   /** Identifiers of the schemas that entries name, by table. */
   readonly #named = new Map<string, Set<string>>();
   readonly #objects: WarehouseObjects;
@@ -86,20 +80,14 @@ export class LedgerFolder {
   constructor(warehouse: string, objects = folderObjects(warehouse)) {
     this.path = `${warehouse}/${LEDGER}`;
     this.#objects = objects;
+    this.schemas = new Schemas(objects, LEDGER);
     this.#checkpoints = new Checkpoints(objects, layoutOf(warehouse));
-  }
-
-  /** The columns of a schema that an entry names. */
-  schema(id: string): Schema {
-    const schema = this.#schemas.get(id);
-    if (schema === undefined) throw badLedger(`${this.path} lacks schema-${id}.json`);
-    return schema;
   }
 
   /**
    * Reads what was committed since the last call.
-   * @param tell called with each missing or unreadable entry or schema, which is left out. Default: throws. With `tell`, no checkpoint is
-   * used, and the ledger must not be read again.
+   * @param tell called with each missing or unreadable entry, which is left out, and each schema that an entry in force names. Default:
+   * throws for entries, and {@link Schemas.get} for schemas. With `tell`, no checkpoint is used, and the ledger must not be read again.
    * @returns the new entries; the first time, those of the newest checkpoint and all later ones
    */
   async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
@@ -110,12 +98,12 @@ export class LedgerFolder {
     // entries are found by their numbers.
     const isKnown = checkpoint?.isStamped === true || this.#listed === state;
     const highest = isKnown ? undefined : await this.#highestNumber(checkpoint?.number ?? this.entries.nextNumber - 1);
-    const told = async <T>(read: Promise<T>, what: Omit<LedgerProblem, 'error'>): Promise<T | undefined> => {
+    const told = async <T>(read: Promise<T>, number: number): Promise<T | undefined> => {
       if (tell === undefined) return read;
       return read.catch((error: unknown) => {
         requireAnswered(error);
         if (isNewer(error)) throw error;
-        tell({ ...what, error });
+        tell({ number, error });
         return undefined;
       });
     };
@@ -125,16 +113,13 @@ export class LedgerFolder {
     const unlisted = isShort ? await this.#readEntries(Math.max(highest + 1, first), undefined, told) : [];
     const entries = [...listed, ...unlisted];
     const all = checkpoint === undefined ? entries : [...checkpoint.entries, ...entries];
-    const unknown = this.#nameSchemas(all).filter((id) => !this.#schemas.has(id));
-    for (const id of unknown) {
-      const schema = await told(this.#readSchema(id), { schema: id });
-      if (schema !== undefined) this.#schemas.set(id, schema);
-    }
+    await this.schemas.read(this.#nameSchemas(all));
     if (checkpoint !== undefined) {
       this.entries.restore(checkpoint);
       this.#checkpoint = { number: checkpoint.number, entries: checkpoint.entries.length };
     }
     for (const entry of entries) this.entries.add(entry);
+    if (tell !== undefined) this.#tellUnread(tell);
     // With a listener, everything is looked at.
     if (tell === undefined) this.entries.prune();
     this.#listed = tell === undefined ? state : null;
@@ -194,7 +179,7 @@ export class LedgerFolder {
     for (const table of tables) {
       for (const id of this.#named.get(table.name) ?? []) {
         const own = effective.filter((entry) => entry.tables[table.name]?.schema === id);
-        if (hasRows(own, table.name)) yield { table, columns: this.schema(id).columns, own };
+        if (hasRows(own, table.name)) yield { table, columns: this.schemas.get(id).columns, own };
       }
     }
   }
@@ -219,7 +204,7 @@ export class LedgerFolder {
   async #readEntries(
     first: number,
     highest: number | undefined,
-    told: <T>(read: Promise<T>, what: { readonly number: number }) => Promise<T | undefined>,
+    told: <T>(read: Promise<T>, number: number) => Promise<T | undefined>,
   ): Promise<readonly LedgerEntry[]> {
     const entries: LedgerEntry[] = [];
     let count = 0;
@@ -229,7 +214,7 @@ export class LedgerFolder {
       const many = isAtHand ? 1 : Math.max(1, 2 * count);
       count = Math.min(readers, highest === undefined ? many : highest - at + 1);
       const numbers = Array.from({ length: count }, (_, more) => at + more);
-      const read = await Promise.all(numbers.map((number) => told(this.#readEntry(number, highest), { number })));
+      const read = await Promise.all(numbers.map((number) => told(this.#readEntry(number, highest), number)));
       // Yields to other tasks, even if all reads were synchronous.
       await setImmediate();
       const end = highest === undefined ? read.indexOf(undefined) : -1;
@@ -292,24 +277,6 @@ export class LedgerFolder {
     return wrong;
   }
 
-  /** Writes a schema unless it is there. */
-  async putSchema(schema: Schema): Promise<void> {
-    if (this.#schemas.has(schema.id)) return;
-    await this.#objects.putOrGet(schemaKey(schema.id), formatSchema(schema));
-    this.know(schema);
-  }
-
-  /** Reads rows of a schema that is not there, or is damaged. */
-  know(schema: Schema): void {
-    this.#schemas.set(schema.id, schema);
-  }
-
-  /** Writes a schema in place of one that is not there, or is damaged. */
-  async restoreSchema(schema: Schema): Promise<void> {
-    await this.#objects.put(schemaKey(schema.id), formatSchema(schema));
-    this.know(schema);
-  }
-
   entryPath(number: number): string {
     return `${this.path}/${entryName(number)}`;
   }
@@ -324,26 +291,12 @@ export class LedgerFolder {
     throw badLedger(`${path} is missing, but later entries exist`);
   }
 
-  async #readSchema(id: string): Promise<Schema> {
-    const path = `${this.path}/schema-${id}.json`;
-    const text = await readText(this.#objects, schemaKey(id));
-    if (text === undefined) throw badLedger(`${path} is missing, but an entry names it`);
-    try {
-      const columns = schemaSchema.parse(JSON.parse(text));
-      if (schemaId(columns) === id) return { id, columns };
-      throw new Error('its columns do not match its identifier');
-    } catch (error) {
-      throw badLedger(`${path} is not a schema`, error);
-    }
+  #tellUnread(tell: (problem: LedgerProblem) => void): void {
+    const named = new Set(
+      this.entries.effective.flatMap(({ tables }) => Object.values(tables).map(({ schema }) => schema)),
+    );
+    for (const [schema, error] of this.schemas.unread) if (named.has(schema)) tell({ schema, error });
   }
-}
-
-function schemaKey(id: string): string {
-  return `${LEDGER}/schema-${id}.json`;
-}
-
-function formatSchema({ columns }: Schema): Buffer {
-  return Buffer.from(JSON.stringify(columns));
 }
 
 /** The identity of the warehouse, if there is one. */

@@ -47,7 +47,7 @@ export async function openDamagedFiles(
   const catalog = backend.isShared ? new Map() : await readCatalog(path, database);
   const { ledger, broken, unread, faults } = await readDamaged(backend.ledger());
   const schemas = await findSchemas(unread, { entries: ledger.entries.all, tables, pathOf, query: database.query });
-  for (const schema of schemas) ledger.know(schema);
+  for (const schema of schemas) ledger.schemas.know(schema);
   const { network, unnamed } = networkOf(identity, ledger.entries);
   const lost = await findLost(ledger, broken, catalog, objects);
   const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
@@ -200,7 +200,7 @@ async function fillLedger(backend: Backend, { network, lost, schemas }: Fill, ef
   const { objects } = backend;
   await restoreIdentity(objects, network, effects.now());
   const { ledger, broken } = await readDamaged(backend.ledger());
-  for (const schema of schemas) await ledger.restoreSchema(schema);
+  for (const schema of schemas) await ledger.schemas.restore(schema);
   for (const each of lost.filter(({ isGap, number }) => isGap && broken.has(number))) {
     await fillEntry(objects, voidEntry(network, each, effects), each.isBroken);
   }

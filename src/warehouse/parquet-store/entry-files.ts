@@ -51,7 +51,7 @@ export function groupFiles(
     for (const file of part.files) files.push({ file, entry: entry.number, place: pathOf(file.path) });
   }
   return [...groups].map(([schema, files]) => ({
-    ...{ schema, columns: ledger.schema(schema).columns, files },
+    ...{ schema, columns: ledger.schemas.get(schema).columns, files },
     paths: files.map(({ place }) => place),
   }));
 }

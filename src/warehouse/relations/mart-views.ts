@@ -49,5 +49,5 @@ export function committedMarts(
 
 /** As {@link committedMarts}, of a ledger that has the schemas. */
 export function martsIn(ledger: LedgerFolder): readonly TableDef[] {
-  return committedMarts(ledger.entries.effective, (_, schema) => ledger.schema(schema).columns);
+  return committedMarts(ledger.entries.effective, (_, schema) => ledger.schemas.get(schema).columns);
 }
