@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
-import { usage } from '../core/errors.ts';
 import { packageFile } from '../core/own-package.ts';
 import { readYaml } from '../core/yaml.ts';
+import { readNamedFile } from '../files/named-file.ts';
 import { type Fields, parseLayout } from './layout.ts';
 
 /** A layout of bodies with a name. */
@@ -26,25 +26,15 @@ const schema = z.record(
 /** The layouts of a YAML file, by name. @throws {UsageError} with file, line and column */
 export function readLayouts(path: string, shown = path): readonly NamedLayout[] {
   const origin = { file: shown, line: 1, what: 'layout', code: 'bad-layout', docs: 'docs/sql.md' };
-  const { value, yaml } = readYaml(readText(path), origin, schema);
+  const hint = '--layouts, or layouts in tonlake.yaml, is the path of a YAML file';
+  const file = { what: 'a file of layouts', code: 'no-layouts', hint } as const;
+  const { value, yaml } = readYaml(readNamedFile(path, file), origin, schema);
   return Object.entries(value).map(([name, { opcode, fields: text }]) => {
     const place = yaml.placeOf([name, 'fields']);
     const own = text === '' ? [] : parseLayout(text, place);
     const op = { name: 'op', type: { kind: 'uint', bits: 32 }, equals: BigInt(opcode ?? 0) } as const;
     return { name, opcode, fields: opcode === undefined ? own : [op, ...own] };
   });
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw usage(`a file of layouts, cannot read ${path}`, undefined, {
-      code: 'no-layouts',
-      hint: '--layouts, or layouts in tonlake.yaml, is the path of a YAML file',
-      cause,
-    });
-  }
 }
 
 let shipped: ReadonlyMap<string, NamedLayout> | undefined;

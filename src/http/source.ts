@@ -109,11 +109,11 @@ export class Source {
     const { network, effects, rps, priority, budgetAddress, command, env = process.env } = options;
     const baseUrl = options.baseUrl ?? network.baseUrl;
     if (baseUrl === undefined) throw usage(`a base URL for ${network.name}`, undefined, { code: 'bad-network' });
-    const concurrency = atLeast('concurrency', options.concurrency ?? 8, 1);
+    const concurrency = wholeNumber('concurrency', options.concurrency ?? 8);
     const key = network.kind === 'sandbox' ? undefined : options.apiKey;
     this.#options = options;
     this.#key = key;
-    this.#attempts = atLeast('attempts', options.attempts ?? 8, 1);
+    this.#attempts = wholeNumber('attempts', options.attempts ?? 8);
     this.#waitMs = atLeast('wait', options.waitMs ?? 60_000, 0);
     this.#exchange = new Exchange({
       ...{ baseUrl, concurrency, key, names: options.names ?? true },
@@ -248,6 +248,11 @@ async function acceptShape<T>(request: SourceRequest, accept: () => T | Promise<
     const what = 'the answer has another shape';
     throw new RetryableFailure(labelOf(request), { code: cause.code, what, pause: { kind: 'brief' } }, { cause });
   }
+}
+
+function wholeNumber(name: string, value: number): number {
+  if (Number.isInteger(value)) return atLeast(name, value, 1);
+  throw usage(`${name} that is a whole number`, value, { code: `bad-${name}` });
 }
 
 function atLeast(name: string, value: number, least: number): number {

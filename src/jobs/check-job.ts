@@ -29,7 +29,7 @@ export interface OpenJobOptions {
 
 /** Reads a job file and checks every name, range, zone and path in it. @throws {UsageError} with line and column */
 export async function openJob(file: string, options: OpenJobOptions): Promise<Job> {
-  return checkJob(await readJob(file), options);
+  return checkJob(readJob(file), options);
 }
 
 /** @throws {UsageError} with line and column */

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { usage } from '../core/errors.ts';
 import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
 import { type PlacedYaml, readYaml, type YamlOrigin } from '../core/yaml.ts';
+import { readNamedFile } from '../files/named-file.ts';
 import { type JobFields, jobSchema } from './job-schema.ts';
 
 /** A well-formed job file, whose names are not checked yet. */
@@ -40,13 +40,7 @@ export function nameOfFile({ file, what, code }: YamlOrigin): string {
 }
 
 /** Reads and parses a job file. @throws {UsageError} */
-export async function readJob(file: string): Promise<ParsedJob> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw usage(`a job file, cannot read ${file}`, undefined, {
-      code: 'no-job',
-      hint: `${suggest('job list', shellWord(dirname(file)))} shows the jobs there`,
-      cause,
-    });
-  });
-  return parseJob(text, file);
+export function readJob(file: string): ParsedJob {
+  const hint = `${suggest('job list', shellWord(dirname(file)))} shows the jobs there`;
+  return parseJob(readNamedFile(file, { what: 'a job file', code: 'no-job', hint }), file);
 }

@@ -200,4 +200,7 @@ test('options out of range are usage errors', () => {
   expect(() => new Source({ network, effects })).toThrow(/expected a base URL for sandbox/);
   expect(() => new Source({ network, baseUrl, effects, rps: 0 })).toThrow(/a rate above 0/);
   expect(() => new Source({ network, baseUrl, effects, concurrency: 0 })).toThrow(/concurrency of at least 1, got 0/);
+  expect(() => new Source({ network, baseUrl, effects, concurrency: 1.5 })).toThrow(
+    /concurrency that is a whole number, got 1.5/,
+  );
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { type CopiedFile, copyWarehouse } from '../../src/warehouse/copy/copy-warehouse.ts';
@@ -187,6 +187,8 @@ test('rows of a copy in a folder are read, and a DuckDB file is refused', async 
   expect(existsSync(coming)).toBe(false);
   await expect(copy(join(freshFolder(), 'none'), to)).rejects.toMatchObject({ code: 'no-warehouse' });
   await expect(copy(from, from)).rejects.toMatchObject({ code: 'diverged' });
+  await expect(copy(from, join(from, 'backup'))).rejects.toThrow('cannot become a copy: it is within the source');
+  await expect(copy(from, dirname(from))).rejects.toThrow('cannot become a copy: the source is within it');
 });
 
 test('an entry that names a file outside of its warehouse is refused, with and without a checkpoint', async () => {

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { usage } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { suggest } from '../../core/suggest.ts';
+import { readNamedFile } from '../../files/named-file.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { requireStatement } from '../../sql/statements.ts';
@@ -88,7 +89,7 @@ async function runSql(context: Context<SqlFlags>, query: string | undefined): Pr
       hint: suggest('sql', file === undefined ? '' : `--file ${shellWord(file)}`),
     });
   }
-  const sql = query ?? (await readQueryFile(file ?? ''));
+  const sql = query ?? readQueryFile(file ?? '');
   requireStatement(sql);
   await answer(context, sql);
 }
@@ -154,15 +155,7 @@ function terminalWidth({ isTTY, columns }: NodeJS.WriteStream): number {
   return isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
-async function readQueryFile(path: string): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw usage(`a file with a query, cannot read ${path}`, undefined, {
-      code: 'no-query',
-      hint: 'pass the path of a file, or the query itself without --file',
-      cause,
-    });
-  }
+function readQueryFile(path: string): string {
+  const hint = 'pass the path of a file, or the query itself without --file';
+  return readNamedFile(path, { what: 'a file with a query', code: 'no-query', hint });
 }

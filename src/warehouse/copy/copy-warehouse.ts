@@ -75,6 +75,9 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
   const [from, to] = [warehousePath(options.from), warehousePath(options.to)];
   for (const path of [from, to]) if ((await detectStoreKind(path)).kind !== 'parquet') throw notParquet(path);
   if (from === to) throw diverged(to, 'it is the source itself');
+  // Files of one would be found among those of the other.
+  if (to.startsWith(`${from}/`)) throw diverged(to, 'it is within the source');
+  if (from.startsWith(`${to}/`)) throw diverged(to, 'the source is within it');
   return guarded(`copy of ${from} to ${to}`, async () => {
     const source = await openEnd(from);
     const identity = await readIdentity(source.objects);

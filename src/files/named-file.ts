@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { usage } from '../core/errors.ts';
+
+/** What a file that a user has named is for. */
+export interface NamedFile {
+  /** With its article: `a job file`. */
+  readonly what: string;
+  readonly code: string;
+  readonly hint: string;
+}
+
+/** The text of a file that a user has named. @throws {UsageError} with the code if it cannot be read */
+export function readNamedFile(path: string, { what, code, hint }: NamedFile): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw usage(`${what}, cannot read ${path}`, undefined, { code, hint, cause });
+  }
+}
