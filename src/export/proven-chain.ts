@@ -4,7 +4,7 @@ import { WalkError } from '../core/errors.ts';
 import { blockAt, intersectSpans, type Span, totalSize } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
-import { doneSpans, type Store, spansOf } from '../warehouse/index.ts';
+import { doneSpans, entriesIn, type Store } from '../warehouse/index.ts';
 
 /** Code of the error for a source that serves other blocks than those in the warehouse. */
 const OTHER_CHAIN = 'other-chain';
@@ -30,16 +30,11 @@ export class ProvenChain {
   /** A proven masterchain block; undefined if its header is not in the warehouse. */
   async read(seqno: number): Promise<MasterBlock | undefined> {
     const { store, registry } = this;
-    const { pipeline, table } = registry.playing('headers');
-    const entries = store
-      .ledger()
-      .filter(
-        (entry) =>
-          entry.pipeline === pipeline.name && spansOf(entry).some(({ from, to }) => from <= seqno && seqno <= to),
-      );
+    const headers = registry.playing('headers');
+    const entries = entriesIn(store.ledger(), headers, [{ from: seqno, to: seqno }]);
     if (entries.length === 0) return undefined;
     const { rows } = await store.query(
-      `SELECT root_hash::VARCHAR, gen_utime::BIGINT FROM (${store.rows.select(table, entries)})
+      `SELECT root_hash::VARCHAR, gen_utime::BIGINT FROM (${store.rows.select(headers.table, entries)})
        WHERE workchain = -1 AND seqno = $seqno`,
       { seqno },
     );

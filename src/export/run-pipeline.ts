@@ -24,7 +24,6 @@ import { splitReachable } from './reachable-blocks.ts';
 import { walkAndRepair, widenEntry } from './read-again.ts';
 import { bytesOfRow } from './row-bytes.ts';
 import type { EngineContext, RunContext } from './run-context.ts';
-import { countPromised } from './store-sink.ts';
 import type { SpanSink, WalkEvent } from './walk-context.ts';
 
 /** A run of one pipeline. */
@@ -109,7 +108,7 @@ const ROOM = 1.3;
 async function announce(run: PipelineRun, missing: readonly Span[]): Promise<void> {
   const { pipeline, registry, sink, asked, report, warehouse } = run;
   const isCounted = proofOf(pipeline) === 'tx_count';
-  const records = isCounted ? await countPromised(sink.query, missing) : undefined;
+  const records = isCounted ? await sink.promised?.(missing) : undefined;
   const seqnos = totalSize(missing);
   report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
   if (warehouse === undefined) return;

@@ -1,21 +1,19 @@
 import type { ProvenBlock } from '../audit/proven-rows.ts';
 import { blockId, type Header } from '../chain/headers.ts';
-import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
+import { type Span, subtractSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { RoleName } from '../declare/roles.ts';
 import type { Query } from '../sql/query-result.ts';
 import { spanCondition } from '../sql/span-condition.ts';
-import { doneSpans, type Store, spansOf, stageRewrite } from '../warehouse/index.ts';
+import { doneSpans, entriesIn, type Store, stageRewrite } from '../warehouse/index.ts';
 import { ProvenChain } from './proven-chain.ts';
 import type { SpanSink } from './walk-context.ts';
 
 /** A store as the sink of walks. */
 export function storeSink(store: Store, registry: Registry): SpanSink {
-  // Only the files of these blocks are opened: a file that holds none of them is opened nevertheless, to read its footer.
   const rowsOf = (role: RoleName, spans: readonly Span[]): string => {
-    const { pipeline, table } = registry.playing(role);
-    const own = store.ledger().filter((entry) => entry.pipeline === pipeline.name && haveCommon(spansOf(entry), spans));
-    return `(${store.rows.select(table, own)})`;
+    const played = registry.playing(role);
+    return `(${store.rows.select(played.table, entriesIn(store.ledger(), played, spans))})`;
   };
   return {
     stage: (pipeline, span) => store.stage(pipeline, span),
@@ -37,6 +35,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
     rootHash: async (seqno) => (await new ProvenChain(store, registry).read(seqno))?.rootHash,
     headers: (span) => readHeaders(store.query, span, rowsOf('headers', [span])),
     transactions: (spans) => readTransactions(store.query, spans, rowsOf('counted', spans)),
+    promised: (spans) => countPromised(store.query, spans, rowsOf('headers', spans)),
   };
 }
 
@@ -81,10 +80,9 @@ async function readTransactions(
   );
 }
 
-/** Number of transactions in some spans, by their headers. */
-export async function countPromised(query: Query, spans: readonly Span[]): Promise<number> {
+async function countPromised(query: Query, spans: readonly Span[], relation: string): Promise<number> {
   if (spans.length === 0) return 0;
   const where = spanCondition('mc_block_seqno', spans);
-  const { rows } = await query(`SELECT coalesce(sum(tx_count), 0)::BIGINT FROM _headers WHERE ${where}`);
+  const { rows } = await query(`SELECT coalesce(sum(tx_count), 0)::BIGINT FROM ${relation} WHERE ${where}`);
   return Number(rows[0]?.[0] ?? 0n);
 }

@@ -94,6 +94,8 @@ export interface SpanSink {
   headers(span: Span): Promise<ReadonlyMap<number, readonly Header[]>>;
   /** Blocks in some spans whose transactions are committed. */
   transactions(spans: readonly Span[]): Promise<ProvenRows['blocks']>;
+  /** Number of transactions in some spans, by their committed headers. */
+  promised?(spans: readonly Span[]): Promise<number>;
 }
 
 /** What a walk may use. */

@@ -4,7 +4,7 @@ import { commonLeftOut, narrowPipeline } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { martNamed } from '../marts/commit-mart.ts';
-import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { blocksOf, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import type { EntryState, TableState } from './entry-state.ts';
 import type { FindingKind } from './finding.ts';
@@ -190,12 +190,7 @@ function spansWithin(
   const table = pipeline.tables.find((each) => each.name === name);
   const column = table && blockColumn(pipeline, table);
   const files = entry.tables[name]?.files.filter(({ path }) => damaged.has(path)) ?? [];
-  const spans = files.flatMap(({ bounds }) => {
-    const [from, to, nulls] = bounds[column ?? ''] ?? [];
-    return typeof from === 'string' && typeof to === 'string' && nulls === 0
-      ? [{ from: Number(from), to: Number(to) }]
-      : [];
-  });
+  const spans = files.flatMap((file) => blocksOf(file, column) ?? []);
   return files.length > 0 && spans.length === files.length ? unionSpans(spans) : spansOf(entry);
 }
 

@@ -41,6 +41,7 @@ export {
   PARTIAL,
   spansOf,
 } from './ledger/done-spans.ts';
+export { blocksOf, entriesIn } from './ledger/entries-in.ts';
 export { type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
 export type { Covered, ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
 

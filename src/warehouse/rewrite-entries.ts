@@ -20,6 +20,7 @@ import { damagedData } from '../files/damaged-data.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { inSpans } from '../sql/span-condition.ts';
 import { covering, spansOf } from './ledger/done-spans.ts';
+import { blocksOf, withFiles } from './ledger/entries-in.ts';
 import { selectStaged } from './relations/table-relation.ts';
 import { schemaOf } from './relations/table-schema.ts';
 import { addEvidence, measureRows } from './staging/row-evidence.ts';
@@ -192,7 +193,8 @@ async function copyRows({ store, tables }: RewriteContext, rewrite: Rewrite): Pr
       .filter(({ path }) => misdescribed?.has(path) !== true);
     const folder = await store.rows.localFolder(whole, stage.folder);
     for (const file of whole) await stage.take(table, file, folder);
-    const rest = sound.map((entry) => withoutFiles(entry, table, new Set(whole)));
+    const taken = new Set(whole);
+    const rest = sound.map((entry) => withFiles(entry, table, (file) => !taken.has(file)));
     if (whole.length > 0 && rest.every(({ tables: own }) => own[table.name]?.files.length === 0)) continue;
     const names = table.columns.map(({ name }) => quoteName(name)).join(', ');
     const rows = `SELECT ${names} FROM (${store.rows.select(table, rest)}) WHERE ${inSpans(pipeline, table, keep)}`;
@@ -220,20 +222,11 @@ function wholeFiles(
   const own = entry.tables[table.name];
   // Files of older columns are written again with those of the new entry.
   if (own === undefined || own.schema !== schemaOf(table).id) return [];
-  return own.files.filter(({ bounds }) => {
+  return own.files.filter((file) => {
     if (leaving.length === 0) return true;
-    const [from, to, nulls] = bounds[column ?? ''] ?? [];
-    return typeof from === 'string' && nulls === 0 && !haveCommon([{ from: Number(from), to: Number(to) }], leaving);
+    const blocks = blocksOf(file, column);
+    return blocks !== undefined && !haveCommon([blocks], leaving);
   });
-}
-
-function withoutFiles(entry: LedgerEntry, { name }: TableDef, files: ReadonlySet<TableFile>): LedgerEntry {
-  const own = entry.tables[name];
-  if (own === undefined) return entry;
-  return {
-    ...entry,
-    tables: { ...entry.tables, [name]: { ...own, files: own.files.filter((file) => !files.has(file)) } },
-  };
 }
 
 async function adopt(store: Store, stage: FileStage, table: TableDef, select: string, name: string): Promise<void> {

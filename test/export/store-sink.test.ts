@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
-import { countPromised, readHeaders, storeSink } from '../../src/export/store-sink.ts';
+import { readHeaders, storeSink } from '../../src/export/store-sink.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import type { Query } from '../../src/sql/query-result.ts';
 import { openStore } from '../../src/warehouse/open-store.ts';
+import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
 const BLOCKS = [1000, 1002, 1004, 1005, 1006];
@@ -19,6 +20,19 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
+/** A store, and the statements that it was asked. */
+async function openWatched(path: string, network: string) {
+  const { tables } = registry;
+  const store = await openStore({ ...{ path, network, tables }, pipelines: [], effects: realEffects });
+  const statements: string[] = [];
+  const query: Query = (sql, parameters) => {
+    statements.push(sql);
+    return store.query(sql, parameters);
+  };
+  const close = (): Promise<void> => store.close();
+  return { store: { ...store, query, close, ledger: () => store.ledger(), rows: store.rows }, statements };
+}
+
 test.each(['w', 'w.duckdb'])(
   'headers and transactions of some blocks of %s are read from the files of these alone',
   async (name) => {
@@ -27,23 +41,12 @@ test.each(['w', 'w.duckdb'])(
     for (const block of BLOCKS) {
       await run({ pipelines: ['transactions'], network: sandbox.url, range: String(block), warehouse });
     }
-    const { tables } = registry;
-    const store = await openStore({
-      path: warehouse,
-      network: sandbox.url,
-      tables,
-      pipelines: [],
-      effects: realEffects,
-    });
-    const statements: string[] = [];
-    const query: Query = (sql, parameters) => {
-      statements.push(sql);
-      return store.query(sql, parameters);
-    };
-    const sink = storeSink({ ...store, query, ledger: () => store.ledger(), rows: store.rows }, registry);
+    const { store, statements } = await openWatched(warehouse, sandbox.url);
+    const sink = storeSink(store, registry);
     const headers = await sink.headers({ from: 1003, to: 1005 });
     expect([...headers.keys()]).toEqual([1004, 1005]);
     expect(headers).toEqual(await readHeaders(store.query, { from: 1003, to: 1005 }));
+    statements.pop();
     expect(await sink.headers({ from: 1, to: 9 })).toEqual(new Map());
     const blocks =
       (await sink.transactions([
@@ -52,13 +55,32 @@ test.each(['w', 'w.duckdb'])(
       ])) ?? [];
     expect(new Set(blocks.map(({ mcSeqno }) => mcSeqno))).toEqual(new Set([1000, 1006]));
     const counts = [...headers.values()].flat().map(({ txCount }) => txCount);
-    expect(
-      await countPromised(store.query, [
-        { from: 1004, to: 1004 },
-        { from: 1005, to: 1005 },
-      ]),
-    ).toBe(counts.reduce((sum, count) => sum + count, 0));
+    expect(await sink.promised?.([{ from: 1004, to: 1005 }])).toBe(counts.reduce((sum, count) => sum + count, 0));
     await store.close();
-    if (name === 'w') expect(statements.map((sql) => sql.match(/\.parquet'/g)?.length ?? 0)).toEqual([2, 0, 2]);
+    if (name === 'w') expect(statements.map(countFiles)).toEqual([2, 0, 2, 2]);
   },
 );
+
+test('of an entry of several days, the files of the days of some blocks are read alone', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const { url: network } = await startTestSandbox({ blocks: 60, blockTimeMs: 86_400_000 / 4 });
+  await run({ pipelines: ['transactions'], network, range: '20:39', warehouse });
+  const { store, statements } = await openWatched(warehouse, network);
+  const sink = storeSink(store, registry);
+  const whole = await readHeaders(store.query, { from: 20, to: 39 });
+  statements.length = 0;
+  for (const seqno of [20, 31, 39]) {
+    expect(await sink.headers({ from: seqno, to: seqno })).toEqual(new Map([[seqno, whole.get(seqno)]]));
+    const promised = whole.get(seqno)?.reduce((sum, { txCount }) => sum + txCount, 0);
+    expect(await sink.promised?.([{ from: seqno, to: seqno }])).toBe(promised);
+    expect((await sink.transactions([{ from: seqno, to: seqno }])).map(({ mcSeqno }) => mcSeqno)).toContain(seqno);
+    expect(await sink.rootHash?.(seqno)).toMatch(/^.{44}$/);
+  }
+  await store.close();
+  expect(new Set(statements.map(countFiles))).toEqual(new Set([1]));
+});
+
+/** Number of files that a statement names. */
+function countFiles(sql: string): number {
+  return sql.match(/\.parquet'/g)?.length ?? 0;
+}

@@ -1,22 +1,13 @@
 import { type DaySpan, isFullDay } from '../../chain/day-spans.ts';
 import { StoreError } from '../../core/errors.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../core/format.ts';
-import {
-  haveCommon,
-  hullOf,
-  intersectSpans,
-  type Span,
-  shortSpans,
-  spanSize,
-  totalSize,
-  unionSpans,
-} from '../../core/span.ts';
+import { hullOf, intersectSpans, type Span, shortSpans, spanSize, totalSize, unionSpans } from '../../core/span.ts';
 import { suggest } from '../../core/suggest.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import { resolveNetwork } from '../../http/network.ts';
-import { quoteText } from '../../sql/canonical-text.ts';
-import { doneSpans, spansOf } from '../ledger/done-spans.ts';
+import { doneSpans } from '../ledger/done-spans.ts';
+import { entriesIn } from '../ledger/entries-in.ts';
 import type { Reader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
 import {
@@ -120,7 +111,7 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
     network: reader.network,
     warehouse: reader.path,
     store: reader.kind,
-    newest: await readNewest(reader, ledger, registry, days),
+    newest: await readNewest(reader, ledger, registry),
     quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
     pipelines: expectedPipelines(walked, registry).map((name) => statusOf(held, name, days)),
     marts: martsOf(held),
@@ -207,20 +198,13 @@ async function readNewest(
   reader: Reader,
   ledger: readonly LedgerEntry[],
   registry: Registry,
-  days: readonly (DaySpan & { readonly date: string })[],
 ): Promise<NewestBlock | undefined> {
-  const { pipeline, table } = registry.playing('headers');
-  const seqno = doneSpans(ledger, pipeline.name).at(-1)?.to;
+  const headers = registry.playing('headers');
+  const seqno = doneSpans(ledger, headers.pipeline.name).at(-1)?.to;
   if (seqno === undefined) return undefined;
-  // With the entry and the day, only files of both are opened.
-  const entries = ledger.filter(
-    (entry) => entry.pipeline === pipeline.name && haveCommon(spansOf(entry), [{ from: seqno, to: seqno }]),
-  );
-  const select = `SELECT gen_utime FROM (${reader.select(table, entries)}) WHERE seqno = $seqno AND workchain = -1`;
-  const day = days.findLast(({ from, to }) => from <= seqno && seqno <= to)?.date;
-  const ofDay =
-    day === undefined ? [] : (await reader.query(`${select} AND block_date = DATE ${quoteText(day)}`, { seqno })).rows;
-  const rows = ofDay.length > 0 ? ofDay : (await reader.query(select, { seqno })).rows;
+  const entries = entriesIn(ledger, headers, [{ from: seqno, to: seqno }]);
+  const select = `SELECT gen_utime FROM (${reader.select(headers.table, entries)}) WHERE seqno = $seqno AND workchain = -1`;
+  const { rows } = await reader.query(select, { seqno });
   const utime = rows[0]?.[0] ?? null;
   return { seqno, time: utime === null ? undefined : new Date(Number(utime) * 1000).toISOString() };
 }

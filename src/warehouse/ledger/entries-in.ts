@@ -1,0 +1,45 @@
+import { haveCommon, type Span } from '../../core/span.ts';
+import { blockColumn } from '../../declare/block-column.ts';
+import type { PipelineDef } from '../../declare/pipeline.ts';
+import type { TableDef } from '../../declare/table.ts';
+import type { LedgerEntry, TableFile } from '../store.ts';
+import { spansOf } from './done-spans.ts';
+
+/**
+ * The entries of a pipeline that cover some of these blocks, with the files of a table that can have rows of them: the footer of a file
+ * that has none would be read nevertheless, one request each in a bucket.
+ */
+export function entriesIn(
+  ledger: readonly LedgerEntry[],
+  { pipeline, table }: { readonly pipeline: PipelineDef; readonly table: TableDef },
+  spans: readonly Span[],
+): readonly LedgerEntry[] {
+  const column = blockColumn(pipeline, table);
+  return ledger
+    .filter((entry) => entry.pipeline === pipeline.name && haveCommon(spansOf(entry), spans))
+    .map((entry) =>
+      withFiles(entry, table, (file) => {
+        const blocks = blocksOf(file, column);
+        return blocks === undefined || haveCommon([blocks], spans);
+      }),
+    );
+}
+
+/** The blocks from the first to the last row of a file, by its bounds; undefined if they do not tell. */
+export function blocksOf({ bounds }: TableFile, column: string | undefined): Span | undefined {
+  const [from, to, nulls] = bounds[column ?? ''] ?? [];
+  return typeof from === 'string' && typeof to === 'string' && nulls === 0
+    ? { from: Number(from), to: Number(to) }
+    : undefined;
+}
+
+/** An entry with some of the files of a table. */
+export function withFiles(
+  entry: LedgerEntry,
+  { name }: Pick<TableDef, 'name'>,
+  isKept: (file: TableFile) => boolean,
+): LedgerEntry {
+  const own = entry.tables[name];
+  if (own === undefined) return entry;
+  return { ...entry, tables: { ...entry.tables, [name]: { ...own, files: own.files.filter(isKept) } } };
+}
