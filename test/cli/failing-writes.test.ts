@@ -7,9 +7,9 @@ import { CLI, startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
 const ONE_LINE = /^error: [^\n]*\n$/;
-const RANGE = '1000:1001';
+const RANGE = '10:11';
 /** Enough blocks for a worker. */
-const LONG = '1000:1100';
+const LONG = '10:110';
 const RUN = ['run', 'transactions', '--network', 'sandbox', '--range'];
 
 /** Runs the program with its standard output, or standard error, going to a file. */
@@ -39,7 +39,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
     'sql --format csv transactions -w',
     'sql --format json transactions -w',
     'report export-health --format md -w',
-    'run blocks --network sandbox --range 1000:1001 --json -w',
+    'run blocks --network sandbox --range 10:11 --json -w',
     '--help',
   ])('below the standard output of %s ends it in one line', (line) => {
     const words = line.split(' ').map((word) => (word === 'transactions' ? 'from transactions' : word));

@@ -17,9 +17,9 @@ import { freshFolder } from '../scratch.ts';
 
 const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));
 const isThere = hasModules(['pyspark', 'sqlglot'], SPARK_PYTHON) && spawnSync('java').status !== null;
-/** Blocks between two midnights: 4993 is the first one of a day, and includes shard blocks of the day before. */
+/** Blocks between two midnights: 493 is the first one of a day, and includes shard blocks of the day before. */
 const DAY = 6;
-const FIRST = 4993;
+const FIRST = 493;
 const names = marts.map(({ name }) => name);
 /** The last block of the first three days and a half. */
 const HALF = FIRST + 3.5 * DAY - 1;
@@ -140,7 +140,7 @@ describe.skipIf(!isThere)('marts on Spark (skipped without Java, pyspark and sql
   }
 
   beforeAll(async () => {
-    sandbox = await startSandbox({ blocks: 6000, blockTimeMs: 86_400_000 / DAY });
+    sandbox = await startSandbox({ blocks: 700, blockTimeMs: 86_400_000 / DAY });
     warehouse = join(freshFolder(), 'w');
     await exportBlocks(`${FIRST}:${HALF}`, everything);
     await command('publish', 'iceberg');
