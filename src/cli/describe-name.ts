@@ -1,10 +1,10 @@
 import { alignColumns } from '../core/format.ts';
 import {
-  describeLedger,
+  describeOwn,
   describeTable,
   describeTables,
   describeView,
-  ledgerSummary,
+  ownSummary,
   tableLine,
   tableSummary,
   viewSummary,
@@ -14,8 +14,9 @@ import type { TableDef } from '../declare/table.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { describeMart, describeMarts, martSummary } from '../marts/describe-marts.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
-import { COMMITS, type LedgerEntry } from '../warehouse/index.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
 import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
+import { ownRelations } from '../warehouse/query/state-relations.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 
 /** What a warehouse can be described by. */
@@ -46,7 +47,8 @@ export async function describeName(
 ): Promise<string> {
   const isText = format === 'text';
   const json = (summaries: readonly unknown[]): string => `${JSON.stringify(summaries)}\n`;
-  if (name === COMMITS) return isText ? describeLedger() : json([ledgerSummary()]);
+  const inner = ownRelations.find((each) => each.name === name);
+  if (inner !== undefined) return isText ? describeOwn(inner) : json([ownSummary(inner)]);
   const of = name === undefined ? undefined : registry.tableOf(name);
   const view = of?.views.find((candidate) => candidate.name === name);
   if (of !== undefined && view !== undefined) return isText ? describeView(of, view) : json([viewSummary(of, view)]);

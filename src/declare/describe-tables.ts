@@ -2,7 +2,7 @@ import { oneLine } from '../core/errors.ts';
 import { alignColumns, counted } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import { columnProofs } from '../proof/column-proofs.ts';
-import { COMMITS, commitColumns } from '../warehouse/index.ts';
+import type { OwnRelation } from '../warehouse/index.ts';
 import { kinds } from './kind.ts';
 import type { Registry } from './registry.ts';
 import type { TableDef, ViewDef } from './table.ts';
@@ -74,16 +74,15 @@ export function describeTable(registry: Registry, table: TableDef, notes: readon
   return `${[...head, ...lines, ...(views.length === 0 ? [] : ['', 'views', ...viewLines]), ...(notes.length === 0 ? [] : ['', ...notes])].join('\n')}\n`;
 }
 
-/** The ledger as data. */
-export function ledgerSummary() {
-  return { table: COMMITS, grain: 'one commit in force', key: ['number'], columns: commitColumns };
+/** A relation that tells of the warehouse as data. */
+export function ownSummary({ name, grain, key, columns }: OwnRelation) {
+  return { table: name, grain, key, columns };
 }
 
-/** The ledger, for a terminal. */
-export function describeLedger(): string {
-  const { table, grain, key, columns } = ledgerSummary();
-  const lines = alignColumns(columns.map(({ name, type, doc }) => [name, type, doc]));
-  return `${[`${table}: ${grain}`, `key (${key.join(', ')})`, '', ...lines].join('\n')}\n`;
+/** A relation that tells of the warehouse, for a terminal. */
+export function describeOwn({ name, grain, key, columns }: OwnRelation): string {
+  const lines = alignColumns(columns.map((column) => [column.name, column.type, column.doc]));
+  return `${[`${name}: ${grain}`, `key (${key.join(', ')})`, '', ...lines].join('\n')}\n`;
 }
 
 /** A view, for a terminal. */

@@ -7,8 +7,9 @@ import { failuresTable } from '../marts/check-failures.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { shippedNames } from '../sql/shipped-queries.ts';
 import { lineAt, parametersIn, parseSql } from '../sql/sql-tree.ts';
-import { COMMITS, openReader, type Reader } from '../warehouse/index.ts';
+import { openReader, type Reader } from '../warehouse/index.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
+import { ownRelations } from '../warehouse/query/state-relations.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { type Job, type PlacedQuery, SAMPLE } from './job.ts';
 import { boundIn, faultIn } from './query-fault.ts';
@@ -35,7 +36,8 @@ export async function checkQueries(job: Job): Promise<void> {
     for (const table of relations) scratch.declare(table);
     scratch.declareViews(registry.tables);
     const views = registry.tables.flatMap((table) => table.views);
-    const names = [...[...registry.tables, ...views, ...relations].map(({ name }) => name), ...marts, COMMITS];
+    const own = [...registry.tables, ...views, ...relations, ...ownRelations].map(({ name }) => name);
+    const names = [...own, ...marts];
     for (const query of queries) await checkQuery(scratch, query, { job, names, areAllKnown: held !== undefined });
   } finally {
     await scratch.close();

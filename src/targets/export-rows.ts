@@ -8,6 +8,7 @@ import { writeRelation } from '../sql/relation-writer.ts';
 import type { Reader } from '../warehouse/index.ts';
 import { boundIn, explainFault } from '../warehouse/query/query.ts';
 import { lacksOfQuery } from '../warehouse/query/query-coverage.ts';
+import { addStatesIn } from '../warehouse/query/state-relations.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { CellNotes } from './cell-notes.ts';
@@ -86,6 +87,7 @@ async function exportFrom(
   const { days, daysIfDated, strict, onWarning = () => undefined } = options;
   const sql = 'sql' in source ? source.sql : source.table;
   const parameters = boundIn(sql, options.parameters);
+  await addStatesIn(sql, reader, registry);
   const rows = await openRows(reader, registry, source, { days, daysIfDated, parameters }).catch((error: unknown) => {
     throw explainFault(error, { sql });
   });

@@ -200,16 +200,18 @@ describe('tonlake show', () => {
     expect(one.stdout).toMatch(/^lt +BIGINT +\S/m);
   });
 
-  test('tells of the ledger, too', async () => {
-    const { code, stdout } = await tonlake(['show', '_commits']);
+  test.each(['_commits', '_coverage', '_freshness'])('tells of the warehouse itself, too: %s', async (name) => {
+    const { code, stdout } = await tonlake(['show', name]);
     expect(code).toBe(0);
     const told = [...stdout.matchAll(/^(\w+) +([A-Z]+) +\S/gm)].map(([, name, type]) => `${name},${type}`);
     for (const warehouse of [path, join(folder, 'w.duckdb')]) {
-      const query = 'select column_name, column_type from (describe _commits)';
+      const query = `select column_name, column_type from (describe ${name})`;
       const real = await tonlake(['sql', query, '--warehouse', warehouse, '--format', 'csv']);
       expect(told).toEqual(real.stdout.trimEnd().split('\n').slice(1));
     }
-    expect((await tonlake(['show', '_commits', '--json'])).stdout).toMatch(/^\[\{"table":"_commits"/);
+    const [described] = JSON.parse((await tonlake(['show', name, '--json'])).stdout);
+    expect(described).toMatchObject({ table: name, key: expect.any(Array) });
+    expect(told).toEqual(expect.arrayContaining(described.key.map((key: string) => expect.stringMatching(`^${key},`))));
   });
 
   test('--json names every column as the warehouse has it', async () => {

@@ -48,8 +48,8 @@ describe('a query that cannot be answered is refused in one line, with the line 
     },
     {
       name: 'a relation that only reports have',
-      sql: 'select * from _coverage',
-      says: 'expected a table or mart, got _coverage',
+      sql: 'select * from _entries',
+      says: 'expected a table or mart, got _entries',
     },
     {
       name: 'a column',
@@ -104,6 +104,7 @@ describe('a query is taken', () => {
     ['over a view', 'select * from jetton_masters_now, messages_edge'],
     ['over marts that the job does not build', 'from gas_fees_daily select sum(1)'],
     ['over the ledger and offenders', 'select * from _commits, check_failures'],
+    ['over what is there', 'select * from _coverage, _freshness'],
     ['with names of its own', 'with blcks as (select * from blocks) select * from blcks b'],
     ['with macros', 'select shard_hex(shard), exact_sum(seqno) from blocks group by all'],
     ['that turns rows', 'pivot blocks on workchain using count(*) group by block_date'],

@@ -54,6 +54,19 @@ test('a parameter that the rows do not name is refused, as by tonlake sql', asyn
   }
 });
 
+test('what is there can be exported, by its name and by a query', async () => {
+  const files: (readonly string[])[] = [];
+  for (const rows of ['_coverage', 'SELECT * FROM _coverage', 'SELECT * FROM _freshness']) {
+    const name = `state${files.length}.csv`;
+    expect(await send(rows, name)).toMatchObject({ code: 0 });
+    files.push(readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'));
+  }
+  const [named = [], queried, freshness] = files;
+  expect(named).toContain('transactions,transactions,proven,,4998,5001,4');
+  expect(queried).toEqual(named);
+  expect(freshness).toEqual(['mart,built_at,commits_behind']);
+});
+
 test('a target that is a folder is refused without naming an option of another command', async () => {
   mkdirSync(join(folder, 'folder.csv'));
   const { code, stderr } = await send('SELECT 1 AS a', 'folder.csv');

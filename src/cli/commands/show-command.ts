@@ -40,7 +40,10 @@ export function addShow(program: Command): void {
   withPlace(program.command('show'))
     .summary('show an account, transaction, block, table or row')
     .description('show what a warehouse knows of an account, transaction, block, table or row, and where it is from')
-    .argument('[thing]', 'address, hash, seqno, @name, or name of a table, mart or view; _commits for the ledger')
+    .argument(
+      '[thing]',
+      'address, hash, seqno, @name, or name of a table, mart or view; _commits for the ledger, _coverage and _freshness for what is there',
+    )
     .argument('[key...]', 'of a table: values of its key columns, or column=value')
     .addOption(pipelinesOption())
     .option('--why', 'add where the row of a thing is from, and how it was proven')

@@ -25,9 +25,9 @@ interface SqlFlags extends CommonOptions {
 }
 
 const HELP = `
-All tables of tonlake show are available, and _commits, the ledger. Parameters are bound as text and never parsed as SQL; cast
-them if you need a number: $lt::BIGINT. docs/sql.md lists additional functions, such as raw_address(text), friendly_address(text),
-ton(nanotons), opcode_name(opcode) and shard_of(address).
+All tables of tonlake show are available, and those of the warehouse itself: _commits, its ledger, _coverage and _freshness, what
+is there. Parameters are bound as text and never parsed as SQL; cast them if you need a number: $lt::BIGINT. docs/sql.md lists
+additional functions, such as raw_address(text), friendly_address(text), ton(nanotons), opcode_name(opcode) and shard_of(address).
 
 With several statements, the earlier ones can set variables and create temporary objects. Only the last one returns rows, and none
 can change the warehouse.

@@ -30,7 +30,7 @@ const layout = [
     rows JSON, requests BIGINT, committed_at TIMESTAMP, superseded_by BIGINT, entry VARCHAR)`,
   `CREATE VIEW _commits AS SELECT number, id, pipeline, span_from, span_to, verdict, rows, requests, committed_at
     FROM _ledger WHERE superseded_by IS NULL`,
-  ...stateViews({ registry: { pipelines: [] }, ledger: [], removals: [] }),
+  ...stateViews(),
   ROWS_SCHEMA,
 ];
 

@@ -12,6 +12,7 @@ import { roleViews } from '../relations/role-views.ts';
 import { declaredViews } from '../relations/table-relation.ts';
 import type { HeldTime } from './held-times.ts';
 import { emptyTable, type Mirror, type Parameters, type Scan, scansIn } from './scans.ts';
+import { emptyStates } from './state-relations.ts';
 
 const SETTINGS = {
   threads: '1',
@@ -41,7 +42,7 @@ export class EmptyDatabase {
     this.#database = database;
     this.#leave = leave;
     const commits = { name: COMMITS, body: '', statement: () => commitsView([]) };
-    this.#declared = new OnDemand(database, [...declaredMacros(), ...trinoFunctionMacros(), commits]);
+    this.#declared = new OnDemand(database, [...declaredMacros(), ...trinoFunctionMacros(), commits, ...emptyStates()]);
     this.#tables = new Map();
     this.#mirror = {
       database,

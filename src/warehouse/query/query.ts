@@ -20,7 +20,7 @@ import { defineBodies } from './define-bodies.ts';
 import { formNotes } from './form-notes.ts';
 import { QueryCoverage } from './query-coverage.ts';
 import type { Parameters } from './scans.ts';
-import { addStates, READS_STATES } from './state-relations.ts';
+import { addStatesIn } from './state-relations.ts';
 import { requireSameNetwork } from './status.ts';
 import { openWarehouse } from './warehouse-registry.ts';
 
@@ -109,10 +109,7 @@ async function open(
     await begin(reader);
     const called = await defineBodies(coverage, given, { layouts: options.layouts });
     const sql = options.dialect === 'trino' ? await translateTrino(reader.query, called) : called;
-    if (READS_STATES.test(sql)) {
-      const held = await coverage.held();
-      for (const { query } of [reader, await coverage.empty()]) await addStates(query, held);
-    }
+    await addStatesIn(sql, reader, registry);
     const lacks = await coverage.lacks(sql, params, options.strict);
     const result = await work({ sql, parameters: boundIn(sql, params) }).catch(async (error: unknown) => {
       await requireDeclared(reader, error);

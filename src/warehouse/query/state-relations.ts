@@ -1,46 +1,35 @@
 import { intersectSpans, spanSize, subtractSpans, unionSpans } from '../../core/span.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
+import type { Declared } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { selectValues } from '../../sql/select-values.ts';
+import type { Reader } from '../reader.ts';
+import { commits } from '../relations/commits-view.ts';
+import { type OwnRelation, typesOf } from '../relations/own-relation.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import type { LedgerEntry } from '../store.ts';
 import { behindOf, coverage, type Held, type KnownPipelines, leftOutGaps, spansIn } from './coverage.ts';
 
 /** Statements that may read one of the relations. */
-export const READS_STATES = /\b_(coverage|freshness)\b/i;
+const READS_STATES = /\b_(coverage|freshness)\b/i;
 
-const coverageColumns = {
-  relation: 'VARCHAR',
-  pipeline: 'VARCHAR',
-  state: 'VARCHAR',
-  reason: 'VARCHAR',
-  span_from: 'BIGINT',
-  span_to: 'BIGINT',
-  blocks: 'BIGINT',
-} as const;
+const coverageColumns = [
+  { name: 'relation', type: 'VARCHAR', doc: 'name of the table' },
+  { name: 'pipeline', type: 'VARCHAR', doc: 'the pipeline that exports it' },
+  { name: 'state', type: 'VARCHAR', doc: 'proven, unproven or missing' },
+  { name: 'reason', type: 'VARCHAR', doc: 'why it is unproven or missing; null if it is proven' },
+  { name: 'span_from', type: 'BIGINT', unit: 'seqno', doc: 'first masterchain block of the span' },
+  { name: 'span_to', type: 'BIGINT', unit: 'seqno', doc: 'last masterchain block of the span' },
+  { name: 'blocks', type: 'BIGINT', doc: 'masterchain blocks of the span' },
+] as const;
 
-const coverageDocs: Readonly<Record<keyof typeof coverageColumns, string>> = {
-  relation: 'name of the table',
-  pipeline: 'the pipeline that exports it',
-  state: 'proven, unproven or missing',
-  reason: 'why it is unproven or missing; null if it is proven',
-  span_from: 'first masterchain block of the span',
-  span_to: 'last masterchain block of the span',
-  blocks: 'masterchain blocks of the span',
-};
+const freshnessColumns = [
+  { name: 'mart', type: 'VARCHAR', doc: 'name of the mart' },
+  { name: 'built_at', type: 'TIMESTAMP', doc: 'UTC time of its last build' },
+  { name: 'commits_behind', type: 'BIGINT', doc: 'commits of its inputs that it lacks; 0: current, more: stale' },
+] as const;
 
-const freshnessColumns = { mart: 'VARCHAR', built_at: 'TIMESTAMP', commits_behind: 'BIGINT' } as const;
-
-const freshnessDocs: Readonly<Record<keyof typeof freshnessColumns, string>> = {
-  mart: 'name of the mart',
-  built_at: 'UTC time of its last build',
-  commits_behind: 'commits of its inputs that it lacks; 0: current, more: stale',
-};
-
-interface StateRelation {
-  readonly name: string;
-  readonly grain: string;
-  readonly docs: Readonly<Record<string, string>>;
+interface StateRelation extends OwnRelation {
   readonly select: (held: Held) => string;
 }
 
@@ -49,16 +38,34 @@ const states: readonly StateRelation[] = [
   {
     name: '_coverage',
     grain: 'one table and one range of blocks that is proven, unproven or missing for one reason',
-    docs: coverageDocs,
-    select: (held) => selectValues(coverageColumns, coverageRows(held)),
+    key: ['relation', 'state', 'reason', 'span_from'],
+    columns: coverageColumns,
+    select: (held) => selectValues(typesOf(coverageColumns), coverageRows(held)),
   },
   {
     name: '_freshness',
     grain: 'one mart that is built',
-    docs: freshnessDocs,
-    select: (held) => selectValues(freshnessColumns, freshnessRows(held)),
+    key: ['mart'],
+    columns: freshnessColumns,
+    select: (held) => selectValues(typesOf(freshnessColumns), freshnessRows(held)),
   },
 ];
+
+/** The relations that tell of a warehouse: its ledger, and its state. */
+export const ownRelations: readonly OwnRelation[] = [commits, ...states];
+
+const NOTHING: Held = { registry: { pipelines: [] }, ledger: [], removals: [] };
+
+/** The relations as they are where nothing was exported. */
+export function emptyStates(): readonly Declared[] {
+  return states.map((state) => ({ name: state.name, body: '', statement: () => viewOfState(state, NOTHING) }));
+}
+
+/** Creates the relations that a statement may read. */
+export async function addStatesIn(sql: string, reader: Reader, registry: KnownPipelines): Promise<void> {
+  if (!READS_STATES.test(sql)) return;
+  await addStates(reader.query, { registry, ledger: await reader.ledger(), removals: await reader.forgotten() });
+}
 
 /** Creates the relations for one session, as temporary tables. */
 export async function addStates(query: Query, held: Held): Promise<void> {
@@ -66,16 +73,12 @@ export async function addStates(query: Query, held: Held): Promise<void> {
 }
 
 /** SQL of the relations, and of their comments, for a file that other programs open. */
-export function stateViews(held: Held): readonly string[] {
-  return states.flatMap(({ name, grain, docs, select }) => [
-    `CREATE OR REPLACE VIEW ${name} AS ${select(held)}`,
-    ...commentsOn({
-      name,
-      grain,
-      views: [],
-      columns: Object.entries(docs).map(([column, doc]) => ({ name: column, doc })),
-    }),
-  ]);
+export function stateViews(held = NOTHING): readonly string[] {
+  return states.flatMap((state) => [viewOfState(state, held), ...commentsOn({ ...state, views: [] })]);
+}
+
+function viewOfState({ name, select }: StateRelation, held: Held): string {
+  return `CREATE OR REPLACE VIEW ${name} AS ${select(held)}`;
 }
 
 function coverageRows(held: Held) {

@@ -1,6 +1,7 @@
 import { selectValues } from '../../sql/select-values.ts';
 import { spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry } from '../store.ts';
+import { type OwnRelation, typesOf } from './own-relation.ts';
 
 /** The view of the ledger: one row for each span of an entry in force. */
 export const COMMITS = '_commits';
@@ -18,16 +19,15 @@ export const commitColumns = [
   { name: 'committed_at', type: 'TIMESTAMP', doc: 'UTC time of the commit' },
 ] as const;
 
-type CommitColumn = (typeof commitColumns)[number];
-
-const commitTypes = Object.fromEntries(commitColumns.map(({ name, type }) => [name, type])) as Record<
-  CommitColumn['name'],
-  CommitColumn['type']
->;
+/** The ledger. */
+export const commits: OwnRelation = {
+  ...{ name: COMMITS, grain: 'one commit in force', key: ['number'] },
+  columns: commitColumns,
+};
 
 /** SQL of the view `_commits`. */
 export function commitsView(entries: readonly LedgerEntry[]): string {
-  const commits = entries.flatMap((entry) =>
+  const rows = entries.flatMap((entry) =>
     spansOf(entry).map((span, at) => ({
       ...{ number: entry.number, id: entry.id, pipeline: entry.pipeline, span_from: span.from, span_to: span.to },
       // Counts of an entry with several spans are in the row of its first span, so that sums count them once.
@@ -35,7 +35,7 @@ export function commitsView(entries: readonly LedgerEntry[]): string {
       committed_at: entry.committedAt,
     })),
   );
-  return `CREATE OR REPLACE VIEW ${COMMITS} AS ${selectValues(commitTypes, commits)}`;
+  return `CREATE OR REPLACE VIEW ${COMMITS} AS ${selectValues(typesOf(commitColumns), rows)}`;
 }
 
 function rowsOf({ tables }: LedgerEntry): Readonly<Record<string, number>> {

@@ -1,0 +1,25 @@
+/** A relation that tells of the warehouse itself. */
+export interface OwnRelation {
+  readonly name: string;
+  /** What one row is. */
+  readonly grain: string;
+  /** Columns that identify a row. */
+  readonly key: readonly string[];
+  readonly columns: readonly OwnColumn[];
+}
+
+/** A column of such a relation. */
+export interface OwnColumn {
+  readonly name: string;
+  /** DuckDB type. */
+  readonly type: string;
+  readonly unit?: string | undefined;
+  readonly doc: string;
+}
+
+/** DuckDB types of columns, by name. */
+export function typesOf<Column extends OwnColumn>(
+  columns: readonly Column[],
+): Readonly<Record<Column['name'], string>> {
+  return Object.fromEntries(columns.map(({ name, type }) => [name, type])) as Record<Column['name'], string>;
+}
