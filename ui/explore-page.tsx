@@ -135,7 +135,7 @@ function Section({ section: { title, columns, rows } }: { readonly section: Thin
             <tr key={`${at}`}>
               {row.map((cell, place) => (
                 <td key={columns[place]} class="mono" title={cell ?? ''}>
-                  <Value cell={cell} isShort />
+                  <Value cell={cell} column={columns[place]} isShort />
                 </td>
               ))}
             </tr>
@@ -150,15 +150,21 @@ function Section({ section: { title, columns, rows } }: { readonly section: Thin
 function Values({ columns, row }: { readonly columns: readonly string[]; readonly row: readonly Cell[] }) {
   const facts = columns.map((column, at) => {
     const cell = row[at] ?? null;
-    return [column, cell === null ? null : <Value key={column} cell={cell} />] as const;
+    return [column, cell === null ? null : <Value key={column} cell={cell} column={column} />] as const;
   });
   return <Facts look="values" facts={facts} />;
 }
 
-/** An address or hash leads to what is known of it. */
-function Value({ cell, isShort = false }: { readonly cell: string | null; readonly isShort?: boolean }) {
+interface ValueProps {
+  readonly cell: string | null;
+  readonly column: string | undefined;
+  readonly isShort?: boolean;
+}
+
+/** An address, a hash or a masterchain block leads to what is known of it. */
+function Value({ cell, column, isShort = false }: ValueProps) {
   if (cell === null) return null;
-  if (!isExplored(cell)) return <>{cell}</>;
+  if (!isExplored(cell, column)) return <>{cell}</>;
   return (
     <a href={exploreLink(cell)} title={cell}>
       {isShort ? shortened(cell) : cell}

@@ -37,9 +37,12 @@ export function exploreLink(value: string): string {
 /** An address or a hash as tables hold them, or a user-friendly address. */
 const EXPLORED = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=|[EUk0][Qf][\w-]{46})$/;
 
+/** Columns of masterchain blocks. */
+const BLOCKS = /^(mc_block_seqno|mc_seqno|at_block)$/;
+
 /** Whether a value of a column leads to more: an address, a hash or a masterchain block. */
 export function isExplored(value: string, column = ''): boolean {
-  return EXPLORED.test(value) || (/^(mc_block_seqno|mc_seqno)$/.test(column) && /^\d+$/.test(value));
+  return EXPLORED.test(value) || (BLOCKS.test(column) && /^\d+$/.test(value));
 }
 
 /** The address of a query. What is after `#` never leaves the browser. */

@@ -418,6 +418,9 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
       expect(await page.locator('.trace li').count()).toBe(Number(count));
       await page.getByRole('button', { name: 'Where is this row from?' }).first().click();
       await page.getByText('the file has the SHA-256 that the ledger recorded').waitFor();
+      const block = await value(`select mc_block_seqno from transactions where hash = '${hash}'`);
+      await page.getByRole('link', { name: block, exact: true }).first().click();
+      await page.getByRole('heading', { name: 'masterchain block', exact: true }).waitFor();
     });
   });
 
