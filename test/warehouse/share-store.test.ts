@@ -57,6 +57,15 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('a %s warehouse that is shared',
     await first.close();
   });
 
+  test('is not shared with a repair, whose entries to set aside are in force for the others', async () => {
+    const path = freshPath(kind);
+    const first = await openTestStore(path, { isShared: true });
+    const { id } = await commitItems(first, 1, 10);
+    await expect(openTestStore(path, { setAside: new Set([id]) })).rejects.toMatchObject({ code: 'busy' });
+    await (await openTestStore(path, { setAside: new Set() })).close();
+    await first.close();
+  });
+
   test('is of one network', async () => {
     const path = freshPath(kind);
     const first = await openTestStore(path, { isShared: true });
