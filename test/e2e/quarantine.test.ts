@@ -137,6 +137,20 @@ test.each(['window', 'masterchain'])(
   },
 );
 
+test('records that cannot be decoded are no matter where their blocks were not asked for, though they come with others', async () => {
+  const broken = [999, 1030].flatMap((seqno) =>
+    Array.from({ length: 40 }, (_, index) => ({ seqno, index, kind: 'lt' as const })),
+  );
+  sandbox.setFaults({ broken });
+  const path = join(freshFolder(), 'w');
+  expect(await exportRange(sandbox.url, RANGE, path)).toMatchObject({
+    code: 0,
+    stderr: '',
+    report: { complete: true },
+  });
+  expect(await hashTables(path)).toEqual(wanted);
+});
+
 test('a field that nobody declared is kept in _extra of its row and told once', async () => {
   sandbox.setFaults({ extraField: 1 });
   const path = join(freshFolder(), 'w');
