@@ -125,7 +125,7 @@ function joinStaged(pipeline: PipelineDef, parts: readonly CommitPart[]): Staged
     const [one] = own;
     if (one === undefined) continue;
     const files = own.flatMap((part) => part.files);
-    tables[table.name] = { ...one, isSorted: files.length < 2, ...addEvidence(own, table), files };
+    tables[table.name] = { ...one, isSorted: false, ...addEvidence(own, table), files };
   }
   return { id: first.staged.id, tables };
 }
