@@ -24,16 +24,7 @@ function compiled(): Plugin {
 }
 
 /** Files that take longest, which would leave all other processes idle if they came last. */
-const LONG = [
-  'spark/build-marts',
-  'browser/ui',
-  'e2e/bucket',
-  'e2e/nightly',
-  'verify/verify',
-  'e2e/lies',
-  'e2e/job-kill',
-  'e2e/kill',
-];
+const LONG = ['spark/build-marts', 'browser/ui', 'e2e/bucket', 'verify/verify', 'e2e/lies', 'e2e/job-kill', 'e2e/kill'];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -20,7 +20,7 @@ import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 
 /** Several spans, one after the other and side by side. */
-const RANGE = '1000:1009,1060:1064,5030:5139';
+const RANGE = '1000:1009,1060:1064,1130:1219';
 
 describe('a run', () => {
   let sandbox: TestSandbox;
@@ -69,7 +69,7 @@ describe('a run gives the same rows', () => {
   let sandbox: TestSandbox;
 
   beforeAll(async () => {
-    sandbox = await startTestSandbox({ blocks: 6000 });
+    sandbox = await startTestSandbox({ blocks: 1300 });
     return () => sandbox.close();
   });
 
@@ -101,16 +101,13 @@ describe('a run gives the same rows', () => {
 
   test('in the main thread and in a worker, by both walks, in both stores', async () => {
     // Runs of up to 100 blocks have no worker.
-    const parts = ['1000:1009,1060:1064', '5030:5084', '5085:5139'];
+    const parts = ['1000:1009,1060:1064', '1130:1174', '1175:1219'];
     const { threads, content } = await contentOf(parts, 'window', 'w');
     expect({ threads, content }).toMatchObject({ threads: 0, content: { rows: { blocks: expect.any(Number) } } });
     expect(await contentOf(parts, 'masterchain', 'w.duckdb')).toEqual({ threads: 0, content });
-    for (const walk of ['window', 'masterchain'] as const) {
-      for (const store of ['w', 'w.duckdb']) {
-        const found = await contentOf([RANGE], walk, store);
-        expect({ walk, store, ...found }).toEqual({ walk, store, threads: 1, content });
-      }
-    }
+    // Each walk, and each store, with and without a worker.
+    expect(await contentOf([RANGE], 'window', 'w.duckdb')).toEqual({ threads: 1, content });
+    expect(await contentOf([RANGE], 'masterchain', 'w')).toEqual({ threads: 1, content });
   });
 
   test.each([

@@ -7,12 +7,12 @@ import { registry } from '../marts/support.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
 import { metadataOf, publishTables } from './published.ts';
 
-/** Blocks of a day; 4993 is the first one of 2028-08-11. */
+/** Blocks of a day; 493 is the first one of 2026-07-23. */
 const DAY = 6;
 
 test('a snapshot says what is proven of a table: also if that changes while the files do not', async () => {
   const warehouse = join(freshFolder(), 'w');
-  const sandbox = await startSandbox({ blocks: 6000, blockTimeMs: 86_400_000 / DAY });
+  const sandbox = await startSandbox({ blocks: 600, blockTimeMs: 86_400_000 / DAY });
   afterFile(() => sandbox.close());
   const add = async (pipelines: readonly string[], range: string, ...more: readonly string[]): Promise<void> => {
     const place = ['--network', sandbox.url, '--warehouse', warehouse];
@@ -27,9 +27,9 @@ test('a snapshot says what is proven of a table: also if that changes while the 
     const { snapshots } = (await metadataOf(warehouse, table)) as { snapshots: { summary: unknown }[] };
     return snapshots.at(-1)?.summary;
   };
-  await add(['transactions', 'actions'], `4993:${4992 + 3.5 * DAY}`);
+  await add(['transactions', 'actions'], `493:${492 + 3.5 * DAY}`);
   await publish();
-  const days = '2028-08-11/2028-08-13';
+  const days = '2026-07-23/2026-07-25';
   expect(await summaryOf('transactions')).toMatchObject({
     ...{ 'tonlake.coverage': 'proven', 'tonlake.proven-days': days, 'tonlake.unproven-days': '' },
     'tonlake.left-out': '{}',
@@ -38,14 +38,14 @@ test('a snapshot says what is proven of a table: also if that changes while the 
     ...{ 'tonlake.coverage': 'unproven', 'tonlake.proven-days': '', 'tonlake.unproven-days': days },
   });
 
-  await add(['actions'], `${4993 + 3.5 * DAY}:${4993 + 4 * DAY}`);
+  await add(['actions'], `${493 + 3.5 * DAY}:${493 + 4 * DAY}`);
   const { transactions } = await publish();
   expect(transactions).toMatchObject({ outcome: 'published', added: 0, removed: 0 });
   expect(await summaryOf('transactions')).toMatchObject({ 'tonlake.coverage': 'missing', 'tonlake.proven-days': days });
   expect((await publish())['transactions']).toMatchObject({ outcome: 'unchanged' });
 
-  await add(['transactions'], `${4993 + 3.5 * DAY}:${4993 + 4 * DAY}`, '--without-column', 'messages.body_boc');
+  await add(['transactions'], `${493 + 3.5 * DAY}:${493 + 4 * DAY}`, '--without-column', 'messages.body_boc');
   await publish();
   expect(await summaryOf('transactions')).toMatchObject({ 'tonlake.coverage': 'proven', 'tonlake.left-out': '{}' });
-  expect(await summaryOf('messages')).toMatchObject({ 'tonlake.left-out': '{"body_boc":"2028-08-14/2028-08-14"}' });
+  expect(await summaryOf('messages')).toMatchObject({ 'tonlake.left-out': '{"body_boc":"2026-07-26/2026-07-26"}' });
 });
