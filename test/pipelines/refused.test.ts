@@ -21,7 +21,7 @@ let damages: readonly Damage[] = [];
 let warehouse: string;
 
 beforeAll(async () => {
-  const sandbox = await startTestSandbox();
+  const sandbox = await startTestSandbox({ blocks: 1100 });
   warehouse = join(freshFolder(), 'w');
   network = sandbox.url;
   sandbox.answer = async ({ path, forward }) => {
