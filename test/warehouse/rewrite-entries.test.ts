@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Rewrite, draftOf as rewrittenDraft } from '../../src/warehouse/rewrite-entries.ts';
+import type { PipelineDef } from '../../src/declare/pipeline.ts';
+import { schemaOf } from '../../src/warehouse/relations/table-schema.ts';
+import { type Rewrite, draftOf as rewrittenDraft, stageRewrite } from '../../src/warehouse/rewrite-entries.ts';
 import type { CommitDraft, CommitPart, LedgerEntry } from '../../src/warehouse/store.ts';
-import { draftOf } from './warehouses.ts';
+import { parts } from './tables.ts';
+import { changedItems, commitItems, countItems, draftOf, freshPath, openTestStore } from './warehouses.ts';
 
 /** Entry N of the blocks from 10 N to 10 N + 9, which took ten requests. */
 const entryOf = (number: number, more: Partial<LedgerEntry> = {}): LedgerEntry => ({
@@ -80,4 +83,29 @@ test('an entry covers the kept and the read blocks, as they were from the first 
     },
     ...{ asOf: { from: 40, to: 62 }, supersedes: ['e1', 'e2', 'e9'] },
   });
+});
+
+test('files of older columns are written again with those that the table has now, others are taken as they are', async () => {
+  const path = freshPath('parquet');
+  const older = await openTestStore(path);
+  const entry = await commitItems(older, 1, 10);
+  await older.close();
+  const newer = changedItems((columns) =>
+    columns.flatMap((column) => (column.name === 'comment' ? [column, { ...column, name: 'added' }] : [column])),
+  );
+  const tables = [newer, parts];
+  const store = await openTestStore(path, { tables });
+  const pipeline = { name: 'items', tables, walk: { kind: 'snapshot' } } as unknown as PipelineDef;
+  const rewritten = await stageRewrite({ store, tables }, { pipeline, old: [entry], keep: [entry.span], read: [] });
+  const [{ tables: own } = entry] = await store.commitTogether(rewritten);
+  expect(own['items']?.schema).toBe(schemaOf(newer).id);
+  const hashesOf = (name: string) =>
+    [entry.tables, own].map((tables) => tables[name]?.files.map(({ sha256 }) => sha256).join());
+  const [[itemsBefore, itemsAfter], [partsBefore, partsAfter]] = [hashesOf('items'), hashesOf('parts')];
+  expect(itemsAfter).not.toBe(itemsBefore);
+  expect(partsAfter).toBe(partsBefore);
+  expect(await countItems(store)).toEqual({ rows: 10, distinct: 10, parts: 20 });
+  const { rows } = await store.query('SELECT count(comment), count(added) FROM items');
+  expect(rows).toEqual([[7n, 0n]]);
+  await store.close();
 });
