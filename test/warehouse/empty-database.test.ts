@@ -4,7 +4,9 @@ import { fixedFunction } from '../../src/bodies/body-functions.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { selectedTable } from '../../src/declare/selected-table.ts';
 import { EmptyDatabase } from '../../src/warehouse/query/empty-database.ts';
+import { openQueries } from '../../src/warehouse/query/query.ts';
 import { watchInstances } from './duckdb-instances.ts';
+import { freshPath, openTestStore } from './warehouses.ts';
 
 const registry = await loadRegistry();
 
@@ -41,6 +43,21 @@ test('empty databases of a process share an instance, and neither tables, macros
   expect(await databasesIn(second)).toHaveLength(both.length - 1);
   for (const empty of [first, second]) await empty.close();
   await expect(second.query('SELECT 1')).rejects.toThrow('the database is closed');
+});
+
+test('queries of a warehouse leave none behind', async () => {
+  const path = freshPath('parquet');
+  await (await openTestStore(path)).close();
+  const beside = await EmptyDatabase.open(registry, { readsFiles: false });
+  const before = await databasesIn(beside);
+  const queries = await openQueries(path);
+  expect(await queries.read('SELECT 1 AS one', async ({ columns }) => columns.map(({ name }) => name))).toEqual([
+    'one',
+  ]);
+  expect((await databasesIn(beside)).length).toBeGreaterThan(before.length);
+  await queries.close();
+  expect(await databasesIn(beside)).toEqual(before);
+  await beside.close();
 });
 
 test('a select that runs is interrupted when it is closed', async () => {
