@@ -6,8 +6,10 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { parseAst } from 'vitest/node';
+import { Random } from '../dist/tools/simulation/random.js';
 import { root } from './lib/process.mjs';
 
 const { values } = parseArgs({
@@ -29,14 +31,17 @@ const MOST_NUMBER = 100;
 
 const sources = values.folders.split(',').flatMap((folder) => filesIn(join(root, 'dist/src', folder), '.js'));
 const tests = filesIn(join(root, 'test'), '.test.ts').filter((path) => !/\/(soak|crash)\//.test(path));
-const random = randomFrom(Number(values.seed));
+const random = new Random(Number(values.seed));
 const sites = sources.flatMap((path) => {
   const text = readFileSync(path, 'utf8');
   return changesOf(text).map((change) => ({ path, text, ...change }));
 });
 let noticed = 0;
+// Ends after the change that is tried, which is undone then.
+process.once('SIGINT', () => process.exit(130));
 for (let at = 0; at < Number(values.count); at++) {
-  const { path, text, from, to, by, what } = sites[random(sites.length)];
+  await setImmediate();
+  const { path, text, from, to, by, what } = random.pick(sites);
   const place = `${relative(root, path)}:${text.slice(0, from).split('\n').length}`;
   const changed = `${text.slice(0, from)}${by}${text.slice(to)}`;
   const failed = withChange(path, text, changed, () => firstFailure(path));
@@ -51,14 +56,11 @@ process.stdout.write(
 );
 
 function withChange(path, text, changed, work) {
-  const restore = () => writeFileSync(path, text);
-  process.once('exit', restore);
   try {
     writeFileSync(path, changed);
     return work();
   } finally {
-    restore();
-    process.off('exit', restore);
+    writeFileSync(path, text);
   }
 }
 
@@ -145,15 +147,4 @@ function filesIn(folder, ending) {
     .filter((name) => name.endsWith(ending))
     .map((name) => join(folder, name))
     .sort();
-}
-
-/** Numbers below a limit, the same for the same seed. */
-function randomFrom(seed) {
-  let state = seed >>> 0;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
 }

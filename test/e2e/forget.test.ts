@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { Database } from '../../src/sql/database.ts';
 import { type ForgetOptions, forgetRange } from '../../src/verify/forget.ts';
 import { tonlake } from '../cli.ts';
+import { damage } from '../marts/support.ts';
 import { freshFolder } from '../scratch.ts';
 import { copyOf, entriesOf, fillLedger, loseEntry, verify } from '../verify/support.ts';
 import { hashTables, query } from './export.ts';
@@ -134,9 +134,7 @@ describe.each(['w', 'w.duckdb'])('forgetting a range of %s', (name) => {
   if (name === 'w.duckdb')
     test('changes nothing where the rows that stay are not those that were committed', async () => {
       const path = copy();
-      const database = await Database.open(path);
-      await database.run('DELETE FROM _rows.transactions WHERE lt = (SELECT max(lt) FROM _rows.transactions)');
-      database.close();
+      await damage(path, 'DELETE FROM _rows.transactions WHERE lt = (SELECT max(lt) FROM _rows.transactions)');
       const damaged = await hashTables(path);
       await expect(forget(path)).rejects.toMatchObject({ code: 'damaged' });
       expect(await hashTables(path)).toEqual(damaged);

@@ -105,9 +105,12 @@ describe('a run gives the same rows', () => {
     const { threads, content } = await contentOf(parts, 'window', 'w');
     expect({ threads, content }).toMatchObject({ threads: 0, content: { rows: { blocks: expect.any(Number) } } });
     expect(await contentOf(parts, 'masterchain', 'w.duckdb')).toEqual({ threads: 0, content });
-    // Each walk, and each store, with and without a worker.
-    expect(await contentOf([RANGE], 'window', 'w.duckdb')).toEqual({ threads: 1, content });
-    expect(await contentOf([RANGE], 'masterchain', 'w')).toEqual({ threads: 1, content });
+    for (const walk of ['window', 'masterchain'] as const) {
+      for (const store of ['w', 'w.duckdb']) {
+        const found = await contentOf([RANGE], walk, store);
+        expect({ walk, store, ...found }).toEqual({ walk, store, threads: 1, content });
+      }
+    }
   });
 
   test.each([

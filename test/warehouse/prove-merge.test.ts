@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { sha256Of } from '../../src/core/sha256.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
 import { loadZstd } from '../../src/parquet/zstd.ts';
 import { Database } from '../../src/sql/database.ts';
@@ -35,8 +35,7 @@ function write(name: string, from: number, to: number, change = (row: object) =>
   writer.write(makeBatchOf(items, itemRows(from, to).map(change) as ReturnType<typeof itemRows>), true);
   writer.finish();
   const bytes = readFileSync(join(warehouse, path));
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { path, rows: to - from + 1, bytes: bytes.length, bounds: {}, sha256 };
+  return { path, rows: to - from + 1, bytes: bytes.length, bounds: {}, sha256: sha256Of(bytes) };
 }
 
 type Source = ReturnType<typeof write>;

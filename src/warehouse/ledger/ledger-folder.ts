@@ -119,9 +119,9 @@ export class LedgerFolder {
       this.#checkpoint = { number: checkpoint.number, entries: checkpoint.entries.length };
     }
     for (const entry of entries) this.entries.add(entry);
-    if (tell !== undefined) this.#tellUnread(tell);
     // With a listener, everything is looked at.
     if (tell === undefined) this.entries.prune();
+    else this.#tellUnread(tell);
     this.#listed = tell === undefined ? state : null;
     return all;
   }

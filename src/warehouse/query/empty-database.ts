@@ -6,13 +6,12 @@ import { Instance } from '../../sql/instance.ts';
 import { OnDemand } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { declaredTon, TON, tonViews } from '../../sql/ton-views.ts';
-import { COMMITS, commitsView } from '../relations/commits-view.ts';
 import { declaredMacros, macrosOf, trinoFunctionMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { declaredViews } from '../relations/table-relation.ts';
 import type { HeldTime } from './held-times.ts';
 import { emptyTable, type Mirror, type Parameters, type Scan, scansIn } from './scans.ts';
-import { emptyStates } from './state-relations.ts';
+import { emptyRelations } from './state-relations.ts';
 
 const SETTINGS = {
   threads: '1',
@@ -41,8 +40,7 @@ export class EmptyDatabase {
   private constructor(database: Database, registry: Registry, leave: (hasFunctions: boolean) => Promise<void>) {
     this.#database = database;
     this.#leave = leave;
-    const commits = { name: COMMITS, body: '', statement: () => commitsView([]) };
-    this.#declared = new OnDemand(database, [...declaredMacros(), ...trinoFunctionMacros(), commits, ...emptyStates()]);
+    this.#declared = new OnDemand(database, [...declaredMacros(), ...trinoFunctionMacros(), ...emptyRelations()]);
     this.#tables = new Map();
     this.#mirror = {
       database,

@@ -4,7 +4,7 @@ import type { Declared } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { selectValues } from '../../sql/select-values.ts';
 import type { Reader } from '../reader.ts';
-import { commits } from '../relations/commits-view.ts';
+import { COMMITS, commits, commitsView } from '../relations/commits-view.ts';
 import { type OwnRelation, typesOf } from '../relations/own-relation.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -56,9 +56,12 @@ export const ownRelations: readonly OwnRelation[] = [commits, ...states];
 
 const NOTHING: Held = { registry: { pipelines: [] }, ledger: [], removals: [] };
 
-/** The relations as they are where nothing was exported. */
-export function emptyStates(): readonly Declared[] {
-  return states.map((state) => ({ name: state.name, body: '', statement: () => viewOfState(state, NOTHING) }));
+/** {@link ownRelations} as they are where nothing was exported. */
+export function emptyRelations(): readonly Declared[] {
+  return [
+    { name: COMMITS, body: '', statement: () => commitsView([]) },
+    ...states.map((state) => ({ name: state.name, body: '', statement: () => viewOfState(state, NOTHING) })),
+  ];
 }
 
 /** Creates the relations that a statement may read. */
