@@ -111,7 +111,8 @@ describe('a range of many spans', () => {
 
   test('leaves out the span of a list with a record that cannot be decoded, and no other', async () => {
     const whole = await bring(RANGE, undefined, ['message_links']);
-    const rowsOf = (warehouse: string) => query(warehouse, 'SELECT msg_hash FROM message_links ORDER BY created_lt');
+    const rowsOf = (warehouse: string) =>
+      query(warehouse, 'SELECT msg_hash FROM message_links ORDER BY created_lt, msg_hash');
     const stored = new Set((await rowsOf(whole.warehouse)).map(([hash]) => String(hash)));
     const breaking = async (isBroken: (hash: string) => boolean) => {
       sandbox.answer = async ({ path, forward }) => {
