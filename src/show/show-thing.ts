@@ -6,7 +6,7 @@ import { quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { coverage, type Held } from '../warehouse/query/coverage.ts';
+import { coverage, type Held, readHeld } from '../warehouse/query/coverage.ts';
 import { requireSameNetwork } from '../warehouse/query/status.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { explainRowIn } from './explain-row.ts';
@@ -21,8 +21,8 @@ import { readTraceTree } from './trace-tree.ts';
 /** What a warehouse knows of a thing by its own rows; no section if nothing. */
 export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thing): Promise<ThingFacts> {
   const { query } = reader;
-  const ledger = await reader.ledger();
-  const filled = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+  const held = await readHeld(reader, registry);
+  const filled = new Set(held.ledger.flatMap(({ tables }) => Object.keys(tables)));
   const literal = thing.kind === 'block' ? thing.value : quoteText(thing.value);
   // The hash may be a trace id, unless a section tells another one to those after it.
   let trace = thing.value;
@@ -38,10 +38,7 @@ export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thin
     trace = textOf(rows[0]?.[names.indexOf('trace_id')]) ?? trace;
     sections.push({ title, columns: names, rows: rows.map((row) => row.map((value) => textOf(value) ?? null)) });
   }
-  if (thing.kind === 'block') {
-    const held = { registry, ledger, removals: await reader.forgotten() };
-    sections.push(...commitsOf(held, Number(thing.value)));
-  }
+  if (thing.kind === 'block') sections.push(...commitsOf(held, Number(thing.value)));
   return {
     ...thing,
     friendly: thing.kind === 'address' ? await friendlyForm(query, thing.value) : null,

@@ -9,6 +9,7 @@ import {
   type LeftOutGap,
   type MissingWhy,
   type Part,
+  readHeld,
   spansIn,
 } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
@@ -60,14 +61,14 @@ export async function readMissing({
     const known = registry.pipelines.filter(coversBlocks).map(({ name }) => name);
     for (const name of pipelines) requireKnown('a pipeline of blocks', name, known, 'unknown-pipeline');
     requireSameNetwork(reader.path, reader.network, network);
-    const entries = await reader.ledger();
+    const held = await readHeld(reader, registry);
+    const { ledger: entries } = held;
     const { query } = reader;
     const chain = { network: reader.network, entries, query, headers: '_headers' };
     const days = () => readHeaderDays(query, entries, registry);
     const { asked, broken } = await resolveStored({ ...chain, days }, range).catch((error: unknown) => {
       throw asIncomplete(error, reader.path);
     });
-    const held = { registry, ledger: entries, removals: await reader.forgotten() };
     const exported = known.filter((name) => entries.some(({ pipeline }) => pipeline === name));
     const wanted = pipelines.length > 0 ? pipelines : exported;
     const missing = Object.fromEntries(

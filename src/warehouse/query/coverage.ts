@@ -15,7 +15,8 @@ import { dateIn } from '../file-layout.ts';
 import { newestOf } from '../ledger/copied-rows.ts';
 import { doneSpans, PARTIAL, quarantinedSpans, spansOf, unprovenSpans } from '../ledger/done-spans.ts';
 import { type ForgottenSpans, stillForgotten } from '../ledger/forgotten-spans.ts';
-import type { CopiedRows, LedgerEntry } from '../store.ts';
+import type { Reader } from '../reader.ts';
+import type { CopiedRows, LedgerEntry, Store } from '../store.ts';
 
 /** Pipelines that are known: a registry, or those that a store was opened with. */
 export interface KnownPipelines {
@@ -29,6 +30,14 @@ export interface Held<Known extends KnownPipelines = KnownPipelines> {
   readonly ledger: readonly LedgerEntry[];
   /** Entries that record removals. */
   readonly removals: readonly LedgerEntry[];
+}
+
+/** Reads what a reader, or an open store, holds. */
+export async function readHeld<Known extends KnownPipelines>(
+  from: Pick<Reader | Store, 'ledger' | 'forgotten'>,
+  registry: Known,
+): Promise<Held<Known>> {
+  return { registry, ledger: await from.ledger(), removals: await from.forgotten() };
 }
 
 /** Why rows are not there. `refused`: rows of the source contradicted their headers, or were not all sent. */

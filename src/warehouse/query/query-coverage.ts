@@ -18,6 +18,7 @@ import {
   leftOutGaps,
   partOf,
   rangeOf,
+  readHeld,
 } from './coverage.ts';
 import { requireBlocksOnce } from './double-entries.ts';
 import { EmptyDatabase } from './empty-database.ts';
@@ -82,9 +83,8 @@ export class QueryCoverage {
     return lacksIn(held, isLimited ? await this.#heldTimes(held.ledger) : [], scans);
   }
 
-  async held(): Promise<Held<Registry>> {
-    const { ledger, forgotten } = this.#reader;
-    return { registry: this.#registry, ledger: await ledger(), removals: await forgotten() };
+  held(): Promise<Held<Registry>> {
+    return readHeld(this.#reader, this.#registry);
   }
 
   async #heldTimes(ledger: Held['ledger']): Promise<readonly HeldTime[]> {

@@ -8,7 +8,7 @@ import { COMMITS, commits, commitsView } from '../relations/commits-view.ts';
 import { type OwnRelation, typesOf } from '../relations/own-relation.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import type { LedgerEntry } from '../store.ts';
-import { behindOf, coverage, type Held, type KnownPipelines, leftOutGaps, spansIn } from './coverage.ts';
+import { behindOf, coverage, type Held, type KnownPipelines, leftOutGaps, readHeld, spansIn } from './coverage.ts';
 
 /** Statements that may read one of the relations. */
 const READS_STATES = /\b_(coverage|freshness)\b/i;
@@ -66,8 +66,7 @@ export function emptyRelations(): readonly Declared[] {
 
 /** Creates the relations that a statement may read. */
 export async function addStatesIn(sql: string, reader: Reader, registry: KnownPipelines): Promise<void> {
-  if (!READS_STATES.test(sql)) return;
-  await addStates(reader.query, { registry, ledger: await reader.ledger(), removals: await reader.forgotten() });
+  if (READS_STATES.test(sql)) await addStates(reader.query, await readHeld(reader, registry));
 }
 
 /** Creates the relations for one session, as temporary tables. */

@@ -20,6 +20,7 @@ import {
   type LeftOutGap,
   type MartBehind,
   partOf,
+  readHeld,
   spansIn,
 } from './coverage.ts';
 import { readHeaderDays } from './header-days.ts';
@@ -103,8 +104,8 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
 
 /** As {@link readStatus}, of a warehouse that is open. */
 export async function statusIn(reader: Reader, registry: Registry): Promise<WarehouseStatus> {
-  const ledger = await reader.ledger();
-  const held: Held<Registry> = { registry, ledger, removals: await reader.forgotten() };
+  const held = await readHeld(reader, registry);
+  const { ledger } = held;
   const days = [...(await readHeaderDays(reader.query, ledger, registry))].map(([date, span]) => ({ date, ...span }));
   const walked = ledger.filter(({ mart }) => mart === undefined);
   return {
