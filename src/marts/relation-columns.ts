@@ -2,15 +2,17 @@ import { isQuantity } from '../declare/column.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { isNumberType } from '../sql/number-type.ts';
-import { COMMITS, commitColumns } from '../warehouse/index.ts';
+import { ownRelations } from '../warehouse/query/state-relations.ts';
 import { loadMarts } from './load-marts.ts';
 
-/** Names of the columns of all that a query can name: tables, their views, marts and the ledger. `built`: tables of the warehouse beside the declared ones. */
+/** Names of the columns of all that a query can name: tables, their views, marts, and what tells of the warehouse. `built`: tables of the warehouse beside the declared ones. */
 export async function relationColumns(
   registry: Registry,
   built: readonly TableDef[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const columns = new Map<string, readonly string[]>([[COMMITS, commitColumns.map(({ name }) => name)]]);
+  const columns = new Map<string, readonly string[]>(
+    ownRelations.map((own) => [own.name, own.columns.map(({ name }) => name)]),
+  );
   for (const { name, columns: own, views } of await tablesOf(registry, built)) {
     const names = own.map((column) => column.name);
     columns.set(name, names);
@@ -36,7 +38,9 @@ const CHOSEN = /^(?:min|max|first|last|any_value|arg_min|arg_max)\("?(\w+)"?[,)]
 export async function quantityRule(
   registry: Registry,
 ): Promise<(column: { readonly name: string; readonly type: string }) => boolean> {
-  const declared = new Map<string, boolean>(commitColumns.map((column) => [column.name, !('unit' in column)]));
+  const declared = new Map<string, boolean>(
+    ownRelations.flatMap(({ columns }) => columns.map(({ name, unit }) => [name, unit === undefined])),
+  );
   for (const column of (await tablesOf(registry, [])).flatMap(({ columns }) => columns))
     declared.set(column.name, isQuantity(column) && declared.get(column.name) !== false);
   return ({ name, type }) => isNumberType(type) && (declared.get(CHOSEN.exec(name)?.[1] ?? name) ?? WIDE.test(type));

@@ -6,7 +6,7 @@ import type { Query } from '../sql/query-result.ts';
 import { selectValues } from '../sql/select-values.ts';
 import { doneSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import type { Held } from '../warehouse/query/coverage.ts';
-import { addStates, exportedEntries, walkedPipelines } from '../warehouse/query/state-relations.ts';
+import { addStates, exportedEntries, ownRelations, walkedPipelines } from '../warehouse/query/state-relations.ts';
 
 const entryColumns = {
   number: 'BIGINT',
@@ -27,7 +27,7 @@ const entryColumns = {
 const doneColumns = { pipeline: 'VARCHAR', span_from: 'BIGINT', span_to: 'BIGINT', blocks: 'BIGINT' } as const;
 
 /** Relations that describe the ledger. */
-export const ledgerRelations: readonly string[] = ['_entries', '_coverage', '_freshness', '_commits'];
+export const ledgerRelations: readonly string[] = ['_entries', ...ownRelations.map(({ name }) => name)];
 
 /**
  * Creates temporary relations and macros for the selects of a report: `_entries` (one row per active ledger entry), those of

@@ -8,17 +8,20 @@ import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
-import { COMMITS, commitColumns, type LedgerEntry } from '../warehouse/index.ts';
+import type { LedgerEntry } from '../warehouse/index.ts';
+import { readHeld } from '../warehouse/query/coverage.ts';
 import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
+import { ownRelations } from '../warehouse/query/state-relations.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import type { TableColumn, TableDetail, TableFileItem, TableItem } from './ui-types.ts';
 
 /** Files of a table that are shown. */
 const MAX_FILES = 50;
 
-/** Everything that a query can name: tables with their views, marts, the ledger. */
+/** Everything that a query can name: tables with their views, marts, and what tells of the warehouse. */
 export async function listTables({ reader, registry }: OpenWarehouse): Promise<readonly TableItem[]> {
-  const ledger = await reader.ledger();
+  const held = await readHeld(reader, registry);
+  const { ledger } = held;
   const marts = await loadMarts(registry);
   const tables = registry.tables.flatMap((table) => [
     {
@@ -35,16 +38,15 @@ export async function listTables({ reader, registry }: OpenWarehouse): Promise<r
     ...{ name, kind: 'mart' as const, doc: question, of: null },
     ...sizeOf(ledger, name),
   }));
-  const own = (await readBuiltTables(reader, registry, marts)).map(({ name, grain }) => ({
+  const others = (await readBuiltTables(reader, registry, marts)).map(({ name, grain }) => ({
     ...{ name, kind: 'mart' as const, doc: grain, of: null },
     ...sizeOf(ledger, name),
   }));
-  return [...tables, ...built, ...own, ledgerItem(ledger)];
-}
-
-function ledgerItem(ledger: readonly LedgerEntry[]): TableItem {
-  const doc = 'one commit in force: the ledger';
-  return { name: COMMITS, kind: 'table', doc, of: null, rows: ledger.length, bytes: null, files: null };
+  const own = ownRelations.map(({ name, grain, rows }) => ({
+    ...{ name, kind: 'table' as const, doc: grain, of: null },
+    ...{ rows: rows(held).length, bytes: null, files: null },
+  }));
+  return [...tables, ...built, ...others, ...own];
 }
 
 function sizeOf(
@@ -97,9 +99,14 @@ function declarationOf(
   name: string,
 ): Declaration {
   const none = { grain: null, key: [], endpoint: null, sql: null };
-  if (name === COMMITS) {
-    const columns = commitColumns.map((column) => ({ unit: null, ...column, isNullable: false, isKey: false }));
-    return { ...none, key: ['number'], columns };
+  const inner = ownRelations.find((each) => each.name === name);
+  if (inner !== undefined) {
+    const { grain, key } = inner;
+    const columns = inner.columns.map(({ name, type, unit, nullable, doc }) => ({
+      ...{ name, type, unit: unit ?? null, doc },
+      ...{ isNullable: nullable === true, isKey: key.includes(name) },
+    }));
+    return { ...none, grain, key, columns };
   }
   const mart = marts.find((each) => each.name === name);
   if (mart !== undefined) {

@@ -8,6 +8,7 @@ import { parseThing } from '../show/thing.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
+import { addStatesIn } from '../warehouse/query/state-relations.ts';
 import { describeRelation, findRelation, listTables } from './list-tables.ts';
 import type { OwnReader } from './own-reader.ts';
 import { profileColumn } from './profile-column.ts';
@@ -38,16 +39,20 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
     const where = filter === '' ? '' : `WHERE ${containing(table.columns, filter)}`;
     const by = sort === undefined ? '' : `ORDER BY ${columnIn(table.columns, sort)} ${order} NULLS LAST`;
     const sql = `SELECT * FROM ${quoteName(table.name)} ${where} ${by} LIMIT ${SAMPLE_ROWS}`;
-    const { columns, rows } = await runs.inWarehouse(c.req.raw.signal, ({ reader }) => reader.query(sql));
+    const { columns, rows } = await runs.inWarehouse(c.req.raw.signal, async ({ reader, registry }) => {
+      await addStatesIn(sql, reader, registry);
+      return reader.query(sql);
+    });
     return c.json({ columns: await shown(own, columns), rows: rows.map(cellsOf) });
   });
   app.get('/api/tables/:name/columns/:column/profile', async (c) => {
     const { name, columns } = await own.use((opened) => findRelation(opened, c.req.param('name')));
     const column = columns.find((each) => each.name === c.req.param('column'));
     if (column === undefined) return c.notFound();
-    const profile = await runs.inWarehouse(c.req.raw.signal, ({ reader }) =>
-      profileColumn(reader.query, name, column.name, column.type),
-    );
+    const profile = await runs.inWarehouse(c.req.raw.signal, async ({ reader, registry }) => {
+      await addStatesIn(name, reader, registry);
+      return profileColumn(reader.query, name, column.name, column.type);
+    });
     return c.json(profile);
   });
   app.get('/api/names', async (c) => {

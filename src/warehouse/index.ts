@@ -56,7 +56,7 @@ export { type Rewrite, stageRewrite } from './rewrite-entries.ts';
 
 // Relations: what SQL over a warehouse can name.
 
-export { COMMITS, commitColumns } from './relations/commits-view.ts';
+export { COMMITS } from './relations/commits-view.ts';
 export type { OwnRelation } from './relations/own-relation.ts';
 export { roleView } from './relations/role-views.ts';
 

@@ -6,6 +6,7 @@ import { run } from '../../src/export/run.ts';
 import { shippedNames } from '../../src/sql/shipped-queries.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
 import type { ColumnProfile, Names, ResultColumn, SavedQuery, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
+import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
 import { query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
 import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
@@ -77,7 +78,7 @@ describe('a query', () => {
   test('parameters are bound, and never part of the SQL', async () => {
     const hostile = `x'; drop view transactions; --`;
     const { id } = await visitor.run('select $text as text, $n::INTEGER + 1 as n', { text: hostile, n: '41' });
-    expect((await page(id, {})).rows).toEqual([[hostile, '42']]);
+    expect((await page(id, { from: 0, count: 1 })).rows).toEqual([[hostile, '42']]);
     expect(await visitor.run('select 1', { other: 'x' })).toMatchObject({ status: 400, code: 'unknown-parameter' });
   });
 
@@ -86,7 +87,7 @@ describe('a query', () => {
       `select 12345678901234567890123456789012345678::HUGEINT as a, 0.000000001::DECIMAL(38, 9) as b, '' as c, null as d,
         '<img src=x onerror=alert(1)>' as e, '\\xff'::BLOB as f, [1, 2] as g`,
     );
-    expect((await page(id, {})).rows).toEqual([
+    expect((await page(id, { from: 0, count: 1 })).rows).toEqual([
       [
         '12345678901234567890123456789012345678',
         '0.000000001',
@@ -266,6 +267,27 @@ describe('tables', () => {
       const sample = await visitor.read<{ rows: readonly unknown[] }>(`/api/tables/${name}/sample`);
       expect([name, Array.isArray(sample.rows)]).toEqual([name, true]);
     }
+  });
+
+  test.each(ownRelations)('what tells of the warehouse is a table: $name', async ({ name, grain, key, columns }) => {
+    const tables = await visitor.read<readonly TableItem[]>('/api/tables');
+    const { id } = await visitor.run(`select count(*), count(distinct (${key})) from ${name}`);
+    const [[rows, keys] = []] = (await page(id, { from: 0, count: 1 })).rows;
+    expect([rows, tables.find((each) => each.name === name)]).toEqual([
+      keys,
+      { name, kind: 'table', doc: grain, of: null, rows: Number(rows), bytes: null, files: null },
+    ]);
+    const detail = await visitor.read<TableDetail>(`/api/tables/${name}`);
+    expect(detail).toMatchObject({ grain, key, gaps: [] });
+    expect(detail.columns.filter(({ isKey }) => isKey).map((column) => column.name)).toEqual(key);
+    const sample = await visitor.read<{ rows: readonly unknown[] }>(`/api/tables/${name}/sample`);
+    expect(sample.rows).toHaveLength(Number(rows));
+    for (const column of columns) {
+      const profile = await visitor.read<ColumnProfile>(`/api/tables/${name}/columns/${column.name}/profile`);
+      const { isNullable } = detail.columns.find((each) => each.name === column.name) ?? {};
+      expect([column.name, profile.rows, isNullable || profile.nulls === 0]).toEqual([column.name, Number(rows), true]);
+    }
+    expect((await visitor.read<Names>('/api/names')).columns[name]).toEqual(columns.map((column) => column.name));
   });
 
   test('the profile of a column is what SQL says', async () => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { doneSpans, quarantinedSpans, spansOf } from '../../src/warehouse/ledger/done-spans.ts';
 import { parseEntry } from '../../src/warehouse/ledger/entries.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
 import { compact, compactKilled, hashes, tables } from './compacting.ts';
 import { commitItems, countItems, draftOf, freshPath, openTestStore } from './warehouses.ts';
 
@@ -47,9 +48,11 @@ test('_commits has a row for each span, and counts rows and requests once', asyn
       sum((rows->>'items')::INTEGER)::INTEGER, count(DISTINCT number)::INTEGER,
       count(*) FILTER (15 BETWEEN span_from AND span_to)::INTEGER FROM _commits`,
   );
+  const keys = ownRelations.find(({ name }) => name === '_commits')?.key;
+  const twice = await reader.query(`SELECT ${keys} FROM _commits GROUP BY ${keys} HAVING count(*) > 1`);
   await reader.close();
   const spans = APART.map(({ from, to }) => `{'from': ${from}, 'to': ${to}}`).join(', ');
-  expect(rows).toEqual([[`[${spans}]`, 4, 40, 1, 0]]);
+  expect([rows, twice.rows]).toEqual([[[`[${spans}]`, 4, 40, 1, 0]], []]);
 });
 
 test('what is quarantined between stays quarantined, and gives way to the rows that come later', async () => {

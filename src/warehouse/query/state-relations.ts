@@ -5,19 +5,16 @@ import type { Query } from '../../sql/query-result.ts';
 import { selectValues } from '../../sql/select-values.ts';
 import type { Reader } from '../reader.ts';
 import { COMMITS, commits, commitsView } from '../relations/commits-view.ts';
-import { type OwnRelation, typesOf } from '../relations/own-relation.ts';
+import { type OwnRelation, type OwnRow, typesOf } from '../relations/own-relation.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import type { LedgerEntry } from '../store.ts';
 import { behindOf, coverage, type Held, type KnownPipelines, leftOutGaps, readHeld, spansIn } from './coverage.ts';
-
-/** Statements that may read one of the relations. */
-const READS_STATES = /\b_(coverage|freshness)\b/i;
 
 const coverageColumns = [
   { name: 'relation', type: 'VARCHAR', doc: 'name of the table' },
   { name: 'pipeline', type: 'VARCHAR', doc: 'the pipeline that exports it' },
   { name: 'state', type: 'VARCHAR', doc: 'proven, unproven or missing' },
-  { name: 'reason', type: 'VARCHAR', doc: 'why it is unproven or missing; null if it is proven' },
+  { name: 'reason', type: 'VARCHAR', nullable: true, doc: 'why it is unproven or missing; null if it is proven' },
   { name: 'span_from', type: 'BIGINT', unit: 'seqno', doc: 'first masterchain block of the span' },
   { name: 'span_to', type: 'BIGINT', unit: 'seqno', doc: 'last masterchain block of the span' },
   { name: 'blocks', type: 'BIGINT', doc: 'masterchain blocks of the span' },
@@ -29,27 +26,26 @@ const freshnessColumns = [
   { name: 'commits_behind', type: 'BIGINT', doc: 'commits of its inputs that it lacks; 0: current, more: stale' },
 ] as const;
 
-interface StateRelation extends OwnRelation {
-  readonly select: (held: Held) => string;
-}
-
 /** What is there of each table, and how current each mart is. */
-const states: readonly StateRelation[] = [
+const states: readonly OwnRelation[] = [
   {
     name: '_coverage',
     grain: 'one table and one range of blocks that is proven, unproven or missing for one reason',
     key: ['relation', 'state', 'reason', 'span_from'],
     columns: coverageColumns,
-    select: (held) => selectValues(typesOf(coverageColumns), coverageRows(held)),
+    rows: coverageRows,
   },
   {
     name: '_freshness',
     grain: 'one mart that is built',
     key: ['mart'],
     columns: freshnessColumns,
-    select: (held) => selectValues(typesOf(freshnessColumns), freshnessRows(held)),
+    rows: freshnessRows,
   },
 ];
+
+/** Statements that may read one of them. */
+const READS_STATES = new RegExp(String.raw`\b(${states.map(({ name }) => name).join('|')})\b`, 'i');
 
 /** The relations that tell of a warehouse: its ledger, and its state. */
 export const ownRelations: readonly OwnRelation[] = [commits, ...states];
@@ -71,7 +67,9 @@ export async function addStatesIn(sql: string, reader: Reader, registry: KnownPi
 
 /** Creates the relations for one session, as temporary tables. */
 export async function addStates(query: Query, held: Held): Promise<void> {
-  for (const { name, select } of states) await query(`CREATE OR REPLACE TEMP TABLE ${name} AS ${select(held)}`);
+  for (const state of states) {
+    await query(`CREATE OR REPLACE TEMP TABLE ${state.name} AS ${selectState(state, held)}`);
+  }
 }
 
 /** SQL of the relations, and of their comments, for a file that other programs open. */
@@ -79,11 +77,15 @@ export function stateViews(held = NOTHING): readonly string[] {
   return states.flatMap((state) => [viewOfState(state, held), ...commentsOn({ ...state, views: [] })]);
 }
 
-function viewOfState({ name, select }: StateRelation, held: Held): string {
-  return `CREATE OR REPLACE VIEW ${name} AS ${select(held)}`;
+function viewOfState(state: OwnRelation, held: Held): string {
+  return `CREATE OR REPLACE VIEW ${state.name} AS ${selectState(state, held)}`;
 }
 
-function coverageRows(held: Held) {
+function selectState({ columns, rows }: OwnRelation, held: Held): string {
+  return selectValues(typesOf(columns), rows(held));
+}
+
+function coverageRows(held: Held): readonly OwnRow<typeof coverageColumns>[] {
   const exported = new Set(exportedEntries(held.ledger, held.registry).map(({ pipeline }) => pipeline));
   const pipelines = held.registry.pipelines.filter(({ name }) => exported.has(name));
   const tables = pipelines.flatMap((pipeline) => pipeline.tables);
@@ -110,7 +112,7 @@ function coverageRows(held: Held) {
   });
 }
 
-function freshnessRows(held: Held) {
+function freshnessRows(held: Held): readonly OwnRow<typeof freshnessColumns>[] {
   const built = new Map<string, string>();
   for (const { mart, tables, committedAt } of held.ledger) {
     if (mart !== undefined) for (const name of Object.keys(tables)) built.set(name, committedAt);

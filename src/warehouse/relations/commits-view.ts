@@ -1,13 +1,12 @@
 import { selectValues } from '../../sql/select-values.ts';
 import { spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry } from '../store.ts';
-import { type OwnRelation, typesOf } from './own-relation.ts';
+import { type OwnRelation, type OwnRow, typesOf } from './own-relation.ts';
 
 /** The view of the ledger: one row for each span of an entry in force. */
 export const COMMITS = '_commits';
 
-/** Its columns. */
-export const commitColumns = [
+const commitColumns = [
   { name: 'number', type: 'BIGINT', unit: 'id', doc: 'number of the commit, from 1' },
   { name: 'id', type: 'VARCHAR', doc: 'identifier of the commit' },
   { name: 'pipeline', type: 'VARCHAR', doc: 'what was exported' },
@@ -21,21 +20,31 @@ export const commitColumns = [
 
 /** The ledger. */
 export const commits: OwnRelation = {
-  ...{ name: COMMITS, grain: 'one commit in force', key: ['number'] },
+  ...{ name: COMMITS, grain: 'one span of blocks of a commit in force: the ledger', key: ['number', 'span_from'] },
   columns: commitColumns,
+  rows: ({ ledger }) => commitRows(ledger),
 };
 
 /** SQL of the view `_commits`. */
 export function commitsView(entries: readonly LedgerEntry[]): string {
-  const rows = entries.flatMap((entry) =>
+  return `CREATE OR REPLACE VIEW ${COMMITS} AS ${selectValues(typesOf(commitColumns), commitRows(entries))}`;
+}
+
+function commitRows(entries: readonly LedgerEntry[]): readonly OwnRow<typeof commitColumns>[] {
+  return entries.flatMap((entry) =>
     spansOf(entry).map((span, at) => ({
-      ...{ number: entry.number, id: entry.id, pipeline: entry.pipeline, span_from: span.from, span_to: span.to },
+      number: entry.number,
+      id: entry.id,
+      pipeline: entry.pipeline,
+      span_from: span.from,
+      span_to: span.to,
+      verdict: entry.verdict,
       // Counts of an entry with several spans are in the row of its first span, so that sums count them once.
-      ...{ verdict: entry.verdict, rows: at === 0 ? rowsOf(entry) : {}, requests: at === 0 ? entry.requests : 0 },
+      rows: at === 0 ? rowsOf(entry) : {},
+      requests: at === 0 ? entry.requests : 0,
       committed_at: entry.committedAt,
     })),
   );
-  return `CREATE OR REPLACE VIEW ${COMMITS} AS ${selectValues(typesOf(commitColumns), rows)}`;
 }
 
 function rowsOf({ tables }: LedgerEntry): Readonly<Record<string, number>> {

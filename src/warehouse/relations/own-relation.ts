@@ -1,3 +1,5 @@
+import type { Held } from '../query/coverage.ts';
+
 /** A relation that tells of the warehouse itself. */
 export interface OwnRelation {
   readonly name: string;
@@ -6,7 +8,11 @@ export interface OwnRelation {
   /** Columns that identify a row. */
   readonly key: readonly string[];
   readonly columns: readonly OwnColumn[];
+  readonly rows: (held: Held) => readonly OwnRow<readonly OwnColumn[]>[];
 }
+
+/** A value of each column. */
+export type OwnRow<Columns extends readonly OwnColumn[]> = Readonly<Record<Columns[number]['name'], unknown>>;
 
 /** A column of such a relation. */
 export interface OwnColumn {
@@ -14,6 +20,8 @@ export interface OwnColumn {
   /** DuckDB type. */
   readonly type: string;
   readonly unit?: string | undefined;
+  /** Default false. */
+  readonly nullable?: boolean | undefined;
   readonly doc: string;
 }
 
