@@ -19,6 +19,8 @@ const INTERRUPTED = 'interrupted: stopping after the current span; press Ctrl-C 
 /** What a command works with: its flags, warehouse, pipelines, interrupts and output, each opened when it is first used. */
 export class Context<F extends ContextFlags = ContextFlags> {
   readonly flags: F;
+  /** Names of the flags that were typed. */
+  readonly given: ReadonlySet<string>;
   readonly isJson: boolean;
   /** True if the user named the warehouse; that of a project need not be there yet. */
   readonly isWarehouseGiven: boolean;
@@ -30,8 +32,10 @@ export class Context<F extends ContextFlags = ContextFlags> {
   #onInterrupt = (): void => {};
 
   /** @param project what the project file says */
-  constructor(flags: F, project: ProjectOptions | undefined) {
+  constructor(command: Command, project: ProjectOptions | undefined) {
+    const flags = command.opts<F>();
     this.flags = flags;
+    this.given = new Set(Object.keys(flags).filter((name) => command.getOptionValueSource(name) === 'cli'));
     this.isWarehouseGiven = flags.warehouse !== undefined && flags.warehouse !== project?.['warehouse'];
     this.isJson = flags.json === true;
   }
@@ -132,7 +136,7 @@ export function inContext<F extends ContextFlags, A extends readonly unknown[]>(
 ): (this: Command) => Promise<void> {
   return async function (this: Command): Promise<void> {
     const project = applyProject(this);
-    const context = new Context(this.opts<F>(), project);
+    const context = new Context<F>(this, project);
     try {
       await Reflect.apply(work, undefined, [context, ...this.processedArgs]);
     } finally {

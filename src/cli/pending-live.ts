@@ -15,6 +15,7 @@ export interface PendingFlags extends CommonOptions {
   readonly for?: number;
   readonly store?: Store['kind'];
   readonly rps?: number | 'auto';
+  readonly budget?: string;
   readonly json?: boolean;
 }
 
@@ -44,7 +45,7 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
     forMs: flags.for,
     ...place,
     store: flags.store,
-    rps: flags.rps,
+    ...{ rps: flags.rps, budget: flags.budget },
     stop: context.signal,
     onEvent: (event) => {
       const text = describeEvent(event);

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { formatError, usage } from '../core/errors.ts';
+import { formatError } from '../core/errors.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import type { ExportOptions } from '../export/open-export.ts';
@@ -8,7 +8,9 @@ import type { PublishAlong } from '../iceberg/publish-along.ts';
 import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
 import type { CatalogPlace } from '../iceberg/rest/catalog-place.ts';
 import { publishOptions } from '../jobs/step-options.ts';
-import { optionOf } from './common-options.ts';
+import { type CommonOptions, optionOf } from './common-options.ts';
+import type { Context } from './context.ts';
+import { requireNeeded } from './useless-options.ts';
 
 /** Formats of published tables. */
 type PublishFormat = 'iceberg';
@@ -50,17 +52,16 @@ export function withPublishing(command: Command): Command {
  * Where the tables of a command are published along with its commits; undefined if they are not.
  * @throws {UsageError} `bad-option`, `bad-catalog`, `no-namespace`
  */
-export async function publishPlaceOf(flags: PublishFlags, network: string): Promise<PublishPlace | undefined> {
+export async function publishPlaceOf(
+  context: Context<PublishFlags & CommonOptions>,
+  network: string,
+): Promise<PublishPlace | undefined> {
+  const { flags } = context;
   if (flags.publish !== undefined)
     return { location: flags.location, catalog: await catalogOf(flags, async () => network) };
-  const { location, catalog: uri, namespace, catalogWarehouse } = flags;
-  const place = placeFlags(location, { uri, namespace, warehouse: catalogWarehouse });
-  const [given] = Object.entries(place).find(([, value]) => value !== undefined) ?? [];
-  if (given === undefined) return undefined;
-  throw usage(`--publish with --${given}`, undefined, {
-    code: 'bad-option',
-    hint: `add --publish iceberg, or remove --${given}`,
-  });
+  const names = ['location', 'catalog', 'namespace', 'catalogWarehouse'];
+  requireNeeded(context, '--publish', names, (flag) => `add --publish iceberg, or remove ${flag}`);
+  return undefined;
 }
 
 /**

@@ -45,6 +45,8 @@ export async function checkTargets(
       databases.push(await databaseTarget(parsed, { ...target, to: to ?? '' }, path, tables));
       continue;
     }
+    if (target.as !== undefined)
+      throw parsed.yaml.wrongValue([...path, 'as'], 'no name of a table for rows in a file', 'leave it out');
     const format = outputFormat(parsed, path, { ...target, output }, WHOLE_FORMATS);
     const source = await sourceOf(parsed, target, path, tables);
     written.push({ path, output: { kind: 'rows', source, format, output } });

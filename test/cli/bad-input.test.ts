@@ -114,6 +114,15 @@ describe('a source that is none', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test.each([
+    ['run', 'blocks', '--range', RANGE],
+    ['follow', '--for', '1s', '--pending', `0:${'0'.repeat(64)}`],
+  ])('a Redis server that is not there is told by %s', async (...words) => {
+    const place = ['--network', sandbox.url, '--warehouse', join(freshFolder(), 'w')];
+    const budget = ['--rps', '100', '--budget', `redis://127.0.0.1:${await freePort()}`];
+    expectOneLine(await tonlake([...words, ...place, ...budget]), 1, /expected a Redis server at redis:.*ECONNREFUSED/);
+  });
+
   test('truncated JSON is asked for again until attempts run out, and what was there stays', async () => {
     sandbox.setFaults({ truncatedJson: 1 });
     const again = await exportRange(sandbox.url, RANGE, path);

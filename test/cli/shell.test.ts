@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import fc from 'fast-check';
@@ -115,7 +115,7 @@ class Terminal extends Writable {
 
 function open(path: string, terminal: Terminal, more: Partial<ShellOptions> = {}): Promise<boolean> {
   return runShell({
-    ...{ warehouse: path, network: undefined, isInteractive: true, history: [], onHistory: () => {}, pager: '' },
+    ...{ warehouse: path, queries: {}, isInteractive: true, history: [], onHistory: () => {}, pager: '' },
     ...{ input: terminal.input, output: terminal, errors: terminal },
     names: async () => known,
     describe: async (name) => `about ${name ?? 'all'}\n`,
@@ -208,6 +208,15 @@ describe('a script', () => {
     expect(await readFile(join(out, 'all.csv'), 'utf8')).toBe('x\n1\ny\n2\n');
     const missing = await startTonlake(['sql', '--warehouse', warehouse], { input: 'from transactions;' }).finished;
     expect(missing).toMatchObject({ code: 0, stderr: expect.stringContaining('warning: transactions') });
+  });
+
+  test('has the dialect and the layouts of the command', async () => {
+    const layouts = join(folder, 'own.yaml');
+    await writeFile(layouts, 'mine:\n  opcode: 1\n  fields: a uint8\n');
+    const input =
+      ".mode csv\nselect date_format(from_unixtime(0), '%Y') as y;\nselect parse_boc('x'::blob, 'mine') as b;";
+    const words = ['sql', '--dialect', 'trino', '--layouts', layouts, '--warehouse', warehouse];
+    expect(await startTonlake(words, { input }).finished).toMatchObject({ stderr: '', stdout: 'y\n1970\nb\n\n' });
   });
 
   test.each([

@@ -6,6 +6,8 @@ import { splitNames } from '../../src/cli/pipeline-names.ts';
 import { startTonlake, tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
 
+/** More than one job. */
+const JOBS = join(import.meta.dirname, '../../pipelines/jobs');
 const RUN = ['run', '--network', 'sandbox', '--range', '1000:1009'];
 
 describe('wrong usage ends with one line, a hint and exit code 2', () => {
@@ -99,7 +101,11 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['api', 'blocks', '-o', 'https://h/x.json'], says: /got the URL https:\.\.\. \(--output\)/ },
     { args: ['status', '-w', 'md:db'], says: /got the URL md:\.\.\. \(--warehouse\)/ },
     { args: ['sql', 'select 1', '--file', 'q.sql'], says: /expected either a query or --file, got both/ },
-    { args: ['sql', '--format', 'csv'], says: /expected a query with --format, got none/ },
+    { args: ['sql', '--format', 'csv'], says: /expected a query with --format; hint: the prompt has commands/ },
+    {
+      args: ['sql', 'select opcode_of(body_boc) from messages', '--layouts', 'own.yaml'],
+      says: /expected parse_boc or decode_body with --layouts; hint: remove --layouts/,
+    },
     { args: ['sql', ' '], says: /expected a query, got nothing/ },
     { args: ['sql', '--file', '/nowhere/q.sql'], says: /cannot read \/nowhere\/q\.sql/ },
     { args: ['sql', 'select 1', '--format', 'xml'], says: /box, csv, json/ },
@@ -109,6 +115,48 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['help', 'job', 'shcedule'], says: /got "shcedule"; hint: did you mean schedule\?/ },
     { args: ['show', '--files'], says: /expected a table alone with --files/ },
     { args: ['show', 'blocks', '--live'], says: /expected an address, hash, seqno or @name with --live/ },
+    { args: ['show', '1000', '--live', '--why'], says: /--live cannot be combined with --why; hint: the source/ },
+    { args: ['show', 'blocks', '--why'], says: /expected an address, hash, seqno or @name with --why/ },
+    {
+      args: ['export', 'blocks', '--to', 'b.csv', '--as', 'headers'],
+      says: /expected a database, \.sqlite or \.xlsx with --as; hint: remove --as/,
+    },
+    {
+      args: ['export', 'blocks', '--to', 'b.xlsx', '--keep-formulas'],
+      says: /expected a CSV file with --keep-formulas; hint: remove --keep-formulas/,
+    },
+    { args: ['api', '--output', 'x.json'], says: /expected an endpoint with --output; hint: tonlake api.* lists them/ },
+    { args: ['api', 'blocks', '--parameters', '--wait', '1'], says: /--parameters cannot be combined with --wait/ },
+    { args: ['api', 'blocks', '--parameters', 'limit=1'], says: /--parameters cannot be combined with limit=1/ },
+    { args: ['api', 'blocks', '--yes-send'], says: /expected message with --yes-send; hint: remove --yes-send/ },
+    {
+      args: ['build', '--list', '--full'],
+      says: /--list cannot be combined with --full; hint: remove --full, or --list/,
+    },
+    { args: ['build', 'accounts', '--list'], says: /--list cannot be combined with accounts/ },
+    { args: ['report', '--list', '-p', 'a=b'], says: /--list cannot be combined with --param/ },
+    { args: ['report', 'account', '--list'], says: /--list cannot be combined with account;/ },
+    { args: ['status', '--budget', '--range', '1:2'], says: /--budget cannot be combined with --range/ },
+    { args: ['status', 'blocks', '--budget'], says: /--budget cannot be combined with blocks/ },
+    { args: ['status', '--range', '1:2', '--long'], says: /--range cannot be combined with --long/ },
+    { args: ['verify', '--keep-readable'], says: /expected --repair with --keep-readable; hint: add --repair, or/ },
+    { args: ['verify', '--rps', '1'], says: /expected --repair with --rps/ },
+    { args: ['job', 'list', JOBS, '--limit', '3'], says: /expected a job file with --limit; hint: name the file, or/ },
+    { args: ['job', 'log', 'x.yaml', '1', '--since', '24h'], says: /--since cannot be combined with 1/ },
+    { args: ['job', 'schedule', '--metrics-public'], says: /expected --metrics with --metrics-public/ },
+    { args: ['follow', '--every', '1s'], says: /expected --pending with --every; hint: add --pending, or remove/ },
+    { args: ['follow', '--max-lag', '1m'], says: /expected --metrics with --max-lag/ },
+    { args: ['follow', '--drain', '1'], says: /expected --jobs with --drain/ },
+    ...['--concurrency=1', '--log=x', '--without=messages', '--max-lag=1m', '--drain=1', '--publish=iceberg'].map(
+      (option) => ({
+        args: ['follow', '--pending', `0:${'0'.repeat(64)}`, option],
+        says: new RegExp(`--pending cannot be combined with ${option.replace(/=.*/, '')}; hint: pending transactions`),
+      }),
+    ),
+    {
+      args: [...RUN, '--namespace', 'x'],
+      says: /expected --publish with --namespace; hint: add --publish iceberg, or/,
+    },
     { args: ['show', 'blcks', '--files'], says: /did you mean blocks\?/ },
     { args: ['publish', 'duckdb', 'extra'], says: /too many arguments/ },
     { args: ['sandbox', '--port', 'x'], says: /expected a port/i },

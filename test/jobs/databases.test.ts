@@ -35,6 +35,10 @@ test.each([
   ['{ table: transactions, to: x.csv }', /expected a database: postgres:/],
   ['{ query: select 1, to: x.sqlite }', /expected a name for the rows of a query/],
   ['{ table: transactions, to: x.sqlite, output: x.csv }', /expected one of output, to, got output and to/],
+  [
+    '{ table: transactions, output: x.csv, as: y }',
+    /expected no name of a table for rows in a file, got y.*hand-on.yaml:6/,
+  ],
   ['{ table: transactions }', /expected one of output, to, got none/],
   ["{ table: transactions, to: 'postgres://lake:geheim@127.0.0.1/x' }", /a URL without a password/],
   [

@@ -5,6 +5,7 @@ import type { MartBuild, MartEvent } from '../../marts/build-marts.ts';
 import { type CommonOptions, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { fitTerminal } from '../fit-terminal.ts';
+import { refuseBeside } from '../useless-options.ts';
 
 interface BuildFlags extends CommonOptions {
   readonly list?: boolean;
@@ -35,7 +36,7 @@ export function addBuild(program: Command): void {
     .addHelpText('after', HELP)
     .action(
       inContext((context: Context<BuildFlags>, names: readonly string[]) =>
-        context.flags.list === true ? list(context) : build(context, names),
+        context.flags.list === true ? list(context, names) : build(context, names),
       ),
     );
 }
@@ -66,7 +67,8 @@ function describeBuild(build: MartBuild, notes: readonly string[]): string {
   return parts.join('; ');
 }
 
-async function list(context: Context<BuildFlags>): Promise<void> {
+async function list(context: Context<BuildFlags>, names: readonly string[]): Promise<void> {
+  refuseBeside(context, '--list', ['full'], { words: names });
   const [{ loadMarts }, { describeMarts, martSummary }] = await Promise.all([
     import('../../marts/load-marts.ts'),
     import('../../marts/describe-marts.ts'),

@@ -4,6 +4,7 @@ import { exportOptions } from '../../jobs/step-options.ts';
 import type { ExportReport } from '../../targets/export-rows.ts';
 import { type CommonOptions, collectParam, optionOf, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
+import { requireNeeded } from '../useless-options.ts';
 import { collectInSteps } from '../v8-flags.ts';
 
 interface ExportFlags extends CommonOptions {
@@ -19,7 +20,7 @@ interface ExportFlags extends CommonOptions {
 const HELP = `
 Targets: a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx, .sqlite or .db, postgres://user@host/database, or the
 HTTP interface of ClickHouse, https://user@host:8443/database. A file is replaced when the new one is complete; of a SQLite file,
-only the exported rows are.
+only the exported rows are. In an .xlsx file, --as names the first sheet.
 
 In a database, each UTC day of rows with a block_date replaces the rows of that day in one step, so the same export can be
 repeated. Rows without a day are replaced together. The table is created with types, key, index and comments.
@@ -53,12 +54,18 @@ export function addExport(program: Command): void {
 }
 
 async function exportOne(context: Context<ExportFlags>, rows: string): Promise<void> {
-  const [{ exportRows }, { parseDays }] = await Promise.all([
+  const [{ exportRows }, { parseDays }, { parseTarget }] = await Promise.all([
     import('../../targets/export-rows.ts'),
     import('../../targets/exported-rows.ts'),
+    import('../../targets/target.ts'),
   ]);
   collectInSteps();
-  const { network, as, strict, keepFormulas, param: parameters, to } = context.flags;
+  const { network, as, strict, keepFormulas, param: parameters } = context.flags;
+  const to = parseTarget(context.flags.to);
+  const format = to.kind === 'file' ? to.format : undefined;
+  const isNamed = format === undefined || format === 'sqlite' || format === 'xlsx';
+  if (!isNamed) requireNeeded(context, 'a database, .sqlite or .xlsx', ['as'], (flag) => `remove ${flag}`);
+  if (format !== 'csv') requireNeeded(context, 'a CSV file', ['keepFormulas'], (flag) => `remove ${flag}`);
   const days = context.flags.days === undefined ? undefined : parseDays(context.flags.days);
   const source = /\s/.test(rows.trim()) ? { sql: rows } : { table: rows.trim() };
   const options = { network, days, as, strict, keepFormulas, parameters, onWarning: context.warn };

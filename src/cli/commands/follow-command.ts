@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { UsageError } from '../../core/errors.ts';
 import { requireLocalPath } from '../../files/local-path.ts';
 import { runOptions } from '../../jobs/step-options.ts';
 import type { Store } from '../../warehouse/index.ts';
@@ -11,6 +10,7 @@ import type { PendingFlags } from '../pending-live.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import type { ResidentFlags } from '../resident-live.ts';
+import { refuseBeside, requireNeeded } from '../useless-options.ts';
 import { collectInSteps } from '../v8-flags.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
@@ -109,15 +109,26 @@ export function addFollow(program: Command): void {
     .action(inContext(follow));
 }
 
+/** What pending transactions do not have. */
+const NOT_PENDING = [
+  ...['from', 'backfill', 'lag', 'refresh', 'marts', 'without', 'columns', 'withoutColumn', 'concurrency', 'witness'],
+  ...['publish', 'location', 'catalog', 'namespace', 'catalogWarehouse', 'onCommit', 'alerts', 'log'],
+  ...['metrics', 'metricsPublic', 'maxLag', 'jobs', 'drain'],
+];
+
 async function follow(context: Context<FollowFlags>, words: readonly string[]): Promise<void> {
   const { flags } = context;
   const { log: logPath, lag = LAG_MS, pending, jobs: paths } = flags;
   if (logPath !== undefined) requireLocalPath(logPath, '--log');
   if (pending !== undefined) {
-    refuseBeside(words, flags);
+    const hint = 'pending transactions are followed by a command of their own';
+    refuseBeside(context, '--pending', NOT_PENDING, { words, hint });
     const { pendingLive } = await import('../pending-live.ts');
     return pendingLive(context, pending);
   }
+  requireNeeded(context, '--pending', ['every', 'for']);
+  if (flags.metrics === undefined) requireNeeded(context, '--metrics', ['metricsPublic', 'maxLag']);
+  if (paths === undefined) requireNeeded(context, '--jobs', ['drain']);
   collectInSteps();
   const [{ followLive }, { openJobs }, { resolveNetwork }] = await Promise.all([
     import('../resident-live.ts'),
@@ -128,7 +139,7 @@ async function follow(context: Context<FollowFlags>, words: readonly string[]): 
   const { note, ...place } = await context.place();
   const options = { ...(await followOptions(context, words)), ...place };
   const exported = [...options.pipelines, ...Object.keys(options.refreshMs)];
-  const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
+  const publish = await publishPlaceOf(context, resolveNetwork(options.network).name);
   const command = ['tonlake follow', ...options.pipelines].join(' ');
   const feeds = await feedsOf(flags, { ...options, pipelines: exported });
   await followLive(
@@ -136,20 +147,6 @@ async function follow(context: Context<FollowFlags>, words: readonly string[]): 
     { options, logPath, maxLagMs: flags.maxLag ?? 3 * lag, note, publish, feeds, command },
     jobs,
   );
-}
-
-/** @throws {UsageError} `bad-option` for what pending transactions do not have */
-function refuseBeside(pipelines: readonly string[], flags: FollowFlags): void {
-  const beside = (
-    ['from', 'backfill', 'lag', 'refresh', 'marts', 'publish', 'onCommit', 'alerts', 'metrics', 'jobs'] as const
-  )
-    .filter((name) => flags[name] !== undefined)
-    .map((name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
-  const [other] = [...pipelines, ...beside];
-  if (other === undefined) return;
-  throw new UsageError(`usage: --pending cannot be combined with ${other}`, {
-    ...{ code: 'bad-option', hint: 'pending transactions are followed by a command of their own' },
-  });
 }
 
 async function followOptions(context: Context<FollowFlags>, words: readonly string[]) {

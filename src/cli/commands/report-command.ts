@@ -7,6 +7,7 @@ import { REPORT_FORMATS, type ReportFormat } from '../../reports/report-format.t
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
 import { fitTerminal } from '../fit-terminal.ts';
+import { refuseBeside } from '../useless-options.ts';
 
 interface ReportFlags extends CommonOptions {
   readonly param?: Readonly<Record<string, string>>;
@@ -51,7 +52,11 @@ export function addReport(program: Command): void {
 
 async function makeReport(context: Context<ReportFlags>, report: string | undefined): Promise<void> {
   const { flags } = context;
-  if (flags.list === true) return showList();
+  if (flags.list === true) {
+    const words = report === undefined ? [] : [report];
+    refuseBeside(context, '--list', ['param', 'format', 'output', 'timezone'], { words });
+    return showList();
+  }
   if (report === undefined) {
     throw usage('a report', 'none', {
       code: 'no-report',

@@ -128,7 +128,7 @@ async function runPipelines(context: Context<RunFlags>, words: readonly string[]
     import('../run-live.ts'),
     import('../../http/network.ts'),
   ]);
-  const publish = await publishPlaceOf(flags, resolveNetwork(options.network).name);
+  const publish = await publishPlaceOf(context, resolveNetwork(options.network).name);
   const command = ['tonlake run', ...options.pipelines].join(' ');
   const what = flags.all === true ? '--all' : options.pipelines.join(' ');
   const feeds = await feedsOf(flags, options);

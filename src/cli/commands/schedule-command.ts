@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type Context, inContext } from '../context.ts';
 import { withOperations } from '../operations-options.ts';
 import type { ResidentFlags } from '../resident-live.ts';
+import { requireNeeded } from '../useless-options.ts';
 
 const HELP = `
 Jobs on the same warehouse run one after another; jobs on different warehouses run in parallel. Missed runs are caught up, oldest
@@ -25,6 +26,7 @@ export function addSchedule(job: Command): void {
     .addHelpText('after', HELP)
     .action(
       inContext(async (context: Context<ResidentFlags>, paths: readonly string[]) => {
+        if (context.flags.metrics === undefined) requireNeeded(context, '--metrics', ['metricsPublic']);
         const [{ scheduleLive }, { openJobs }] = await Promise.all([
           import('../resident-live.ts'),
           import('../job-files.ts'),

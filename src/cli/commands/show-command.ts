@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { MartError, TonlakeError, UsageError, usage } from '../../core/errors.ts';
+import { MartError, TonlakeError, UsageError } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { ThingFacts } from '../../show/shown-thing.ts';
@@ -7,6 +7,7 @@ import { type CommonOptions, pipelinesOption, withPlace } from '../common-option
 import { type Context, inContext } from '../context.ts';
 import type { Declared } from '../describe-name.ts';
 import { fitTerminal } from '../fit-terminal.ts';
+import { refuseBeside, requireNeeded } from '../useless-options.ts';
 
 interface ShowFlags extends CommonOptions {
   readonly files?: boolean;
@@ -64,7 +65,7 @@ async function show(context: Context<ShowFlags>, name: string | undefined, key: 
     import('../../core/address.ts'),
   ]);
   const isThing = name !== undefined && key.length === 0 && (name.startsWith('@') || parseThing(name) !== undefined);
-  requireTogether(isThing, name, key, flags);
+  requireTogether(context, isThing, name, key);
   requireSoundAddress(name ?? '', flags.live === true ? (await context.place()).network : undefined);
   if (name !== undefined && isThing) return flags.live === true ? showLive(context, name) : showOne(context, name);
   if (name !== undefined && key.length > 0) return showRow(context, name, key);
@@ -84,21 +85,20 @@ async function refuseOptions(words: readonly string[]): Promise<void> {
 
 /** @throws {UsageError} `bad-option` for an option that says nothing about what is shown */
 function requireTogether(
+  context: Context<ShowFlags>,
   isThing: boolean,
   name: string | undefined,
   key: readonly string[],
-  { files, live, why }: ShowFlags,
 ): void {
-  if (files === true && (name === undefined || key.length > 0 || isThing)) {
-    throw usage('a table alone with --files', undefined, {
-      ...{ code: 'bad-option', hint: suggest('show', 'transactions --files') },
-    });
+  if (name === undefined || key.length > 0 || isThing) {
+    requireNeeded(context, 'a table alone', ['files'], () => suggest('show', 'transactions --files'));
   }
-  const option = live === true ? '--live' : '--why';
-  if (isThing || (live !== true && why !== true)) return;
-  throw usage(`an address, hash, seqno or @name with ${option}`, undefined, {
-    ...{ code: 'bad-option', hint: 'a row of a table always says where it is from' },
-  });
+  if (!isThing) {
+    const hint = 'a row of a table always says where it is from';
+    requireNeeded(context, 'an address, hash, seqno or @name', ['live', 'why'], () => hint);
+  }
+  if (context.flags.live !== true) return;
+  refuseBeside(context, '--live', ['why'], { hint: 'the source does not know the rows of the warehouse' });
 }
 
 async function showOne(context: Context<ShowFlags>, word: string): Promise<void> {

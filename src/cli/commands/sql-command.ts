@@ -9,6 +9,7 @@ import { requireStatement } from '../../sql/statements.ts';
 import type { Dialect } from '../../sql/trino/translate.ts';
 import { type CommonOptions, collectParam, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
+import { requireNeeded } from '../useless-options.ts';
 import { collectInSteps } from '../v8-flags.ts';
 
 const FORMATS = ['box', ...RELATION_FORMATS] as const;
@@ -96,17 +97,12 @@ async function runSql(context: Context<SqlFlags>, query: string | undefined): Pr
 
 /** A prompt for queries, or the statements of a pipe. */
 async function prompt(context: Context<SqlFlags>): Promise<void> {
-  const { flags } = context;
-  const given = (['format', 'output', 'param', 'strict', 'timer'] as const).find((name) => flags[name] !== undefined);
-  if (given !== undefined) {
-    throw usage(`a query with --${given}`, 'none', {
-      code: 'no-query',
-      hint: 'the prompt has commands for it: .mode, .output, .timer; .help lists all',
-    });
-  }
+  const { network, dialect, layouts } = context.flags;
+  const hint = 'the prompt has commands for it: .mode, .output, .timer; .help lists all';
+  requireNeeded(context, 'a query', ['format', 'output', 'param', 'strict', 'timer'], () => hint);
   collectInSteps();
   const { openShell } = await import('../shell/open-shell.ts');
-  if (!(await openShell(await context.warehouse(), flags.network))) process.exitCode = 1;
+  if (!(await openShell(await context.warehouse(), { network, dialect, layouts }))) process.exitCode = 1;
 }
 
 async function answer(context: Context<SqlFlags>, sql: string): Promise<void> {
@@ -123,6 +119,8 @@ async function answer(context: Context<SqlFlags>, sql: string): Promise<void> {
       hint: '--output result.parquet',
     });
   }
+  const { usesLayouts } = await import('../../warehouse/query/define-bodies.ts');
+  if (!usesLayouts(sql)) requireNeeded(context, 'parse_boc or decode_body', ['layouts'], (flag) => `remove ${flag}`);
   collectInSteps();
   const { withQueries } = await import('../../warehouse/query/query.ts');
   const warehouse = await context.warehouse();

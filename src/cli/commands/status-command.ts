@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type CommonOptions, networkOf, parseBudget, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
+import { refuseBeside } from '../useless-options.ts';
 
 interface StatusFlags extends CommonOptions {
   readonly json?: boolean;
@@ -32,8 +33,14 @@ export function addStatus(program: Command): void {
 
 async function showStatus(context: Context<StatusFlags>, names: readonly string[]): Promise<void> {
   const { budget, range, long, network } = context.flags;
-  if (budget !== undefined) return showBudget(context);
-  if (range !== undefined) return showMissing(context, names, range);
+  if (budget !== undefined) {
+    refuseBeside(context, '--budget', ['range', 'long'], { words: names });
+    return showBudget(context);
+  }
+  if (range !== undefined) {
+    refuseBeside(context, '--range', ['long']);
+    return showMissing(context, names, range);
+  }
   const [{ readStatus, formatStatus }, { formatSummary, selectStatus }] = await Promise.all([
     import('../../warehouse/query/status.ts'),
     import('../../warehouse/query/status-summary.ts'),

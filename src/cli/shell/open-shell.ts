@@ -7,18 +7,18 @@ import type { Queries } from '../../warehouse/query/query.ts';
 import { declaredIn, describeName } from '../describe-name.ts';
 import type { KnownNames } from './completion.ts';
 import { TABLES } from './dot-commands.ts';
-import { runShell } from './shell.ts';
+import { runShell, type ShellOptions } from './shell.ts';
 
 /** Less: chops long lines, keeps colors, ends if all fits, and leaves the text on the screen. */
 const PAGER = 'less -SRFX';
 
 /** Opens the shell on the standard streams. @returns false if a statement of a script failed */
-export async function openShell(warehouse: string, network: string | undefined): Promise<boolean> {
+export async function openShell(warehouse: string, queries: ShellOptions['queries']): Promise<boolean> {
   const isInteractive = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const file = join(stateDirectory(process.env), 'shell-history');
   if (isInteractive) await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch(() => {});
   return runShell({
-    ...{ warehouse, network, isInteractive },
+    ...{ warehouse, queries, isInteractive },
     ...{ input: process.stdin, output: process.stdout, errors: process.stderr },
     pager: process.env['PAGER'] ?? PAGER,
     history: isInteractive ? await readHistory(file) : [],

@@ -12,7 +12,7 @@ import { excerptOf } from '../../sql/sql-fault.ts';
 import { splitStatements } from '../../sql/statements.ts';
 import { boxOf, linesOf } from '../../sql/text-table.ts';
 import { requireOutside } from '../../warehouse/query/copy-targets.ts';
-import { openQueries, type Queries } from '../../warehouse/query/query.ts';
+import { openQueries, type Queries, type QueryOptions } from '../../warehouse/query/query.ts';
 import { formatTiming, type QueryTiming } from '../query-timing.ts';
 import { complete, type KnownNames } from './completion.ts';
 import { type DotCommand, dotCommands, type Mode, runDotCommand, type Settings } from './dot-commands.ts';
@@ -21,8 +21,7 @@ import { StatementBuffer } from './statement-buffer.ts';
 
 export interface ShellOptions {
   readonly warehouse: string;
-  /** When given, the warehouse must hold it. */
-  readonly network: string | undefined;
+  readonly queries: Pick<QueryOptions, 'network' | 'dialect' | 'layouts'>;
   readonly input: NodeJS.ReadStream | NodeJS.ReadableStream;
   readonly output: Writable & { readonly columns?: number; readonly rows?: number };
   readonly errors: Writable;
@@ -211,9 +210,9 @@ class Shell implements Settings {
   }
 
   private open(): Promise<Queries> {
-    const { warehouse, network, errors } = this.options;
+    const { warehouse, queries, errors } = this.options;
     return openQueries(warehouse, {
-      network,
+      ...queries,
       countsTraffic: true,
       onWarning: (gap) => void errors.write(`warning: ${gap}\n`),
     });

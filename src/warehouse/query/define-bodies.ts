@@ -5,6 +5,14 @@ import type { Reader } from '../reader.ts';
 
 const NAMES = /\b(parse_boc|parse_boc_or_error|boc_hash|boc_depth|boc_to_text|opcode_of|decode_body)\s*\(/i;
 
+/** Functions of {@link NAMES} that read layouts. */
+const WITH_LAYOUTS = /\b(parse_boc|parse_boc_or_error|decode_body)\s*\(/i;
+
+/** True if a file of layouts may change what a select does. */
+export function usesLayouts(sql: string): boolean {
+  return WITH_LAYOUTS.test(sql);
+}
+
 /** Where a select that may call functions over bodies is from. */
 interface Origin {
   /** File with layouts of the user's. Default: that of the project. */
