@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { shippedFolder, shippedNames } from '../src/sql/shipped-queries.ts';
 import { tonlake } from './cli.ts';
 import { freshFolder } from './scratch.ts';
+import { withRandomTies } from './sql/random-ties.ts';
 
 const HEAD = `# Questions
 
@@ -49,6 +50,14 @@ test.each(names)('%s has an answer', async (name) => {
   expect(stdout).toMatch(/\n\d+ rows?\n$/);
   expect(stdout).not.toMatch(/^0 rows/m);
   answers.set(name, stdout);
+});
+
+test.each(names)('rows of %s have one order', async (name) => {
+  const { sql } = await read(name);
+  const rows = async (text: string) => (await tonlake(['sql', text, '--format', 'csv'], { cwd: folder })).stdout;
+  const shuffled = await rows(withRandomTies(sql));
+  expect(shuffled).not.toBe('');
+  expect(shuffled).toBe(await rows(sql));
 });
 
 test('docs/questions.md has these answers', async () => {

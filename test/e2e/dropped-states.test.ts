@@ -63,7 +63,7 @@ test('a state that is dropped from one transaction, while the next one has it, i
   const [[hash, block]] = (await query(
     honest,
     `SELECT a.hash, a.mc_block_seqno FROM transactions a JOIN transactions b ON b.prev_trans_hash = a.hash
-     WHERE a.mc_block_seqno < 1010 AND b.mc_block_seqno > 1010 AND a.account_state_status_after IS NOT NULL ORDER BY a.lt LIMIT 1`,
+     WHERE a.mc_block_seqno < 1010 AND b.mc_block_seqno > 1010 AND a.account_state_status_after IS NOT NULL ORDER BY a.lt, a.hash LIMIT 1`,
   )) as [[string, string]];
   drop(hash);
   const told = await bring('1000:1019');

@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { buildMarts } from '../../src/marts/build-marts.ts';
 import { renderReport } from '../../src/reports/render-report.ts';
+import { shippedFolder, shippedNames } from '../../src/sql/shipped-queries.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
+import { query } from '../e2e/export.ts';
 import { goldenWarehouse } from '../golden-warehouse.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
+import { withRandomTies } from '../sql/random-ties.ts';
 import { FRONT, tableReport, warehouseWithHole, writeReport } from './support.ts';
 
 let warehouse: string;
@@ -268,6 +272,27 @@ test('the foot tells coverage, hashes, head, zone and time', async () => {
 test('the same data at the same time gives the same file', async () => {
   const [once, again] = await Promise.all([1, 2].map(() => renderReport(warehouse, 'network-daily', { now })));
   expect(once?.content).toBe(again?.content);
+});
+
+test.each(await shippedNames('reports'))('rows of %s have one order, however DuckDB reads them', async (name) => {
+  const own = await goldenWarehouse(['transactions', '1000:1009'], ['jetton_transfers', '1000:1009']);
+  const busiest = async (column: string, table: string) =>
+    (await query(own, `SELECT mode(${column}) FROM ${table}`))[0]?.[0] ?? '';
+  const params = {
+    account: { account: await busiest('source', 'messages'), latest: '1000' },
+    jetton: { jetton: await busiest('jetton_master', 'jetton_transfers') },
+  }[name];
+  const blocksOf = async (report: string) =>
+    JSON.parse((await renderReport(own, report, { format: 'json', now, params })).content).blocks;
+  const text = readFileSync(join(shippedFolder('reports'), name, 'report.md'), 'utf8');
+  let orders = 0;
+  const shuffled = text.replace(/(?<=^```sql .*\n)[\s\S]*?(?=\n```$)/gm, (sql) => {
+    if (!/\border by (?!all\b)[^()]*$/i.test(sql)) return sql;
+    orders += 1;
+    return withRandomTies(sql);
+  });
+  expect(orders).toBeGreaterThan(3);
+  expect(await blocksOf(writeReport(shuffled))).toEqual(await blocksOf(name));
 });
 
 test('days are those of the time zone', async () => {

@@ -32,7 +32,7 @@ const page = (id: string, more: Readonly<Record<string, string | number>>) =>
 
 describe('a query', () => {
   test('answers with columns, count, time, bytes and gaps; its rows are read in pages', async () => {
-    const answer = await visitor.run('select hash, lt from transactions order by lt');
+    const answer = await visitor.run('select hash, lt from transactions order by lt, hash');
     expect(answer).toMatchObject({
       ...{ status: 200, isCut: false, ms: expect.any(Number) },
       columns: [
@@ -42,7 +42,7 @@ describe('a query', () => {
       warnings: ['transactions: missing 1040:1049 (not exported)'],
     });
     expect(answer.bytesRead).toBeGreaterThan(1000);
-    const all = await query(warehouse, 'select hash, lt from transactions order by lt');
+    const all = await query(warehouse, 'select hash, lt from transactions order by lt, hash');
     expect(answer.count).toBe(all.length);
     expect((await page(answer.id, { from: 700, count: 3 })).rows).toEqual(all.slice(700, 703));
     expect((await page(answer.id, { from: all.length - 1, count: 50 })).rows).toEqual(all.slice(-1));
@@ -206,9 +206,9 @@ describe('a query', () => {
   });
 
   test('results are downloaded whole, and equal the query', async () => {
-    const { id, status, count } = await visitor.run('select lt, total_fees, hash from transactions order by lt');
+    const { id, status, count } = await visitor.run('select lt, total_fees, hash from transactions order by lt, hash');
     expect(status).toBe(200);
-    const rows = await query(warehouse, 'select lt, total_fees, hash from transactions order by lt');
+    const rows = await query(warehouse, 'select lt, total_fees, hash from transactions order by lt, hash');
     const csv = await visitor.get(`/api/results/${id}/download?format=csv`);
     expect(csv.headers['content-disposition']).toBe('attachment; filename="result.csv"');
     expect(csv.text).toBe(`lt,total_fees,hash\n${rows.map((row) => row.join(',')).join('\n')}\n`);
@@ -220,7 +220,7 @@ describe('a query', () => {
       headers,
     });
     writeFileSync(parquet, Buffer.from(await answer.arrayBuffer()));
-    expect(await query(warehouse, `select lt, total_fees, hash from '${parquet}' order by lt`)).toEqual(rows);
+    expect(await query(warehouse, `select lt, total_fees, hash from '${parquet}' order by lt, hash`)).toEqual(rows);
     const workbook = await fetch(`http://127.0.0.1:${server.port}/api/results/${id}/download?format=xlsx`, { headers });
     const parts = unzipSync(new Uint8Array(await workbook.arrayBuffer()));
     const sheet = strFromU8(parts['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
