@@ -36,7 +36,12 @@ export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thin
     if (rows.length === 0) continue;
     const names = columns.map(({ name }) => name);
     trace = textOf(rows[0]?.[names.indexOf('trace_id')]) ?? trace;
-    sections.push({ title, columns: names, rows: rows.map((row) => row.map((value) => textOf(value) ?? null)) });
+    sections.push({
+      title,
+      tables: needs,
+      columns: names,
+      rows: rows.map((row) => row.map((value) => textOf(value) ?? null)),
+    });
   }
   if (thing.kind === 'block') sections.push(...commitsOf(held, Number(thing.value)));
   return {
@@ -95,7 +100,7 @@ function commitsOf(held: Held<Registry>, seqno: number): readonly ThingSection[]
       ? [[pipeline.name, state, null, null]]
       : own.map(({ number, committedAt }) => [pipeline.name, state, String(number), committedAt]);
   });
-  return [{ title: 'commits', columns: ['pipeline', 'state', 'entry', 'committed'], rows }];
+  return [{ title: 'commits', tables: [], columns: ['pipeline', 'state', 'entry', 'committed'], rows }];
 }
 
 /**

@@ -33,6 +33,8 @@ export interface TraceNode {
 /** Facts about a thing from some tables; a single row is one fact per column. */
 export interface ThingSection {
   readonly title: string;
+  /** Those that it is from; none if it is from the ledger. */
+  readonly tables: readonly string[];
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];
 }

@@ -104,7 +104,7 @@ describe('in a DuckDB file', () => {
     const path = await copyOf(file);
     const [[hash = '', seqno] = []] = await texts(
       path,
-      'SELECT hash, block_seqno FROM transactions ORDER BY lt LIMIT 1',
+      'SELECT hash, block_seqno FROM transactions ORDER BY lt, hash LIMIT 1',
     );
     await damage(path, `DELETE FROM _rows.transactions WHERE block_seqno = ${seqno} AND hash <> '${hash}'`);
     const { code, stdout } = await explain(path, 'transactions', hash);
@@ -139,7 +139,7 @@ describe('a key', () => {
   test('can be written in every usual form', async () => {
     const [[hash = '', account = '', shard = ''] = []] = await texts(
       folder,
-      'SELECT hash, account, block_shard FROM transactions WHERE block_shard < 0 ORDER BY lt LIMIT 1',
+      'SELECT hash, account, block_shard FROM transactions WHERE block_shard < 0 ORDER BY lt, hash LIMIT 1',
     );
     const bytes = Buffer.from(hash, 'base64');
     const [[friendly = ''] = []] = await texts(folder, `SELECT friendly_address('${account}')`);
