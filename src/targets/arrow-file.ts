@@ -22,13 +22,15 @@ import {
 } from 'apache-arrow';
 import { quoteName } from '../sql/canonical-text.ts';
 import { duckdbApi } from '../sql/duckdb-api.ts';
-import { type ClassedType, countedValue } from './column-class.ts';
+import type { CellNotes } from './cell-notes.ts';
+import { type ClassedType, countedValue, isInfinite } from './column-class.ts';
 import type { ExportedColumn, ExportedRows } from './exported-rows.ts';
 
 /** Writes rows to an Arrow IPC file, with a record batch for each two thousand of them. @returns how many rows */
 export async function writeArrow(
   { columns, read }: Pick<ExportedRows, 'columns' | 'read'>,
   path: string,
+  notes: CellNotes,
 ): Promise<number> {
   const schema = new Schema(columns.map(({ name, classed }) => new Field(name, arrowType(classed), true)));
   let count = 0;
@@ -44,10 +46,10 @@ export async function writeArrow(
         (async function* () {
           for await (const lot of rows.lots()) {
             count += lot.length;
-            yield batchOf(schema, columns, lot);
+            yield batchOf(schema, columns, lot, notes);
           }
           // The schema is written with the first batch.
-          if (count === 0) yield batchOf(schema, columns, []);
+          if (count === 0) yield batchOf(schema, columns, [], notes);
         })(),
       ),
     expressions,
@@ -82,17 +84,24 @@ export function arrowType({ class: kind, precision = 38, scale = 0 }: ClassedTyp
 
 type Rows = readonly (readonly unknown[])[];
 
-function batchOf(schema: Schema, columns: readonly ExportedColumn[], rows: Rows): RecordBatch {
-  const children = columns.map(({ classed }, at) =>
+function batchOf(schema: Schema, columns: readonly ExportedColumn[], rows: Rows, notes: CellNotes): RecordBatch {
+  const children = columns.map((column, at) =>
     dataOf(
-      arrowType(classed),
-      rows.map((row) => row[at]),
+      arrowType(column.classed),
+      rows.map((row) => finiteOf(column, row[at], notes)),
     ),
   );
   return new RecordBatch(
     schema,
     makeData({ type: new Struct(schema.fields), length: rows.length, nullCount: 0, children }),
   );
+}
+
+/** Arrow has no infinite dates and times. */
+function finiteOf({ name, classed }: ExportedColumn, value: unknown, notes: CellNotes): unknown {
+  if (!isInfinite(classed, value)) return value;
+  notes.add('an infinite date or time, which Arrow does not have, is null', name);
+  return null;
 }
 
 function dataOf(type: DataType, values: readonly unknown[]): Data {

@@ -56,12 +56,22 @@ export function classOf(type: string): ClassedType {
   return { class: 'decimal', sql: portable, precision: Number(precision), scale: Number(scale) };
 }
 
-/** As `castOf`, but a date as its days since 1970, and a time as microseconds. */
+/** As `castOf`, but a date as its days since 1970, and a time as microseconds; infinite ones as {@link isInfinite} says. */
 export function countedValue(column: { readonly name: string; readonly type: string }): string {
   const value = castOf(column);
   const { class: kind } = classOf(column.type);
   if (kind === 'date') return `(${value} - DATE '1970-01-01')::INTEGER`;
-  return kind === 'timestamp' ? `epoch_us(${value})` : value;
+  return kind === 'timestamp' ? `CASE WHEN isinf(${value}) THEN ${INFINITE_TIME} ELSE epoch_us(${value}) END` : value;
+}
+
+/** DuckDB counts an infinite date as the greatest number or its negative, and an infinite time as null. */
+const INFINITE_TIME = 2n ** 63n - 1n;
+const INFINITE_DATE = 2 ** 31 - 1;
+
+/** True if a {@link countedValue} is an infinite date or time. */
+export function isInfinite({ class: kind }: ClassedType, value: unknown): boolean {
+  if (kind === 'timestamp') return value === INFINITE_TIME;
+  return kind === 'date' && Math.abs(Number(value)) === INFINITE_DATE;
 }
 
 /** SQL for a column as its class is read. A number that its class cannot hold is an error of the query. */

@@ -165,7 +165,7 @@ async function writeFileAs(
   switch (format) {
     case 'arrow': {
       const { writeArrow } = await import('./arrow-file.ts');
-      return writeArrow(rows, draft);
+      return writeArrow(rows, draft, notes);
     }
     case 'xlsx': {
       const { writeXlsx } = await import('./xlsx-file.ts');

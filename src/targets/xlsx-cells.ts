@@ -5,18 +5,23 @@ import type { ExportedColumn } from './exported-rows.ts';
 const CELL_CHARACTERS = 32_767;
 /** Spreadsheets keep the first 15 digits of a number. */
 const DIGITS = 15;
-/** Days from 1899-12-30, the zero of a spreadsheet's dates, to 1970-01-01. Spreadsheets disagree about dates before March 1900. */
+/** Days from 1899-12-30, the zero of a spreadsheet's dates, to 1970-01-01. */
 const EPOCH_DAY = 25_569;
-const FIRST_DAY = 61;
 const DAY_MICROS = 86_400_000_000n;
+
+/** SQL of the first dates and times that are numbers, and of those after the last. Spreadsheets disagree about dates before March 1900. */
+export const SPREADSHEET_TIMES = {
+  date: ["DATE '1900-03-01'", "DATE '10000-01-01'"],
+  timestamp: ["TIMESTAMP '1970-01-01'", "TIMESTAMP '10000-01-01'"],
+} as const;
 
 /** Styles of cells, by their position in `styles.xml`. */
 export const DATE_STYLE = 1;
 export const TIME_STYLE = 2;
 
 /**
- * A cell as XML. Values come as the SQL of `plainValue` gives them: numbers as text, dates as days, times as microseconds, bytes as base64.
- * Text is never a formula: it is written as inline text. What a number or date of a spreadsheet cannot hold is text, too.
+ * A cell as XML. Values come as the SQL of `plainValue` gives them: numbers as text, dates as days, times as microseconds, those that a
+ * spreadsheet does not have as DuckDB's text, bytes as base64. Text is never a formula: it is written as inline text. What a number or date of a spreadsheet cannot hold is text, too.
  */
 export function cellXml({ name, classed }: ExportedColumn, value: unknown, notes: CellNotes): string {
   if (value === null || value === undefined) return '<c/>';
@@ -30,11 +35,13 @@ export function cellXml({ name, classed }: ExportedColumn, value: unknown, notes
     case 'double':
       return doubleXml(String(value), name, notes);
     case 'date':
-      return Number(value) + EPOCH_DAY < FIRST_DAY
-        ? textXml(new Date(Number(value) * 86_400_000).toISOString().slice(0, 10), name, notes)
-        : `<c s="${DATE_STYLE}"><v>${Number(value) + EPOCH_DAY}</v></c>`;
+      return COUNTED.test(String(value))
+        ? `<c s="${DATE_STYLE}"><v>${Number(value) + EPOCH_DAY}</v></c>`
+        : absentXml(String(value), name, notes);
     case 'timestamp':
-      return timeXml(BigInt(String(value)), name, notes);
+      return COUNTED.test(String(value))
+        ? timeXml(BigInt(String(value)), name, notes)
+        : absentXml(String(value), name, notes);
     default:
       return textXml(String(value), name, notes);
   }
@@ -55,14 +62,23 @@ function doubleXml(text: string, name: string, notes: CellNotes): string {
   return textXml(text, name, notes);
 }
 
+/** Days, or microseconds. */
+const COUNTED = /^-?\d+$/;
+
+/** A date or time of another age, or without end. */
+function absentXml(text: string, name: string, notes: CellNotes): string {
+  notes.add('a date or time that a spreadsheet does not have is text', name);
+  return textXml(text, name, notes);
+}
+
 /** A date with a fraction of a day, exact to the millisecond. */
 function timeXml(micros: bigint, name: string, notes: CellNotes): string {
   const days = Number(micros / DAY_MICROS) + EPOCH_DAY;
-  if (micros >= 0n && micros % 1000n === 0n)
+  if (micros % 1000n === 0n)
     return `<c s="${TIME_STYLE}"><v>${days + Number(micros % DAY_MICROS) / Number(DAY_MICROS)}</v></c>`;
-  if (micros >= 0n) notes.add('a time with microseconds, which a spreadsheet would round, is text', name);
+  notes.add('a time with microseconds, which a spreadsheet would round, is text', name);
   const [date = '', time = ''] = new Date(Number(micros / 1000n)).toISOString().split(/[TZ]/);
-  return textXml(`${date} ${time}${String(((micros % 1000n) + 1000n) % 1000n).padStart(3, '0')}`, name, notes);
+  return textXml(`${date} ${time}${String(micros % 1000n).padStart(3, '0')}`, name, notes);
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot hold them

@@ -5,9 +5,9 @@ import { StoreError } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { CellNotes } from './cell-notes.ts';
-import { countedValue } from './column-class.ts';
+import { castOf, countedValue } from './column-class.ts';
 import type { ExportedColumn, ExportedRows } from './exported-rows.ts';
-import { cellXml, textXml } from './xlsx-cells.ts';
+import { cellXml, SPREADSHEET_TIMES, textXml } from './xlsx-cells.ts';
 
 /** Rows of a sheet, with its head. */
 const SHEET_ROWS = 1_048_576;
@@ -57,9 +57,13 @@ export async function writeXlsx(
 /** SQL for a value as `cellXml` takes it. */
 function plainValue(column: ExportedColumn): string {
   const value = countedValue(column);
-  switch (column.classed.class) {
+  const { class: kind } = column.classed;
+  switch (kind) {
     case 'date':
-    case 'timestamp':
+    case 'timestamp': {
+      const [plain, [first, end]] = [castOf(column), SPREADSHEET_TIMES[kind]];
+      return `CASE WHEN ${plain} >= ${first} AND ${plain} < ${end} THEN (${value})::VARCHAR ELSE ${plain}::VARCHAR END`;
+    }
     case 'boolean':
       return value;
     case 'bytes':

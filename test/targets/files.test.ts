@@ -109,6 +109,27 @@ test('an Arrow file has exact types and values', async () => {
   expect(table.getChild('id')?.nullCount).toBe(0);
 });
 
+const ENDLESS = `SELECT TIMESTAMP 'infinity' AS later, TIMESTAMP '-infinity' AS earlier, DATE 'infinity' AS last, DATE '-infinity' AS first,
+  TIMESTAMP '2026-05-01' AS at, DATE '2026-05-01' AS day`;
+
+test('an Arrow file has no infinite dates and times, and says so', async () => {
+  const { code, stderr } = await send(ENDLESS, 'endless.arrow');
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining(
+      'warning: 4 values (later 1, earlier 1, last 1, first 1): an infinite date or time, which Arrow does not have, is null\n',
+    ),
+  ]);
+  const [row] = tableFromIPC(readFileSync(join(folder, 'endless.arrow')));
+  const may = Date.UTC(2026, 4, 1);
+  const { at, day, ...others } = row?.toJSON() ?? {};
+  expect([Number(at), Number(day), others]).toEqual([
+    may,
+    may,
+    { later: null, earlier: null, last: null, first: null },
+  ]);
+});
+
 test('an Arrow file without rows has its columns', async () => {
   await send('SELECT 1 AS n WHERE false', 'none.arrow');
   const table = tableFromIPC(readFileSync(join(folder, 'none.arrow')));
@@ -227,6 +248,24 @@ print(json.dumps({sheet.title: [[[cell.data_type, str(cell.value)] for cell in r
     expect(at(fourth, 'large')).toEqual(['n', '123456789012345']);
     expect(at(fourth, 'at')).toEqual(['d', '2026-05-01 00:00:00']);
     expect(at(fourth, 'words')).toEqual(['s', '=HYPERLINK("http://x/","y")']);
+  });
+
+  test('has the text of infinite and of far dates and times, and says so', async () => {
+    const far = "DATE '10000-01-01' AS far, DATE '9999-12-31' AS near, TIMESTAMP '1969-12-31 23:59:59.999' AS old";
+    const { code, stderr } = await send(`${ENDLESS}, ${far}`, 'endless.xlsx', '--as', 'endless');
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(
+        'warning: 6 values (later 1, earlier 1, last 1, first 1, far 1, old 1): a date or time that a spreadsheet does not have is text\n',
+      ),
+    ]);
+    expect(read('endless.xlsx')['endless']?.[1]).toEqual([
+      ...['infinity', '-infinity', 'infinity', '-infinity'].map((text) => ['s', text]),
+      ...['2026-05-01', '2026-05-01'].map((day) => ['d', `${day} 00:00:00`]),
+      ['s', '10000-01-01'],
+      ['d', '9999-12-31 00:00:00'],
+      ['s', '1969-12-31 23:59:59.999'],
+    ]);
   });
 
   test('goes on in further sheets when one is full, and says so', async () => {
