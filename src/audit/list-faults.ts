@@ -20,6 +20,8 @@ export interface ListRelations {
    * are stored; `first`, from which on the list has rows of these blocks, up to `low` among those of the block before, which may not be stored.
    */
   readonly judged: string;
+  /** Rows of a role, as its relation has them: at least those of the blocks from `held_from` to `run_to`. */
+  readonly near: (role: 'counted' | 'messageEnds') => string;
 }
 
 /** How a list is compared with the transactions of the same blocks. */
@@ -42,13 +44,13 @@ const PROTOCOL = `-1:${'0'.repeat(64)}`;
  * A trace is complete if its root is stored and every internal message sent by its transactions was consumed by one of them. The index
  * may not list traces that began before the stored blocks, or whose root has an unknown sender.
  */
-function traceFaults({ own, judged }: ListRelations): string {
+function traceFaults({ own, judged, near }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
-    tx AS (SELECT run_from, run_to, hash, trace_id, mc_block_seqno AS mc FROM _counted
+    tx AS (SELECT run_from, run_to, hash, trace_id, mc_block_seqno AS mc FROM ${near('counted')}
       JOIN j ON mc_block_seqno BETWEEN held_from AND run_to WHERE trace_id IS NOT NULL),
     seen AS (SELECT DISTINCT run_from, trace_id FROM tx WHERE mc >= run_from),
     members AS (SELECT tx.* FROM tx SEMI JOIN seen ON seen.run_from = tx.run_from AND seen.trace_id = tx.trace_id),
-    ends AS (SELECT x.run_from, x.trace_id, x.hash, m.msg_hash, m.direction, m.source FROM _message_ends m
+    ends AS (SELECT x.run_from, x.trace_id, x.hash, m.msg_hash, m.direction, m.source FROM ${near('messageEnds')} m
       JOIN members x ON x.hash = m.tx_hash AND x.mc = m.tx_mc_block_seqno
       WHERE m.value IS NOT NULL AND m.created_lt IS NOT NULL),
     unfinished AS (SELECT DISTINCT run_from, trace_id FROM (FROM ends WHERE direction = 'out') o
@@ -81,7 +83,7 @@ function traceFaults({ own, judged }: ListRelations): string {
  * The number of actions is unknown. What can be checked: most traces have one, its trace has a transaction in its block, and its
  * transactions are part of its trace. Missing traces are reported for the list of traces.
  */
-function actionFaults({ own, judged }: ListRelations): string {
+function actionFaults({ own, judged, near }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
     parts AS (SELECT trace_id, trace_mc_seqno_end AS mc, start_lt, unnest(from_json(transactions, '["VARCHAR"]')) AS hash FROM own)
     SELECT t.mc_seqno_end AS seqno, t.trace_id AS item, NULL::BIGINT AS lt,
@@ -92,7 +94,7 @@ function actionFaults({ own, judged }: ListRelations): string {
     SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action in block ', a.trace_mc_seqno_end),
       'none', 'wrong'
     FROM own a JOIN j ON a.trace_mc_seqno_end BETWEEN j.run_from AND j.run_to
-    ANTI JOIN (SELECT trace_id, mc_block_seqno FROM _counted JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
+    ANTI JOIN (SELECT trace_id, mc_block_seqno FROM ${near('counted')} JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
       ON x.trace_id = a.trace_id AND x.mc_block_seqno = a.trace_mc_seqno_end
     UNION ALL
     SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action in block ', a.trace_mc_seqno_end),
@@ -102,7 +104,7 @@ function actionFaults({ own, judged }: ListRelations): string {
     UNION ALL
     SELECT a.mc, a.trace_id, NULL, concat('transaction ', a.hash, ' of an action'), 'none', 'wrong'
     FROM parts a JOIN j ON a.mc BETWEEN j.run_from AND j.run_to AND a.start_lt >= j.low
-    ANTI JOIN (SELECT hash, trace_id FROM _counted JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
+    ANTI JOIN (SELECT hash, trace_id FROM ${near('counted')} JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
       ON x.hash = a.hash AND x.trace_id = a.trace_id`;
 }
 
@@ -112,9 +114,9 @@ function isListed(lt: string, seqno: string): string {
 }
 
 /** The stored receiver proves a link, too: the only proof of messages that the protocol created, which no transaction has sent. */
-function linkFaults({ own, judged }: ListRelations): string {
+function linkFaults({ own, judged, near }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
-    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM _message_ends
+    sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM ${near('messageEnds')}
       JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE direction = 'out'),
     received AS (SELECT * FROM _message_ends WHERE direction = 'in'),
@@ -146,11 +148,11 @@ function linkFaults({ own, judged }: ListRelations): string {
 
 /** Only orders of contracts verified by the index are listed. If any row names a contract, all its successful orders must be listed. */
 function orderFaults(table: string, { opcode, account, contracts, isAbortedListed }: OrdersCheck) {
-  return ({ own, judged }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
+  return ({ own, judged, near }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
     orders AS (SELECT DISTINCT x.hash, x.account, x.lt, x.mc_block_seqno AS mc, x.end_status,
         x.aborted IS NOT TRUE AND x.compute_success IS TRUE AS is_done
-      FROM _counted x JOIN j ON x.mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('x.lt', 'x.mc_block_seqno')}
-      JOIN _message_ends m ON m.tx_hash = x.hash AND m.tx_mc_block_seqno = x.mc_block_seqno
+      FROM ${near('counted')} x JOIN j ON x.mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('x.lt', 'x.mc_block_seqno')}
+      JOIN ${near('messageEnds')} m ON m.tx_hash = x.hash AND m.tx_mc_block_seqno = x.mc_block_seqno
       WHERE m.direction = 'in' AND m.opcode = ${opcode}),
     verified AS (SELECT ${quoteName(account)} AS account FROM own UNION SELECT ${quoteName(account)} FROM ${quoteName(table)}
       UNION SELECT ${quoteName(contracts.column)} FROM ${quoteName(contracts.table)})

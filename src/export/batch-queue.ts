@@ -3,6 +3,7 @@ import type { RecordBatch } from 'apache-arrow';
 import type { Header } from '../chain/headers.ts';
 import { WalkError } from '../core/errors.ts';
 import { type Span, unionSpans } from '../core/span.ts';
+import { ROLES } from '../declare/roles.ts';
 import { toRecordBatch } from '../decode/arrow.ts';
 import type { Batch } from '../decode/batch.ts';
 import type { Query } from '../sql/query-result.ts';
@@ -54,6 +55,7 @@ export class BatchQueue {
       rewrite: noWarehouse,
       ledger: () => [],
       query: this.query,
+      rows: (role) => ROLES[role].relation,
       isKept: false,
       headers: async (span) => this.headers(span),
       transactions: async () => [],

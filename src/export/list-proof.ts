@@ -3,6 +3,7 @@ import type { BadBlock } from '../audit/reconcile.ts';
 import { intersectSpans, type Span, subtractSpans } from '../core/span.ts';
 import { doneSpans, type StagedSpan, selectStaged } from '../warehouse/index.ts';
 import { lacks } from '../warehouse/query/coverage.ts';
+import { blockBefore } from './block-before.ts';
 import { type Fault, fetchVerified, itemRequests } from './item-requests.ts';
 import type { LtWindow } from './lt-windows.ts';
 import type { ProvableRows } from './span-walk.ts';
@@ -64,8 +65,10 @@ export class ListProof {
   /** Traces that the transactions of a span belong to; undefined if the list is not compared with traces. */
   async traces({ from, to }: Span): Promise<number | undefined> {
     if (this.comparison?.columns.counted?.includes('trace_id') !== true) return undefined;
-    const select = 'SELECT count(DISTINCT trace_id) FROM _counted WHERE mc_block_seqno BETWEEN $from AND $to';
-    return Number((await this.context.sink.query(select, { from, to })).rows[0]?.[0]);
+    const { sink } = this.context;
+    const counted = sink.rows('counted', [{ from, to }]);
+    const select = `SELECT count(DISTINCT trace_id) FROM ${counted} WHERE mc_block_seqno BETWEEN $from AND $to`;
+    return Number((await sink.query(select, { from, to })).rows[0]?.[0]);
   }
 
   /** The parts of ranges of logical time before the first comparable block: no transaction proves their rows. */
@@ -147,12 +150,13 @@ export class ListProof {
     const start = await this.lowOf(run);
     const low = range !== undefined && range.from > start ? range.from : start;
     const high = range === undefined ? 0n : range.to + 1n;
-    const from = range === undefined ? span.from - LOOK_BACK : await this.firstBlockAt(low);
-    const judged = `SELECT ${span.from} AS run_from, ${span.to} AS run_to, ${Math.max(run.from, from)} AS held_from,
+    const from = range === undefined ? span.from - LOOK_BACK : await this.firstBlockAt(low, { ...run, to: span.from });
+    const held = { from: Math.max(run.from, from), to: span.to };
+    const judged = `SELECT ${span.from} AS run_from, ${span.to} AS run_to, ${held.from} AS held_from,
       ${range?.from ?? low}::BIGINT AS first, ${low}::BIGINT AS low, ${high}::BIGINT AS high`;
+    const faults = this.comparison.faults({ own, judged, near: (role) => sink.rows(role, [held]) });
     const { rows } = await sink.query(
-      `SELECT seqno::INTEGER, item, lt::BIGINT, kind, expected::VARCHAR, got::VARCHAR
-       FROM (${this.comparison.faults({ own, judged })}) ORDER BY ALL`,
+      `SELECT seqno::INTEGER, item, lt::BIGINT, kind, expected::VARCHAR, got::VARCHAR FROM (${faults}) ORDER BY ALL`,
     );
     return rows.map(([seqno, item, lt, kind, expected, got]) => ({
       seqno: Math.min(span.to, Math.max(span.from, Number(seqno))),
@@ -165,17 +169,13 @@ export class ListProof {
 
   /** Start of the first of some masterchain blocks: rows of blocks before are earlier. */
   private async lowOf({ from }: Span): Promise<bigint> {
-    return BigInt(await this.minimum('start_lt', 'mc_block_seqno = $from', { from }));
+    const headers = (await this.context.sink.headers({ from, to: from })).get(from) ?? [];
+    return headers.find(({ workchain }) => workchain === -1)?.startLt ?? 0n;
   }
 
-  /** The first masterchain block that can include a message of a logical time. */
-  private async firstBlockAt(lt: bigint): Promise<number> {
-    return Number(await this.minimum('mc_block_seqno', 'end_lt >= $lt', { lt }));
-  }
-
-  private async minimum(column: string, where: string, parameters: Readonly<Record<string, unknown>>): Promise<string> {
-    const select = `SELECT min(${column}) FROM _headers WHERE workchain = -1 AND ${where}`;
-    return String((await this.context.sink.query(select, parameters)).rows[0]?.[0] ?? 0);
+  /** The first of some masterchain blocks that can include a message of a logical time. */
+  private async firstBlockAt(lt: bigint, within: Span): Promise<number> {
+    return ((await blockBefore(this.context.sink, lt, within)) ?? within.from - 1) + 1;
   }
 }
 

@@ -4,6 +4,7 @@ import { realEffects } from '../core/effects.ts';
 import { TonlakeError, WalkError } from '../core/errors.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
+import { ROLES } from '../declare/roles.ts';
 import { selectFrom } from '../declare/selection.ts';
 import { openSession } from '../http/session.ts';
 import {
@@ -120,6 +121,7 @@ function readSink(reader: Reader | undefined, ledger: readonly LedgerEntry[]): S
   const query = reader?.query ?? unused;
   return {
     ...{ stage: unused, commit: unused, rewrite: unused, query, isKept: false, ledger: () => ledger },
+    rows: (role) => ROLES[role].relation,
     headers: (span) => readHeaders(query, span),
     transactions: async () => [],
   };

@@ -3,8 +3,8 @@ import { WRONG_ROWS } from '../audit/page-audit.ts';
 import { parseAnswer } from '../chain/index-ends.ts';
 import { AuditError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
-import { intersectSpans, totalSize } from '../core/span.ts';
 import { doneSpans } from '../warehouse/index.ts';
+import { blockBefore } from './block-before.ts';
 import { PAGE_ROWS } from './page-request.ts';
 import type { WalkContext } from './walk-context.ts';
 
@@ -25,20 +25,16 @@ async function storedAccounts(
   { to }: Span,
   lt: bigint,
 ): Promise<readonly string[] | undefined> {
+  const done = doneSpans(sink.ledger(), registry.playing('counted').pipeline.name);
+  const run = done.find((each) => each.from <= to && to <= each.to);
+  if (run === undefined) return undefined;
   // A shard block with this logical time comes with a masterchain block that ends after it.
-  const { rows: before } = await sink.query(
-    'SELECT max(mc_block_seqno) FROM _headers WHERE workchain = -1 AND end_lt < $lt',
-    { lt },
-  );
-  const after = before[0]?.[0];
-  if (after === null || after === undefined) return undefined;
-  const needed = { from: Number(after) + 1, to };
-  const counted = registry.playing('counted').pipeline.name;
-  if (totalSize(intersectSpans([needed], doneSpans(sink.ledger(), counted))) !== to - needed.from + 1) {
-    return undefined;
-  }
+  const before = await blockBefore(sink, lt, { from: run.from - 1, to });
+  if (before === undefined) return undefined;
+  const needed = [{ from: before + 1, to }];
   const { rows } = await sink.query(
-    `SELECT DISTINCT account FROM _counted JOIN _message_ends ON tx_hash = hash AND direction = 'in'
+    `SELECT DISTINCT account FROM ${sink.rows('counted', needed)}
+     JOIN ${sink.rows('messageEnds', needed)} ON tx_hash = hash AND direction = 'in'
      WHERE lt = $lt AND tx_lt = $lt AND opcode = $opcode ORDER BY account`,
     { lt, opcode },
   );

@@ -2,7 +2,8 @@ import type { ProvenBlock } from '../audit/proven-rows.ts';
 import { blockId, type Header } from '../chain/headers.ts';
 import { type Span, subtractSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { RoleName } from '../declare/roles.ts';
+import { ROLES, type RoleName } from '../declare/roles.ts';
+import { quoteName } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
 import { spanCondition } from '../sql/span-condition.ts';
 import { doneSpans, entriesIn, type Store, stageRewrite } from '../warehouse/index.ts';
@@ -13,7 +14,8 @@ import type { SpanSink } from './walk-context.ts';
 export function storeSink(store: Store, registry: Registry): SpanSink {
   const rowsOf = (role: RoleName, spans: readonly Span[]): string => {
     const played = registry.playing(role);
-    return `(${store.rows.select(played.table, entriesIn(store.ledger(), played, spans))})`;
+    const names = Object.keys(ROLES[role].columns).map(quoteName).join(', ');
+    return `(SELECT ${names} FROM (${store.rows.select(played.table, entriesIn(store.ledger(), played, spans))}))`;
   };
   return {
     stage: (pipeline, span) => store.stage(pipeline, span),
@@ -24,6 +26,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
     },
     ledger: () => store.ledger(),
     query: store.query,
+    rows: rowsOf,
     isRivalled: (pipeline, span) => {
       const { rivals = new Set() } = store;
       if (rivals.size === 0) return false;

@@ -5,6 +5,7 @@ import type { Effects } from '../core/effects.ts';
 import type { Span } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import type { RoleName } from '../declare/roles.ts';
 import type { Source } from '../http/source.ts';
 import type { Query } from '../sql/query-result.ts';
 import type { CommitDraft, LedgerEntry, Rewrite, Stage, StagedSpan } from '../warehouse/index.ts';
@@ -82,6 +83,8 @@ export interface SpanSink {
   ledger(): readonly LedgerEntry[];
   /** Queries the committed rows. */
   readonly query: Query;
+  /** SQL after FROM, for `query`: the committed rows of a role, at least those of some blocks. */
+  rows(role: RoleName, spans: readonly Span[]): string;
   /** True if other writers have committed all of these blocks since this one began; absent if there are none. */
   isRivalled?(pipeline: string, span: Span): boolean;
   /** @throws {StoreError} `newer-tonlake` if a newer version has committed columns since that this one does not know */

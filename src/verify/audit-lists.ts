@@ -1,5 +1,6 @@
 import type { ListComparison } from '../audit/list-faults.ts';
 import type { Span } from '../core/span.ts';
+import { ROLES, type RoleName } from '../declare/roles.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { DamagedStore } from '../warehouse/index.ts';
 import { findBad, setHeaders, setRuns, TIPS } from './audit-scope.ts';
@@ -27,7 +28,8 @@ export async function auditList(
   await setRuns(warehouse, runs);
   await setHeaders(warehouse);
   await setWindows(warehouse, runs);
-  const sql = faults({ own: `FROM ${quoteName(table)}`, judged: 'FROM judged' });
+  const near = (role: RoleName): string => ROLES[role].relation;
+  const sql = faults({ own: `FROM ${quoteName(table)}`, judged: 'FROM judged', near });
   await warehouse.database.run(`CREATE OR REPLACE TEMP TABLE list_faults AS FROM (${sql})`);
   const find = async (kinds: string): Promise<readonly Finding[]> =>
     groupBad(

@@ -3,11 +3,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Header } from '../../src/chain/headers.ts';
 import { realEffects } from '../../src/core/effects.ts';
 import { loadRegistry, type Registry } from '../../src/declare/registry.ts';
+import { ListProof } from '../../src/export/list-proof.ts';
 import { run } from '../../src/export/run.ts';
+import type { ProvableRows } from '../../src/export/span-walk.ts';
+import { accountsOfTies } from '../../src/export/split-ties.ts';
 import { readHeaders, storeSink } from '../../src/export/store-sink.ts';
+import type { WalkContext } from '../../src/export/walk-context.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import type { Query } from '../../src/sql/query-result.ts';
 import { openStore } from '../../src/warehouse/open-store.ts';
+import type { Store } from '../../src/warehouse/store.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -31,7 +36,11 @@ async function openWatched(path: string, network: string) {
     return store.query(sql, parameters);
   };
   const close = (): Promise<void> => store.close();
-  return { store: { ...store, query, close, ledger: () => store.ledger(), rows: store.rows }, statements };
+  const [ledger, stage]: readonly [Store['ledger'], Store['stage']] = [
+    () => store.ledger(),
+    (pipeline, span) => store.stage(pipeline, span),
+  ];
+  return { store: { ...store, query, close, ledger, stage, rows: store.rows }, statements };
 }
 
 test.each(['w', 'w.duckdb'])(
@@ -89,12 +98,85 @@ test('of an entry of several days, the files of the days of some blocks are read
   expect(new Set(statements.map(countFiles))).toEqual(new Set([1]));
 });
 
+/**
+ * Of eight blocks, each with a file of headers, of transactions and of messages: the first header of the run, headers near the
+ * block, and its rows; for rows by block, all of the 2,000 blocks before; the edges; headers near the block again, and rows at one time.
+ */
+const FILES_NEAR = [
+  ...[1, 4, 1, ...[1, 8], 1, ...[4, 2]],
+  // Traces read transactions beside messages, and count those of the block.
+  ...[1, 4, 2, ...[1, 16], 1, 1, ...[4, 2]],
+];
+
+test.each(['w', 'w.duckdb'])(
+  'lists are compared with the transactions near them in %s',
+  { timeout: 120_000 },
+  async (name) => {
+    const at = { from: 1007, to: 1007 };
+    const found = [];
+    for (const ranges of [['1000:1007'], Array.from({ length: 8 }, (_, block) => String(1000 + block))]) {
+      const warehouse = join(freshFolder(), name);
+      for (const range of ranges) await run({ pipelines: ['transactions'], network: sandbox.url, range, warehouse });
+      const { store, statements } = await openWatched(warehouse, sandbox.url);
+      const sink = storeSink(store, registry);
+      const headers = (await sink.headers(at)).get(1007) ?? [];
+      const [low, high] = [headers.map(({ startLt }) => startLt), headers.map(({ endLt }) => endLt)].map(bigSort);
+      const range = { from: low?.[0] ?? 0n, to: high?.at(-1) ?? 0n };
+      const { rows: received } = await store.query(
+        `SELECT tx_lt, opcode FROM _message_ends WHERE direction = 'in' AND opcode IS NOT NULL AND tx_mc_block_seqno = 1007
+       ORDER BY tx_lt, opcode LIMIT 1`,
+      );
+      const [lt, opcode] = received[0] ?? [];
+      statements.length = 0;
+      const results: unknown[] = [];
+      for (const list of ['message_links', 'traces']) {
+        const context = { sink, registry, pipeline: registry.pipeline(list) } as unknown as WalkContext;
+        const stage = async () => {
+          const open = store.stage(list, at);
+          return { staged: await open.finish(), discard: async () => {} };
+        };
+        // Nothing of the list came, nor comes.
+        const rows = { stage, fetch: async () => 0, signal: new AbortController().signal } as unknown as ProvableRows;
+        const proof = new ListProof(context);
+        results.push(
+          await proof.compareSpan(rows, at, range),
+          await proof.compareBlocks(rows, [at]),
+          await proof.traces(at),
+          await proof.edgesOf([{ span: at, range: { ...range, from: 0n } }]),
+          await accountsOfTies(context, Number(opcode), at, BigInt(String(lt))),
+        );
+      }
+      await store.close();
+      found.push({ results, files: statements.map(countFiles) });
+    }
+    const [whole, parts] = found;
+    expect(parts?.results).toEqual(whole?.results);
+    expect(whole?.results).toEqual(
+      expect.arrayContaining([
+        [
+          {
+            seqno: 1007,
+            code: 'unproven',
+            reason: expect.stringMatching(/^expected message .*, got no link, and \d+ more/),
+          },
+        ],
+        [{ seqno: 1007, code: 'unproven', reason: expect.stringMatching(/^expected trace .*, got none/) }],
+      ]),
+    );
+    if (name === 'w') expect(parts?.files).toEqual(FILES_NEAR);
+  },
+);
+
 /** Headers of a block come in any order. */
 function sorted(headers: ReadonlyMap<number, readonly Header[]>): ReadonlyMap<number, readonly Header[]> {
   const nameOf = ({ workchain, shard, seqno }: Header): string => `${workchain} ${shard} ${seqno}`;
   return new Map(
     [...headers].map(([seqno, own]) => [seqno, own.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)))]),
   );
+}
+
+function bigSort(values: readonly bigint[]): readonly bigint[] {
+  return values.toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 /** Number of files that a statement names. */
