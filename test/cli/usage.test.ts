@@ -114,7 +114,11 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['help', 'rnu'], says: /expected a command, got "rnu"; hint: did you mean run\?\n/ },
     { args: ['help', 'job', 'shcedule'], says: /got "shcedule"; hint: did you mean schedule\?/ },
     { args: ['show', '--files'], says: /expected a table alone with --files/ },
-    { args: ['show', 'blocks', '--live'], says: /expected an address, hash, seqno or @name with --live/ },
+    {
+      args: ['show', 'blocks', '--live'],
+      says: /expected an address, hash, seqno or @name with --live; hint: .* api asks/,
+    },
+    { args: ['show', 'blocks', '--why'], says: /expected an address, hash, seqno or @name with --why; hint: a row/ },
     { args: ['show', '1000', '--live', '--why'], says: /--live cannot be combined with --why; hint: the source/ },
     { args: ['show', 'blocks', '--why'], says: /expected an address, hash, seqno or @name with --why/ },
     {

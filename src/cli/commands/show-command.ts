@@ -94,8 +94,9 @@ function requireTogether(
     requireNeeded(context, 'a table alone', ['files'], () => suggest('show', 'transactions --files'));
   }
   if (!isThing) {
-    const hint = 'a row of a table always says where it is from';
-    requireNeeded(context, 'an address, hash, seqno or @name', ['live', 'why'], () => hint);
+    const thing = 'an address, hash, seqno or @name';
+    requireNeeded(context, thing, ['live'], () => `${suggest('api')} asks the source for anything else`);
+    requireNeeded(context, thing, ['why'], () => 'a row of a table always says where it is from');
   }
   if (context.flags.live !== true) return;
   refuseBeside(context, '--live', ['why'], { hint: 'the source does not know the rows of the warehouse' });
