@@ -7,7 +7,7 @@ import { writeSynced } from '../../src/files/disk.ts';
 import type { Backend } from '../../src/warehouse/backend.ts';
 import { bucketBackend } from '../../src/warehouse/bucket-store/bucket-backend.ts';
 import { mergeGroup } from '../../src/warehouse/compaction/compact.ts';
-import { groupFiles } from '../../src/warehouse/compaction/merge-group.ts';
+import { splitFiles } from '../../src/warehouse/compaction/merge-group.ts';
 import { planMerges } from '../../src/warehouse/compaction/plan-merges.ts';
 import type { StageMerge } from '../../src/warehouse/compaction/stage-merge.ts';
 import { pathOfFile } from '../../src/warehouse/file-layout.ts';
@@ -183,15 +183,15 @@ export class SimulatedWriter {
     const group = random.pick(planMerges(this.#store.ledger(), options));
     if (group === undefined) return;
     const stage: StageMerge = async ({ id, span, entries }, localFolder) => {
-      const groups = [...groupFiles(entries).values()];
-      const own = groups.filter(({ length }) => length > 1).flat();
+      const { joined, alone } = splitFiles(entries);
+      const own = [...joined.values()].flat();
       const folder = await localFolder(own);
       const rows: Row[] = [];
       for (const { path } of own) rows.push(...rowsIn(await readFile(this.#place.isBucket ? join(folder, path) : placeOf(folder, path))));
       this.#place.truth.intendMerge(id);
       const { pipeline } = ofEntry(entries[0] as LedgerEntry);
       const { tables } = await this.#stage(pipeline, id, span, rows);
-      const kept = groups.flatMap((files) => (files.length === 1 ? files.map((file) => ({ ...file, copied: COPIED })) : []));
+      const kept = alone.map((file) => ({ ...file, copied: COPIED }));
       return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, { ...table, kept }]));
     };
     await mergeGroup(this.#store, group, { tables: TABLES, effects, stage });

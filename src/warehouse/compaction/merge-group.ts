@@ -119,6 +119,20 @@ function sizesOf(entry: LedgerEntry): readonly (readonly [folder: string, bytes:
 }
 
 /** Files to merge, by folder: that of a table, or of a date. */
-export function groupFiles(entries: readonly LedgerEntry[]): ReadonlyMap<string, readonly TableFile[]> {
+function groupFiles(entries: readonly LedgerEntry[]): ReadonlyMap<string, readonly TableFile[]> {
   return groupBy(entries.flatMap(filesOf), ({ path }) => path.slice(0, path.lastIndexOf('/')));
+}
+
+/** The files of entries to merge: those of each folder with several become one; those that are alone in theirs stay. */
+export interface SplitFiles {
+  readonly joined: ReadonlyMap<string, readonly TableFile[]>;
+  readonly alone: readonly TableFile[];
+}
+
+export function splitFiles(entries: readonly LedgerEntry[]): SplitFiles {
+  const folders = [...groupFiles(entries)];
+  return {
+    joined: new Map(folders.filter(([, { length }]) => length > 1)),
+    alone: folders.flatMap(([, files]) => (files.length === 1 ? files : [])),
+  };
 }

@@ -3,7 +3,7 @@ import { compiledFile } from '../../core/compiled-file.ts';
 import { StoreError } from '../../core/errors.ts';
 import { decodeError, type WireError } from '../../core/wire-error.ts';
 import type { StagedSpan } from '../store.ts';
-import { groupFiles } from './merge-group.ts';
+import { splitFiles } from './merge-group.ts';
 import type { MergeWork, StageMerge } from './stage-merge.ts';
 
 const MERGE_WORKER = new URL('./merge-worker.js', import.meta.url);
@@ -26,7 +26,7 @@ export type MergeReply =
  * @throws {StoreError} also `merge-ended` if the process ended by itself, as one that needs too much memory does
  */
 export const stageMergeApart: StageMerge = async (work, localFolder) => {
-  const files = [...groupFiles(work.entries).values()].filter(({ length }) => length > 1).flat();
+  const files = [...splitFiles(work.entries).joined.values()].flat();
   const order: MergeOrder = { work, warehouse: await localFolder(files) };
   const reply = await ask(order);
   if (reply.kind === 'failed') throw decodeError(reply.error);

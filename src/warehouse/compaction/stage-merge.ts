@@ -9,7 +9,7 @@ import { schemaOf } from '../relations/table-schema.ts';
 import { addEvidence } from '../staging/row-evidence.ts';
 import type { CopiedRows, LedgerEntry, StagedFile, StagedSpan, StagedTable, TableFile } from '../store.ts';
 import { mergeFiles } from './merge-files.ts';
-import { groupFiles } from './merge-group.ts';
+import { splitFiles } from './merge-group.ts';
 import { differs, type MergedFile, proveMerge } from './prove-merge.ts';
 
 /** What to merge, as data that can be sent to another process. */
@@ -72,15 +72,15 @@ interface MergedTable {
 
 async function mergeTable({ database, folder, entries, localFolder }: Merging, table: TableDef): Promise<MergedTable> {
   const own = entries.map((entry) => ({ ...entry, tables: pick(entry, table.name) }));
-  const groups = [...groupFiles(own)];
+  const { joined, alone: kept } = splitFiles(own);
   const merged: MergedFile[] = [];
-  for (const [place, sources] of groups.filter(([, { length }]) => length > 1)) {
+  for (const [place, sources] of joined) {
     const stagedPath = join(folder, `${place.replaceAll('/', '-')}.parquet`);
     const warehouse = await localFolder(sources);
     await mergeFiles({ database, warehouse, table, files: sources, folder, path: stagedPath });
     merged.push({ place, stagedPath, sources });
   }
-  return { merged, kept: groups.flatMap(([, sources]) => (sources.length === 1 ? sources : [])) };
+  return { merged, kept };
 }
 
 async function describeTable(
