@@ -11,6 +11,11 @@ export function cutAtFinal(spans: readonly Span[], lookBack: number, head: numbe
   ];
 }
 
+/** The newest block, as of which rows are read that may change until they are `lookBack` blocks behind it; undefined if none does. */
+export function readAsOf(lookBack: number, head: number): Span | undefined {
+  return lookBack > 0 ? { from: head, to: head } : undefined;
+}
+
 /** How far neighbours are joined. */
 export interface NearLimits {
   /** Maximum blocks between two of them. */

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { loadRegistry } from '../../src/declare/registry.ts';
+import { isFinal } from '../../src/declare/pipeline.ts';
+import { loadRegistry, Registry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { verifyWarehouse } from '../../src/verify/verify.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
@@ -13,6 +14,7 @@ import { freshFolder } from '../scratch.ts';
 
 const LIARS = [50, 52];
 const BLOCKS = '1:100';
+const HEAD = { from: 200, to: 200 };
 
 let sandbox: TestSandbox;
 
@@ -87,3 +89,23 @@ test('an entry stays as it is where a part of it cannot be read again', async ()
   sandbox.setFaults(NO_FAULTS);
   expect((await bring(path, 'transactions', '48:52')).complete).toBe(true);
 });
+
+test.each(['actions', 'message_links'])(
+  'of a list that looks back one block, rows of the newest one may change (%s)',
+  async (name) => {
+    const shipped = await loadRegistry('');
+    const registry = new Registry(
+      shipped.pipelines.map((each) =>
+        each.name === name ? { ...each, walk: { ...each.walk, lookBack: 1 } as never } : each,
+      ),
+    );
+    const warehouse = join(freshFolder(), 'w');
+    const options = { pipelines: [name], network: sandbox.url, range: '-3:', warehouse, registry };
+    expect(await run(options)).toMatchObject({ complete: true });
+    const opened = await openWarehouse(warehouse);
+    const own = (await opened.ledger()).filter(({ pipeline }) => pipeline === name);
+    await opened.close();
+    const { walk } = registry.pipeline(name);
+    expect(own.filter((entry) => !isFinal(walk, entry)).map(({ span, asOf }) => [span, asOf])).toEqual([[HEAD, HEAD]]);
+  },
+);

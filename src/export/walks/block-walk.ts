@@ -8,7 +8,7 @@ import { BlockWindows } from '../block-windows.ts';
 import { ListProof } from '../list-proof.ts';
 import type { LtWindow } from '../lt-windows.ts';
 import { fixedGiven, listRequest, PAGE_ROWS, pageOf, windowOf } from '../page-request.ts';
-import { cutAtFinal } from '../span-cuts.ts';
+import { cutAtFinal, readAsOf } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { ProvableRows, Round, SpanWalk } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
@@ -58,7 +58,7 @@ async function blockSpan(
   const proof = new ListProof(context);
   const isCompared = proof.isComparable(span);
   const isProven = isCompared && pipeline.crossCheck !== undefined && isProving(pipeline.crossCheck);
-  const asOf = walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
+  const asOf = readAsOf(walk.lookBack, ends.last);
   const windows = isCompared && only === undefined ? await windowsOf(context, span, proof) : undefined;
   const isFinal = span.to <= ends.last - walk.lookBack;
   const compare = (rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]> =>

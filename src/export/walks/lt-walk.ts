@@ -9,7 +9,7 @@ import { halve, type LtWindow, planEvenWindows, widthOf } from '../lt-windows.ts
 import { listRequest, PAGE_ROWS, type Parameters, pageOf, windowOf } from '../page-request.ts';
 import type { PageRules } from '../row-rules.ts';
 import { horizonRanges } from '../safe-horizon.ts';
-import { cutAtFinal } from '../span-cuts.ts';
+import { cutAtFinal, readAsOf } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { accountsOfTies } from '../split-ties.ts';
@@ -102,7 +102,7 @@ function ltSpan(
 ): SpanWalk<WindowRequest | WalkRequest> {
   const { context, density, proof } = work;
   const { ends, pipeline } = context;
-  const asOf = pipeline.walk.lookBack > 0 ? { from: ends.last, to: ends.last } : undefined;
+  const asOf = readAsOf(pipeline.walk.lookBack, ends.last);
   const span = hullOf(only) as Span;
   const compared = only.filter((each) => proof.isComparable(each)).map(({ from }) => from);
   let parts: readonly Part[] = [];
