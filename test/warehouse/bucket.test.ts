@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import type { WarehouseObjects } from '../../src/objects/object-store.ts';
 import { Database } from '../../src/sql/database.ts';
@@ -250,6 +250,17 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     expect(await reader.ledger()).toEqual([entry]);
     expect(await reader.files('items')).toEqual(entry.tables['items']?.files.map((file) => `${path}/${file.path}`));
     await reader.close();
+  });
+
+  test('a writer that cannot collect garbage is told, and leaves nothing on the local disk', async () => {
+    await (await openTestStore(path)).close();
+    const local = freshFolder();
+    vi.stubEnv('TMPDIR', local);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    relay.fault = ({ method, path: asked }) =>
+      method === 'PUT' && asked.includes('_checkpoints/clock') ? { status: 403, code: 'AccessDenied' } : 'pass';
+    await expect(openTestStore(path)).rejects.toMatchObject({ code: 'denied' });
+    expect(readdirSync(local)).toEqual([]);
   });
 
   test('a reader follows the commits of others', async () => {
