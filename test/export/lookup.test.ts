@@ -78,6 +78,29 @@ test('keys that the user gave are not complete if the run is stopped before it h
   expect([report.complete, report.rows]).toEqual([false, expect.objectContaining({ account_latest: 0 })]);
 });
 
+test('a key whose record cannot be decoded is requested again by the next run, and no other', async () => {
+  const warehouse = join(freshFolder(), 'w');
+  const range = '1000:1003';
+  await go(['transactions'], warehouse, { range });
+  const accounts = await query(warehouse, 'SELECT DISTINCT account FROM transactions ORDER BY ALL');
+  const [[bad = ''] = []] = accounts;
+  sandbox.answer = async ({ path, forward }) => {
+    const answer = await forward();
+    if (path !== '/accountStates') return answer;
+    const read = JSON.parse(answer.body);
+    for (const account of read.accounts) if (account.address === bad) account.balance = 'much';
+    return { ...answer, body: JSON.stringify(read) };
+  };
+  const { report } = await go(['account_latest'], warehouse, { range });
+  sandbox.answer = undefined;
+  expect(report).toMatchObject({ complete: false, quarantined: 1 });
+  const read = 'SELECT DISTINCT address FROM account_latest ORDER BY ALL';
+  expect(await query(warehouse, read)).toEqual(accounts.slice(1));
+  const again = await go(['account_latest'], warehouse, { range });
+  expect(again.report).toMatchObject({ complete: true, rows: { account_latest: 1 } });
+  expect(await query(warehouse, read)).toEqual(accounts);
+});
+
 test('addresses in lower case are stored as all others, in rows of blocks and in lookups', async () => {
   sandbox.answer = async ({ forward }) => {
     const { body, ...rest } = await forward();
