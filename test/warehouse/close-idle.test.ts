@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
+import { run } from '../../src/export/run.ts';
 import { Database } from '../../src/sql/database.ts';
+import { readMissing } from '../../src/verify/read-missing.ts';
 import type { Store } from '../../src/warehouse/store.ts';
 import { makeBatchOf } from './batches.ts';
 import { watchInstances } from './duckdb-instances.ts';
@@ -88,3 +90,13 @@ test.each<StoreKind>(['parquet', 'duckdb'])(
     await store.close();
   },
 );
+
+test('what a warehouse lacks is told without keeping its file open', async () => {
+  const warehouse = freshPath('duckdb');
+  await run({ pipelines: ['blocks'], network: 'sandbox', range: '1000:1004', warehouse });
+  const { open, opened } = watchInstances();
+  expect(await readMissing({ warehouse, range: '1000:1006', pipelines: ['blocks'] })).toMatchObject({
+    complete: false,
+  });
+  expect([opened.length > 0, open.size]).toEqual([true, 0]);
+});
