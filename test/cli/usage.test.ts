@@ -120,7 +120,6 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     },
     { args: ['show', 'blocks', '--why'], says: /expected an address, hash, seqno or @name with --why; hint: a row/ },
     { args: ['show', '1000', '--live', '--why'], says: /--live cannot be combined with --why; hint: the source/ },
-    { args: ['show', 'blocks', '--why'], says: /expected an address, hash, seqno or @name with --why/ },
     {
       args: ['export', 'blocks', '--to', 'b.csv', '--as', 'headers'],
       says: /expected a database, \.sqlite or \.xlsx with --as; hint: remove --as/,

@@ -4,9 +4,10 @@ import type { Declared } from '../../sql/on-demand.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { selectValues } from '../../sql/select-values.ts';
 import type { Reader } from '../reader.ts';
-import { COMMITS, commits, commitsView } from '../relations/commits-view.ts';
+import { commits } from '../relations/commits-view.ts';
 import { type OwnRelation, type OwnRow, typesOf } from '../relations/own-relation.ts';
 import { commentsOn } from '../relations/table-comments.ts';
+import { viewOf } from '../relations/table-relation.ts';
 import type { LedgerEntry } from '../store.ts';
 import { behindOf, coverage, type Held, type KnownPipelines, leftOutGaps, readHeld, spansIn } from './coverage.ts';
 
@@ -54,10 +55,11 @@ const NOTHING: Held = { registry: { pipelines: [] }, ledger: [], removals: [] };
 
 /** {@link ownRelations} as they are where nothing was exported. */
 export function emptyRelations(): readonly Declared[] {
-  return [
-    { name: COMMITS, body: '', statement: () => commitsView([]) },
-    ...states.map((state) => ({ name: state.name, body: '', statement: () => viewOfState(state, NOTHING) })),
-  ];
+  return ownRelations.map((own) => ({
+    name: own.name,
+    body: '',
+    statement: () => viewOf(own.name, selectOf(own, NOTHING)),
+  }));
 }
 
 /** Creates the relations that a statement may read. */
@@ -68,20 +70,16 @@ export async function addStatesIn(sql: string, reader: Reader, registry: KnownPi
 /** Creates the relations for one session, as temporary tables. */
 export async function addStates(query: Query, held: Held): Promise<void> {
   for (const state of states) {
-    await query(`CREATE OR REPLACE TEMP TABLE ${state.name} AS ${selectState(state, held)}`);
+    await query(`CREATE OR REPLACE TEMP TABLE ${state.name} AS ${selectOf(state, held)}`);
   }
 }
 
 /** SQL of the relations, and of their comments, for a file that other programs open. */
 export function stateViews(held = NOTHING): readonly string[] {
-  return states.flatMap((state) => [viewOfState(state, held), ...commentsOn({ ...state, views: [] })]);
+  return states.flatMap((state) => [viewOf(state.name, selectOf(state, held)), ...commentsOn({ ...state, views: [] })]);
 }
 
-function viewOfState(state: OwnRelation, held: Held): string {
-  return `CREATE OR REPLACE VIEW ${state.name} AS ${selectState(state, held)}`;
-}
-
-function selectState({ columns, rows }: OwnRelation, held: Held): string {
+function selectOf({ columns, rows }: OwnRelation, held: Held): string {
   return selectValues(typesOf(columns), rows(held));
 }
 

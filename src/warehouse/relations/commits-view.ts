@@ -2,6 +2,7 @@ import { selectValues } from '../../sql/select-values.ts';
 import { spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry } from '../store.ts';
 import { type OwnRelation, type OwnRow, typesOf } from './own-relation.ts';
+import { viewOf } from './table-relation.ts';
 
 /** The view of the ledger: one row for each span of an entry in force. */
 export const COMMITS = '_commits';
@@ -27,7 +28,7 @@ export const commits: OwnRelation = {
 
 /** SQL of the view `_commits`. */
 export function commitsView(entries: readonly LedgerEntry[]): string {
-  return `CREATE OR REPLACE VIEW ${COMMITS} AS ${selectValues(typesOf(commitColumns), commitRows(entries))}`;
+  return viewOf(COMMITS, selectValues(typesOf(commitColumns), commitRows(entries)));
 }
 
 function commitRows(entries: readonly LedgerEntry[]): readonly OwnRow<typeof commitColumns>[] {
