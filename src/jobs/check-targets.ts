@@ -7,7 +7,7 @@ import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
 import { bindParams } from '../reports/bind-params.ts';
 import { openReport } from '../reports/find-report.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
-import { parseTarget, WHOLE_FORMATS } from '../targets/target.ts';
+import { parseTarget, uselessOption, WHOLE_FORMATS } from '../targets/target.ts';
 import {
   type DatabaseTarget,
   fillIn,
@@ -45,11 +45,7 @@ export async function checkTargets(
       databases.push(await databaseTarget(parsed, { ...target, to: to ?? '' }, path, tables));
       continue;
     }
-    if (target.as !== undefined)
-      throw parsed.yaml.wrongValue([...path, 'as'], 'no name of a table for rows in a file', 'leave it out');
-    const format = outputFormat(parsed, path, { ...target, output }, WHOLE_FORMATS);
-    const source = await sourceOf(parsed, target, path, tables);
-    written.push({ path, output: { kind: 'rows', source, format, output } });
+    written.push({ path, output: await fileTarget(parsed, { ...target, output }, path, tables) });
   }
   requireDistinct(parsed, written);
   return { outputs: written.map(({ output }) => output), databases };
@@ -68,6 +64,22 @@ async function reportTarget(parsed: ParsedJob, target: ReportTarget, at: number)
   }
   yaml.placed([...path, 'params'], () => bindParams(def, filled));
   return { kind: 'report', report, params, format, output };
+}
+
+async function fileTarget(
+  parsed: ParsedJob,
+  target: ExportTarget & { readonly output: string },
+  path: Path,
+  tables: readonly string[],
+): Promise<OutputTarget> {
+  const { output } = target;
+  const format = outputFormat(parsed, path, target, WHOLE_FORMATS);
+  const uselessName = (as: string | undefined) => uselessOption({ kind: 'file', format, path: output }, { as });
+  const useless = uselessName(target.as);
+  if (useless !== undefined) throw parsed.yaml.wrongValue([...path, 'as'], `${useless.needed} with as`, 'leave it out');
+  const source = await sourceOf(parsed, target, path, tables);
+  const as = target.as ?? ('table' in source ? source.table : undefined);
+  return { kind: 'rows', source, format, output, as: uselessName(as) === undefined ? as : undefined };
 }
 
 async function databaseTarget(

@@ -70,7 +70,14 @@ export type OutputTarget =
       readonly format: ReportFormat;
       readonly output: string;
     }
-  | { readonly kind: 'rows'; readonly source: RowsSource; readonly format: WholeFormat; readonly output: string };
+  | {
+      readonly kind: 'rows';
+      readonly source: RowsSource;
+      readonly format: WholeFormat;
+      readonly output: string;
+      /** Name of the first sheet of a workbook. */
+      readonly as: string | undefined;
+    };
 
 /** Rows that the job writes to a database. */
 export interface DatabaseTarget {

@@ -65,14 +65,14 @@ async function writeOutput(
       return { value: undefined, message: describeGaps(gaps) };
     });
   }
-  const { source, format } = target;
+  const { source, format, as } = target;
   const isTable = 'table' in source;
   await exportTo(
     context,
     { kind: 'file', format, path },
     {
       source: isTable ? { sql: inKeyOrder(await warehouseRegistry(warehouse), source.table) } : source,
-      ...{ name: isTable ? source.table : fillIn(target.output, values), as: isTable ? source.table : undefined },
+      ...{ name: isTable ? source.table : fillIn(target.output, values), as },
       parameters: parametersOf(fixed, values),
     },
   );

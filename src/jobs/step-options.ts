@@ -46,6 +46,6 @@ export const publishOptions = {
 /** Of `tonlake export`. */
 export const exportOptions = {
   as: name.describe(
-    'Name of the table in a database, or schema.table. Default: that of the exported table; required for a query.',
+    'Name of the table in a database, or schema.table, or of the first sheet of an .xlsx file. Default: that of the exported table; required for a query in a database.',
   ),
 };

@@ -113,7 +113,8 @@ export type ExportOptions = Omit<RowOptions, 'network' | 'effects' | 'daysIfDate
  * Writes the rows of a table, mart or query to a file or database, as `tonlake export`.
  *
  * @param to path that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx or .sqlite, or the URL of a PostgreSQL or ClickHouse database
- * @throws {UsageError} `bad-target`, `no-name`; {AuditError} `missing` with `strict`; {StoreError}
+ * @throws {UsageError} `bad-target`, `bad-option` if the target has no use for an option, `no-name`; {AuditError} `missing` with
+ *   `strict`; {StoreError}
  */
 export function exportRows(source: ExportSource, to: string, options: ExportOptions = {}): Promise<ExportReport> {
   return exportFrom(warehouseOf(options), source, to, options);

@@ -15,7 +15,7 @@ import { CellNotes } from './cell-notes.ts';
 import { type Days, type ExportedRows, type ExportSource, openRows } from './exported-rows.ts';
 import type { DayReport } from './owned-table.ts';
 import type { TableOptions } from './sqlite-file.ts';
-import { parseTarget, type Target, type WholeFormat } from './target.ts';
+import { parseTarget, type Target, uselessOption, type WholeFormat } from './target.ts';
 
 const GUARDED = 'text that begins like a formula got an apostrophe before it; --keep-formulas leaves it as it is';
 
@@ -26,7 +26,10 @@ export interface ExportOptions {
   readonly days?: Days | undefined;
   /** As `days`, but rows without a day are replaced together. */
   readonly daysIfDated?: Days | undefined;
-  /** Name of the table in a database, or of the first sheet. Default: that of the exported table; required for a query. */
+  /**
+   * Name of the table in a database, or of the first sheet of a workbook. Default: that of the exported table; a database needs one for a
+   * query.
+   */
   readonly as?: string | undefined;
   /** Values of `$name` in the query. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
@@ -59,7 +62,8 @@ export interface ExportReport {
  *
  * @param to path of a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx or .sqlite, postgres://user@host/database, or
  *   https://user@host:8443/database of ClickHouse
- * @throws {UsageError} `bad-target`, `password-in-url`, `no-day`, `no-name`; {AuditError} `missing` with `strict`; {StoreError}
+ * @throws {UsageError} `bad-target`, `password-in-url`, `bad-option` if the target has no use for an option, `no-day`, `no-name`;
+ *   {AuditError} `missing` with `strict`; {StoreError}
  */
 export async function exportRows(
   warehouse: string,
@@ -68,6 +72,7 @@ export async function exportRows(
   options: ExportOptions = {},
 ): Promise<ExportReport> {
   const target = typeof to === 'string' ? parseTarget(to) : to;
+  requireUseful(target, options);
   const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry, isPinned: true });
   try {
     requireSameNetwork(reader.path, reader.network, options.network);
@@ -75,6 +80,13 @@ export async function exportRows(
   } finally {
     await reader.close();
   }
+}
+
+function requireUseful(target: Target, options: ExportOptions): void {
+  const useless = uselessOption(target, options);
+  if (useless === undefined) return;
+  const { name, needed } = useless;
+  throw usage(`${needed} with ${name}`, undefined, { code: 'bad-option', hint: `remove ${name}` });
 }
 
 async function exportFrom(

@@ -28,6 +28,25 @@ export type Target =
   | { readonly kind: 'postgres'; readonly url: URL }
   | { readonly kind: 'clickhouse'; readonly url: URL };
 
+/** An option of an export that a target leaves without use, and what it needs. */
+export interface UselessOption {
+  readonly name: keyof typeof NEEDS;
+  /** Such as `a CSV file`. */
+  readonly needed: string;
+}
+
+/** What options of an export need: other targets have no use for them. */
+const NEEDS = {
+  as: {
+    needed: 'a database, .sqlite or .xlsx',
+    isMet: (target: Target) => target.kind !== 'file' || target.format === 'sqlite' || target.format === 'xlsx',
+  },
+  keepFormulas: {
+    needed: 'a CSV file',
+    isMet: (target: Target) => target.kind === 'file' && target.format === 'csv',
+  },
+} as const;
+
 const HINT = `a file that ends in ${Object.keys(EXTENSIONS).join(', ')}, postgres://user@host/database, or https://user@host:8443/database of ClickHouse`;
 
 /**
@@ -44,6 +63,17 @@ export function parseTarget(text: string): Target {
   if (format === undefined) throw badTarget(text);
   requireLocalPath(text, '--to');
   return { kind: 'file', format, path: text };
+}
+
+/** The first option that would do nothing for a target. */
+export function uselessOption(
+  target: Target,
+  { as, keepFormulas }: { readonly as?: string | undefined; readonly keepFormulas?: boolean | undefined },
+): UselessOption | undefined {
+  const isGiven = { as: as !== undefined, keepFormulas: keepFormulas === true };
+  const names = ['as', 'keepFormulas'] as const;
+  const name = names.find((each) => isGiven[each] && !NEEDS[each].isMet(target));
+  return name === undefined ? undefined : { name, needed: NEEDS[name].needed };
 }
 
 interface UrlHints {

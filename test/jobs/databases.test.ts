@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { strFromU8, unzipSync } from 'fflate';
 import sqlite from 'node-sqlite3-wasm';
 import { expect, test } from 'vitest';
 import { tonlake } from '../cli.ts';
@@ -31,14 +32,29 @@ test('a job writes the days of its range to a database, besides its files, and c
   expect(days.reduce((sum, { n }) => sum + Number(n), 0)).toBe(Number(counts?.['n']));
 });
 
+test('a workbook has a sheet of the name that is given, or of the table', async () => {
+  const folder = job(`  - { query: select 1 as n, output: named.xlsx, as: counts }
+  - { table: blocks, output: unnamed, format: xlsx }
+  - { query: select 1 as n, output: rows.xlsx }
+`);
+  const { code, stdout, stderr } = await tonlake(['job', 'run', 'jobs/hand-on.yaml', '--json'], { cwd: folder });
+  expect(code, stderr + stdout).toBe(0);
+  const sheets = ['named.xlsx', 'unnamed', 'rows.xlsx'].map((name) => {
+    const parts = unzipSync(readFileSync(join(folder, name)));
+    return /<sheet name="([^"]*)"/.exec(strFromU8(parts['xl/workbook.xml'] ?? new Uint8Array()))?.[1];
+  });
+  expect(sheets).toEqual(['counts', 'blocks', 'rows']);
+});
+
 test.each([
   ['{ table: transactions, to: x.csv }', /expected a database: postgres:/],
   ['{ query: select 1, to: x.sqlite }', /expected a name for the rows of a query/],
   ['{ table: transactions, to: x.sqlite, output: x.csv }', /expected one of output, to, got output and to/],
   [
     '{ table: transactions, output: x.csv, as: y }',
-    /expected no name of a table for rows in a file, got y.*hand-on.yaml:6/,
+    /expected a database, \.sqlite or \.xlsx with as, got y .*hand-on.yaml:6.*leave it out/,
   ],
+  ['{ table: transactions, output: x, format: csv, as: y }', /or \.xlsx with as, got y/],
   ['{ table: transactions }', /expected one of output, to, got none/],
   ["{ table: transactions, to: 'postgres://lake:geheim@127.0.0.1/x' }", /a URL without a password/],
   [

@@ -46,6 +46,22 @@ test('has a function for what the page names, errors, and no more', () => {
   expect(exported.sort()).toEqual([...named, ...helpers].sort());
 });
 
+test.each([
+  ['rows.csv', { as: 'headers' }, 'a database, .sqlite or .xlsx with as'],
+  ['rows.xlsx', { keepFormulas: true }, 'a CSV file with keepFormulas'],
+  ['postgres://u@127.0.0.1/x', { keepFormulas: true }, 'a CSV file with keepFormulas'],
+] as const)('an option that %s has no use for is refused', async (to, options, expected) => {
+  await expect(library.exportRows({ table: 'blocks' }, to, { warehouse, ...options })).rejects.toMatchObject({
+    ...{ code: 'bad-option', message: `usage: expected ${expected}` },
+  });
+});
+
+test('an option that is off needs no target that uses it', async () => {
+  const to = join(freshFolder(), 'rows.jsonl');
+  const options = { warehouse, as: undefined, keepFormulas: false };
+  expect(await library.exportRows({ sql: 'SELECT 1 AS one' }, to, options)).toMatchObject({ rows: 1 });
+});
+
 test('warehouse and pipelines have the defaults of the command line, and a warehouse knows its network', () => {
   const { folder, stdout } = printed(`
     import { run, open, status } from 'tonlake';

@@ -54,7 +54,7 @@ export function addExport(program: Command): void {
 }
 
 async function exportOne(context: Context<ExportFlags>, rows: string): Promise<void> {
-  const [{ exportRows }, { parseDays }, { parseTarget }] = await Promise.all([
+  const [{ exportRows }, { parseDays }, { parseTarget, uselessOption }] = await Promise.all([
     import('../../targets/export-rows.ts'),
     import('../../targets/exported-rows.ts'),
     import('../../targets/target.ts'),
@@ -62,10 +62,8 @@ async function exportOne(context: Context<ExportFlags>, rows: string): Promise<v
   collectInSteps();
   const { network, as, strict, keepFormulas, param: parameters } = context.flags;
   const to = parseTarget(context.flags.to);
-  const format = to.kind === 'file' ? to.format : undefined;
-  const isNamed = format === undefined || format === 'sqlite' || format === 'xlsx';
-  if (!isNamed) requireNeeded(context, 'a database, .sqlite or .xlsx', ['as'], (flag) => `remove ${flag}`);
-  if (format !== 'csv') requireNeeded(context, 'a CSV file', ['keepFormulas'], (flag) => `remove ${flag}`);
+  const useless = uselessOption(to, { as, keepFormulas });
+  if (useless !== undefined) requireNeeded(context, useless.needed, [useless.name], (flag) => `remove ${flag}`);
   const days = context.flags.days === undefined ? undefined : parseDays(context.flags.days);
   const source = /\s/.test(rows.trim()) ? { sql: rows } : { table: rows.trim() };
   const options = { network, days, as, strict, keepFormulas, parameters, onWarning: context.warn };
