@@ -9,11 +9,11 @@ import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
 import { describeHistory, describeJob, describeRecord } from '../jobs/show-job.ts';
 import { drawTable } from '../sql/text-table.ts';
-import type { Context } from './context.ts';
+import type { Context, ContextFlags } from './context.ts';
 import { openJobs, openOptions } from './job-files.ts';
 import { requireNeeded } from './useless-options.ts';
 
-interface ListFlags {
+interface ListFlags extends ContextFlags {
   readonly warehouse?: string;
   /** Maximum number of runs that are shown. */
   readonly limit?: number;
@@ -21,7 +21,7 @@ interface ListFlags {
 
 /** `tonlake job list`: checks job files, and shows a job with its runs, or a line for each job of a folder. @throws {UsageError} */
 export async function listJobs(
-  context: Context,
+  context: Context<ListFlags>,
   paths: readonly string[],
   { warehouse, limit = 20 }: ListFlags,
 ): Promise<void> {

@@ -38,14 +38,13 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
     );
   }
   for (const word of pending) requireSoundAddress(word, place.network);
+  const registry = await context.pipelines();
   const report = await watch({
     accounts: pending.filter((word) => !HASH.test(word)),
     messages: pending.filter((word) => HASH.test(word)),
     everyMs: flags.every,
     forMs: flags.for,
-    ...place,
-    store: flags.store,
-    ...{ rps: flags.rps, budget: flags.budget },
+    ...{ ...place, registry, store: flags.store, rps: flags.rps, budget: flags.budget },
     stop: context.signal,
     onEvent: (event) => {
       const text = describeEvent(event);
@@ -53,7 +52,7 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
       else if (text !== undefined) line.tell(text);
     },
   });
-  const { pipeline } = (await context.pipelines()).playing('pendingTransactions');
+  const { pipeline } = registry.playing('pendingTransactions');
   if (!context.isJson) context.write(summary(report, place.warehouse, pipeline));
   if (context.signal.aborted) process.exitCode = 130;
 }

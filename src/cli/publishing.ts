@@ -59,7 +59,7 @@ export async function publishPlaceOf(
   const { flags } = context;
   if (flags.publish !== undefined)
     return { location: flags.location, catalog: await catalogOf(flags, async () => network) };
-  const names = ['location', 'catalog', 'namespace', 'catalogWarehouse'];
+  const names = ['location', 'catalog', 'namespace', 'catalogWarehouse'] as const;
   requireNeeded(context, '--publish', names, (flag) => `add --publish iceberg, or remove ${flag}`);
   return undefined;
 }

@@ -1,18 +1,21 @@
 import { UsageError, usage } from '../core/errors.ts';
-import type { Context } from './context.ts';
+import type { Context, ContextFlags } from './context.ts';
 
-/** Options of the command line, by their names in `flags`. Those of the environment and of tonlake.yaml are for all commands. */
-type Given = Pick<Context, 'given'>;
+/** Names in `flags` of options of the command line. Those of the environment and of tonlake.yaml are for all commands. */
+type Names<F> = readonly (keyof F & string)[];
+
+/** Where a command works. Nothing refuses these: who has them in an alias need not remove them. */
+const OF_PLACE: ReadonlySet<string> = new Set(['network', 'warehouse', 's3Endpoint', 'pipelines']);
 
 /**
  * Refuses options without what they need.
  * @param needed such as `--repair`
  * @throws {UsageError} `bad-option`
  */
-export function requireNeeded(
-  { given }: Given,
+export function requireNeeded<F extends ContextFlags>(
+  { given }: Context<F>,
   needed: string,
-  names: readonly string[],
+  names: Names<F>,
   hintOf = (flag: string): string => `add ${needed}, or remove ${flag}`,
 ): void {
   const name = names.find((each) => given.has(each));
@@ -20,22 +23,44 @@ export function requireNeeded(
   throw usage(`${needed} with ${flagOf(name)}`, undefined, { code: 'bad-option', hint: hintOf(flagOf(name)) });
 }
 
+/** What an option does not go with. */
+interface Refused<F> {
+  readonly words?: readonly string[];
+  readonly names?: Names<F>;
+  /** Default: to remove one of the two. */
+  readonly hintOf?: (other: string) => string;
+}
+
 /**
- * Refuses options and words beside an option that leaves them nothing to do.
- * @param beside such as `--list`
+ * Refuses options and words beside an option.
  * @throws {UsageError} `bad-option`
  */
-export function refuseBeside(
-  { given }: Given,
-  beside: string,
-  names: readonly string[],
-  { words = [], hint }: { readonly words?: readonly string[] | undefined; readonly hint?: string | undefined } = {},
+export function refuseBeside<F extends ContextFlags>(
+  { given }: Context<F>,
+  name: keyof F & string,
+  { words = [], names = [], hintOf = (other) => `remove ${other}, or ${flagOf(name)}` }: Refused<F>,
 ): void {
-  const [other] = [...words, ...names.filter((name) => given.has(name)).map(flagOf)];
+  const [other] = [...words, ...names.filter((each) => given.has(each)).map(flagOf)];
   if (other === undefined) return;
-  throw new UsageError(`usage: ${beside} cannot be combined with ${other}`, {
-    ...{ code: 'bad-option', hint: hint ?? `remove ${other}, or ${beside}` },
+  throw new UsageError(`usage: ${flagOf(name)} cannot be combined with ${other}`, {
+    ...{ code: 'bad-option', hint: hintOf(other) },
   });
+}
+
+/**
+ * Refuses everything beside an option that makes another command of its command, except where that works.
+ * @param takes options that it takes
+ * @throws {UsageError} `bad-option`
+ */
+export function refuseOthersBeside<F extends ContextFlags>(
+  context: Context<F>,
+  name: keyof F & string,
+  takes: Names<F>,
+  refused: Omit<Refused<F>, 'names'> = {},
+): void {
+  const taken: ReadonlySet<string> = new Set([name, ...takes]);
+  const names = [...context.given].filter((each) => !taken.has(each) && !OF_PLACE.has(each));
+  refuseBeside<F>(context, name, { ...refused, names: names as Names<F> });
 }
 
 function flagOf(name: string): string {

@@ -150,6 +150,9 @@ describe('wrong usage ends with one line, a hint and exit code 2', () => {
     { args: ['follow', '--every', '1s'], says: /expected --pending with --every; hint: add --pending, or remove/ },
     { args: ['follow', '--max-lag', '1m'], says: /expected --metrics with --max-lag/ },
     { args: ['follow', '--drain', '1'], says: /expected --jobs with --drain/ },
+    { args: ['build', '--list', '--json', 'accounts'], says: /--list cannot be combined with accounts/ },
+    { args: ['run', '--all', 'blocks', '--range', '1:2'], says: /with blocks; hint: remove blocks: --all includes it/ },
+    { args: ['run', '--all', '--from', 'select 1'], says: /with --from; hint: name the lookup that --from applies to/ },
     ...['--concurrency=1', '--log=x', '--without=messages', '--max-lag=1m', '--drain=1', '--publish=iceberg'].map(
       (option) => ({
         args: ['follow', '--pending', `0:${'0'.repeat(64)}`, option],

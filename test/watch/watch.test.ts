@@ -297,6 +297,7 @@ describe('tonlake follow --pending', () => {
   test.each([
     [['--pending', 'EQnobody'], /usage pendingActions: expected .*account, got "EQnobody"/],
     [['--pending', 'x', '--lag', '3s'], /--pending cannot be combined with --lag/],
+    [['--pending', 'x', '--pipelines', '/nowhere'], /expected a folder of pipelines, got \/nowhere/],
     [['--pendign', 'x'], /unknown option '--pendign'; hint: did you mean --pending\?/],
     [['--pending', 'x', '--for', '30'], /expected a time above 0 such as 500ms, 30s, 5m or 1h/],
     [['--pending', 'x', '--every', '0s'], /expected a time above 0/],

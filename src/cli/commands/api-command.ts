@@ -10,7 +10,7 @@ import type { SourceRequest } from '../../http/request.ts';
 import { runOptions } from '../../jobs/step-options.ts';
 import { networkOf, networkOption, optionOf, parseNonNegative } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
-import { refuseBeside, requireNeeded } from '../useless-options.ts';
+import { refuseOthersBeside, requireNeeded } from '../useless-options.ts';
 
 const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
 type ApiFormat = (typeof FORMATS)[number];
@@ -62,20 +62,18 @@ export function addApi(program: Command): void {
     .action(inContext(callApi));
 }
 
-/** Options of a request. */
-const OF_REQUEST = ['format', 'output', 'rps', 'wait', 'yesSend'];
-
 async function callApi(context: Context<ApiFlags>, path: string | undefined, words: readonly string[]): Promise<void> {
   const { flags, write } = context;
   const { endpointByPath, endpointOf } = await import('../../api/endpoints.ts');
   const { describeEndpoint, listEndpoints } = await import('../../api/client/describe-endpoint.ts');
   if (path === undefined) {
-    requireNeeded(context, 'an endpoint', [...OF_REQUEST, 'parameters', 'post'], () => `${suggest('api')} lists them`);
+    const names = ['format', 'output', 'rps', 'wait', 'yesSend', 'parameters', 'post'] as const;
+    requireNeeded(context, 'an endpoint', names, () => `${suggest('api')} lists them`);
     return write(listEndpoints());
   }
   const endpoint = endpointOf(endpointByPath(path, flags.post === true ? 'POST' : undefined));
   if (flags.parameters === true) {
-    refuseBeside(context, '--parameters', OF_REQUEST, { words });
+    refuseOthersBeside(context, 'parameters', ['post'], { words });
     return write(describeEndpoint(endpoint));
   }
   if (endpoint.sends !== true) requireNeeded(context, 'message', ['yesSend'], (flag) => `remove ${flag}`);

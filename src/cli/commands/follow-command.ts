@@ -10,7 +10,7 @@ import type { PendingFlags } from '../pending-live.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
 import type { ResidentFlags } from '../resident-live.ts';
-import { refuseBeside, requireNeeded } from '../useless-options.ts';
+import { refuseOthersBeside, requireNeeded } from '../useless-options.ts';
 import { collectInSteps } from '../v8-flags.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
@@ -109,20 +109,23 @@ export function addFollow(program: Command): void {
     .action(inContext(follow));
 }
 
-/** What pending transactions do not have. */
-const NOT_PENDING = [
-  ...['from', 'backfill', 'lag', 'refresh', 'marts', 'without', 'columns', 'withoutColumn', 'concurrency', 'witness'],
-  ...['publish', 'location', 'catalog', 'namespace', 'catalogWarehouse', 'onCommit', 'alerts', 'log'],
-  ...['metrics', 'metricsPublic', 'maxLag', 'jobs', 'drain'],
-];
+/** What pending transactions are followed with. */
+const OF_PENDING = [
+  'every',
+  'for',
+  'store',
+  'rps',
+  'budget',
+  'json',
+] as const satisfies readonly (keyof PendingFlags)[];
 
 async function follow(context: Context<FollowFlags>, words: readonly string[]): Promise<void> {
   const { flags } = context;
   const { log: logPath, lag = LAG_MS, pending, jobs: paths } = flags;
   if (logPath !== undefined) requireLocalPath(logPath, '--log');
   if (pending !== undefined) {
-    const hint = 'pending transactions are followed by a command of their own';
-    refuseBeside(context, '--pending', NOT_PENDING, { words, hint });
+    const hintOf = () => 'pending transactions are followed by a command of their own';
+    refuseOthersBeside(context, 'pending', OF_PENDING, { words, hintOf });
     const { pendingLive } = await import('../pending-live.ts');
     return pendingLive(context, pending);
   }

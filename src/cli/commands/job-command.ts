@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { usage } from '../../core/errors.ts';
 import { parseCount, parseDuration } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
-import { refuseBeside } from '../useless-options.ts';
+import { refuseOthersBeside } from '../useless-options.ts';
 import { addSchedule } from './schedule-command.ts';
 
 interface JobFlags extends ContextFlags {
@@ -69,7 +69,7 @@ export function addJob(program: Command): void {
         const { since, warehouse } = context.flags;
         if (since === undefined) await showLog(context, file, warehouse, id);
         else {
-          refuseBeside(context, '--since', [], { words: id === undefined ? [] : [id] });
+          refuseOthersBeside(context, 'since', [], { words: id === undefined ? [] : [id] });
           await requireRecent(context, file, warehouse, since);
         }
       }),

@@ -7,7 +7,7 @@ import { type CommonOptions, pipelinesOption, withPlace } from '../common-option
 import { type Context, inContext } from '../context.ts';
 import type { Declared } from '../describe-name.ts';
 import { fitTerminal } from '../fit-terminal.ts';
-import { refuseBeside, requireNeeded } from '../useless-options.ts';
+import { refuseOthersBeside, requireNeeded } from '../useless-options.ts';
 
 interface ShowFlags extends CommonOptions {
   readonly files?: boolean;
@@ -99,7 +99,7 @@ function requireTogether(
     requireNeeded(context, thing, ['why'], () => 'a row of a table always says where it is from');
   }
   if (context.flags.live !== true) return;
-  refuseBeside(context, '--live', ['why'], { hint: 'the source does not know the rows of the warehouse' });
+  refuseOthersBeside(context, 'live', ['json'], { hintOf: () => 'the source does not know the rows of the warehouse' });
 }
 
 async function showOne(context: Context<ShowFlags>, word: string): Promise<void> {
