@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { UsageError, usage } from '../../core/errors.ts';
+import { usage } from '../../core/errors.ts';
 import { coversBlocks, isOfNow } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
 import type { RunOptions } from '../../export/run.ts';
@@ -22,6 +22,7 @@ import { type Context, inContext } from '../context.ts';
 import { type FeedFlags, feedsOf, withFeeds } from '../feed-options.ts';
 import { refuseOthers, splitNames } from '../pipeline-names.ts';
 import { type PublishFlags, publishPlaceOf, withPublishing } from '../publishing.ts';
+import { refuseBeside } from '../useless-options.ts';
 import { type SelectionFlags, withSelection } from './selection-options.ts';
 
 interface RunFlags extends CommonOptions, SelectionFlags, FeedFlags, PublishFlags {
@@ -115,6 +116,7 @@ export function addRun(program: Command): void {
 async function runPipelines(context: Context<RunFlags>, words: readonly string[]): Promise<void> {
   const { flags } = context;
   if (flags.log !== undefined) requireLocalPath(flags.log, '--log');
+  requireAllAlone(context, words);
   const { note, ...place } = await context.place();
   const options = { ...(await optionsOf(context, words)), ...place };
   if (flags.dryRun === true) {
@@ -156,10 +158,17 @@ function withRange(command: Command): Command {
     .addOption(witnessOption());
 }
 
+/** @throws {UsageError} `bad-option` for what `--all` leaves nothing to do */
+function requireAllAlone(context: Context<RunFlags>, words: readonly string[]): void {
+  if (context.flags.all !== true) return;
+  refuseBeside(context, 'all', { names: ['from'], hintOf: () => 'name the lookup that --from applies to' });
+  refuseBeside(context, 'all', { words, hintOf: (word) => `remove ${word}: --all includes it` });
+}
+
 /** The pipelines to run: those named, all, or the default one. */
 async function namesOf(
   pipelines: readonly string[],
-  { all, from, slice }: RunFlags,
+  { all, slice }: RunFlags,
   registry: Registry,
 ): Promise<readonly string[]> {
   if (all !== true) {
@@ -167,14 +176,9 @@ async function namesOf(
     await refuseOthers('run', names, registry);
     return names.length > 0 ? [...new Set(names)] : [registry.playing('counted').pipeline.name];
   }
-  const other = pipelines[0] ?? (from === undefined ? undefined : '--from');
-  if (other === undefined && slice === undefined) return registry.lasting;
+  if (slice === undefined) return registry.lasting;
   // Lists and lookups belong to no slice: their keys are in the rows of all.
-  if (other === undefined) return registry.lasting.filter((name) => coversBlocks(registry.pipeline(name)));
-  throw new UsageError(`usage: --all cannot be combined with ${other}`, {
-    code: 'all-and-more',
-    hint: from === undefined ? `remove ${other}: --all includes it` : 'name the lookup that --from applies to',
-  });
+  return registry.lasting.filter((name) => coversBlocks(registry.pipeline(name)));
 }
 
 /** Lists of a whole network need no range: they are read as they are now, at the newest block. */
