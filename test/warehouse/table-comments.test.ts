@@ -10,6 +10,7 @@ import { loadMarts, martOf } from '../../src/marts/load-marts.ts';
 import { Database } from '../../src/sql/database.ts';
 import { forgetRange } from '../../src/verify/forget.ts';
 import { compactWarehouse, openStore } from '../../src/warehouse/index.ts';
+import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
 import { freshFolder } from '../scratch.ts';
 
 const registry = await loadRegistry();
@@ -55,10 +56,27 @@ describe.each(['w', 'w.duckdb'])('other programs find our docs in %s', (name) =>
         "select comment from duckdb_views() where schema_name = 'main' and view_name = 'transactions_daily'";
       expect((await database.query(grain)).rows).toEqual([[mart.grain]]);
       const lacking = `select table_name, column_name from duckdb_columns() where schema_name = 'main' and comment is null
-        and table_name in ('transactions_daily', '_coverage', '_freshness')`;
+        and table_name in ('transactions_daily', '_commits', '_coverage', '_freshness')`;
       expect((await database.query(lacking)).rows).toEqual([]);
     } finally {
       database.close();
+    }
+  });
+
+  test('of the ledger, by the declaration that tonlake show has, also in SQL of tonlake', async () => {
+    const said = new Map(ownRelations.map(({ name: own, grain }) => [own, grain]));
+    const sql = "select comment from duckdb_views() where schema_name = 'main' and view_name = '_commits'";
+    const database = await Database.open(file, { access_mode: 'READ_ONLY' });
+    try {
+      expect((await database.query(sql)).rows).toEqual([[said.get('_commits')]]);
+    } finally {
+      database.close();
+    }
+    const lake = await open({ warehouse: path });
+    try {
+      expect(await lake.query(sql)).toEqual([{ comment: said.get('_commits') }]);
+    } finally {
+      await lake.close();
     }
   });
 

@@ -11,6 +11,7 @@ import { putEmptyFile } from '../empty-files.ts';
 import type { Declarations } from '../ledger/declarations.ts';
 import { badLedger, Entries, FORMAT, parseEntry, requireFormat } from '../ledger/entries.ts';
 import { stateViews } from '../query/state-relations.ts';
+import { COMMITS, commits } from '../relations/commits-view.ts';
 import { declaredRelations, ROWS_SCHEMA, rowsOf, tableView, tonStatements } from '../relations/declared-relations.ts';
 import { commentsOn } from '../relations/table-comments.ts';
 import { requireWritable, type SchemaColumn, schemaOf } from '../relations/table-schema.ts';
@@ -28,7 +29,7 @@ const layout = [
   `CREATE TABLE ${DECLARATIONS} (number BIGINT, pipeline VARCHAR, id VARCHAR, declaration VARCHAR)`,
   `CREATE TABLE _ledger (number BIGINT, id VARCHAR, pipeline VARCHAR, span_from BIGINT, span_to BIGINT, verdict VARCHAR,
     rows JSON, requests BIGINT, committed_at TIMESTAMP, superseded_by BIGINT, entry VARCHAR)`,
-  `CREATE VIEW _commits AS SELECT number, id, pipeline, span_from, span_to, verdict, rows, requests, committed_at
+  `CREATE VIEW ${COMMITS} AS SELECT ${commits.columns.map(({ name }) => name).join(', ')}
     FROM _ledger WHERE superseded_by IS NULL`,
   ...stateViews(),
   ROWS_SCHEMA,
@@ -72,7 +73,7 @@ export async function createFile(path: string, network: string, tables: readonly
 
 /** SQL of a file without rows, of no network yet. */
 export function emptyDatabase(tables: readonly TableDef[]): readonly string[] {
-  return [...layout, ...tables.map(rowsStatement), ...declaredRelations(tables)];
+  return [...layout, ...tables.map(rowsStatement), ...declaredIn(tables)];
 }
 
 /** Runs statements in a file, which is made if there is none. */
@@ -283,9 +284,14 @@ function rowsStatement(table: TableDef): string {
 /** Name in `_meta` of a hash of the statements for macros and views. If it is the same, they are not run again. */
 const DECLARED = 'declared';
 
-/** Hash of the SQL of all macros, views and comments. */
+/** SQL of all macros, views and comments that a newer tonlake may change. */
+function declaredIn(tables: readonly TableDef[], present?: Iterable<string>): readonly string[] {
+  return [...declaredRelations(tables, present), ...commentsOn(commits)];
+}
+
+/** Hash of that SQL. */
 function declarationHash(tables: readonly TableDef[], present?: Iterable<string>): string {
-  return sha256Of(declaredRelations(tables, present).join('\n'));
+  return sha256Of(declaredIn(tables, present).join('\n'));
 }
 
 /**
@@ -313,7 +319,7 @@ export async function declareTables(
   if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))
     return;
   await database.transaction(async () => {
-    await database.run([...rows, ...declaredRelations(tables, present.keys())].join(';\n'));
+    await database.run([...rows, ...declaredIn(tables, present.keys())].join(';\n'));
     await database.run('DELETE FROM _meta WHERE name = $name', { name: DECLARED });
     await database.run('INSERT INTO _meta VALUES ($name, $hash)', { name: DECLARED, hash });
   });

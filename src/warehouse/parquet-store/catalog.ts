@@ -11,7 +11,7 @@ import { declaredTon, tonViews } from '../../sql/ton-views.ts';
 import { putEmptyFile } from '../empty-files.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { stateViews } from '../query/state-relations.ts';
-import { commitsView } from '../relations/commits-view.ts';
+import { commits, commitsView } from '../relations/commits-view.ts';
 import { emptyCatalog, rowsOf } from '../relations/declared-relations.ts';
 import { martsIn } from '../relations/mart-views.ts';
 import { commentsOn } from '../relations/table-comments.ts';
@@ -114,7 +114,11 @@ export class Catalog {
 
   /** SQL of the commits, of what is there, and of how current marts are. */
   #states(ledger: readonly LedgerEntry[], removals: readonly LedgerEntry[]): readonly string[] {
-    return [commitsView(ledger), ...stateViews({ registry: { pipelines: this.#pipelines }, ledger, removals })];
+    return [
+      commitsView(ledger),
+      ...commentsOn(commits),
+      ...stateViews({ registry: { pipelines: this.#pipelines }, ledger, removals }),
+    ];
   }
 
   async #writeStamp(): Promise<void> {

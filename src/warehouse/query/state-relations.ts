@@ -76,7 +76,7 @@ export async function addStates(query: Query, held: Held): Promise<void> {
 
 /** SQL of the relations, and of their comments, for a file that other programs open. */
 export function stateViews(held = NOTHING): readonly string[] {
-  return states.flatMap((state) => [viewOf(state.name, selectOf(state, held)), ...commentsOn({ ...state, views: [] })]);
+  return states.flatMap((state) => [viewOf(state.name, selectOf(state, held)), ...commentsOn(state)]);
 }
 
 function selectOf({ columns, rows }: OwnRelation, held: Held): string {

@@ -26,7 +26,7 @@ export const commits: OwnRelation = {
   rows: ({ ledger }) => commitRows(ledger),
 };
 
-/** SQL of the view `_commits`. */
+/** SQL of the view `_commits` over rows of entries. */
 export function commitsView(entries: readonly LedgerEntry[]): string {
   return viewOf(COMMITS, selectValues(typesOf(commitColumns), commitRows(entries)));
 }

@@ -5,12 +5,12 @@ import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 export const ASKS_COMMENTS = /\bduckdb_(columns|tables|views)\b/i;
 
 /** What a view says in listings: that of a table, with those that come with it, or another one. */
-export interface Commented extends Pick<TableDef, 'name' | 'grain' | 'views'> {
+interface Commented extends Pick<TableDef, 'name' | 'grain'>, Partial<Pick<TableDef, 'views'>> {
   readonly columns: readonly { readonly name: string; readonly doc: string; readonly unit?: string | undefined }[];
 }
 
 /** Statements that say what a view, and its columns are. A view that is replaced loses its comments. */
-export function commentsOn({ name: table, grain, views, columns }: Commented): readonly string[] {
+export function commentsOn({ name: table, grain, views = [], columns }: Commented): readonly string[] {
   return [
     ...[{ name: table, doc: grain }, ...views].flatMap(({ name, doc }) => comment(`VIEW ${quoteName(name)}`, doc)),
     ...columns.flatMap(({ name, doc, unit }) =>

@@ -13,7 +13,7 @@ import { declaredTon } from '../../sql/ton-views.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { type EntryGroup, groupFiles, type PathOf } from '../parquet-store/entry-files.ts';
 import type { LedgerEntry } from '../store.ts';
-import { COMMITS, commitsView } from './commits-view.ts';
+import { COMMITS, commits, commitsView } from './commits-view.ts';
 import { declaredMacros, trinoFunctionMacros } from './macros.ts';
 import { martsIn } from './mart-views.ts';
 import { roleViews } from './role-views.ts';
@@ -85,7 +85,7 @@ export class WarehouseViews {
         await this.#follow(database, this.#declared);
         return this.#declared.answer(sql, async () => {
           if (ASKS_COMMENTS.test(sql))
-            await database.run([...this.#tables, ...martsIn(this.#ledger)].flatMap(commentsOn).join(';\n'));
+            await database.run([commits, ...this.#tables, ...martsIn(this.#ledger)].flatMap(commentsOn).join(';\n'));
           const read = () => database.transaction(() => ask(database), 'READ ONLY');
           return this.#options.isWidened === true ? database.withMemory(read) : read();
         });
