@@ -1,3 +1,4 @@
+import { oncePer } from '../core/once-per.ts';
 import { duckdbApi } from './duckdb-api.ts';
 import type { QueryResult, RowStream } from './query-result.ts';
 
@@ -67,11 +68,32 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** A value with all its digits; undefined for null. */
+/** A value with all its digits, as DuckDB casts it to text; undefined for null. */
 export function textOf(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
-  return typeof value === 'string' ? value : String(value);
+  if (typeof value === 'string') return value;
+  const text = String(value);
+  return typeof value === 'object' ? (infiniteTexts(duckdbApi()).get(text) ?? text) : text;
 }
+
+/**
+ * DuckDB's text of infinite dates and times, by that of its JavaScript API: there, an infinite date is the day after the last one, and so
+ * are times that do not count microseconds.
+ */
+const infiniteTexts = oncePer((api: ReturnType<typeof duckdbApi>): ReadonlyMap<string, string> => {
+  const ends = [
+    api.DuckDBDateValue,
+    api.DuckDBTimestampSecondsValue,
+    api.DuckDBTimestampMillisecondsValue,
+    api.DuckDBTimestampNanosecondsValue,
+  ];
+  return new Map(
+    ends.flatMap(({ PosInf, NegInf }) => [
+      [String(PosInf), 'infinity'],
+      [String(NegInf), '-infinity'],
+    ]),
+  );
+});
 
 /** The parts of a result value. */
 type Parts =

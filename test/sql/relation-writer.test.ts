@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -48,6 +49,32 @@ test('an exported file has the digits of a sum', async () => {
     expect(rows).toEqual([['9007199254740993']]);
   }
   database.close();
+});
+
+test.each(['DATE', 'TIMESTAMP', 'TIMESTAMPTZ', 'TIMESTAMP_S', 'TIMESTAMP_MS', 'TIMESTAMP_NS'])(
+  'an infinite %s is written as DuckDB casts it to text',
+  async (type) => {
+    const sql = `SELECT 'infinity'::${type} AS last, '-infinity'::${type} AS first, [first] AS both`;
+    const database = await Database.open();
+    const folder = freshFolder();
+    for (const format of ['csv', 'json', 'jsonl'] as const)
+      await writeRelation(database, { sql }, { file: join(folder, format), format });
+    const box = await database.stream(sql, undefined, boxOf);
+    database.close();
+    expect(readFileSync(join(folder, 'csv'), 'utf8')).toMatch(/^last,first,both\ninfinity,-infinity,/);
+    const row = { last: 'infinity', first: '-infinity', both: ['-infinity'] };
+    expect(JSON.parse(readFileSync(join(folder, 'json'), 'utf8'))).toEqual([row]);
+    expect(JSON.parse(readFileSync(join(folder, 'jsonl'), 'utf8'))).toEqual(row);
+    expect(box).toMatch(/ infinity .* -infinity /);
+  },
+);
+
+test('the last days before infinity are days', async () => {
+  const database = await Database.open();
+  const file = join(freshFolder(), 'r.csv');
+  await writeRelation(database, { sql: "SELECT DATE '5881580-07-10' AS last" }, { file, format: 'csv' });
+  database.close();
+  expect(readFileSync(file, 'utf8')).toBe('last\n5881580-07-10\n');
 });
 
 test('types that Parquet lacks are named within others, and names of fields are not', () => {
