@@ -1,11 +1,13 @@
 // Which wrong changes of the sources do the tests notice? One random change at a time, and the tests nearest to it, nearest first.
-//   npm run build && node bench/mutations.mjs [--seed 1] [--count 20] [--folders export,warehouse,...] [--files 30] [--all]
-// It changes files of dist, which vitest runs, and restores each: nothing else may use the checkout meanwhile. `--files`: how many test files
-// to run at most; with `--all` the whole suite runs after them. Some changes make no difference, such as how much a buffer grows: what is
-// not noticed has to be judged.
+//   npm test | tee times; node bench/mutations.mjs [--times times] [--seed 1] [--from 1] [--count 20] [--folders export,warehouse,...]
+//     [--seconds 60] [--all]
+// It changes files of dist, which vitest runs, and restores each: nothing else may use the checkout meanwhile. `--from`: number of the first
+// change to try. `--times`: what `npm test` printed, with the CPU time of each test file; `--seconds`: of test files to run for one change, at
+// most. With `--all` the whole suite runs after them. Some changes make no difference, such as how much a buffer grows: what is not noticed
+// has to be judged.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { parseAst } from 'vitest/node';
@@ -15,9 +17,11 @@ import { root } from './lib/process.mjs';
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
+    from: { type: 'string', default: '1' },
     count: { type: 'string', default: '20' },
     folders: { type: 'string', default: 'audit,chain,decode,export,files,parquet,proof,verify,warehouse' },
-    files: { type: 'string', default: '30' },
+    times: { type: 'string' },
+    seconds: { type: 'string', default: '60' },
     all: { type: 'boolean', default: false },
   },
 });
@@ -28,27 +32,38 @@ const OPERATORS = {
 };
 /** Larger ones are mostly sizes and times. */
 const MOST_NUMBER = 100;
+/** CPU time of a test file that `--times` does not name. */
+const USUAL_SECONDS = 5;
+/** Imports between a test and a changed module. */
+const MOST_STEPS = 5;
+/** A change can make a loop endless. */
+const MOST_SECONDS = 1200;
 
 const sources = values.folders.split(',').flatMap((folder) => filesIn(join(root, 'dist/src', folder), '.js'));
 const tests = filesIn(join(root, 'test'), '.test.ts').filter((path) => !/\/(soak|crash)\//.test(path));
+const secondsOf = readTimes();
+const importersOf = readImporters();
 const random = new Random(Number(values.seed));
 const sites = sources.flatMap((path) => {
   const text = readFileSync(path, 'utf8');
   return changesOf(text).map((change) => ({ path, text, ...change }));
 });
+const from = Number(values.from);
+const last = from + Number(values.count) - 1;
 let noticed = 0;
 // Ends after the change that is tried, which is undone then.
 process.once('SIGINT', () => process.exit(130));
-for (let at = 0; at < Number(values.count); at++) {
+for (let at = 1; at <= last; at++) {
+  const { path, text, start, end, by, what } = random.pick(sites);
+  if (at < from) continue;
   await setImmediate();
-  const { path, text, from, to, by, what } = random.pick(sites);
-  const place = `${relative(root, path)}:${text.slice(0, from).split('\n').length}`;
-  const changed = `${text.slice(0, from)}${by}${text.slice(to)}`;
+  const place = `${relative(root, path)}:${text.slice(0, start).split('\n').length}`;
+  const changed = `${text.slice(0, start)}${by}${text.slice(end)}`;
   const failed = withChange(path, text, changed, () => firstFailure(path));
   if (failed !== undefined) noticed++;
-  const was = text.slice(from, to).replace(/\s+/g, ' ').slice(0, 100);
+  const was = text.slice(start, end).replace(/\s+/g, ' ').slice(0, 100);
   process.stdout.write(
-    `${failed === undefined ? 'NOT NOTICED' : 'noticed    '} ${place} ${what}: ${was}${failed === undefined ? '' : ` (${failed})`}\n`,
+    `${at} ${failed === undefined ? 'NOT NOTICED' : 'noticed    '} ${place} ${what}: ${was}${failed === undefined ? '' : ` (${failed})`}\n`,
   );
 }
 process.stdout.write(
@@ -66,14 +81,13 @@ function withChange(path, text, changed, work) {
 
 /** The first test file that fails, or how a run ended; undefined if all pass. */
 function firstFailure(path) {
-  const near = nearestTests(path);
-  for (const files of values.all ? [near, []] : [near]) {
-    const { status, signal, stdout, stderr } = spawnSync('npx', ['vitest', 'run', '--bail=1', ...files], {
+  for (const files of values.all ? [...nearestTests(path), []] : nearestTests(path)) {
+    const run = ['--signal=KILL', String(MOST_SECONDS), 'npx', 'vitest', 'run', '--bail=1', ...files];
+    const { status, signal, stdout, stderr } = spawnSync('timeout', run, {
       cwd: root,
       encoding: 'utf8',
       env: { ...process.env, NO_COLOR: '1' },
       maxBuffer: 2 ** 28,
-      timeout: 3_600_000,
     });
     if (status === 0) continue;
     return /FAIL +(test\/\S+\.ts)/.exec(stdout + stderr)?.[1] ?? signal ?? `exit code ${status}`;
@@ -81,30 +95,67 @@ function firstFailure(path) {
   return undefined;
 }
 
-/** Test files that import a source or are named as it is, those that share its folder, and those end to end. */
+/**
+ * Test files to run for a change, in two runs: those that import the module or are named as it is; then those that share its folder, or import
+ * what imports it, and so on. The cheapest of each step, as long as the time is enough.
+ */
 function nearestTests(path) {
-  const source = relative(join(root, 'dist'), path).replace(/\.js$/, '.ts');
-  const [, folder] = source.split('/');
-  const name = basename(source, '.ts');
+  const source = join(root, relative(join(root, 'dist'), path).replace(/\.js$/, '.ts'));
+  const folder = join(root, 'test', relative(join(root, 'src'), dirname(source)));
+  const steps = stepsFrom(source);
   const nearness = (test) => {
-    if (readFileSync(test, 'utf8').includes(source)) return 0;
-    if (basename(test).includes(name)) return 1;
-    if (test.includes(`/test/${folder}/`)) return 2;
-    return test.includes('/test/e2e/') ? 3 : 4;
+    if (basename(test).includes(basename(source, '.ts'))) return 1;
+    return Math.min(steps.get(test) ?? Infinity, dirname(test) === folder ? 2 : Infinity);
   };
-  return tests
+  let seconds = Number(values.seconds);
+  const near = tests
     .map((test) => ({ test: relative(root, test), near: nearness(test) }))
-    .filter(({ near }) => near < 4)
-    .sort((a, b) => a.near - b.near)
-    .slice(0, Number(values.files))
-    .map(({ test }) => test);
+    .filter((one) => one.near <= MOST_STEPS)
+    .sort((a, b) => a.near - b.near || secondsOf(a.test) - secondsOf(b.test))
+    .filter(({ test }) => {
+      const fits = secondsOf(test) <= seconds;
+      if (fits) seconds -= secondsOf(test);
+      return fits;
+    });
+  const runs = [near.filter((one) => one.near === 1), near.filter((one) => one.near > 1)];
+  return runs.filter((run) => run.length > 0).map((run) => run.map(({ test }) => test));
 }
 
-/** Each change of a module: `[from, to)` of the text, what stands there then, and its name. Errors and imports stay as they are. */
+/** By how many imports each module, or test, is away from one that it imports. */
+function stepsFrom(source) {
+  const steps = new Map([[source, 0]]);
+  for (const [path, step] of steps) {
+    for (const importer of importersOf.get(path) ?? []) if (!steps.has(importer)) steps.set(importer, step + 1);
+  }
+  return steps;
+}
+
+/** Modules and tests that import each one, but for its types. */
+function readImporters() {
+  const importers = new Map();
+  for (const path of ['src', 'pipelines', 'test'].flatMap((folder) => filesIn(join(root, folder), '.ts'))) {
+    const text = readFileSync(path, 'utf8').replace(/^(import|export) type [^;]*;/gm, '');
+    for (const [, name] of text.matchAll(/'(\.[^'\n]*)\.[jt]s'/g)) {
+      const imported = join(dirname(path), `${name}.ts`);
+      importers.set(imported, [...(importers.get(imported) ?? []), path]);
+    }
+  }
+  return importers;
+}
+
+/** CPU time of a test file: what the last lines of `npm test` say, two columns. */
+function readTimes() {
+  const printed = values.times === undefined ? '' : readFileSync(values.times, 'utf8');
+  const times = [...printed.matchAll(/^ *([\d.]+) (test\/\S+)$/gm)].map(([, seconds, test]) => [test, Number(seconds)]);
+  const byTest = new Map(times);
+  return (test) => byTest.get(test) ?? USUAL_SECONDS;
+}
+
+/** Each change of a module: from `start` to `end` (exclusive) of the text, what stands there then, and its name. Errors and imports stay as they are. */
 function changesOf(text) {
   const changes = [];
   const textOf = ({ start, end }) => text.slice(start, end);
-  const change = ({ start: from, end: to }, by, what) => changes.push({ from, to, by, what });
+  const change = ({ start, end }, by, what) => changes.push({ start, end, by, what });
   const visit = (node) => {
     if (typeof node?.type !== 'string' || isLeftAlone(node, textOf)) return;
     const { type } = node;
