@@ -6,7 +6,8 @@ export const FILL = 0.985;
 export const RECOVERY_PER_SECOND = 0.02;
 export const SLOWEST_RPS = 0.1;
 
-const FIRST_RPS = 1;
+/** Requests per second of a process that knows no limit yet. */
+export const FIRST_RPS = 1;
 /** The rate increases only if this share of it was used: an unused rate proves nothing. */
 const LEAST_USE = 0.8;
 const STEP = { ms: 1000, starts: 3 };

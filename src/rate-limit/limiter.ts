@@ -5,6 +5,7 @@ import { SourceError, usage } from '../core/errors.ts';
 import type { DefaultRps, Network } from '../http/network.ts';
 import type { Secret } from '../http/secret.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
+import { FIRST_RPS } from './adaptive-rate.ts';
 import type { Limit } from './limit.ts';
 import { memoryPlace, type Place } from './place.ts';
 import { leave, rateAt, slow, take } from './policy.ts';
@@ -113,7 +114,7 @@ export class RateLimiter {
   /** Current requests per second; Infinity without a limit. */
   get rps(): number {
     const { rps = Number.POSITIVE_INFINITY } = this.#options;
-    return this.#rps ?? (rps === 'auto' ? 1 : rps);
+    return this.#rps ?? (rps === 'auto' ? FIRST_RPS : rps);
   }
 
   /** Waits for a permit; rejects with the signal's reason when aborted. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openLimiter } from '../../src/rate-limit/limiter.ts';
+import { openLimiter, type Rps } from '../../src/rate-limit/limiter.ts';
 import { sharedClock } from './clock.ts';
 
 describe('a limiter of one process', () => {
@@ -14,6 +14,14 @@ describe('a limiter of one process', () => {
     }
     await clock.advance(5000);
     expect(started).toEqual(['a 0', 'b 508', 'c 1015']);
+  });
+
+  test.each<[Rps, number]>([
+    [2, 2],
+    ['auto', 1],
+    [undefined, Number.POSITIVE_INFINITY],
+  ])('before the first request, the rate of %s is %s requests per second', (given, rps) => {
+    expect(openLimiter(given, sharedClock()).rps).toBe(rps);
   });
 
   test('a 429 holds back those who wait already', async () => {
