@@ -68,19 +68,19 @@ export class Context<F extends ContextFlags = ContextFlags> {
     return warehouseRegistry(warehouse, own);
   }
 
-  /** The warehouse, open for reading, with those pipelines. */
+  /** The warehouse, open for reading, with those pipelines. @throws {StoreError} `other-network` than that of `--network` */
   async openWarehouse(options: { readonly isPinned?: boolean } = {}): Promise<OpenWarehouse> {
     const [{ openWarehouse }, warehouse, registry] = await Promise.all([
       import('../warehouse/query/warehouse-registry.ts'),
       this.warehouse(),
       this.pipelines(),
     ]);
-    return openWarehouse(warehouse, { registry, ...options });
+    return openWarehouse(warehouse, { registry, network: this.flags.network, ...options });
   }
 
   /** A check that a warehouse has the network of `--network`. @throws {StoreError} `other-network` */
   async networkCheck(): Promise<(held: { readonly path: string; readonly network: string }) => void> {
-    const { requireSameNetwork } = await import('../warehouse/query/status.ts');
+    const { requireSameNetwork } = await import('../warehouse/query/warehouse-registry.ts');
     return ({ path, network }) => requireSameNetwork(path, network, this.flags.network);
   }
 

@@ -17,7 +17,7 @@ import { loadMarts, type MartDef } from '../marts/load-marts.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
 import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { ownRelations } from '../warehouse/query/state-relations.ts';
-import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
+import { type OpenOptions, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 
 /** What a warehouse can be described by. */
 export interface Declared {
@@ -28,9 +28,12 @@ export interface Declared {
   readonly built: readonly TableDef[];
 }
 
-/** The pipelines of a warehouse beside those that are loaded, and its ledger. @throws {StoreError} `no-warehouse` */
-export async function declaredIn(warehouse: string, loaded?: Registry): Promise<Declared> {
-  const { registry, reader } = await openWarehouse(warehouse, { registry: loaded });
+/** The pipelines of a warehouse beside those that are loaded, and its ledger. @throws {StoreError} `no-warehouse`, `other-network` */
+export async function declaredIn(
+  warehouse: string,
+  options: Pick<OpenOptions, 'registry' | 'network'> = {},
+): Promise<Declared> {
+  const { registry, reader } = await openWarehouse(warehouse, options);
   try {
     const built = await readBuiltTables(reader, registry, await loadMarts(registry));
     return { registry, ledger: await reader.ledger(), built };

@@ -72,10 +72,11 @@ export interface ShowOptions extends PlaceOptions {
  * @throws {UsageError} `bad-request` for another word; {StoreError}
  */
 export async function show(thing: string, options: ShowOptions = {}): Promise<ExplainedThing> {
+  const { registry, network, why } = options;
   const warehouse = warehouseOf(options);
-  const opened = await openWarehouse(warehouse, { registry: options.registry, isPinned: true });
+  const opened = await openWarehouse(warehouse, { registry, network, isPinned: true });
   try {
-    return await showIn(opened, thing, { network: options.network, why: options.why });
+    return await showIn(opened, thing, { why });
   } finally {
     await opened.reader.close();
   }

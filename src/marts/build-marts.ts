@@ -5,7 +5,6 @@ import { takeAll } from '../files/file-failure.ts';
 import { type LedgerEntry, openStore, type SideConnection } from '../warehouse/index.ts';
 import { partOf } from '../warehouse/query/coverage.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
-import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { martEntries } from './commit-mart.ts';
 import { forgottenReason } from './forgotten-inputs.ts';
@@ -88,11 +87,10 @@ export interface BuildOptions {
  */
 export async function buildMarts(warehouse: string, options: BuildOptions = {}): Promise<readonly MartBuild[]> {
   const { effects = realEffects, onEvent, onStep } = options;
-  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry });
+  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry, network: options.network });
   await reader.close();
   const marts = await loadMarts(registry, options.folder);
   const chosen = withInputs(marts, options.names);
-  requireSameNetwork(reader.path, reader.network, options.network);
   const { path, network, kind } = reader;
   const store = await openStore({
     ...{ path, network, kind, effects, tables: registry.tables, pipelines: registry.pipelines },

@@ -9,7 +9,6 @@ import { type LedgerEntry, openStore, type Store, spansOf } from '../warehouse/i
 import { type LeftOutGap, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
-import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import type { CheckDef, CheckPart } from './check-def.ts';
 import { commitFindings, type DayFindings, failureEntries, failuresTable } from './check-failures.ts';
@@ -66,11 +65,10 @@ const MAX_OFFENDERS = 1000;
  */
 export async function runChecks(warehouse: string, options: CheckOptions = {}): Promise<CheckReport> {
   const { effects = realEffects } = options;
-  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry });
+  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry, network: options.network });
   await reader.close();
   const loaded = await loadChecks(registry, options);
   choose(withDeclared(loaded, registry), options.names);
-  requireSameNetwork(reader.path, reader.network, options.network);
   const { path, network, kind } = reader;
   const store = await openStore({
     ...{ path, network, kind, effects, tables: registry.tables, pipelines: registry.pipelines },

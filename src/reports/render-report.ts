@@ -5,7 +5,6 @@ import type { Registry } from '../declare/registry.ts';
 import type { Reader } from '../warehouse/index.ts';
 import { interruptible } from '../warehouse/query/interruptible.ts';
 import { QueryCoverage } from '../warehouse/query/query-coverage.ts';
-import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { type BoundParams, bindParams } from './bind-params.ts';
 import { evaluateBlocks } from './evaluate-blocks.ts';
@@ -65,10 +64,9 @@ export async function renderReport(
   requireZone(timezone);
   const def = await openReport(report);
   const params = bindParams(def, options.params ?? {});
-  const { registry, reader } = await openWarehouse(warehouse, { isPinned: true });
+  const { registry, reader } = await openWarehouse(warehouse, { network: options.network, isPinned: true });
   const coverage = new QueryCoverage(reader, registry);
   try {
-    requireSameNetwork(reader.path, reader.network, options.network);
     for (const text of params.addresses) requireSoundAddress(text, reader.network);
     if (options.memoryMb !== undefined) await reader.query(`SET memory_limit = '${options.memoryMb}MB'`);
     return await interruptible(reader, signal, () =>

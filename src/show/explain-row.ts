@@ -10,7 +10,7 @@ import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { Reader } from '../warehouse/index.ts';
 import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
-import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
+import { type OpenOptions, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { pastOf } from './entry-past.ts';
 import type { ExplainedTable, Explanation, RowExplanation } from './explanation.ts';
 import { readFileFacts } from './row-file.ts';
@@ -31,7 +31,7 @@ export async function explainRow(
   warehouse: string,
   table: string,
   key: readonly string[],
-  options: { readonly registry?: Registry | undefined } = {},
+  options: Pick<OpenOptions, 'registry' | 'network'> = {},
 ): Promise<Explanation> {
   const { registry, reader } = await openWarehouse(warehouse, { ...options, isPinned: true });
   try {

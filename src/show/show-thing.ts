@@ -7,7 +7,6 @@ import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { coverage, type Held, readHeld } from '../warehouse/query/coverage.ts';
-import { requireSameNetwork } from '../warehouse/query/status.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { explainRowIn } from './explain-row.ts';
 import type { ExplainedThing } from './explanation.ts';
@@ -53,7 +52,6 @@ export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thin
 }
 
 export interface ShowInOptions {
-  readonly network?: string | undefined;
   readonly why?: boolean | undefined;
   /** Told the facts, before places are searched: that takes longer. */
   readonly onFacts?: ((facts: ThingFacts) => void) | undefined;
@@ -62,15 +60,14 @@ export interface ShowInOptions {
 /**
  * What an open warehouse knows of the thing that a word names.
  *
- * @throws as {@link thingOf}; {UsageError} `other-network`
+ * @throws as {@link thingOf}
  */
 export async function showIn(
   opened: OpenWarehouse,
   word: string,
-  { network, why, onFacts }: ShowInOptions,
+  { why, onFacts }: ShowInOptions,
 ): Promise<ExplainedThing> {
   const { reader, registry } = opened;
-  requireSameNetwork(reader.path, reader.network, network);
   const thing = await thingOf(reader.query, await reader.ledger(), word);
   const facts = await readFacts(opened, thing);
   onFacts?.(facts);

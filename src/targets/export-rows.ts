@@ -9,7 +9,6 @@ import type { Reader } from '../warehouse/index.ts';
 import { boundIn, explainFault } from '../warehouse/query/query.ts';
 import { lacksOfQuery } from '../warehouse/query/query-coverage.ts';
 import { addStatesIn } from '../warehouse/query/state-relations.ts';
-import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { CellNotes } from './cell-notes.ts';
 import { type Days, type ExportedRows, type ExportSource, openRows } from './exported-rows.ts';
@@ -73,9 +72,9 @@ export async function exportRows(
 ): Promise<ExportReport> {
   const target = typeof to === 'string' ? parseTarget(to) : to;
   requireUseful(target, options);
-  const { registry, reader } = await openWarehouse(warehouse, { registry: options.registry, isPinned: true });
+  const { registry: given, network } = options;
+  const { registry, reader } = await openWarehouse(warehouse, { registry: given, network, isPinned: true });
   try {
-    requireSameNetwork(reader.path, reader.network, options.network);
     return await exportFrom(reader, registry, source, target, options);
   } finally {
     await reader.close();

@@ -9,7 +9,6 @@ import type { QueryResult } from '../sql/query-result.ts';
 import type { RelationSource } from '../sql/relation-writer.ts';
 import { interruptible } from '../warehouse/query/interruptible.ts';
 import { openQueries, type Queries, type QueryOptions } from '../warehouse/query/query.ts';
-import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { type OpenWarehouse, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import type { UiOptions } from './ui-options.ts';
 import type { RunResult } from './ui-types.ts';
@@ -76,10 +75,10 @@ export class QueryRuns {
   /** Does `work` in a database of its own, within the limits of a query. @throws as {@link openQueries}, and as `run` */
   inWarehouse<T>(signal: AbortSignal, work: (opened: OpenWarehouse) => Promise<T>): Promise<T> {
     return this.#turns.add(async () => {
-      const opened = await openWarehouse(this.#options.warehouse, { confinement: this.#confinement(), isPinned: true });
+      const { warehouse, network } = this.#options;
+      const opened = await openWarehouse(warehouse, { network, confinement: this.#confinement(), isPinned: true });
       const { reader } = opened;
       try {
-        requireSameNetwork(reader.path, reader.network, this.#options.network);
         return await this.#bounded(reader, signal, () => work(opened));
       } finally {
         await reader.close();

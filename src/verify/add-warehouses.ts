@@ -18,8 +18,7 @@ import {
   spansOf,
   warehousePath,
 } from '../warehouse/index.ts';
-import { requireSameNetwork } from '../warehouse/query/status.ts';
-import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
+import { requireSameNetwork, warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { isSameEvidence } from './entry-state.ts';
 
 export interface AddOptions {

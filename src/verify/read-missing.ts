@@ -14,7 +14,6 @@ import {
 } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
-import { requireSameNetwork } from '../warehouse/query/status.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { resolveStored } from './limit-range.ts';
 
@@ -56,11 +55,10 @@ export async function readMissing({
   pipelines = [],
   network,
 }: MissingOptions): Promise<MissingReport> {
-  const { registry, reader } = await openWarehouse(warehouse);
+  const { registry, reader } = await openWarehouse(warehouse, { network });
   try {
     const known = registry.pipelines.filter(coversBlocks).map(({ name }) => name);
     for (const name of pipelines) requireKnown('a pipeline of blocks', name, known, 'unknown-pipeline');
-    requireSameNetwork(reader.path, reader.network, network);
     const held = await readHeld(reader, registry);
     const { ledger: entries } = held;
     const { query } = reader;

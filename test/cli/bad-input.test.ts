@@ -197,13 +197,13 @@ describe('a warehouse that cannot be used', () => {
     const path = join(freshFolder(), 'w');
     await exportRange(sandbox.url, RANGE, path);
     const before = await hashTables(path);
-    for (const args of [
-      runArgs('sandbox', path),
-      ['status', '--network', 'sandbox', '--warehouse', path],
-      ['sql', 'select 1', '--network', 'sandbox', '--warehouse', path],
-      ['show', 'blocks', '--files', '--network', 'sandbox', '--warehouse', path],
-      ['publish', 'duckdb', '--network', 'sandbox', '--warehouse', path],
-    ]) {
+    const commands = [
+      ...['status', 'status --range 1000', 'sql from(blocks)', 'report network-daily', 'verify', 'build', 'test'],
+      ...['show', 'show 1000', 'show blocks --files', 'show blocks -1 8000000000000000 1000'],
+      ...['export blocks --to blocks.parquet', 'forget blocks --range 1000', 'compact'],
+      ...['publish iceberg', 'publish duckdb'],
+    ].map((words) => [...words.split(' '), '--network', 'sandbox', '--warehouse', path]);
+    for (const args of [runArgs('sandbox', path), ...commands]) {
       expectOneLine(await tonlake(args), 2, new RegExp(`holds ${sandbox.url}, not sandbox`));
     }
     expect(await hashTables(path)).toEqual(before);

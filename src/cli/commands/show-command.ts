@@ -110,7 +110,7 @@ async function showOne(context: Context<ShowFlags>, word: string): Promise<void>
       import('../../show/explanation.ts'),
       import('../../show/describe-row.ts'),
     ]);
-  const { network, why: isWhy } = context.flags;
+  const { why: isWhy } = context.flags;
   const opened = await context.openWarehouse({ isPinned: true });
   try {
     let isBegun = false;
@@ -119,7 +119,7 @@ async function showOne(context: Context<ShowFlags>, word: string): Promise<void>
       isBegun = true;
       context.write(describeFacts(facts));
     };
-    const shown = await context.line.during('searching', () => showIn(opened, word, { network, why: isWhy, onFacts }));
+    const shown = await context.line.during('searching', () => showIn(opened, word, { why: isWhy, onFacts }));
     const text = isBegun ? describePlaces(shown.places) : describeThing(shown);
     const { why } = shown;
     const origin = why === undefined ? '' : `\n${describeExplanation(why, [word])}`;
@@ -146,7 +146,7 @@ async function declaredFor(context: Context<ShowFlags>): Promise<Declared> {
   const { declaredIn } = await import('../describe-name.ts');
   const registry = await context.pipelines();
   try {
-    return await declaredIn(await context.warehouse(), registry);
+    return await declaredIn(await context.warehouse(), { registry, network: context.flags.network });
   } catch (error) {
     if (error instanceof TonlakeError && !context.isWarehouseGiven) return { registry, ledger: [], built: [] };
     throw error;
@@ -160,7 +160,8 @@ async function showRow(context: Context<ShowFlags>, table: string, key: readonly
     import('../../show/describe-row.ts'),
   ]);
   const pipelines = await context.pipelines();
-  const explanation = await explainRow(await context.warehouse(), table, key, { registry: pipelines });
+  const { network } = context.flags;
+  const explanation = await explainRow(await context.warehouse(), table, key, { registry: pipelines, network });
   context.write(context.isJson ? `${JSON.stringify(explanation)}\n` : describeExplanation(explanation, key));
   if (!isSound(explanation)) process.exitCode = 1;
 }
@@ -173,7 +174,6 @@ async function showFiles(context: Context<ShowFlags>, table: string): Promise<vo
     throw error;
   });
   try {
-    (await context.networkCheck())(reader);
     const isBuilt = (await reader.ledger()).some((entry) => entry.mart !== undefined && table in entry.tables);
     if (!isBuilt && (await isDeclaredMart(registry, table))) throw notBuilt(table);
     const name = isBuilt ? table : registry.table(table).name;

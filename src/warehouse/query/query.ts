@@ -21,7 +21,6 @@ import { formNotes } from './form-notes.ts';
 import { QueryCoverage } from './query-coverage.ts';
 import type { Parameters } from './scans.ts';
 import { addStatesIn } from './state-relations.ts';
-import { requireSameNetwork } from './status.ts';
 import { openWarehouse } from './warehouse-registry.ts';
 
 export interface QueryOptions {
@@ -95,9 +94,9 @@ async function open(
   options: QueryOptions,
   begin: (reader: Reader) => Promise<void>,
 ): Promise<Queries> {
-  const { confinement, countsTraffic } = options;
+  const { network, confinement, countsTraffic } = options;
   // Pinned, because a query and what it lacks take several calls.
-  const { registry, reader } = await openWarehouse(warehouse, { confinement, countsTraffic, isPinned: true });
+  const { registry, reader } = await openWarehouse(warehouse, { network, confinement, countsTraffic, isPinned: true });
   const coverage = new QueryCoverage(reader, registry);
   const answer = async <T>(
     given: string,
@@ -119,12 +118,6 @@ async function open(
     for (const warning of [...lacks, ...notes, ...lakeFileNotes(sql)]) options.onWarning?.(warning);
     return result;
   };
-  try {
-    requireSameNetwork(reader.path, reader.network, options.network);
-  } catch (error) {
-    await reader.close();
-    throw error;
-  }
   return {
     blocksWriters: reader.blocksWriters,
     write: (sql, target) =>

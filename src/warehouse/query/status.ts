@@ -1,11 +1,9 @@
 import { type DaySpan, isFullDay } from '../../chain/day-spans.ts';
-import { StoreError } from '../../core/errors.ts';
 import { counted, formatBytes, formatCount, formatDuration } from '../../core/format.ts';
 import { hullOf, intersectSpans, type Span, shortSpans, spanSize, totalSize, unionSpans } from '../../core/span.ts';
 import { suggest } from '../../core/suggest.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
-import { resolveNetwork } from '../../http/network.ts';
 import { doneSpans } from '../ledger/done-spans.ts';
 import { entriesIn } from '../ledger/entries-in.ts';
 import type { Reader } from '../reader.ts';
@@ -93,9 +91,8 @@ export interface WarehouseStatus {
  * @throws {StoreError}
  */
 export async function readStatus(warehouse: string, network?: string): Promise<WarehouseStatus> {
-  const { registry, reader } = await openWarehouse(warehouse);
+  const { registry, reader } = await openWarehouse(warehouse, { network });
   try {
-    requireSameNetwork(reader.path, reader.network, network);
     return await statusIn(reader, registry);
   } finally {
     await reader.close();
@@ -146,15 +143,6 @@ function martsOf(held: Held): readonly MartStatus[] {
       lastCommit: entries.at(-1)?.committedAt ?? '',
       behind: behindOf(held, name),
     };
-  });
-}
-
-/** @throws {StoreError} `other-network` */
-export function requireSameNetwork(path: string, held: string, asked: string | undefined): void {
-  if (asked === undefined || resolveNetwork(asked).name === held) return;
-  throw new StoreError(`store: warehouse ${path} holds ${held}, not ${resolveNetwork(asked).name}`, {
-    code: 'other-network',
-    hint: 'choose another --warehouse',
   });
 }
 

@@ -1,7 +1,9 @@
+import { StoreError } from '../../core/errors.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../../declare/registry.ts';
 import { requireUnchanged } from '../../declare/stored-declaration.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { resolveNetwork } from '../../http/network.ts';
 import type { Declarations } from '../ledger/declarations.ts';
 import { hasRows } from '../ledger/done-spans.ts';
 import { openReader } from '../open-store.ts';
@@ -31,14 +33,20 @@ export interface OpenWarehouse {
   readonly reader: Reader;
 }
 
+export interface OpenOptions extends ReaderOptions {
+  /** As for {@link warehouseRegistry}. */
+  readonly registry?: Registry | undefined;
+  /** If set, the warehouse must be of this network. */
+  readonly network?: string | undefined;
+}
+
 /**
  * Opens a warehouse for reading.
- * @param registry as for {@link warehouseRegistry}
- * @throws {StoreError} as {@link warehouseRegistry} and {@link openReader}
+ * @throws {StoreError} as {@link warehouseRegistry}, {@link openReader} and {@link requireSameNetwork}
  */
 export async function openWarehouse(
   warehouse: string,
-  { registry: loaded, ...options }: ReaderOptions & { readonly registry?: Registry | undefined } = {},
+  { registry: loaded, network, ...options }: OpenOptions = {},
 ): Promise<OpenWarehouse> {
   let registry = loaded ?? (await loadRegistry());
   const tablesOf = async (declarations: Declarations): Promise<readonly TableDef[]> => {
@@ -46,7 +54,22 @@ export async function openWarehouse(
     return registry.tables;
   };
   const reader = await openReader(warehouse, tablesOf, options);
+  try {
+    requireSameNetwork(reader.path, reader.network, network);
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
   return { registry, reader };
+}
+
+/** @throws {StoreError} `other-network` */
+export function requireSameNetwork(path: string, held: string, asked: string | undefined): void {
+  if (asked === undefined || resolveNetwork(asked).name === held) return;
+  throw new StoreError(`store: warehouse ${path} holds ${held}, not ${resolveNetwork(asked).name}`, {
+    code: 'other-network',
+    hint: 'choose another --warehouse',
+  });
 }
 
 /** @param read reads the stored declarations of the pipelines that are wanted */
