@@ -83,7 +83,7 @@ export class RunTally {
       content,
       ...(this.witness === undefined ? {} : { witness: this.witness }),
       unknownKeys: Object.fromEntries(this.unknownKeys),
-      unproven: unprovenOf({ registry: { pipelines }, ledger, removals: [] }, asked, free),
+      unproven: unprovenOf({ registry: { pipelines }, ledger, forgotten: [] }, asked, free),
       complete: pipelines.every((pipeline) =>
         free.includes(pipeline.name)
           ? !this.troubled.has(pipeline.name)

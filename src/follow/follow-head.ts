@@ -25,7 +25,7 @@ import type { Priority } from '../rate-limit/priority.ts';
 import { BackgroundMerge, doneFor } from '../warehouse/index.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
-import { type FollowStatus, heldBy } from './follow-status.ts';
+import { type FollowStatus, warehouseFigures } from './follow-status.ts';
 import { chooseMarts, keepMarts } from './followed-marts.ts';
 import { HeadLoop } from './head-loop.ts';
 import { Outage } from './outage.ts';
@@ -170,7 +170,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   options.onOpen?.({
     network: session.network,
     read: () => ({
-      ...{ ...loop.position, ...heldBy(store) },
+      ...{ ...loop.position, ...warehouseFigures(store) },
       ...{ requests: requests().byOutcome, martLags: building?.lags() ?? {} },
     }),
   });

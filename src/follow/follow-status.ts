@@ -19,14 +19,15 @@ export interface FollowPosition {
   readonly requestsPerSecond: number;
 }
 
-/** What the warehouse holds. */
-interface Held {
+/** Figures of the warehouse. */
+interface WarehouseFigures {
   readonly files: number;
+  /** Rows that could not be decoded. */
   readonly quarantined: number;
 }
 
 /** Figures of a running `followHead`. */
-export interface FollowFigures extends FollowPosition, Held {
+export interface FollowFigures extends FollowPosition, WarehouseFigures {
   /** Attempts by outcome: `answered`, or the code of the error. */
   readonly requests: Readonly<Record<string, number>>;
   /** How long each mart has lacked rows that are committed, in seconds; empty without marts. */
@@ -39,7 +40,7 @@ export interface FollowStatus {
   read(): FollowFigures;
 }
 
-export function heldBy(store: Store): Held {
+export function warehouseFigures(store: Store): WarehouseFigures {
   const tables = store.ledger().flatMap((entry) => Object.entries(entry.tables));
   return {
     files: tables.reduce((sum, [, { files }]) => sum + files.length, 0),

@@ -62,14 +62,14 @@ function daysText(days: readonly string[]): string {
 
 function coverageOf(
   registry: Registry,
-  { ledger, removals }: FilesInForce,
+  { ledger, forgotten }: FilesInForce,
   days: readonly (readonly [string, DaySpan])[],
   table: string,
 ): SnapshotCoverage {
   const pipeline = feeding(registry, table);
   if (pipeline === undefined) return {};
   const spans = days.map(([, span]) => span);
-  const covered = coveredIn({ registry, ledger, removals }, [pipeline], spans);
+  const covered = coveredIn({ registry, ledger, forgotten }, [pipeline], spans);
   const daysOf = (state: string) => daysText(days.flatMap(([day, span]) => (covered(span) === state ? [day] : [])));
   const gaps = leftOutGaps(ledger, registry, new Map([[table, 'all']]));
   const leftOut = [...new Set(gaps.flatMap(({ columns }) => columns))].sort().map((column) => {

@@ -79,9 +79,9 @@ export async function showIn(
 
 /** What is there of a block in each pipeline of the warehouse, and the commits that have it. */
 function commitsOf(held: Held<Registry>, seqno: number): readonly ThingSection[] {
-  const { registry, ledger, removals } = held;
+  const { registry, ledger, forgotten } = held;
   const isOf = (entry: LedgerEntry): boolean => spansOf(entry).some(({ from, to }) => from <= seqno && seqno <= to);
-  const names = [...new Set([...ledger, ...removals].map(({ pipeline }) => pipeline))];
+  const names = [...new Set([...ledger, ...forgotten].map(({ pipeline }) => pipeline))];
   const walked = names
     .flatMap((name) => registry.pipelines.find((pipeline) => pipeline.name === name) ?? [])
     .filter(coversBlocks);

@@ -137,7 +137,7 @@ async function auditOne(options: AuditOptions, comparison: ListComparison, own: 
     await setViewOf(options, table);
   }
   const { findings, outdated } = await auditList(warehouse, comparison, own.name, runs);
-  const held = { registry, ledger: options.states.map(({ entry }) => entry), removals: [] };
+  const held = { registry, ledger: options.states.map(({ entry }) => entry), forgotten: [] };
   const notFinal = spansIn(coverage(held, registry.pipeline(pipeline)).unproven, 'not final');
   const isEarly = ({ span }: Finding): boolean => span !== undefined && subtractSpans([span], notFinal).length === 0;
   for (const finding of [...findings, ...outdated.filter((each) => !isEarly(each))]) report(finding);

@@ -229,7 +229,7 @@ function unprovenByPipeline(
   registry: Registry,
   compared: ReadonlyMap<string, readonly Span[]>,
 ): UnprovenBlocks {
-  const held = { registry, ledger: entries, removals: [] };
+  const held = { registry, ledger: entries, forgotten: [] };
   const lasting = registry.pipelines.filter((pipeline) => !isEphemeral(pipeline));
   const found = lasting.map((pipeline) => {
     const { name, crossCheck } = pipeline;

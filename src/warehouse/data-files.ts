@@ -42,9 +42,10 @@ export interface FilesInForce {
   readonly entry: number;
   /** Ids of ledger entries by number, without those that a checkpoint left out. */
   readonly ids: ReadonlyMap<number, string>;
-  /** Entries in force, and those that record removals. */
+  /** Entries in force. */
   readonly ledger: readonly LedgerEntry[];
-  readonly removals: readonly LedgerEntry[];
+  /** Entries that record rows removed on purpose. */
+  readonly forgotten: readonly LedgerEntry[];
   /** Tables and marts that were committed. */
   readonly tables: readonly TableInForce[];
 }
@@ -107,7 +108,7 @@ function readInForce(backend: Backend, network: string, declared: readonly Table
       entry: [...effective, ...forgotten].reduce((most, { number }) => Math.max(most, number), 0),
       ids: new Map(all.map(({ number, id }) => [number, id])),
       ledger: effective,
-      removals: forgotten,
+      forgotten,
       tables: tables.flatMap(({ table, isMart }) => {
         const held = effective.filter((entry) => entry.tables[table.name] !== undefined);
         if (held.length === 0) return [];

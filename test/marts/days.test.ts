@@ -218,7 +218,7 @@ describe('rows of a mart are', () => {
   });
   const coveredOf = (ledger: readonly LedgerEntry[], names: readonly string[], span: Span | undefined) => {
     const pipelines = registry.pipelines.filter(({ name }) => names.includes(name));
-    return coveredIn({ registry, ledger, removals: [] }, pipelines, span === undefined ? [] : [span])(span);
+    return coveredIn({ registry, ledger, forgotten: [] }, pipelines, span === undefined ? [] : [span])(span);
   };
   const DAY = { from: 5, to: 15 };
 

@@ -110,7 +110,7 @@ test('20,000 entries are one range of each table, in a view of a few kilobytes',
     committedAt: '2026-05-01T00:00:00.000Z',
   });
   const ledger = Array.from({ length: 20_000 }, (_, at) => entryOf(at));
-  const [view = ''] = stateViews({ registry, ledger, removals: [] });
+  const [view = ''] = stateViews({ registry, ledger, forgotten: [] });
   expect(view.length).toBeLessThan(2_000);
   const database = await Database.open(':memory:');
   await database.run(view);

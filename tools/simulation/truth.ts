@@ -123,12 +123,12 @@ export class Truth {
   }
 
   /** What the code says of blocks is what is there of them. */
-  #checkCoverage(ledger: readonly LedgerEntry[], removals: readonly LedgerEntry[], expected: Rows): void {
+  #checkCoverage(ledger: readonly LedgerEntry[], forgotten: readonly LedgerEntry[], expected: Rows): void {
     const said = new Map<string, 'done' | 'forgotten'>();
-    for (const pipeline of new Set([...ledger, ...removals].map((entry) => entry.pipeline))) {
+    for (const pipeline of new Set([...ledger, ...forgotten].map((entry) => entry.pipeline))) {
       for (const block of blocksOf(doneSpans(ledger, pipeline))) said.set(keyOf(pipeline, block), 'done');
     }
-    for (const { pipeline, spans } of stillForgotten(removals, ledger)) {
+    for (const { pipeline, spans } of stillForgotten(forgotten, ledger)) {
       for (const block of blocksOf(spans)) said.set(keyOf(pipeline, block), 'forgotten');
     }
     for (const key of new Set([...said.keys(), ...expected.keys()])) {

@@ -14,7 +14,7 @@ import {
 } from '../table-metadata.ts';
 import type { TableVersions } from '../table-versions.ts';
 import type { CatalogAnswer, CatalogRequests } from './catalog-requests.ts';
-import { CATALOG_PROPERTIES, type HeldTable, planCommit } from './metadata-updates.ts';
+import { CATALOG_PROPERTIES, type LoadedTable, planCommit } from './metadata-updates.ts';
 
 /** An answer with a table: https://iceberg.apache.org/rest-catalog-spec/, `LoadTableResult`. */
 const loadedSchema = z.object({
@@ -47,7 +47,7 @@ export interface CatalogTable {
 /** Versions of a table that a catalog keeps: it writes the metadata, and refuses what was planned from an older version. */
 export function catalogVersions(table: CatalogTable): TableVersions {
   /** What the catalog told of the versions that were returned. */
-  const told = new WeakMap<CurrentTable, HeldTable>();
+  const told = new WeakMap<CurrentTable, LoadedTable>();
   return {
     objects: table.objects,
     current: async () => {
@@ -107,7 +107,7 @@ function asOurs(loaded: Loaded): TableMetadata | undefined {
 
 async function commit(
   table: CatalogTable,
-  before: HeldTable | undefined,
+  before: LoadedTable | undefined,
   next: TableMetadata,
 ): Promise<number | undefined> {
   if (before === undefined && !(await stage(table, next))) return undefined;

@@ -43,7 +43,7 @@ type MetadataUpdate =
   | { readonly action: 'remove-snapshots'; readonly 'snapshot-ids': readonly number[] };
 
 /** A table as a catalog has it, whoever wrote it. */
-export interface HeldTable {
+export interface LoadedTable {
   readonly 'table-uuid': string;
   readonly 'last-column-id': number;
   readonly 'current-schema-id': number;
@@ -65,7 +65,7 @@ export const CATALOG_PROPERTIES = {
 } as const;
 
 /** How a catalog gets from one version of a table to the next. @param before undefined to create the table */
-export function planCommit(before: HeldTable | undefined, next: TableMetadata): TableCommit {
+export function planCommit(before: LoadedTable | undefined, next: TableMetadata): TableCommit {
   if (before === undefined) return { requirements: [{ type: 'assert-create' }], updates: creation(next) };
   const current = before.refs['main']?.['snapshot-id'] ?? null;
   const schema = next.schemas.find((one) => one['schema-id'] === next['current-schema-id']);
@@ -117,7 +117,7 @@ function addSchema(schema: IcebergSchema, { 'last-column-id': last }: TableMetad
   return { action: 'add-schema', schema, 'last-column-id': last };
 }
 
-function specUpdates(before: HeldTable | undefined, next: TableMetadata): readonly MetadataUpdate[] {
+function specUpdates(before: LoadedTable | undefined, next: TableMetadata): readonly MetadataUpdate[] {
   const {
     'partition-specs': [spec],
     'default-spec-id': id,
@@ -132,13 +132,13 @@ function specUpdates(before: HeldTable | undefined, next: TableMetadata): readon
       ];
 }
 
-function propertyUpdates(before: HeldTable, next: TableMetadata): readonly MetadataUpdate[] {
+function propertyUpdates(before: LoadedTable, next: TableMetadata): readonly MetadataUpdate[] {
   const changed = Object.entries(next.properties).filter(([name, value]) => before.properties[name] !== value);
   return changed.length === 0 ? [] : [{ action: 'set-properties', updates: Object.fromEntries(changed) }];
 }
 
 /** New snapshots and references, then those that expired: a snapshot can only be removed when no reference names it. */
-function snapshotUpdates(before: HeldTable | undefined, next: TableMetadata): readonly MetadataUpdate[] {
+function snapshotUpdates(before: LoadedTable | undefined, next: TableMetadata): readonly MetadataUpdate[] {
   const known = new Set((before?.snapshots ?? []).map((one) => one['snapshot-id']));
   const kept = new Set(next.snapshots.map((one) => one['snapshot-id']));
   const expired = [...known].filter((id) => !kept.has(id));
@@ -156,6 +156,6 @@ function snapshotUpdates(before: HeldTable | undefined, next: TableMetadata): re
   ];
 }
 
-function plain(ref: HeldTable['refs'][string] | undefined) {
+function plain(ref: LoadedTable['refs'][string] | undefined) {
   return ref && { id: ref['snapshot-id'], type: ref.type };
 }

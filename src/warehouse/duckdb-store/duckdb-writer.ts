@@ -193,7 +193,7 @@ class DuckdbWriter implements Writer {
     return {
       registry: this.#options,
       ledger: [...this.entries.effective, ...added].filter(({ id }) => !superseded.has(id)),
-      removals: [...this.entries.forgotten, ...added.filter(({ scope }) => scope === FORGOTTEN)],
+      forgotten: [...this.entries.forgotten, ...added.filter(({ scope }) => scope === FORGOTTEN)],
     };
   }
 

@@ -8,7 +8,7 @@ export interface ForgottenSpans extends ForgottenRows {
   readonly spans: readonly Span[];
 }
 
-/** The removals that are still true. */
+/** What of some entries is still forgotten. @param forgotten entries that record rows removed on purpose */
 export function stillForgotten(
   forgotten: readonly LedgerEntry[],
   ledger: readonly LedgerEntry[],

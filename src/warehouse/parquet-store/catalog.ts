@@ -113,11 +113,11 @@ export class Catalog {
   }
 
   /** SQL of the commits, of what is there, and of how current marts are. */
-  #states(ledger: readonly LedgerEntry[], removals: readonly LedgerEntry[]): readonly string[] {
+  #states(ledger: readonly LedgerEntry[], forgotten: readonly LedgerEntry[]): readonly string[] {
     return [
       commitsView(ledger),
       ...commentsOn(commits),
-      ...stateViews({ registry: { pipelines: this.#pipelines }, ledger, removals }),
+      ...stateViews({ registry: { pipelines: this.#pipelines }, ledger, forgotten }),
     ];
   }
 

@@ -28,8 +28,8 @@ export interface Held<Known extends KnownPipelines = KnownPipelines> {
   readonly registry: Known;
   /** Entries in force. */
   readonly ledger: readonly LedgerEntry[];
-  /** Entries that record removals. */
-  readonly removals: readonly LedgerEntry[];
+  /** Entries that record rows removed on purpose. */
+  readonly forgotten: readonly LedgerEntry[];
 }
 
 /** Reads what a reader, or an open store, holds. */
@@ -37,7 +37,7 @@ export async function readHeld<Known extends KnownPipelines>(
   from: Pick<Reader | Store, 'ledger' | 'forgotten'>,
   registry: Known,
 ): Promise<Held<Known>> {
-  return { registry, ledger: await from.ledger(), removals: await from.forgotten() };
+  return { registry, ledger: await from.ledger(), forgotten: await from.forgotten() };
 }
 
 /** Why rows are not there. `refused`: rows of the source contradicted their headers, or were not all sent. */
@@ -71,7 +71,7 @@ export function rangeOf({ ledger, registry }: Pick<Held, 'ledger' | 'registry'>)
 
 /** What is there of a pipeline. @param asked default: the blocks that the warehouse is about, or those at which a list was read */
 export function coverage(held: Held, pipeline: PipelineDef, asked?: readonly Span[]): Coverage {
-  const { ledger, removals } = held;
+  const { ledger, forgotten } = held;
   const { name, walk } = pipeline;
   const own = ledger.filter((entry) => entry.pipeline === name);
   const within = asked ?? (isOfNow(pipeline) ? wholeRange(own.map(({ span }) => span)) : rangeOf(held));
@@ -82,7 +82,7 @@ export function coverage(held: Held, pipeline: PipelineDef, asked?: readonly Spa
     ['not final', unionSpans(early)],
     [isCounted ? 'content contradicts hashes' : 'compared with nothing', unprovenSpans(own, name, isCounted)],
   ]);
-  const gone = stillForgotten(removals, ledger).filter((each) => each.pipeline === name);
+  const gone = stillForgotten(forgotten, ledger).filter((each) => each.pipeline === name);
   const refused = own.filter(({ scope }) => scope === PARTIAL).flatMap(spansOf);
   const lost = partition<MissingWhy>(subtractSpans(within, done), [
     ['quarantined', quarantinedSpans(own, name)],
@@ -242,7 +242,9 @@ function laterThan(
     return [...reads].some((name) => days.get(name)?.some(isLater) === true);
   });
   const feeds = new Set([...reads].map((name) => feeding(held.registry, name)?.name));
-  const removed = isDaily ? [] : held.removals.filter(({ pipeline, number }) => feeds.has(pipeline) && number > newest);
+  const removed = isDaily
+    ? []
+    : held.forgotten.filter(({ pipeline, number }) => feeds.has(pipeline) && number > newest);
   return [...later, ...removed, ...[...reads].flatMap((name) => laterThan(held, name, isAsked, [...open, mart]))];
 }
 

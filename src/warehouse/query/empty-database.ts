@@ -9,7 +9,7 @@ import { declaredTon, TON, tonViews } from '../../sql/ton-views.ts';
 import { declaredMacros, macrosOf, trinoFunctionMacros } from '../relations/macros.ts';
 import { roleViews } from '../relations/role-views.ts';
 import { declaredViews } from '../relations/table-relation.ts';
-import type { HeldTime } from './held-times.ts';
+import type { DayTime } from './day-times.ts';
 import { emptyTable, type Mirror, type Parameters, type Scan, scansIn } from './scans.ts';
 import { emptyRelations } from './state-relations.ts';
 
@@ -109,9 +109,9 @@ export class EmptyDatabase {
   async scans(
     sql: string,
     parameters?: Parameters,
-    held?: () => Promise<readonly HeldTime[]>,
+    readTimes?: () => Promise<readonly DayTime[]>,
   ): Promise<readonly Scan[]> {
-    return scansIn(this.#mirror, sql, parameters, held);
+    return scansIn(this.#mirror, sql, parameters, readTimes);
   }
 
   /** The definitions of the macros that a select calls, and of those that they call. */

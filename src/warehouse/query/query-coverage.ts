@@ -20,9 +20,9 @@ import {
   rangeOf,
   readHeld,
 } from './coverage.ts';
+import { DAY, type DayTime, dayStart, daysText, type Period, readDayTimes, timeText } from './day-times.ts';
 import { requireBlocksOnce } from './double-entries.ts';
 import { EmptyDatabase } from './empty-database.ts';
-import { DAY, dayStart, daysText, type HeldTime, type Period, readHeldTimes, timeText } from './held-times.ts';
 import { describeForgotten, describeLeftOut } from './left-out-gaps.ts';
 import type { Parameters, Scan } from './scans.ts';
 import { suggestRun } from './suggest-run.ts';
@@ -32,7 +32,7 @@ export class QueryCoverage {
   readonly #reader: Reader;
   readonly #registry: Registry;
   #empty: Promise<EmptyDatabase> | undefined;
-  #times: { readonly at: number; readonly times: Promise<readonly HeldTime[]> } | undefined;
+  #times: { readonly at: number; readonly times: Promise<readonly DayTime[]> } | undefined;
 
   constructor(reader: Reader, registry: Registry) {
     this.#reader = reader;
@@ -61,7 +61,7 @@ export class QueryCoverage {
 
   /** What a statement reads. */
   async scans(sql: string, parameters?: Parameters): Promise<readonly Scan[]> {
-    return (await this.empty()).scans(sql, parameters, async () => this.#heldTimes((await this.held()).ledger));
+    return (await this.empty()).scans(sql, parameters, async () => this.#dayTimes((await this.held()).ledger));
   }
 
   /** What a statement lacks, one line each. @throws {AuditError} `missing` when that is anything, and nothing may be */
@@ -80,17 +80,17 @@ export class QueryCoverage {
     const relations = scans.map(({ relation }) => relation);
     requireBlocksOnce(held.ledger, this.#registry, relations, this.#reader.path);
     const isLimited = scans.some(({ periods }) => periods !== undefined);
-    return lacksIn(held, isLimited ? await this.#heldTimes(held.ledger) : [], scans);
+    return lacksIn(held, isLimited ? await this.#dayTimes(held.ledger) : [], scans);
   }
 
   held(): Promise<Held<Registry>> {
     return readHeld(this.#reader, this.#registry);
   }
 
-  async #heldTimes(ledger: Held['ledger']): Promise<readonly HeldTime[]> {
+  async #dayTimes(ledger: Held['ledger']): Promise<readonly DayTime[]> {
     const at = ledger.at(-1)?.number ?? 0;
     if (this.#times?.at !== at) {
-      this.#times = { at, times: readHeldTimes(this.#reader.query, ledger, this.#registry) };
+      this.#times = { at, times: readDayTimes(this.#reader.query, ledger, this.#registry) };
     }
     return this.#times.times;
   }
@@ -124,7 +124,7 @@ export async function lacksOfTable(reader: Reader, registry: Registry, relation:
 }
 
 /** What some relations of a warehouse lack, one line each. */
-export function lacksIn(held: Held<Registry>, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
+export function lacksIn(held: Held<Registry>, times: readonly DayTime[], scans: readonly Scan[]): readonly string[] {
   const names = [...new Set(scans.map(({ relation }) => relation))];
   return [
     ...neverExported(held, names),
@@ -143,7 +143,7 @@ function neverExported(held: Held<Registry>, relations: readonly string[]): read
     .flatMap((pipeline) => pipeline.tables.map(({ name }) => ({ pipeline, name })))
     .filter(({ name }) => relations.some((relation) => registry.tableOf(relation)?.name === name))
     .map(({ pipeline, name }) => {
-      const gone = stillForgotten(held.removals, ledger).filter((each) => each.pipeline === pipeline.name);
+      const gone = stillForgotten(held.forgotten, ledger).filter((each) => each.pipeline === pipeline.name);
       if (gone.length > 0) return `${name} is empty: ${describeForgotten(gone)}`;
       return isEphemeral(pipeline)
         ? `${name} was never watched here: ${followPending()}`
@@ -162,7 +162,7 @@ function neverBuilt({ ledger, registry }: Held<Registry>, relations: readonly st
 }
 
 /** `transactions: missing 1010:1019 (not exported)`, one line for each pipeline. */
-function missingOf(held: Held<Registry>, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
+function missingOf(held: Held<Registry>, times: readonly DayTime[], scans: readonly Scan[]): readonly string[] {
   const pipelines = new Set(scans.flatMap(({ relation }) => feeding(held.registry, relation) ?? []));
   return [...pipelines].flatMap((pipeline) => {
     if (held.ledger.every((entry) => entry.pipeline !== pipeline.name)) return [];
@@ -174,7 +174,7 @@ function missingOf(held: Held<Registry>, times: readonly HeldTime[], scans: read
     const asked = parts.map((period) => blocksOf(held, times, period));
     const { missing, unproven } = coverage(held, pipeline, unionSpans(asked.flatMap(({ spans }) => spans)));
     const contradicted = unproven.filter(({ why }) => why === 'content contradicts hashes');
-    const gone = stillForgotten(held.removals, held.ledger)
+    const gone = stillForgotten(held.forgotten, held.ledger)
       .filter((each) => each.pipeline === pipeline.name)
       .filter(
         ({ days }) =>
@@ -201,7 +201,7 @@ interface AskedBlocks {
 }
 
 /** The blocks of a period by the headers of the warehouse; all that it is about without one. */
-function blocksOf(held: Held<Registry>, times: readonly HeldTime[], period: Period | undefined): AskedBlocks {
+function blocksOf(held: Held<Registry>, times: readonly DayTime[], period: Period | undefined): AskedBlocks {
   const [range] = rangeOf(held);
   if (period === undefined) return { spans: range === undefined ? [] : [range] };
   const [from, to] = [period.from ?? Number.NEGATIVE_INFINITY, period.to ?? Number.POSITIVE_INFINITY];
@@ -225,7 +225,7 @@ function overlaps({ from, to }: Period, days: { readonly from: string; readonly 
 }
 
 /** Columns that are read, and that exports left out of the blocks that are asked for. */
-function leftOutOf(held: Held<Registry>, times: readonly HeldTime[], scans: readonly Scan[]): readonly string[] {
+function leftOutOf(held: Held<Registry>, times: readonly DayTime[], scans: readonly Scan[]): readonly string[] {
   return scans
     .flatMap(({ relation, columns, periods }) => {
       const table = held.registry.tableOf(relation)?.name;

@@ -4,7 +4,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
 import { selectWithin, splitStatements } from '../../sql/statements.ts';
-import { DAY, dayStart, type HeldTime, type Period } from './held-times.ts';
+import { DAY, type DayTime, dayStart, type Period } from './day-times.ts';
 
 export type Parameters = Readonly<Record<string, unknown>> | undefined;
 
@@ -24,7 +24,7 @@ export interface Mirror {
   /** Undefined for a relation that has no such table: a view, or nothing. */
   table(name: string): TableDef | undefined;
   /** The times of which {@link UNITS} was made. */
-  readonly made: { times?: readonly HeldTime[] };
+  readonly made: { times?: readonly DayTime[] };
   /** Variables that have the values that they will have when the statement runs. */
   readonly variables: ReadonlySet<string>;
 }
@@ -34,19 +34,19 @@ export interface Mirror {
  * on them that hold for every row it reads, with all constants computed. A condition that is not understood is none: more is named then than
  * is read, never less.
  *
- * @param held times of the warehouse, for conditions on days, times and blocks. Default: all periods are read
+ * @param readTimes reads the times of the warehouse, for conditions on days, times and blocks. Default: all periods are read
  */
 export async function scansIn(
   mirror: Mirror,
   sql: string,
   parameters: Parameters,
-  held: (() => Promise<readonly HeldTime[]>) | undefined,
+  readTimes: (() => Promise<readonly DayTime[]>) | undefined,
 ): Promise<readonly Scan[]> {
   const scans: Scan[] = [];
   for (const statement of splitStatements(sql)) {
     await mirror.prepare(statement);
     const { select, makes } = selectWithin(statement);
-    if (makes?.kind !== 'view') scans.push(...(await scansOf(mirror, select, parameters, held)));
+    if (makes?.kind !== 'view') scans.push(...(await scansOf(mirror, select, parameters, readTimes)));
     if (makes === undefined) continue;
     const made =
       makes.kind === 'view' ? statement : `CREATE OR REPLACE TEMP TABLE ${makes.name} AS ${select}\nWITH NO DATA`;
@@ -59,7 +59,7 @@ async function scansOf(
   mirror: Mirror,
   select: string,
   parameters: Parameters,
-  held: (() => Promise<readonly HeldTime[]>) | undefined,
+  readTimes: (() => Promise<readonly DayTime[]>) | undefined,
 ): Promise<readonly Scan[]> {
   const isPlanned = (await isReadable(mirror)) && !readsUnknown(select, mirror.variables);
   const planned = isPlanned ? await plan(mirror, select, parameters) : undefined;
@@ -69,12 +69,14 @@ async function scansOf(
   for (const { relation, columns, filters } of planned) {
     const table = mirror.table(relation);
     const conditions =
-      table === undefined || held === undefined ? [] : filters.flatMap((filter) => onTime(filter, table) ?? []);
+      table === undefined || readTimes === undefined ? [] : filters.flatMap((filter) => onTime(filter, table) ?? []);
     scans.push({
       relation,
       columns: isPivot ? 'all' : columns,
       periods:
-        conditions.length === 0 || held === undefined ? undefined : await periodsWith(mirror, conditions, await held()),
+        conditions.length === 0 || readTimes === undefined
+          ? undefined
+          : await periodsWith(mirror, conditions, await readTimes()),
     });
   }
   return scans;
@@ -277,11 +279,11 @@ const MOST = Number.MAX_SAFE_INTEGER;
 async function periodsWith(
   mirror: Mirror,
   conditions: readonly TimeCondition[],
-  held: readonly HeldTime[],
+  times: readonly DayTime[],
 ): Promise<readonly Period[] | undefined> {
   const { database, made } = mirror;
-  if (made.times !== held) await database.run(unitsOf(held));
-  made.times = held;
+  if (made.times !== times) await database.run(unitsOf(times));
+  made.times = times;
   const known: TimeCondition[] = [];
   for (const condition of conditions) {
     // A condition that names other columns, too, cannot be asked of times.
@@ -306,17 +308,17 @@ async function periodsWith(
   }));
   if (known.some(({ isPlain }) => isPlain)) return periods;
   // A function of days, such as their month, is about no others than those between which there is something.
-  const [first, last] = [held[0]?.from ?? BEFORE_ALL, held.at(-1)?.to ?? AFTER_ALL];
+  const [first, last] = [times[0]?.from ?? BEFORE_ALL, times.at(-1)?.to ?? AFTER_ALL];
   return periods.filter(({ from, to }) => (from ?? first) < last && (to ?? last) > first);
 }
 
 /** The statement that makes the table of times: those of the warehouse, the rest of their days, and every other day. */
-function unitsOf(held: readonly HeldTime[]): string {
-  const [first, last] = [held[0], held.at(-1)];
+function unitsOf(times: readonly DayTime[]): string {
+  const [first, last] = [times[0], times.at(-1)];
   const before = { first: 0, last: (first?.first ?? MOST) - 1 };
   const after = { first: (last?.last ?? -1) + 1, last: MOST };
   const between = { first: first?.first ?? 0, last: last?.last ?? MOST };
-  const pieces = held.flatMap((each) => {
+  const pieces = times.flatMap((each) => {
     const { date, from, to } = each;
     const start = dayStart(date);
     return [

@@ -51,7 +51,7 @@ const READS_STATES = new RegExp(String.raw`\b(${states.map(({ name }) => name).j
 /** The relations that tell of a warehouse: its ledger, and its state. */
 export const ownRelations: readonly OwnRelation[] = [commits, ...states];
 
-const NOTHING: Held = { registry: { pipelines: [] }, ledger: [], removals: [] };
+const NOTHING: Held = { registry: { pipelines: [] }, ledger: [], forgotten: [] };
 
 /** {@link ownRelations} as they are where nothing was exported. */
 export function emptyRelations(): readonly Declared[] {

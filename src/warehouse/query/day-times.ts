@@ -12,7 +12,7 @@ export interface Period {
 }
 
 /** The time of one UTC day of which the warehouse has block headers, and their masterchain blocks. */
-export interface HeldTime {
+export interface DayTime {
   readonly date: string;
   readonly from: number;
   readonly to: number;
@@ -24,11 +24,11 @@ export interface HeldTime {
 export const DAY = 86_400;
 
 /** The times of a warehouse, in order: all of a day, or from its first to its last block where the warehouse has no blocks around it. */
-export async function readHeldTimes(
+export async function readDayTimes(
   query: Query,
   ledger: readonly LedgerEntry[],
   registry: Registry,
-): Promise<readonly HeldTime[]> {
+): Promise<readonly DayTime[]> {
   const days = [...(await readHeaderDays(query, ledger, registry))].sort(([a], [b]) => (a < b ? -1 : 1));
   const partial = days.filter(([, day]) => !isFullDay(day)).map(([date]) => `DATE ${quoteText(date)}`);
   const ends = new Map<string, readonly [first: number, last: number]>();
