@@ -55,7 +55,7 @@ function parsePart(part: string, whole: string): RangePart {
   const to = parseEnd(second, part, 'to');
   if (!isSense(from, to)) throw wrongRange(part, whole);
   if (isReversed(from, to)) {
-    throw new UsageError(`usage: range start ${first} is after its end ${second}`, {
+    throw new UsageError(`range start ${first} is after its end ${second}`, {
       code: 'wrong-range',
       hint: `did you mean ${second}:${first}?`,
     });

@@ -80,7 +80,7 @@ function requireSubcommand(command: Command): void {
     const [got] = command.args;
     const fault =
       got === undefined ? `expected a command of tonlake ${command.name()}, got none` : `unknown command '${got}'`;
-    throw new UsageError(`usage: ${fault}`, { code: 'no-command', hint: choicesFor(got ?? '', names) });
+    throw new UsageError(fault, { code: 'no-command', hint: choicesFor(got ?? '', names) });
   });
 }
 

@@ -42,7 +42,7 @@ export function refuseBeside<F extends ContextFlags>(
 ): void {
   const [other] = [...words, ...names.filter((each) => given.has(each)).map(flagOf)];
   if (other === undefined) return;
-  throw new UsageError(`usage: ${flagOf(name)} cannot be combined with ${other}`, {
+  throw new UsageError(`${flagOf(name)} cannot be combined with ${other}`, {
     ...{ code: 'bad-option', hint: hintOf(other) },
   });
 }

@@ -27,27 +27,40 @@ export abstract class TonlakeError extends Error {
   }
 }
 
-/** Invalid input: a wrong range, an unknown pipeline. Exit code 2. */
-export class UsageError extends TonlakeError {
-  readonly stage = 'usage';
-}
-
 export interface UsageOptions extends Pick<TonlakeErrorOptions, 'code' | 'hint' | 'cause'> {
   /** What refuses the input, if the message would not say: a pipeline, an endpoint, a file. */
   readonly of?: string | undefined;
 }
 
+/** Invalid input: a wrong range, an unknown pipeline. Exit code 2. */
+export class UsageError extends TonlakeError {
+  readonly stage = 'usage';
+  /** The message without its stage. */
+  readonly problem: string;
+  /** What refuses the input. */
+  readonly of: string | undefined;
+
+  constructor(problem: string, { of, ...options }: UsageOptions) {
+    super(`${of === undefined ? 'usage' : `usage ${of}`}: ${problem}`, options);
+    this.problem = problem;
+    this.of = of;
+  }
+
+  /** The same with what only the caller knows; this one is its cause. */
+  with({ problem = this.problem, of = this.of, hint = this.hint }: Partial<UsageDetails>): UsageError {
+    return new UsageError(problem, { of, hint, code: this.code, cause: this });
+  }
+}
+
+/** What a caller can add to a usage error. */
+type UsageDetails = Pick<UsageError, 'problem' | 'of' | 'hint'>;
+
 /**
  * The error for wrong input: `usage: expected a query, got nothing`.
  * @param got as the user wrote it; undefined if `expected` says all
  */
-export function usage(
-  expected: string,
-  got: string | number | bigint | undefined,
-  { of, ...options }: UsageOptions,
-): UsageError {
-  const subject = of === undefined ? 'usage' : `usage ${of}`;
-  return new UsageError(`${subject}: expected ${expected}${got === undefined ? '' : `, got ${got}`}`, options);
+export function usage(expected: string, got: string | number | bigint | undefined, options: UsageOptions): UsageError {
+  return new UsageError(`expected ${expected}${got === undefined ? '' : `, got ${got}`}`, options);
 }
 
 /** The API gave no usable response. */

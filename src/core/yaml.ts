@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { choicesFor, didYouMean, requireKnown } from './did-you-mean.ts';
-import { TonlakeError, UsageError, usage } from './errors.ts';
+import { UsageError, usage } from './errors.ts';
 import { expectationOf } from './option-value.ts';
 
 /** Keys and indices that lead to a value of a YAML text. */
@@ -90,11 +90,11 @@ function parseYaml(text: string, { file, line: first, code, docs }: YamlOrigin):
   const wrongValue: PlacedYaml['wrongValue'] = (path, expected, hint, got = textAt(path)) =>
     usage(expected, `${got} (${placeOf(path)})`, { code, hint });
   const fail: PlacedYaml['fail'] = (path, error, place = placeOf(path)) => {
-    if (!(error instanceof TonlakeError)) throw error;
+    if (!(error instanceof UsageError)) throw error;
     const { hint = `see ${docs} for valid values of ${path.join('.')}` } = error;
     // In a command, the place is a flag.
-    const message = error.message.replace(/ \(--[\w-]+\)$/, '');
-    throw new UsageError(`${message} (${place})`, { code: error.code, hint, cause: error });
+    const problem = error.problem.replace(/ \(--[\w-]+\)$/, '');
+    throw error.with({ problem: `${problem} (${place})`, hint });
   };
   const placed: PlacedYaml['placed'] = (path, check, place) => {
     try {

@@ -203,7 +203,7 @@ async function loadBeside(folder: string): Promise<Registry> {
   const names = own.map(({ name }) => name);
   const taken = names.find((name) => pipelines.some((pipeline) => pipeline.name === name));
   if (taken !== undefined) {
-    throw new UsageError(`usage: the pipeline ${taken} in ${folder} has the name of a built-in one`, {
+    throw new UsageError(`the pipeline ${taken} in ${folder} has the name of a built-in one`, {
       code: 'bad-pipeline',
       hint: 'rename it and its tables',
     });
@@ -244,10 +244,7 @@ async function importPipeline(path: string): Promise<{ readonly default?: unknow
     return await import(pathToFileURL(path).href);
   } catch (error) {
     const of = basename(path);
-    if (error instanceof UsageError) {
-      const { code, hint, message } = error;
-      throw new UsageError(message.replace(/^usage:/, `usage ${of}:`), { code, hint, cause: error });
-    }
+    if (error instanceof UsageError) throw error.with({ of: error.of ?? of });
     throw usage('a pipeline', String(error).split('\n')[0], {
       ...{ of, code: 'bad-pipeline', hint: hintFor(path, String(error)), cause: error },
     });

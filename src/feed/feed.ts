@@ -119,7 +119,7 @@ export class Feed {
       return await work();
     } catch (error) {
       if (!(error instanceof UsageError) || error.code !== 'foreign-cursor') throw error;
-      throw new UsageError(error.message, { code: error.code, hint: await this.#file.howToForget(), cause: error });
+      throw error.with({ hint: await this.#file.howToForget() });
     }
   }
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { UsageError, usage } from '../core/errors.ts';
+import { type UsageError, usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { requireZone } from '../core/time-zone.ts';
 import type { YamlPath as Path } from '../core/yaml.ts';
@@ -87,8 +87,8 @@ function checkSelection({ fields, yaml }: ParsedJob, registry: Registry): Select
     const { table, at } = place;
     return at === undefined ? yaml.placeOfKey(['columns'], table) : yaml.placeOf(['columns', table, at]);
   };
-  const placed = ({ message, code, hint }: UsageError, place: SelectionPlace): UsageError =>
-    new UsageError(`${message} (${placeOf(place)})`, { code, hint });
+  const placed = (error: UsageError, place: SelectionPlace): UsageError =>
+    error.with({ problem: `${error.problem} (${placeOf(place)})` });
   const exported = pipelines.length === 0 ? [] : registry.toRun(pipelines);
   selectFrom(exported, selection, { placed });
   return selection;

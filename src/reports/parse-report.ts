@@ -110,5 +110,5 @@ function readDirective(fence: Fence, line: number, path: string, blocks: readonl
 }
 
 function bad(message: string, hint: string): UsageError {
-  return new UsageError(`usage: ${message}`, { code: 'bad-report', hint });
+  return new UsageError(message, { code: 'bad-report', hint });
 }

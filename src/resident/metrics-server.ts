@@ -58,9 +58,7 @@ export async function serveMetrics(address: MetricsAddress, metrics: Metrics, he
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const hint = 'choose another port with --metrics';
-      reject(
-        new UsageError(`usage: cannot listen on ${address.host}:${address.port}`, { code: 'port-taken', hint, cause }),
-      );
+      reject(new UsageError(`cannot listen on ${address.host}:${address.port}`, { code: 'port-taken', hint, cause }));
     });
     server.listen(address.port, address.host, resolve);
   });

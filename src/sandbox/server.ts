@@ -123,7 +123,7 @@ function open(server: ReturnType<typeof createServer>, port: number): Promise<nu
   return new Promise((resolve, reject) => {
     server.once('error', (cause) => {
       const hint = 'choose another with --port';
-      reject(new UsageError(`usage sandbox: cannot listen on port ${port}`, { code: 'port-taken', hint, cause }));
+      reject(new UsageError(`cannot listen on port ${port}`, { of: 'sandbox', code: 'port-taken', hint, cause }));
     });
     server.listen(port, '127.0.0.1', () => {
       const address = server.address();

@@ -77,7 +77,7 @@ function listen(app: Hono<UiEnvironment>, port: number): Promise<ReturnType<type
     const server = serve({ fetch: app.fetch, hostname: HOST, port }, () => resolve(server));
     server.once('error', (cause) => {
       const hint = 'choose another port with --port; 0 picks a free one';
-      reject(new UsageError(`usage: cannot listen on ${HOST}:${port}`, { code: 'port-taken', hint, cause }));
+      reject(new UsageError(`cannot listen on ${HOST}:${port}`, { code: 'port-taken', hint, cause }));
     });
   });
 }
@@ -96,8 +96,10 @@ function failureOf(error: unknown): Failure {
 }
 
 /** What is wrong, without the stage, which a page shows anyway; of a query, its line if it has several. */
-function textOf({ message }: TonlakeError): string {
-  if (!message.startsWith('store: query: ')) return oneLine(message).replace(/^usage: /, '');
+function textOf(error: TonlakeError): string {
+  const { message } = error;
+  if (error instanceof UsageError && error.of === undefined) return oneLine(error.problem);
+  if (!message.startsWith('store: query: ')) return oneLine(message);
   const { text, line = 1 } = sqlFault(message);
   return line > 1 ? `${text} (line ${line})` : text;
 }

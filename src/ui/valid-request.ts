@@ -7,6 +7,6 @@ export function valid<Target extends 'json' | 'query', Schema extends z.ZodType>
   return zValidator(target, schema, (result) => {
     if (result.success) return;
     const [issue] = result.error.issues;
-    throw new UsageError(`usage: ${issue?.path.join('.')}: ${issue?.message}`, { code: 'bad-request' });
+    throw new UsageError(`${issue?.path.join('.')}: ${issue?.message}`, { code: 'bad-request' });
   });
 }

@@ -91,9 +91,8 @@ export async function readMissing({
 
 /** Who asks what is missing gets an answer, not a usage error, if the warehouse has nothing of a day. */
 function asIncomplete(error: unknown, path: string): unknown {
-  if (!(error instanceof UsageError) || !error.message.includes('that the warehouse has')) return error;
-  const message = `${error.message.replace('usage: ', 'store: ')} (${path})`;
-  return new StoreError(message, { code: 'incomplete', hint: error.hint, cause: error });
+  if (!(error instanceof UsageError) || !error.problem.includes('that the warehouse has')) return error;
+  return new StoreError(`store: ${error.problem} (${path})`, { code: 'incomplete', hint: error.hint, cause: error });
 }
 
 /** The report as text, a line for each pipeline, day and table. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Effects } from '../core/effects.ts';
-import { StoreError, usage } from '../core/errors.ts';
+import { usage } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { requireLocalPath } from '../files/local-path.ts';
@@ -37,8 +37,7 @@ export interface StoreOptions {
 
 /**
  * The absolute path of a warehouse, or its address in an object store.
- * @throws {UsageError} `not-local` for another URL; `bad-location`
- * @throws {StoreError} `wrong-path` if it contains a `?`: DuckDB takes what follows as options, and writes to another file
+ * @throws {UsageError} `not-local` for another URL; `bad-location` for a name that DuckDB cannot open
  */
 export function warehousePath(path: string): string {
   if (isObjectUrl(path)) return formatLocation(parseLocation(path));
@@ -51,13 +50,10 @@ export function warehousePath(path: string): string {
     });
   }
   if (!absolute.includes('?')) return absolute;
-  throw new StoreError(
-    `store: warehouse ${absolute} cannot be used: DuckDB does not open a path with a question mark`,
-    {
-      code: 'wrong-path',
-      hint: 'choose another --warehouse',
-    },
-  );
+  throw usage('a path without a question mark for a warehouse', absolute, {
+    code: 'bad-location',
+    hint: 'DuckDB would take what follows as options, and write to another file; choose another --warehouse',
+  });
 }
 
 /** Awaits `onStep`, if there is one. */

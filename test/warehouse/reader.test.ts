@@ -370,7 +370,7 @@ test('a file where a folder is needed is refused', async () => {
 });
 
 test('a path with a question mark is refused, since DuckDB would write elsewhere', async () => {
-  await expect(openTestStore(join(freshFolder(), 'w?'))).rejects.toMatchObject({ code: 'wrong-path' });
+  await expect(openTestStore(join(freshFolder(), 'w?'))).rejects.toMatchObject({ code: 'bad-location' });
 });
 
 test('the files of a date are found by their folder', async () => {

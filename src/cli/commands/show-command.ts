@@ -80,7 +80,7 @@ async function refuseOptions(words: readonly string[]): Promise<void> {
   const { canonicalText } = await import('../../core/address.ts');
   const wrong = words.find((word) => /^-\D/.test(word) && canonicalText(word) === word);
   if (wrong === undefined) return;
-  throw new UsageError(`usage: unknown option '${wrong}'`, { code: 'bad-option', hint: 'see --help' });
+  throw new UsageError(`unknown option '${wrong}'`, { code: 'bad-option', hint: 'see --help' });
 }
 
 /** @throws {UsageError} `bad-option` for an option that says nothing about what is shown */

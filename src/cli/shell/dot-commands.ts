@@ -91,13 +91,13 @@ export async function runDotCommand(line: string, settings: Settings): Promise<v
   const [, name = '', argument] = /^\s*(\.\w*)(?:\s+(.*?))?[\s;]*$/.exec(line) ?? [];
   const command = dotCommands.get(name);
   if (command === undefined) {
-    throw new UsageError(`usage: unknown command '${name}'`, {
+    throw new UsageError(`unknown command '${name}'`, {
       code: 'unknown-command',
       hint: `${didYouMean(name, [...dotCommands.keys()])}.help lists all`,
     });
   }
   if (command.takes === undefined && argument !== undefined && argument !== '') {
-    throw new UsageError(`usage: ${name} takes no argument, got ${argument}`, { code: 'wrong-argument' });
+    throw new UsageError(`${name} takes no argument, got ${argument}`, { code: 'wrong-argument' });
   }
   await command.run(settings, argument === '' ? undefined : argument);
 }

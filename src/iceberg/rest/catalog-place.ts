@@ -93,7 +93,7 @@ export function parseUri(text: string, option = '--catalog'): string {
 }
 
 function badCatalog(problem: string): UsageError {
-  return new UsageError(`usage: ${problem}`, {
+  return new UsageError(problem, {
     code: 'bad-catalog',
     hint: `--catalog https://host/path names it; credentials: ${ENV}TOKEN, or ${ENV}CREDENTIAL=id:secret`,
   });

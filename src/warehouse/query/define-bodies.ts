@@ -32,8 +32,7 @@ export async function bodyCalls(sql: string, { layouts, path }: Origin = {}): Pr
     return bodyCallsIn(sql, layouts ?? readProject()?.layouts);
   } catch (error) {
     if (path === undefined || !(error instanceof UsageError)) throw error;
-    const { code, hint, message } = error;
-    throw new UsageError(`${message} (${path})`, { code, ...(hint === undefined ? {} : { hint }), cause: error });
+    throw error.with({ problem: `${error.problem} (${path})` });
   }
 }
 
