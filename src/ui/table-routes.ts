@@ -9,10 +9,11 @@ import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { addStatesIn } from '../warehouse/query/state-relations.ts';
-import { describeRelation, findRelation, listTables } from './list-tables.ts';
+import { OncePerCommit } from './once-per-commit.ts';
 import type { OwnReader } from './own-reader.ts';
 import { profileColumn } from './profile-column.ts';
 import type { QueryRuns } from './query-runs.ts';
+import { describeRelation, findRelation, itemOf, type Relation, readRelations } from './read-relations.ts';
 import type { UiEnvironment } from './ui-options.ts';
 import type { Cell, Names, ResultColumn } from './ui-types.ts';
 import { valid } from './valid-request.ts';
@@ -29,12 +30,16 @@ const sampleSchema = z.strictObject({ filter: z.string().trim().max(200).default
 
 /** What the warehouse holds, table by table. */
 export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns): void {
-  app.get('/api/tables', async (c) => c.json(await own.use(listTables)));
-  app.get('/api/tables/:name', async (c) =>
-    c.json(await own.use((opened) => describeRelation(opened, c.req.param('name')))),
-  );
+  const relations = new OncePerCommit(readRelations);
+  const find = (name: string): Promise<Relation> =>
+    own.use(async (opened) => findRelation(await relations.of(opened), name));
+  app.get('/api/tables', async (c) => c.json((await own.use(relations.of)).map(itemOf)));
+  app.get('/api/tables/:name', async (c) => {
+    const relation = await find(c.req.param('name'));
+    return c.json(await own.use((opened) => describeRelation(opened, relation)));
+  });
   app.get('/api/tables/:name/sample', valid('query', sampleSchema), async (c) => {
-    const table = await own.use((opened) => findRelation(opened, c.req.param('name')));
+    const table = await find(c.req.param('name'));
     const { filter, sort, order } = c.req.valid('query');
     const where = filter === '' ? '' : `WHERE ${containing(table.columns, filter)}`;
     const by = sort === undefined ? '' : `ORDER BY ${columnIn(table.columns, sort)} ${order} NULLS LAST`;
@@ -46,7 +51,7 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
     return c.json({ columns: await shown(own, columns), rows: rows.map(cellsOf) });
   });
   app.get('/api/tables/:name/columns/:column/profile', async (c) => {
-    const { name, columns } = await own.use((opened) => findRelation(opened, c.req.param('name')));
+    const { name, columns } = await find(c.req.param('name'));
     const column = columns.find((each) => each.name === c.req.param('column'));
     if (column === undefined) return c.notFound();
     const profile = await runs.inWarehouse(c.req.raw.signal, async ({ reader, registry }) => {

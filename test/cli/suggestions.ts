@@ -417,7 +417,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'iceberg/publish-warehouse.ts': 'iceberg/publish; the command of warehouse/no-warehouse, above',
   'reports/report.ts': 'package: the way to the holders of a jetton; reports/render',
   'ui/job-routes.ts': 'ui/jobs',
-  'ui/list-tables.ts': 'ui/queries',
+  'ui/read-relations.ts': 'ui/queries',
   'ui/read-overview.ts': 'ui/explore',
   'ui/serve-ui.ts': 'ui/jobs',
   'verify/repair.ts': 'verify/verify',

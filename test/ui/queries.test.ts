@@ -8,6 +8,7 @@ import type { UiServer } from '../../src/ui/serve-ui.ts';
 import type { ColumnProfile, Names, ResultColumn, SavedQuery, TableDetail, TableItem } from '../../src/ui/ui-types.ts';
 import { ownRelations } from '../../src/warehouse/query/state-relations.ts';
 import { query } from '../e2e/export.ts';
+import { goldenWarehouse } from '../golden-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 import { ask, exportSandbox, serveWarehouse, Visitor } from './support.ts';
 
@@ -288,6 +289,26 @@ describe('tables', () => {
       expect([column.name, profile.rows, isNullable || profile.nulls === 0]).toEqual([column.name, Number(rows), true]);
     }
     expect((await visitor.read<Names>('/api/names')).columns[name]).toEqual(columns.map((column) => column.name));
+  });
+
+  test('the list is read again after a commit', async () => {
+    const grown = await goldenWarehouse(['blocks', '1000:1001']);
+    const other = await serveWarehouse(grown);
+    onTestFinished(() => other.close());
+    const guest = await Visitor.enter(other);
+    const count = async () => {
+      const tables = await guest.read<readonly TableItem[]>('/api/tables');
+      const [blocks, commits, described] = [
+        ...['blocks', '_commits'].map((name) => tables.find((each) => each.name === name)?.rows),
+        (await guest.read<TableDetail>('/api/tables/_commits')).rows,
+      ];
+      return { blocks, commits, described };
+    };
+    const before = await count();
+    await run({ pipelines: ['blocks'], network: 'sandbox', range: '1002:1004', warehouse: grown });
+    const after = await count();
+    expect([before.commits, before.described, after.commits, after.described]).toEqual([1, 1, 2, 2]);
+    expect(after.blocks).toBeGreaterThan(before.blocks ?? 0);
   });
 
   test('the profile of a column is what SQL says', async () => {
