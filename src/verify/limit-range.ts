@@ -7,7 +7,8 @@ import { formatSpans, type Span, subtractSpans, unionSpans } from '../core/span.
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Query } from '../sql/query-result.ts';
-import { type DamagedStore, doneSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { type DamagedStore, doneSpans, type LedgerEntry, type Reader, spansOf } from '../warehouse/index.ts';
+import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import type { Finding } from './finding.ts';
 
 /** A warehouse whose headers tell where days and times begin. */
@@ -18,6 +19,13 @@ export interface StoredChain {
   /** SQL after FROM for the headers. */
   readonly headers: string;
   readonly days: () => Promise<ReadonlyMap<string, DaySpan>>;
+}
+
+/** The headers that a reader has. */
+export async function storedChain(reader: Reader, registry: Registry): Promise<StoredChain> {
+  const { network, query } = reader;
+  const entries = await reader.ledger();
+  return { network, entries, query, headers: '_headers', days: () => readHeaderDays(query, entries, registry) };
 }
 
 /** The masterchain blocks of a range. */

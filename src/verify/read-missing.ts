@@ -12,10 +12,9 @@ import {
   readHeld,
   spansIn,
 } from '../warehouse/query/coverage.ts';
-import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
-import { resolveStored } from './limit-range.ts';
+import { resolveStored, storedChain } from './limit-range.ts';
 
 export interface MissingOptions {
   readonly warehouse: string;
@@ -61,10 +60,8 @@ export async function readMissing({
     for (const name of pipelines) requireKnown('a pipeline of blocks', name, known, 'unknown-pipeline');
     const held = await readHeld(reader, registry);
     const { ledger: entries } = held;
-    const { query } = reader;
-    const chain = { network: reader.network, entries, query, headers: '_headers' };
-    const days = () => readHeaderDays(query, entries, registry);
-    const { asked, broken } = await resolveStored({ ...chain, days }, range).catch((error: unknown) => {
+    const chain = await storedChain(reader, registry);
+    const { asked, broken } = await resolveStored(chain, range).catch((error: unknown) => {
       throw asIncomplete(error, reader.path);
     });
     const exported = known.filter((name) => entries.some(({ pipeline }) => pipeline === name));

@@ -39,6 +39,17 @@ test('a minute that was exported is done, proven and compacted by the same words
   expect(await ask('compact', 'today')).toMatchObject({ code: 0 });
 });
 
+test('a day that the warehouse does not have is refused in one way, with those that it has', async () => {
+  for (const command of ['verify', 'compact'])
+    expect([command, await ask(command, '2026-05-01')]).toMatchObject([
+      command,
+      {
+        code: 2,
+        stderr: expect.stringMatching(/expected a day that .* has, got 2026-05-01; hint: it has 2026-05-02\n/),
+      },
+    ]);
+});
+
 test.each(['2026-05-02T00:09:2026-05-02T00:11', '2026-05-02T00:10:2026-05-02T00:12', '-1h:'])(
   '%s, of which the warehouse holds a part, is not proven',
   async (range) => {

@@ -1,10 +1,5 @@
 import type { Command } from 'commander';
-import { parseRange, resolveRange } from '../../chain/range.ts';
-import { warehouseTimes, warehouseToday } from '../../chain/warehouse-times.ts';
-import { realEffects } from '../../core/effects.ts';
-import { usage } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatDuration } from '../../core/format.ts';
-import type { Span } from '../../core/span.ts';
 import type { CompactEvent, CompactReport, Reader } from '../../warehouse/index.ts';
 import { type CommonOptions, parsePositive, withPlace } from '../common-options.ts';
 import { type Context, inContext } from '../context.ts';
@@ -38,46 +33,27 @@ export function addCompact(program: Command): void {
 }
 
 async function compact(context: Context<CompactFlags>): Promise<void> {
-  const { compactWarehouse } = await import('../../warehouse/index.ts');
+  const [{ compactWarehouse }, { resolveStored, storedChain }] = await Promise.all([
+    import('../../warehouse/index.ts'),
+    import('../../verify/limit-range.ts'),
+  ]);
   const { range, targetMb } = context.flags;
-  const { tables, pipelines } = await context.registry();
+  const registry = await context.registry();
+  const { tables, pipelines } = registry;
   const requireNetwork = await context.networkCheck();
   const write = (event: CompactEvent | CompactReport): void => context.print(event, describe);
   const options = {
     ...{ warehouse: await context.warehouse(), tables, pipelines, effects: context.effects },
     targetBytes: targetMb * 1e6,
-    limit: async (held: Reader) => {
-      requireNetwork(held);
-      return range === undefined ? undefined : resolveHeld(held, range);
+    limit: async (reader: Reader) => {
+      requireNetwork(reader);
+      return range === undefined ? undefined : (await resolveStored(await storedChain(reader, registry), range)).asked;
     },
     ...{ stop: context.signal, onEvent: write },
   };
   const report = await context.line.during('merging', () => compactWarehouse(options));
   write(report);
   if (!report.complete) process.exitCode = 130;
-}
-
-/** The blocks of a range, from what the warehouse has. */
-async function resolveHeld(held: Reader, range: string): Promise<readonly Span[]> {
-  const entries = await held.ledger();
-  const seqnoOf = async (date: string, which: 'min' | 'max'): Promise<number> => {
-    const { rows } = await held.query(
-      `SELECT ${which}(mc_block_seqno)::INTEGER FROM _headers WHERE block_date = $date::DATE`,
-      { date },
-    );
-    const [seqno] = rows[0] ?? [];
-    if (typeof seqno === 'number') return seqno;
-    throw usage('a day that the warehouse has', date, { code: 'wrong-range' });
-  };
-  const head = async (): Promise<number> => entries.reduce((most, { span }) => Math.max(most, span.to), 0);
-  const times = warehouseTimes(held.query);
-  return resolveRange(parseRange(range), {
-    ...times,
-    head,
-    today: warehouseToday(held.network, realEffects.now, head, times),
-    firstOfDay: (date) => seqnoOf(date, 'min'),
-    lastOfDay: (date) => seqnoOf(date, 'max'),
-  });
 }
 
 function describe(event: CompactEvent | CompactReport): string {
