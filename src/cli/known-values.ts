@@ -14,11 +14,14 @@ export const valuesOf: ValueSource = async (argument, command) => {
       return (await loadRegistry()).pipelines.map(({ name }) => name);
     case 'names':
       return [...(await loadRegistry()).pipelines.map(({ name }) => name), ...(await shippedNames('marts'))];
-    case 'table':
+    case 'rows':
     case 'thing': {
-      const { tables } = await loadRegistry();
-      const own = tables.flatMap(({ name, views }) => [name, ...views.map((view) => view.name)]);
-      return [...own, ...(await shippedNames('marts'))];
+      const [{ tables }, { ownRelations }] = await Promise.all([
+        loadRegistry(),
+        import('../warehouse/query/state-relations.ts'),
+      ]);
+      const declared = tables.flatMap((table) => [table, ...table.views]);
+      return [...[...declared, ...ownRelations].map(({ name }) => name), ...(await shippedNames('marts'))];
     }
     case 'name':
       return shippedNames(command === 'test' ? 'checks' : 'marts');

@@ -33,6 +33,8 @@ describe('tonlake complete', () => {
     [['run', '--all', '--network', 'm'], ['mainnet']],
     [['sql', '--format', 'p'], ['parquet']],
     [['show', 'actions_call'], ['actions_call_contract']],
+    [['show', '_cov'], ['_coverage']],
+    [['export', 'top_c'], ['top_contracts_daily']],
     [['build', 'top_'], ['top_contracts_daily']],
     [['test', 'unique'], ['unique_keys']],
     [['report', 'net'], ['network-daily']],
