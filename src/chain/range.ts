@@ -1,6 +1,6 @@
 import { UsageError, usage } from '../core/errors.ts';
 import { type Span, unionSpans } from '../core/span.ts';
-import { addDays } from '../core/time-zone.ts';
+import { addDays, isDate } from '../core/time-zone.ts';
 import { refuseGroups } from './grouped-digits.ts';
 import type { ChainBounds, RangeEnd, RangePart } from './range-part.ts';
 
@@ -113,8 +113,7 @@ function parseEnd(text: string, part: string, side: 'from' | 'to'): RangeEnd {
 function parseDate(text: string, part: string, side: 'from' | 'to'): string {
   const isMonth = text.length === 7;
   const date = isMonth ? `${text}-01` : text;
-  const time = Date.parse(`${date}T00:00:00Z`);
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== date) throw wrongRange(text, part);
+  if (!isDate(date)) throw wrongRange(text, part);
   if (!isMonth || side === 'from') return date;
   const [year = 0, month = 0] = text.split('-').map(Number);
   return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);

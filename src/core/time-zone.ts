@@ -44,6 +44,12 @@ export function dayStart(date: string, zone: string): number {
   return moments.find((ms) => dateAt(ms, zone) === date) ?? midnight;
 }
 
+/** True for a day of the calendar: JavaScript takes the last days of short months for those of the next one. */
+export function isDate(text: string): boolean {
+  const midnight = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text);
+}
+
 /** Adds days to a date. */
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);

@@ -2,12 +2,11 @@ import { DuckDBDateValue } from '@duckdb/node-api';
 import { rawAddress } from '../core/address.ts';
 import { choicesFor } from '../core/did-you-mean.ts';
 import { type UsageError, usage } from '../core/errors.ts';
+import { daysBetween, isDate } from '../core/time-zone.ts';
 import type { ParamDef, ReportDef } from './report-definition.ts';
 
 /** Parameters that are always available. */
 export const reservedParams: readonly string[] = ['timezone', 'now'];
-
-const DAY_MS = 86_400_000;
 
 /** Values of a report's parameters: as bound in DuckDB, and as shown. */
 export interface BoundParams {
@@ -62,9 +61,8 @@ function parseParam(name: string, { type, choices = [], doc }: ParamDef, text: s
       return BigInt(text);
     }
     case 'date': {
-      const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-      if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(text)) throw bad('a date such as 2026-05-01');
-      return new DuckDBDateValue(ms / DAY_MS);
+      if (!isDate(text)) throw bad('a date such as 2026-05-01');
+      return new DuckDBDateValue(daysBetween('1970-01-01', text));
     }
     case 'address': {
       const raw = rawAddress(text);

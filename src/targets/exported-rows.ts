@@ -1,5 +1,5 @@
 import { StoreError, type UsageError, usage } from '../core/errors.ts';
-import { addDays, daysBetween } from '../core/time-zone.ts';
+import { addDays, daysBetween, isDate } from '../core/time-zone.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts } from '../marts/load-marts.ts';
@@ -141,11 +141,7 @@ function datesOf({ from, to }: Days): readonly string[] {
 /** Days as `2026-05-01`, or `2026-05-01:2026-05-07`. @throws {UsageError} `bad-days` */
 export function parseDays(text: string): Days {
   const [from = '', to = from, ...more] = text.split(':');
-  const isDay = (day: string): boolean => {
-    const time = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(day) : Number.NaN;
-    return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
-  };
-  if (more.length === 0 && isDay(from) && isDay(to) && from <= to) return { from, to };
+  if (more.length === 0 && isDate(from) && isDate(to) && from <= to) return { from, to };
   throw usage('days such as 2026-05-01 or 2026-05-01:2026-05-07', JSON.stringify(text), {
     code: 'bad-days',
     hint: 'days are UTC, both ends inclusive',

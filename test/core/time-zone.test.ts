@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addDays, dateAt, dayStart, daysBetween, requireZone } from '../../src/core/time-zone.ts';
+import { addDays, dateAt, dayStart, daysBetween, isDate, requireZone } from '../../src/core/time-zone.ts';
 
 const startOf = (date: string, zone: string): string => new Date(dayStart(date, zone)).toISOString();
 
@@ -33,6 +33,13 @@ describe('the first moment of a day', () => {
     );
   });
 });
+
+test.each(['2026-02-29', '2026-02-31', '2026-13-01', '2026-00-10', '2026-5-1', '2026-05-01T00:00', '', 'yesterday'])(
+  '%j is no day of the calendar',
+  (text) => expect(isDate(text)).toBe(false),
+);
+
+test.each(['2028-02-29', '2026-12-31', '1970-01-01'])('%j is one', (text) => expect(isDate(text)).toBe(true));
 
 test('days are counted over the ends of months and years', () => {
   expect(addDays('2026-12-31', 1)).toBe('2027-01-01');

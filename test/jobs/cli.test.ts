@@ -116,6 +116,10 @@ describe('tonlake job', () => {
       says: /expected a time with a zone, got "monday"; hint: --at/,
     },
     { args: ['job', 'run', 'nightly.yaml', '--at', '2026-05-04T03:15'], says: /expected a time with a zone/ },
+    {
+      args: ['job', 'run', 'nightly.yaml', '--at', '2026-02-31'],
+      says: /expected a time with a zone, got "2026-02-31"/,
+    },
     { args: ['job', 'list', 'out'], says: /expected job files, there are none in out/ },
     { args: ['job', 'list', 'nightly.yaml', '--limit', '0'], says: /whole number/ },
     {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { usage } from '../../core/errors.ts';
+import { isDate } from '../../core/time-zone.ts';
 import { parseCount, parseDuration } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { refuseOthersBeside } from '../useless-options.ts';
@@ -96,8 +97,8 @@ async function run(context: Context<JobFlags>, file: string): Promise<void> {
 
 function parseTime(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const isTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
-  const ms = isTime ? Date.parse(text) : Number.NaN;
+  const isTime = /^.{10}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text);
+  const ms = isTime && isDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms - (ms % 1000);
   throw usage('a time with a zone', JSON.stringify(text), {
     code: 'wrong-time',
