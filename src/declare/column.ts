@@ -34,6 +34,11 @@ export interface ColumnDef {
   readonly doc: string;
 }
 
+/** What a column means, with its unit: `fees of the transaction (nanoton)`; empty if nothing says it. */
+export function docWithUnit({ doc, unit }: { readonly doc: string; readonly unit?: string | undefined }): string {
+  return doc === '' || unit === undefined ? doc : `${doc} (${unit})`;
+}
+
 /** Units of numbers that name a place on the chain or in time, or a thing. */
 const PLACES = ['lt', 'seqno', 'Unix time', 'id', 'code'];
 /** Kinds of such numbers, and of numbers too small to be amounts. */

@@ -18,8 +18,15 @@ import {
   prepareClickhouse,
 } from './clickhouse-table.ts';
 import type { ExportedColumn, ExportedRows } from './exported-rows.ts';
-import { type DayReport, NO_DAY, OWN_TABLE, replaceEach, targetFailed, unreachable } from './owned-table.ts';
-import type { TableOptions } from './sqlite-file.ts';
+import {
+  type DayReport,
+  NO_DAY,
+  OWN_TABLE,
+  replaceEach,
+  type TableOptions,
+  targetFailed,
+  unreachable,
+} from './owned-table.ts';
 import { tabLine } from './tab-separated.ts';
 
 /** A statement may be at work for long without an answer. */
@@ -34,14 +41,12 @@ const [FIRST_DAY, LAST_DAY] = ['1900-01-01', '2299-12-31'];
  * counted, and then replace the partition in one step, so readers see the old rows or the new ones.
  *
  * @param url without a password, which comes from CLICKHOUSE_PASSWORD or the file that CLICKHOUSE_PASSWORD_FILE names
- * @param onDay called after each day
  * @throws {StoreError} `unreachable`; `target-failed`; as `prepareClickhouse`
  */
 export async function writeClickhouse(
   rows: ExportedRows,
   url: URL,
   options: TableOptions,
-  onDay?: (report: DayReport) => void,
 ): Promise<readonly DayReport[]> {
   const database = decodeURIComponent(url.pathname.slice(1)) || 'default';
   const table = parseClickhouseTable(options.name, database);
@@ -50,7 +55,8 @@ export async function writeClickhouse(
   try {
     await prepareClickhouse(session, table, rows);
     await clearStaging(session, table);
-    return await replaceEach(rows, (day) => replaceDay({ client, url, session, table, rows }, day, options), onDay);
+    const writing = { client, url, session, table, rows };
+    return await replaceEach(rows, (day) => replaceDay(writing, day, options), options.onDay);
   } catch (error) {
     throw targetFailed(`ClickHouse at ${url.host}`, error);
   } finally {

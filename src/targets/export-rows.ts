@@ -12,8 +12,7 @@ import { addStatesIn } from '../warehouse/query/state-relations.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { CellNotes } from './cell-notes.ts';
 import { type Days, type ExportedRows, type ExportSource, openRows } from './exported-rows.ts';
-import type { DayReport } from './owned-table.ts';
-import type { TableOptions } from './sqlite-file.ts';
+import type { DayReport, TableOptions } from './owned-table.ts';
 import { parseTarget, type Target, uselessOption, type WholeFormat } from './target.ts';
 
 const GUARDED = 'text that begins like a formula got an apostrophe before it; --keep-formulas leaves it as it is';
@@ -135,10 +134,10 @@ async function writeTo(
   rows: ExportedRows,
   { source, notes, options }: Writing,
 ): Promise<Pick<ExportReport, 'rows' | 'days'>> {
-  const { effects = realEffects } = options;
+  const { effects = realEffects, onDay } = options;
   const name = options.as ?? ('table' in source ? source.table : undefined);
   const table = (): TableOptions => {
-    if (name !== undefined) return { name, notes, exportedAt: new Date(effects.now()).toISOString() };
+    if (name !== undefined) return { name, notes, exportedAt: new Date(effects.now()).toISOString(), onDay };
     throw usage('a name for the rows of a query', 'none', {
       code: 'no-name',
       hint: '--as NAME is the table in the target',
@@ -146,17 +145,20 @@ async function writeTo(
   };
   if (target.kind === 'postgres') {
     const { writePostgres } = await import('./postgres.ts');
-    return ofDays(await writePostgres(rows, target.url, table(), options.onDay));
+    return ofDays(await writePostgres(rows, target.url, table()));
   }
   if (target.kind === 'clickhouse') {
     const { writeClickhouse } = await import('./clickhouse.ts');
-    return ofDays(await writeClickhouse(rows, target.url, table(), options.onDay));
+    return ofDays(await writeClickhouse(rows, target.url, table()));
   }
   const { path, format } = target;
   if (format === 'sqlite') {
     const { writeSqlite } = await import('./sqlite-file.ts');
     const own = table();
-    return ofDays(await putWhole(path, (draft) => writeSqlite(rows, { path, draft }, own)));
+    const days = await putWhole(path, (draft) => writeSqlite(rows, { path, draft }, own));
+    // They are all seen when the file is.
+    for (const day of days) onDay?.(day);
+    return ofDays(days);
   }
   const count = await putWhole(path, (draft) =>
     writeFileAs(format, draft, reader, rows, { name: name ?? 'rows', notes, options }),

@@ -1,5 +1,6 @@
 import { StoreError, type UsageError, usage } from '../core/errors.ts';
 import { addDays, daysBetween, isDate } from '../core/time-zone.ts';
+import { docWithUnit } from '../declare/column.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts } from '../marts/load-marts.ts';
@@ -73,8 +74,7 @@ export async function openRows(
   const described = await describeSelect(reader, base, parameters);
   const columns = described.map(({ name, type }): ExportedColumn => {
     const declared = table?.columns.find((column) => column.name === name);
-    const unit = declared?.unit === undefined ? '' : ` (${declared.unit})`;
-    const doc = declared === undefined || declared.doc === '' ? undefined : `${declared.doc}${unit}`;
+    const doc = declared === undefined ? undefined : docWithUnit(declared) || undefined;
     const isNullable = declared?.nullable ?? true;
     return { name, type, classed: classOf(type), doc, isNullable };
   });

@@ -1,5 +1,6 @@
 import { StoreError, TonlakeError } from '../core/errors.ts';
 import { readServerText } from '../http/server-text.ts';
+import type { CellNotes } from './cell-notes.ts';
 import type { ExportedRows } from './exported-rows.ts';
 
 /** Table in a target database that says which rows tonlake wrote: one row for each table and day. */
@@ -12,6 +13,16 @@ export const NO_DAY = '';
 export interface DayReport {
   readonly day: string | null | undefined;
   readonly rows: number;
+}
+
+/** How a table is written to a database. */
+export interface TableOptions {
+  /** Name of the table in the target. */
+  readonly name: string;
+  readonly notes: CellNotes;
+  readonly exportedAt: string;
+  /** Called after each day that readers can see. */
+  readonly onDay?: ((report: DayReport) => void) | undefined;
 }
 
 /**

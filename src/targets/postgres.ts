@@ -6,9 +6,8 @@ import { quoteName } from '../sql/canonical-text.ts';
 import type { RowStream } from '../sql/query-result.ts';
 import type { CellNotes } from './cell-notes.ts';
 import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
-import { type DayReport, NO_DAY, replaceEach, targetFailed, unreachable } from './owned-table.ts';
+import { type DayReport, NO_DAY, replaceEach, type TableOptions, targetFailed, unreachable } from './owned-table.ts';
 import { lockOf, ownTable, type PostgresTable, parseTable, prepareTable, qualified } from './postgres-table.ts';
-import type { TableOptions } from './sqlite-file.ts';
 import { tabLine } from './tab-separated.ts';
 
 /**
@@ -16,14 +15,12 @@ import { tabLine } from './tab-separated.ts';
  * the old rows or the new ones. After a kill, `_tonlake_exports` says which days are there; the next export replaces them again.
  *
  * @param url without a password, which comes from PGPASSWORD or the password file
- * @param onDay called after each transaction
  * @throws {StoreError} `unreachable`; `target-failed`; as `prepareTable`
  */
 export async function writePostgres(
   rows: ExportedRows,
   url: URL,
   options: TableOptions,
-  onDay?: (report: DayReport) => void,
 ): Promise<readonly DayReport[]> {
   const table = parseTable(options.name);
   const client = await connect(url);
@@ -33,7 +30,7 @@ export async function writePostgres(
     await transaction(client, () => prepareTable(client, table, rows));
     const replace = (day: string | null | undefined): Promise<number> =>
       transaction(client, () => replaceDay(client, table, rows, day, options));
-    return await replaceEach(rows, replace, onDay);
+    return await replaceEach(rows, replace, options.onDay);
   } catch (error) {
     throw targetFailed(`PostgreSQL at ${url.host || 'the socket'}`, error);
   } finally {

@@ -7,7 +7,15 @@ import { duckdbApi } from '../sql/duckdb-api.ts';
 import type { CellNotes } from './cell-notes.ts';
 import { type ColumnClass, castOf } from './column-class.ts';
 import { DAY_COLUMN, type ExportedColumn, type ExportedRows } from './exported-rows.ts';
-import { columnsToAdd, type DayReport, NO_DAY, OWN_TABLE, replaceEach, requireOwnTable } from './owned-table.ts';
+import {
+  columnsToAdd,
+  type DayReport,
+  NO_DAY,
+  OWN_TABLE,
+  replaceEach,
+  requireOwnTable,
+  type TableOptions,
+} from './owned-table.ts';
 
 /** SQLite's type for each class. Decimals are text, because its numbers have 64 bits. */
 export const SQLITE_TYPES: Readonly<Record<ColumnClass, string>> = {
@@ -22,14 +30,6 @@ export const SQLITE_TYPES: Readonly<Record<ColumnClass, string>> = {
   date: 'TEXT',
   timestamp: 'TEXT',
 };
-
-/** How a table is written to a database. */
-export interface TableOptions {
-  /** Name of the table in the target. */
-  readonly name: string;
-  readonly notes: CellNotes;
-  readonly exportedAt: string;
-}
 
 /**
  * Writes rows to a table of a SQLite file: the days of the rows replace those in the table, or all rows if they have no days. The file

@@ -56,6 +56,15 @@ test.each([
   });
 });
 
+test('each day of a SQLite file is told when the file is there', async () => {
+  const to = join(freshFolder(), 'rows.sqlite');
+  const seen: unknown[] = [];
+  const onDay = (report: unknown) => void seen.push([existsSync(to), report]);
+  const { days } = await library.exportRows({ table: 'blocks' }, to, { warehouse, onDay });
+  expect(seen).toEqual([[true, { day: '2026-05-01', rows: 27 }]]);
+  expect(days).toEqual([{ day: '2026-05-01', rows: 27 }]);
+});
+
 test('an option that is off needs no target that uses it', async () => {
   const to = join(freshFolder(), 'rows.jsonl');
   const options = { warehouse, as: undefined, keepFormulas: false };

@@ -1,3 +1,4 @@
+import { docWithUnit } from '../../declare/column.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 
@@ -13,11 +14,8 @@ interface Commented extends Pick<TableDef, 'name' | 'grain'>, Partial<Pick<Table
 export function commentsOn({ name: table, grain, views = [], columns }: Commented): readonly string[] {
   return [
     ...[{ name: table, doc: grain }, ...views].flatMap(({ name, doc }) => comment(`VIEW ${quoteName(name)}`, doc)),
-    ...columns.flatMap(({ name, doc, unit }) =>
-      comment(
-        `COLUMN ${quoteName(table)}.${quoteName(name)}`,
-        doc === '' || unit === undefined ? doc : `${doc} (${unit})`,
-      ),
+    ...columns.flatMap((column) =>
+      comment(`COLUMN ${quoteName(table)}.${quoteName(column.name)}`, docWithUnit(column)),
     ),
   ];
 }
