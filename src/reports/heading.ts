@@ -1,5 +1,6 @@
 import { choicesFor } from '../core/did-you-mean.ts';
 import { type UsageError, usage } from '../core/errors.ts';
+import { friendlyForm } from '../sql/friendly-form.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { cellKind } from './cells.ts';
@@ -60,11 +61,7 @@ async function readSubject(
   const value = texts[subject];
   if (value === undefined) return null;
   if (param.type !== 'address') return { name: subject, value, friendly: null };
-  const { rows } = await query('SELECT friendly_address($value, testnet := $isTestnet::BOOLEAN)', {
-    value,
-    isTestnet: network === 'testnet',
-  });
-  return { name: subject, value, friendly: textOf(rows[0]?.[0]) ?? null };
+  return { name: subject, value, friendly: await friendlyForm(query, value, network) };
 }
 
 /** The period from the select that the report names, otherwise the first and last block of the warehouse. */

@@ -3,6 +3,7 @@ import { suggest } from '../core/suggest.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { quoteText } from '../sql/canonical-text.ts';
+import { friendlyForm } from '../sql/friendly-form.ts';
 import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
@@ -45,7 +46,7 @@ export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thin
   if (thing.kind === 'block') sections.push(...commitsOf(held, Number(thing.value)));
   return {
     ...thing,
-    friendly: thing.kind === 'address' ? await friendlyForm(query, thing.value) : null,
+    friendly: thing.kind === 'address' ? await friendlyForm(query, thing.value, reader.network) : null,
     sections,
     trace: thing.kind === 'hash' ? await readTraceTree(query, registry, trace) : [],
   };
@@ -121,10 +122,4 @@ export async function thingOf(query: Query, ledger: readonly LedgerEntry[], word
     if (thing !== undefined) return thing;
   }
   throw new StoreError(`store: expected a domain ${name}, ${name}.ton or ${name}.t.me, got none`, { code: 'no-row' });
-}
-
-/** The user-friendly form of a raw address; null for one that has none. */
-async function friendlyForm(query: Query, address: string): Promise<string | null> {
-  const { rows } = await query(`SELECT friendly_address(${quoteText(address)})`);
-  return textOf(rows[0]?.[0]) ?? null;
 }

@@ -1,8 +1,15 @@
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { realEffects } from '../../src/core/effects.ts';
+import { loadRegistry } from '../../src/declare/registry.ts';
 import { loadSections } from '../../src/show/sections.ts';
+import { readFacts } from '../../src/show/show-thing.ts';
 import type { ShownThing } from '../../src/show/shown-thing.ts';
+import { openStore } from '../../src/warehouse/index.ts';
+import { openWarehouse } from '../../src/warehouse/query/warehouse-registry.ts';
 import { tonlake } from '../cli.ts';
 import { exportSandbox, texts } from '../marts/support.ts';
+import { freshFolder } from '../scratch.ts';
 
 const PIPELINES = ['transactions', 'traces', 'actions', 'account_latest', 'jetton_wallets', 'nft_items', 'dns_records'];
 
@@ -188,4 +195,15 @@ test('options that say nothing about what is shown are refused', async () => {
   for (const args of [['transactions', '--live'], ['--why'], ['1005', '--files']]) {
     expect(await show(...args)).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: usage: expected/) });
   }
+});
+
+test('an address of testnet is shown in the form of testnet', async () => {
+  const path = join(freshFolder(), 'w');
+  const registry = await loadRegistry();
+  const { tables, pipelines } = registry;
+  await (await openStore({ path, network: 'testnet', tables, pipelines, effects: realEffects })).close();
+  const opened = await openWarehouse(path, { registry });
+  const { friendly } = await readFacts(opened, { kind: 'address', value: `0:${'0'.repeat(64)}` });
+  await opened.reader.close();
+  expect(friendly).toBe('kQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAHTW');
 });
