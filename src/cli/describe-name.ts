@@ -14,7 +14,7 @@ import type { TableDef } from '../declare/table.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { describeMart, describeMarts, martSummary } from '../marts/describe-marts.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
-import type { LedgerEntry } from '../warehouse/index.ts';
+import { type LedgerEntry, tablesIn } from '../warehouse/index.ts';
 import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { ownRelations } from '../warehouse/query/state-relations.ts';
 import { type OpenOptions, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
@@ -81,7 +81,7 @@ export async function describeName(
 
 /** One line for each table and mart of a warehouse, then those that it could have. */
 function describeHeld({ registry, ledger, built }: Declared, marts: readonly MartDef[]): string {
-  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+  const held = tablesIn(ledger);
   const isHeld = ({ name }: { readonly name: string }): boolean => held.has(name);
   const [tables, others] = [registry.tables.filter(isHeld), registry.tables.filter((table) => !isHeld(table))];
   const lines = [

@@ -28,10 +28,13 @@ export function parseJob(text: string, file: string): ParsedJob {
   return { name, file, fields, yaml };
 }
 
+/** Names of jobs and alerts; none leads to another folder. */
+export const JOB_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+
 /** The name of a job or an alert is that of its file. @throws {UsageError} */
 export function nameOfFile({ file, what, code }: YamlOrigin): string {
   const name = basename(file).replace(/\.ya?ml$/, '');
-  if (/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name)) return name;
+  if (JOB_NAME.test(name)) return name;
   const expected = `a file of ${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what} named with letters, digits, - and _`;
   throw usage(expected, basename(file), {
     code,

@@ -1,5 +1,6 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { tablesIn } from '../warehouse/index.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { givenColumns } from './row-key.ts';
 import type { FoundPlace, Thing } from './shown-thing.ts';
@@ -15,7 +16,7 @@ export async function findPlaces(
   { kind, value }: Thing,
   where: 'indexed' | 'others',
 ): Promise<readonly FoundPlace[]> {
-  const held = new Set((await reader.ledger()).flatMap(({ tables }) => Object.keys(tables)));
+  const held = tablesIn(await reader.ledger());
   const places: FoundPlace[] = [];
   for (const table of registry.tables.filter(({ name }) => held.has(name))) {
     const columns = table.columns.filter((column) => mayHold(column, kind));

@@ -6,7 +6,7 @@ import { quoteText } from '../sql/canonical-text.ts';
 import { friendlyForm } from '../sql/friendly-form.ts';
 import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
-import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { type LedgerEntry, spansOf, tablesIn } from '../warehouse/index.ts';
 import { coverage, type Held, readHeld } from '../warehouse/query/coverage.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { explainRowIn } from './explain-row.ts';
@@ -22,7 +22,7 @@ import { readTraceTree } from './trace-tree.ts';
 export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thing): Promise<ThingFacts> {
   const { query } = reader;
   const held = await readHeld(reader, registry);
-  const filled = new Set(held.ledger.flatMap(({ tables }) => Object.keys(tables)));
+  const filled = tablesIn(held.ledger);
   const literal = thing.kind === 'block' ? thing.value : quoteText(thing.value);
   // The hash may be a trace id, unless a section tells another one to those after it.
   let trace = thing.value;
@@ -108,7 +108,7 @@ function commitsOf(held: Held<Registry>, seqno: number): readonly ThingSection[]
  */
 export async function thingOf(query: Query, ledger: readonly LedgerEntry[], word: string): Promise<Thing> {
   if (!word.startsWith('@')) return requireThing(word);
-  const held = new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+  const held = tablesIn(ledger);
   const name = word.slice(1).toLowerCase();
   for (const { needs, sql } of await loadSections('name')) {
     const lacking = needs.find((table) => !held.has(table));

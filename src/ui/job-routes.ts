@@ -4,6 +4,7 @@ import { usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { suggest } from '../core/suggest.ts';
 import { filesOf } from '../jobs/output-files.ts';
+import { JOB_NAME } from '../jobs/parse-job.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord, StagedOutput } from '../jobs/run-record.ts';
@@ -18,7 +19,6 @@ import type { Jobs, OutputItem, RunDetail } from './ui-types.ts';
 
 /** Lines of a log that are shown. */
 const MAX_LINES = 2_000;
-const JOB_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 
 interface JobPlaces {
   readonly warehouse: string;

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
+import { tablesIn } from '../warehouse/index.ts';
 import { type OpenWarehouse, openWarehouse, requireSameNetwork } from '../warehouse/query/warehouse-registry.ts';
 
 /** Reads a warehouse for the pages. It stays open, unless nobody could write it meanwhile. */
@@ -42,7 +43,7 @@ export async function findHeld(
   { reader, registry }: OpenWarehouse,
   isSought: (table: TableDef) => boolean,
 ): Promise<TableDef | undefined> {
-  const held = new Set((await reader.ledger()).flatMap(({ tables }) => Object.keys(tables)));
+  const held = tablesIn(await reader.ledger());
   const tables = registry.pipelines.filter(coversBlocks).flatMap((pipeline) => pipeline.tables);
   return tables.find((table) => held.has(table.name) && isSought(table));
 }

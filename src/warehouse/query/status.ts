@@ -4,7 +4,7 @@ import { hullOf, intersectSpans, type Span, shortSpans, spanSize, totalSize, uni
 import { suggest } from '../../core/suggest.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
-import { doneSpans } from '../ledger/done-spans.ts';
+import { doneSpans, tablesIn } from '../ledger/done-spans.ts';
 import { entriesIn } from '../ledger/entries-in.ts';
 import type { Reader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -127,7 +127,7 @@ function expectedPipelines(walked: readonly LedgerEntry[], registry: Registry): 
 
 function martsOf(held: Held): readonly MartStatus[] {
   const built = held.ledger.filter(({ mart }) => mart !== undefined);
-  const names = [...new Set(built.flatMap(({ tables }) => Object.keys(tables)))].sort();
+  const names = [...tablesIn(built)].sort();
   return names.map((name) => {
     const entries = built.filter(({ tables }) => tables[name] !== undefined);
     const parts = entries.flatMap(({ tables }) => tables[name] ?? []);
