@@ -13,6 +13,7 @@ import { nameOfFile } from '../jobs/parse-job.ts';
 import { faultIn } from '../jobs/query-fault.ts';
 import { readReferences } from '../marts/sql-references.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { withoutEnd } from '../sql/statements.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { type Alert, withNewRows } from './alert.ts';
 import { columnsIn } from './alert-message.ts';
@@ -73,7 +74,7 @@ function parseAlert(content: string, file: string): Checked {
 
 async function checkAlert(checked: Checked, place: AlertPlace, scratch: EmptyDatabase): Promise<Alert> {
   const { name, fields, yaml } = checked;
-  const select = fields.select.replace(/[\s;]+$/, '');
+  const select = withoutEnd(fields.select);
   const query = { sql: select, lines: yaml.linesAt(['select']) };
   const followed = await followedIn(checked, query, place, scratch);
   const columns = await columnsOf(query, followed, scratch);

@@ -7,6 +7,7 @@ import { isObjectUrl, parseLocation } from '../objects/s3-location.ts';
 import { bindParams } from '../reports/bind-params.ts';
 import { openReport } from '../reports/find-report.ts';
 import { REPORT_FORMATS } from '../reports/report-format.ts';
+import { withoutEnd } from '../sql/statements.ts';
 import { parseTarget, uselessOption, WHOLE_FORMATS } from '../targets/target.ts';
 import {
   type DatabaseTarget,
@@ -121,7 +122,7 @@ async function sourceOf(
   const { query, file = '' } = target;
   const sql = query ?? (await readQuery(parsed, path, file));
   const lines = query === undefined ? { file, line: 1, isFolded: false } : parsed.yaml.linesAt([...path, 'query']);
-  return { sql: sql.replace(/[\s;]+$/, ''), lines };
+  return { sql: withoutEnd(sql), lines };
 }
 
 async function readQuery({ yaml }: ParsedJob, path: Path, file: string): Promise<string> {

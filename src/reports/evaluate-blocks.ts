@@ -2,6 +2,7 @@ import { ReportError, usage } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { Query, QueryResult } from '../sql/query-result.ts';
+import { withoutEnd } from '../sql/statements.ts';
 import { bodyCalls } from '../warehouse/query/define-bodies.ts';
 import type { QueryCoverage } from '../warehouse/query/query-coverage.ts';
 import type { Scan } from '../warehouse/query/scans.ts';
@@ -138,8 +139,4 @@ function requireFree({ id, line }: SqlBlock, { path }: ReportDef, taken: readonl
     code: 'bad-report',
     hint: `rename it, for example to ${id}_shown`,
   });
-}
-
-function withoutEnd(sql: string): string {
-  return sql.replace(/[\s;]+$/, '');
 }

@@ -1,7 +1,7 @@
 import { quoteName, quoteText } from './canonical-text.ts';
 import type { Query, QueryResult } from './query-result.ts';
 import type { Selection } from './relation-writer.ts';
-import { splitStatements } from './statements.ts';
+import { splitStatements, withoutEnd } from './statements.ts';
 
 /** Name of the temporary table with the rows of a query. */
 export const KEPT = '_kept';
@@ -28,7 +28,7 @@ export async function keepRows(query: Query, { sql, parameters }: Selection, opt
     await options.require(statement);
     await query(statement);
   }
-  const last = (statements.at(-1) ?? '').replace(/[\s;]+$/, '');
+  const last = withoutEnd(statements.at(-1) ?? '');
   await options.require(last);
   const isTold = /^\s*(explain|set|create)\b/i.test(last);
   const rows = isTold ? await valuesOf(query, last) : last;

@@ -6,7 +6,7 @@ import { quoteName, quoteText } from './canonical-text.ts';
 import { describeSelect } from './describe.ts';
 import type { Query, Stream } from './query-result.ts';
 import { type TextFormat, textOfRows } from './row-text.ts';
-import { splitStatements } from './statements.ts';
+import { splitStatements, withoutEnd } from './statements.ts';
 
 export const RELATION_FORMATS = ['csv', 'json', 'jsonl', 'parquet'] as const;
 export type RelationFormat = (typeof RELATION_FORMATS)[number];
@@ -87,7 +87,7 @@ async function writeParquet(source: RelationSource, selection: Selection, file: 
   const { query } = source;
   const { parameters } = selection;
   const statements = parameters === undefined ? splitStatements(selection.sql) : [selection.sql];
-  const select = (statements.at(-1) ?? '').replace(/[\s;]+$/, '');
+  const select = withoutEnd(statements.at(-1) ?? '');
   // With a statement after them, those that return rows are refused.
   if (statements.length > 1) await query([...statements.slice(0, -1), 'SELECT 1'].join(';\n'));
   const columns = await describeSelect(source, select, parameters);

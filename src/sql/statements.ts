@@ -17,6 +17,11 @@ export function splitStatements(sql: string): readonly string[] {
   return [...statements, sql.slice(from)].filter((statement) => withoutComments(statement) !== '');
 }
 
+/** A statement without the semicolon at its end. */
+export function withoutEnd(statement: string): string {
+  return statement.replace(/[\s;]+$/, '');
+}
+
 /** @throws {UsageError} `no-query` when a text holds no statement */
 export function requireStatement(sql: string): void {
   if (splitStatements(sql).length > 0) return;

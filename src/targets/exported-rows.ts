@@ -7,7 +7,7 @@ import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { describeSelect } from '../sql/describe.ts';
 import type { RowStream } from '../sql/query-result.ts';
-import { splitStatements } from '../sql/statements.ts';
+import { splitStatements, withoutEnd } from '../sql/statements.ts';
 import type { Reader } from '../warehouse/index.ts';
 import { type ClassedType, castOf, classOf } from './column-class.ts';
 
@@ -124,7 +124,7 @@ function oneSelect(sql: string): string {
       hint: 'use WITH, or the sql command with --output',
     });
   }
-  return select.replace(/[\s;]+$/, '');
+  return withoutEnd(select);
 }
 
 function withoutDay(): UsageError {
