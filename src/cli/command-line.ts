@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
-import { formatError, TonlakeError, UsageError } from '../core/errors.ts';
+import { TonlakeError, UsageError } from '../core/errors.ts';
 import { beginSuggestions } from '../core/suggest.ts';
-import { excerptOf } from '../sql/sql-fault.ts';
+import { errorText } from '../sql/sql-fault.ts';
 import { rememberInvocation } from './invocation.ts';
 import { createProgram } from './program.ts';
 import { guardStreams } from './streams.ts';
@@ -38,9 +38,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
     await createProgram(showsAll(argv)).parseAsync(argv.map(asArgument));
   } catch (error) {
-    if (!(error instanceof CommanderError)) {
-      process.stderr.write(`error: ${[formatError(error), excerptOf(error) ?? []].flat().join('\n')}\n`);
-    }
+    if (!(error instanceof CommanderError)) process.stderr.write(errorText(error));
     process.exitCode = exitCodeOf(error);
   } finally {
     beginSuggestions();

@@ -1,4 +1,4 @@
-import { oneLine, StoreError } from '../core/errors.ts';
+import { formatError, oneLine, StoreError } from '../core/errors.ts';
 
 /** DuckDB's message about a wrong statement, and its line, from 1. */
 export interface SqlFault {
@@ -21,6 +21,11 @@ export function excerptOf(error: unknown): string | undefined {
   if (!(error instanceof StoreError && error.message.startsWith('store: query: ') && error.cause instanceof Error))
     return undefined;
   return /^LINE \d+: .*\n *\^/m.exec(error.cause.message)?.[0];
+}
+
+/** An error as a command prints it: one line, and below it the wrong line of a query. */
+export function errorText(error: unknown): string {
+  return `error: ${[formatError(error), excerptOf(error) ?? []].flat().join('\n')}\n`;
 }
 
 /** `q.sql:3`, or just the file if the line is unknown. */

@@ -3,12 +3,12 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { formatError, StoreError, TonlakeError } from '../../core/errors.ts';
+import { StoreError, TonlakeError } from '../../core/errors.ts';
 import { asStoreError, INTERRUPTED } from '../../files/file-failure.ts';
 import { formatOf } from '../../files/output-format.ts';
 import { putContent } from '../../files/put-whole-file.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
-import { excerptOf } from '../../sql/sql-fault.ts';
+import { errorText } from '../../sql/sql-fault.ts';
 import { splitStatements } from '../../sql/statements.ts';
 import { boxOf, linesOf } from '../../sql/text-table.ts';
 import { requireOutside } from '../../warehouse/query/copy-targets.ts';
@@ -180,10 +180,7 @@ class Shell implements Settings {
       return true;
     } catch (error) {
       const isCancelled = error instanceof StoreError && error.code === INTERRUPTED;
-      const text = isCancelled
-        ? 'cancelled'
-        : `error: ${[formatError(error), excerptOf(error) ?? []].flat().join('\n')}`;
-      await write(this.options.errors, `${text}\n`);
+      await write(this.options.errors, isCancelled ? 'cancelled\n' : errorText(error));
       return false;
     } finally {
       clearInterval(repeat);
