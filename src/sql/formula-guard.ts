@@ -1,5 +1,6 @@
 import { isIdentifier } from './identifiers.ts';
-import type { QueryResult, RowStream } from './query-result.ts';
+import type { QueryResult, RowStream, Stream } from './query-result.ts';
+import type { RelationSource } from './relation-writer.ts';
 
 /** Texts that spreadsheets calculate when they open a CSV file. */
 const FORMULA = /^[=+\-@\t\r]/;
@@ -12,7 +13,7 @@ const NUMBER = /^[+-]?\d+(\.\d+)?$/;
  *
  * @param onGuarded called with the name of the column for each such text
  */
-export function withoutFormulas(
+function withoutFormulas(
   { columns, lots, countRest }: RowStream,
   onGuarded: (column: string) => void = () => undefined,
 ): RowStream {
@@ -25,6 +26,13 @@ export function withoutFormulas(
       }
     },
   };
+}
+
+/** A source whose streams are {@link withoutFormulas}. */
+export function guardedSource(source: RelationSource, onGuarded?: (column: string) => void): RelationSource {
+  const stream: Stream = (sql, parameters, use) =>
+    source.stream(sql, parameters, (found) => use(withoutFormulas(found, onGuarded)));
+  return { query: source.query, stream };
 }
 
 /** As {@link withoutFormulas}, of a result that is read. */

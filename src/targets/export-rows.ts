@@ -2,8 +2,7 @@ import { type Effects, realEffects } from '../core/effects.ts';
 import { usage } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
 import { putWhole } from '../files/put-whole-file.ts';
-import { withoutFormulas } from '../sql/formula-guard.ts';
-import type { Stream } from '../sql/query-result.ts';
+import { guardedSource } from '../sql/formula-guard.ts';
 import { writeRelation } from '../sql/relation-writer.ts';
 import type { Reader } from '../warehouse/index.ts';
 import { boundIn, explainFault } from '../warehouse/query/query.ts';
@@ -185,10 +184,9 @@ async function writeFileAs(
       return writeXlsx(rows, draft, { name, notes });
     }
     case 'csv': {
-      if (options.keepFormulas === true) return writeRelation(reader, selection, { file: draft, format });
-      const stream: Stream = (sql, parameters, use) =>
-        reader.stream(sql, parameters, (found) => use(withoutFormulas(found, (column) => notes.add(GUARDED, column))));
-      return writeRelation({ query: reader.query, stream }, selection, { file: draft, format });
+      const isKept = options.keepFormulas === true;
+      const source = isKept ? reader : guardedSource(reader, (column) => notes.add(GUARDED, column));
+      return writeRelation(source, selection, { file: draft, format });
     }
     default:
       return writeRelation(reader, selection, { file: draft, format });

@@ -9,7 +9,7 @@ import { failedWith } from '../core/failed-with.ts';
 import { listFolder, makeFolder, writeSynced } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { requireQueries } from '../sql/confined-sql.ts';
-import { withoutFormulas } from '../sql/formula-guard.ts';
+import { guardedSource } from '../sql/formula-guard.ts';
 import { KEPT } from '../sql/kept-rows.ts';
 import { RELATION_FORMATS, writeRelation } from '../sql/relation-writer.ts';
 import { shippedFolder } from '../sql/shipped-queries.ts';
@@ -116,19 +116,16 @@ async function saveQuery({ queriesFolder, savesQueries }: UiOptions, { name, sql
 }
 
 async function download(runs: QueryRuns, id: string, format: DownloadFormat): Promise<ReadableStream> {
-  const { result, source } = runs.result(id);
+  const kept = runs.result(id);
+  const { result, source } = kept;
   const file = runs.scratchFile(format);
   const sql = `SELECT * FROM ${KEPT} LIMIT ${result.count}`;
-  if (format === 'xlsx') await writeWorkbook(runs.result(id), sql, file);
+  if (format === 'xlsx') await writeWorkbook(kept, sql, file);
+  // People open the CSV of a page in a spreadsheet.
   else await writeRelation(format === 'csv' ? guardedSource(source) : source, { sql }, { file, format });
   const stream = createReadStream(file);
   stream.once('close', () => void rm(file, { force: true }));
   return Readable.toWeb(stream) as ReadableStream;
-}
-
-/** People open the CSV of a page in a spreadsheet. */
-function guardedSource({ query, stream }: Kept['source']): Pick<Kept['source'], 'query' | 'stream'> {
-  return { query, stream: (sql, parameters, use) => stream(sql, parameters, (found) => use(withoutFormulas(found))) };
 }
 
 /** What a spreadsheet cannot hold becomes text: docs/export.md says what. */
