@@ -1,7 +1,7 @@
 import { haveCommon, hullOf, intersectSpans, type Span, spanSize, subtractSpans, totalSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { spansIn } from '../warehouse/query/coverage.ts';
+import { isForgotten, spansIn } from '../warehouse/query/coverage.ts';
 import { type PipelineStatus, thereOf } from '../warehouse/query/status.ts';
 import type { CoverageCell } from './ui-types.ts';
 
@@ -11,7 +11,7 @@ export function mapCells(view: Span, count: number, status: PipelineStatus): rea
   const cells = Math.min(count, size);
   const edge = (at: number): number => view.from + Math.floor((at * size) / cells);
   const { unproven, missing } = status;
-  const forgotten = [...spansIn(missing, 'forgotten'), ...spansIn(missing, 'forgotten by retention')];
+  const forgotten = spansIn(missing.filter(isForgotten));
   const kinds = [thereOf(status), spansIn(missing, 'quarantined'), forgotten, spansIn(unproven)];
   // Of each kind, only what the view shows has to be compared with its cells.
   const [ours, bad, gone, read] = kinds.map((spans) => intersectSpans([view], spans));

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { usage } from '../core/errors.ts';
 import { haveCommon, hullOf, intersectSpans, type Span, shortSpans, unionSpans } from '../core/span.ts';
 import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { describeParts, type UnprovenWhy } from '../warehouse/query/coverage.ts';
+import { describeParts, isForgotten, type Part, type UnprovenWhy } from '../warehouse/query/coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import { holdsOf, isMapped, mapCells } from './coverage-map.ts';
 import { OncePerCommit, type StatusOf } from './once-per-commit.ts';
@@ -82,10 +82,10 @@ function describeCell(
   const own = status.pipelines.find((each) => each.pipeline === pipeline);
   if (own === undefined) throw usage('a pipeline', pipeline, { code: 'unknown-pipeline' });
   const within = (spans: readonly Span[]): readonly Span[] => intersectSpans([span], spans);
-  const partsWithin = (parts: PipelineStatus['missing' | 'unproven']) =>
+  const partsWithin = <Why extends string>(parts: readonly Part<Why>[]) =>
     parts.map((part) => ({ ...part, spans: within(part.spans) })).filter(({ spans }) => spans.length > 0);
   const [unproven, missing] = [partsWithin(own.unproven), partsWithin(own.missing)];
-  const fetched = missing.filter(({ why }) => !why.startsWith('forgotten'));
+  const fetched = missing.filter((part) => !isForgotten(part));
   const entries = ledger.filter(
     (entry) => entry.pipeline === pipeline && entry.mart === undefined && within(spansOf(entry)).length > 0,
   );

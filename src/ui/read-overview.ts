@@ -1,6 +1,6 @@
 import { formatSpans, type Span, spanSize, totalSize, unionSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
-import { spansIn } from '../warehouse/query/coverage.ts';
+import { isForgotten, spansIn } from '../warehouse/query/coverage.ts';
 import { describeBehind } from '../warehouse/query/query-coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
@@ -62,7 +62,7 @@ function pipelineItem(status: PipelineStatus, covers: boolean): PipelineItem {
 
 /** What is missing, without what was removed on purpose. */
 function toFetch({ missing }: PipelineStatus): readonly Span[] {
-  return spansIn(missing.filter(({ why }) => !why.startsWith('forgotten')));
+  return spansIn(missing.filter((part) => !isForgotten(part)));
 }
 
 /** What is missing, pipelines that lack the same blocks together. */

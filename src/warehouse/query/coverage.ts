@@ -43,6 +43,11 @@ export async function readHeld<Known extends KnownPipelines>(
 /** Why rows are not there. `refused`: rows of the source contradicted their headers, or were not all sent. */
 export type MissingWhy = 'not exported' | 'quarantined' | 'refused' | 'forgotten' | 'forgotten by retention';
 
+/** True for rows that were removed on purpose: nobody needs to fetch them. */
+export function isForgotten({ why }: Part<MissingWhy>): boolean {
+  return why === 'forgotten' || why === 'forgotten by retention';
+}
+
 /** Why nothing proves rows. `not final`: they may still change, and will be read again. */
 export type UnprovenWhy = 'compared with nothing' | 'content contradicts hashes' | 'not final';
 

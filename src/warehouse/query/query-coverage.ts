@@ -15,6 +15,7 @@ import {
   describeParts,
   feeding,
   type Held,
+  isForgotten,
   leftOutGaps,
   partOf,
   rangeOf,
@@ -183,7 +184,7 @@ function missingOf(held: Held<Registry>, times: readonly DayTime[], scans: reado
     const told = [
       ...new Set(asked.flatMap(({ lacks }) => lacks ?? [])),
       ...(missing.length === 0 ? [] : [describeParts(missing)]),
-      ...(gone.length === 0 || missing.some(({ why }) => why.startsWith('forgotten')) ? [] : [describeForgotten(gone)]),
+      ...(gone.length === 0 || missing.some(isForgotten) ? [] : [describeForgotten(gone)]),
     ];
     const lines = [
       ...(told.length === 0 ? [] : [`missing ${told.join(', ')}`]),
