@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
-import { pageScript } from '../reports/html/page-script.ts';
+import { pageScriptSource } from '../reports/html/page-script.ts';
 import type { UiEnvironment } from './ui-options.ts';
-
-const SCRIPT_HASH = createHash('sha256').update(pageScript).digest('base64');
 
 /**
  * A report is shown in a frame of an origin of its own: it reaches neither this page nor the server, and runs no script but that of
@@ -12,7 +9,7 @@ const SCRIPT_HASH = createHash('sha256').update(pageScript).digest('base64');
 const POLICY = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
-  `script-src 'sha256-${SCRIPT_HASH}'`,
+  `script-src ${pageScriptSource}`,
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'self'",

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Sorts a table by the ranks of its cells, first ascending, then descending; rows without a value stay last. */
 const sorting = `
 for (const table of document.querySelectorAll('table.sortable')) {
@@ -63,3 +65,6 @@ for (const box of document.querySelectorAll('.scroll')) {
 
 /** The script of the page. Sort buttons work by keyboard; without scripts, the page is still complete. */
 export const pageScript = sorting + copying + hinting;
+
+/** It in a Content-Security-Policy. */
+export const pageScriptSource = `'sha256-${createHash('sha256').update(pageScript).digest('base64')}'`;
