@@ -2,12 +2,11 @@ import * as z from 'zod';
 import type { Effects } from '../core/effects.ts';
 import { SourceError, type UsageError, usage, WalkError } from '../core/errors.ts';
 import { least } from '../core/span.ts';
-import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
+import { addDays, dateAt, dayStart, formatTime } from '../core/time-zone.ts';
 import type { Answer, SourceRequest } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { FetchOptions, Source } from '../http/source.ts';
 import { type NamedHeader, parseHeaders } from './headers.ts';
-import { formatTime } from './range.ts';
 import type { ChainBounds } from './range-part.ts';
 
 const infoSchema = z.object({

@@ -127,11 +127,6 @@ function parseTime(text: string, part: string): number {
   return time;
 }
 
-/** `2026-05-01T12:00:00Z`. */
-export function formatTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
 /** Replaces `yesterday` and `today` by their dates. */
 export async function datePart(part: RangePart, { today }: Pick<ChainBounds, 'today'>): Promise<RangePart> {
   const dated = async (end: RangeEnd): Promise<RangeEnd> =>

@@ -1,8 +1,8 @@
 import { type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
+import { formatTime } from '../core/time-zone.ts';
 import { firstNumber } from '../sql/first-number.ts';
 import type { Query } from '../sql/query-result.ts';
-import { formatTime } from './range.ts';
 import type { ChainBounds } from './range-part.ts';
 
 /**

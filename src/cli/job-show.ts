@@ -1,6 +1,7 @@
 import { JobError, usage } from '../core/errors.ts';
 import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
+import { formatTime } from '../core/time-zone.ts';
 import { openJob } from '../jobs/check-job.ts';
 import type { Job } from '../jobs/job.ts';
 import { shownState } from '../jobs/list-jobs.ts';
@@ -38,7 +39,14 @@ export async function listJobs(
     const lastRun = last === undefined ? undefined : { due: last.due, state };
     context.print({ ...summaryOf(job, next), lastRun }, () => '');
     const schedule = job.schedule === undefined ? '' : `${job.schedule.cron} (${job.schedule.zone})`;
-    rows.push([job.name, job.network, schedule, isoOf(next) ?? '', last?.due.replace('.000Z', 'Z') ?? '', state]);
+    rows.push([
+      job.name,
+      job.network,
+      schedule,
+      isoOf(next) ?? '',
+      last === undefined ? '' : formatTime(Date.parse(last.due)),
+      state,
+    ]);
   }
   if (context.isJson) return;
   context.write(await drawTable(['job', 'network', 'schedule', 'next run', 'last run', 'state'], rows));
@@ -50,7 +58,7 @@ async function showJob(context: Context, one: OpenedJob, now: number, limit: num
   const records = one.records.slice(-limit);
   const stateOf = (record: JobRecord): Promise<string> => shownState(record, history.folder);
   const runs = await Promise.all(records.map(async (record) => ({ ...record, state: await stateOf(record) })));
-  const table = records.length === 0 ? '  never ran\n' : await describeHistory(records, stateOf);
+  const table = await describeHistory(records, stateOf);
   context.print({ ...summaryOf(job, next), runs }, () => `${describeJob(job, next)}${table}`);
 }
 
@@ -88,8 +96,8 @@ export async function requireRecent(
   const last = done.at(-1);
   const from = Date.now() - sinceMs;
   if (last !== undefined && endOf(last) >= from) return context.print(last, describeRecord);
-  const got = last === undefined ? 'none at all' : `the last one at ${isoOf(endOf(last))}`;
-  throw new JobError(`job ${job.name}: expected a run that ended well since ${isoOf(from)}, got ${got}`, {
+  const got = last === undefined ? 'none at all' : `the last one at ${formatTime(endOf(last))}`;
+  throw new JobError(`job ${job.name}: expected a run that ended well since ${formatTime(from)}, got ${got}`, {
     ...{ code: 'not-run', hint: `${suggest('job list', shellWord(file))} shows the runs` },
   });
 }
@@ -126,5 +134,5 @@ function summaryOf(job: Job, next: number | undefined): Readonly<Record<string, 
 }
 
 function isoOf(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : new Date(ms).toISOString().replace('.000Z', 'Z');
+  return ms === undefined ? undefined : formatTime(ms);
 }

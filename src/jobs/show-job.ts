@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { counted, formatCount, formatDuration } from '../core/format.ts';
+import { formatTime } from '../core/time-zone.ts';
 import { drawTable } from '../sql/text-table.ts';
 import type { Job, JobIceberg } from './job.ts';
 import { daysText } from './job-range.ts';
@@ -36,7 +37,7 @@ export async function describeHistory(
   records: readonly JobRecord[],
   stateOf: (record: JobRecord) => Promise<string>,
 ): Promise<string> {
-  if (records.length === 0) return 'the job has not run yet\n';
+  if (records.length === 0) return '  never ran\n';
   const rows: (readonly string[])[] = [];
   for (const record of records) {
     const { due, range, attempts, outputs, steps, error } = record;
@@ -44,7 +45,7 @@ export async function describeHistory(
     const files = record.state === 'done' ? outputs.length : 0;
     const span = daysText(range) ?? range?.blocks ?? (hasNothingNew(record) ? 'nothing new' : '');
     const counts = [attempts.length, files, seconds.toFixed(1)].map(String);
-    rows.push([due.replace('.000Z', 'Z'), await stateOf(record), span, ...counts, error?.message ?? '']);
+    rows.push([formatTime(Date.parse(due)), await stateOf(record), span, ...counts, error?.message ?? '']);
   }
   return drawTable(['due', 'state', 'range', 'attempts', 'files', 'seconds', 'error'], rows);
 }
@@ -57,7 +58,7 @@ function describeIceberg({ catalog }: JobIceberg): string {
 export function describeJob(job: Job, nextRun: number | undefined): string {
   const names = (list: readonly string[] | undefined): string =>
     list === undefined ? 'all' : list.join(', ') || 'none';
-  const next = nextRun === undefined ? '' : `, next ${new Date(nextRun).toISOString().replace('.000Z', 'Z')}`;
+  const next = nextRun === undefined ? '' : `, next ${formatTime(nextRun)}`;
   const schedule = job.schedule === undefined ? 'none' : `${job.schedule.cron} (${job.schedule.zone})${next}`;
   const { verify, compact, iceberg } = job;
   const upkeep = [
