@@ -1,6 +1,6 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
-import { tablesIn } from '../warehouse/index.ts';
+import { tablesIn } from '../warehouse/query/coverage.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { givenColumns } from './row-key.ts';
 import type { FoundPlace, Thing } from './shown-thing.ts';

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
-import { tablesIn } from '../warehouse/index.ts';
+import { tablesIn } from '../warehouse/query/coverage.ts';
 import { type OpenWarehouse, openWarehouse, requireSameNetwork } from '../warehouse/query/warehouse-registry.ts';
 
 /** Reads a warehouse for the pages. It stays open, unless nobody could write it meanwhile. */

@@ -40,7 +40,6 @@ export {
   narrowerEntries,
   PARTIAL,
   spansOf,
-  tablesIn,
 } from './ledger/done-spans.ts';
 export { blocksOf, entriesIn } from './ledger/entries-in.ts';
 export { type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';

@@ -15,11 +15,6 @@ export function spansOf({ span, spans }: Pick<LedgerEntry, 'span' | 'spans'>): r
   return spans ?? [span];
 }
 
-/** Tables and marts that some entries have, also without rows. */
-export function tablesIn(ledger: readonly LedgerEntry[]): ReadonlySet<string> {
-  return new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
-}
-
 /** True if entries have rows of a table. */
 export function hasRows(ledger: readonly LedgerEntry[], table: string): boolean {
   return ledger.some(({ tables }) => (tables[table]?.rows ?? 0) > 0);

@@ -40,6 +40,11 @@ export async function readHeld<Known extends KnownPipelines>(
   return { registry, ledger: await from.ledger(), forgotten: await from.forgotten() };
 }
 
+/** Tables and marts that some entries have, also without rows. */
+export function tablesIn(ledger: readonly LedgerEntry[]): ReadonlySet<string> {
+  return new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
+}
+
 /** Why rows are not there. `refused`: rows of the source contradicted their headers, or were not all sent. */
 export type MissingWhy = 'not exported' | 'quarantined' | 'refused' | 'forgotten' | 'forgotten by retention';
 

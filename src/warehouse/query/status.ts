@@ -4,7 +4,7 @@ import { hullOf, intersectSpans, type Span, shortSpans, spanSize, totalSize, uni
 import { suggest } from '../../core/suggest.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
 import type { Registry } from '../../declare/registry.ts';
-import { doneSpans, tablesIn } from '../ledger/done-spans.ts';
+import { doneSpans } from '../ledger/done-spans.ts';
 import { entriesIn } from '../ledger/entries-in.ts';
 import type { Reader } from '../reader.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -20,6 +20,7 @@ import {
   partOf,
   readHeld,
   spansIn,
+  tablesIn,
 } from './coverage.ts';
 import { readHeaderDays } from './header-days.ts';
 import { allLeftOut, describeLeftOut } from './left-out-gaps.ts';
