@@ -1,7 +1,7 @@
 import { contentHash } from '../audit/content-hash.ts';
 import type { Span } from '../core/span.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
-import { addEvidence, type LedgerEntry, type Reader } from '../warehouse/index.ts';
+import { addEvidence, type LedgerEntry, type Reader, sumKeyHashes } from '../warehouse/index.ts';
 import { type Coverage, coverage as coverageOf, describeParts, type Held } from '../warehouse/query/coverage.ts';
 import { exportedEntries, walkedPipelines } from '../warehouse/query/state-relations.ts';
 import { type LackOptions, lacksOfReport } from './report-lacks.ts';
@@ -94,11 +94,14 @@ function martProofs(ledger: readonly LedgerEntry[], relations: readonly string[]
   return relations.flatMap((name) => {
     const parts = ledger.flatMap(({ mart, tables }) => (mart === undefined ? [] : (tables[name] ?? [])));
     if (parts.length === 0) return [];
-    const keyHash = BigInt.asUintN(
-      64,
-      parts.reduce((sum, part) => sum + BigInt(part.keyHash), 0n),
-    ).toString();
-    return [{ table: name, rows: parts.reduce((sum, { rows }) => sum + rows, 0), keyHash, contentHash: null }];
+    return [
+      {
+        table: name,
+        rows: parts.reduce((sum, { rows }) => sum + rows, 0),
+        keyHash: sumKeyHashes(parts),
+        contentHash: null,
+      },
+    ];
   });
 }
 

@@ -1,4 +1,4 @@
-import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { type LedgerEntry, spansOf, sumKeyHashes } from '../warehouse/index.ts';
 import type { EarlierEntry, EntryPast } from './explanation.ts';
 
 /**
@@ -44,9 +44,5 @@ function isMerged(entry: LedgerEntry, before: readonly LedgerEntry[], table: str
   if (own === undefined || before.length < 2 || before.length !== entry.supersedes.length) return false;
   const requests = before.reduce((total, each) => total + each.requests, 0);
   const rows = parts.reduce((total, part) => total + part.rows, 0);
-  const keyHash = BigInt.asUintN(
-    64,
-    parts.reduce((total, part) => total + BigInt(part.keyHash), 0n),
-  );
-  return requests === entry.requests && rows === own.rows && keyHash === BigInt(own.keyHash);
+  return requests === entry.requests && rows === own.rows && sumKeyHashes(parts) === own.keyHash;
 }

@@ -8,6 +8,7 @@ import type { TableDef } from '../declare/table.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
+import { textOf } from '../sql/row-text.ts';
 import type { Reader } from '../warehouse/index.ts';
 import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
 import { type OpenOptions, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
@@ -66,7 +67,7 @@ export async function explainRowIn(
   const newer = new Map<string, { readonly readAt: string; readonly entry: number }>();
   const rows: RowExplanation[] = [];
   for (const row of found.rows.slice(0, MOST_ROWS)) {
-    const values = Object.fromEntries(table.columns.map((column, at) => [column.name, textOrNull(row[at])]));
+    const values = Object.fromEntries(table.columns.map((column, at) => [column.name, textOf(row[at]) ?? null]));
     const owner = each.ownerOf(row[table.columns.length]);
     const entry = ledger.get(owner?.entry ?? -1);
     // Entries can only be added while the reader is open.
@@ -129,10 +130,6 @@ async function findTable(reader: Reader, registry: Registry, name: string): Prom
 function textSql(column: ColumnDef): string {
   const name = quoteName(column.name);
   return kinds[column.kind].physical === 'binary' ? `to_base64(${name})` : `${name}::VARCHAR`;
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
 }
 
 /** What readings of one key have in common. */

@@ -127,19 +127,25 @@ function boundsIn(values: readonly unknown[], at: number): ColumnBounds {
   return [least === null ? null : String(least), greatest === null ? null : String(greatest), Number(nulls)];
 }
 
+/** The key hash of the rows of several parts, which is the sum of theirs. */
+export function sumKeyHashes(parts: readonly Pick<TableEvidence, 'keyHash'>[]): string {
+  return BigInt.asUintN(
+    64,
+    parts.reduce((sum, { keyHash }) => sum + BigInt(keyHash), 0n),
+  ).toString();
+}
+
 /** Sums up the evidence of several parts. */
 export function addEvidence(parts: readonly TableEvidence[], table: TableDef): TableEvidence {
   let rows = 0;
-  let keyHash = 0n;
   const sums = new Map(summedColumns(table).map((name) => [name, 0n]));
   for (const part of parts) {
     rows += part.rows;
-    keyHash += BigInt(part.keyHash);
     for (const [name, value] of Object.entries(part.sums)) sums.set(name, (sums.get(name) ?? 0n) + BigInt(value));
   }
   return {
     rows,
-    keyHash: BigInt.asUintN(64, keyHash).toString(),
+    keyHash: sumKeyHashes(parts),
     sums: Object.fromEntries([...sums].map(([name, value]) => [name, value.toString()])),
   };
 }
