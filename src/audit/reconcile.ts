@@ -1,4 +1,5 @@
 import type { Header } from '../chain/headers.ts';
+import { shardHex } from '../core/format.ts';
 import type { Span } from '../core/span.ts';
 import type { Decoder } from '../decode/decoder.ts';
 import type { BytesColumn, WordsColumn } from '../decode/typed-columns.ts';
@@ -147,7 +148,7 @@ export class Reconciliation {
 }
 
 function name(header: Header): string {
-  return `${header.workchain}:${BigInt.asUintN(64, BigInt(header.shard)).toString(16).toUpperCase()}:${header.seqno}`;
+  return `${header.workchain}:${shardHex(header.shard)}:${header.seqno}`;
 }
 
 function wordsOf(value: bigint): Word64 {

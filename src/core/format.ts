@@ -1,3 +1,8 @@
+/** The id of a shard as the API names it, in hex: `8000000000000000`. @param id as rows have it, with a sign */
+export function shardHex(id: bigint | string): string {
+  return BigInt.asUintN(64, BigInt(id)).toString(16).toUpperCase();
+}
+
 /** `1,234,567`. Without `toLocaleString`, whose first call is slow. */
 export function formatCount(count: number | bigint): string {
   return groupDigits(String(count));

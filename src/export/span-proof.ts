@@ -4,6 +4,7 @@ import type { BadBlock } from '../audit/reconcile.ts';
 import { type Header, type NamedHeader, parseHeaders } from '../chain/headers.ts';
 import { fetchShardState } from '../chain/index-ends.ts';
 import { SourceError } from '../core/errors.ts';
+import { shardHex } from '../core/format.ts';
 import { intersectSpans, type Span, seqnosOf, unionSpans } from '../core/span.ts';
 import type { Answer } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
@@ -227,10 +228,9 @@ async function findBlock(
   signal: AbortSignal,
 ): Promise<NamedHeader | undefined> {
   const [workchain = '', shard = '', seqno = ''] = id.split(':');
-  const hex = BigInt.asUintN(64, BigInt(shard)).toString(16).toUpperCase();
   const query = [
     ['workchain', workchain],
-    ['shard', hex],
+    ['shard', shardHex(shard)],
     ['seqno', seqno],
     ['limit', '10'],
   ] as const;

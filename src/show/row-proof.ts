@@ -1,3 +1,4 @@
+import { shardHex } from '../core/format.ts';
 import { blockColumn } from '../declare/block-column.ts';
 import type { CrossCheck } from '../declare/cross-check.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
@@ -134,9 +135,7 @@ function transactionColumn(registry: Registry, table: TableDef): string | undefi
 function linkQuestion(values: Row['values']): Question | undefined {
   const { workchain, shard, seqno, mc_block_seqno: mc } = values;
   if (![workchain, shard, seqno, mc].every((value) => typeof value === 'string')) return undefined;
-  const name = `{"workchain":${workchain},"shard":"${BigInt.asUintN(64, BigInt(shard ?? 0))
-    .toString(16)
-    .toUpperCase()}","seqno":${seqno}}`;
+  const name = `{"workchain":${workchain},"shard":"${shardHex(shard ?? '0')}","seqno":${seqno}}`;
   return {
     sql: `SELECT '1', '1' FROM _headers WHERE mc_block_seqno BETWEEN $mc::INTEGER AND $mc::INTEGER + ${SUCCESSOR_BLOCKS} AND workchain = $workchain::INTEGER
       AND seqno > $seqno::INTEGER AND contains(upper(replace(prev_blocks, ' ', '')), upper($name)) LIMIT 1`,

@@ -1,4 +1,5 @@
 import { isAddress } from '../../core/address.ts';
+import { shardHex } from '../../core/format.ts';
 import type { JsonValue } from '../field.ts';
 import type { Parameter } from '../parameter.ts';
 
@@ -75,7 +76,7 @@ function encodeShard(value: unknown): string | undefined {
   const isSigned = typeof value === 'bigint' || (typeof value === 'string' && value.startsWith('-'));
   const id = isSigned ? wholeOf(value) : undefined;
   if (id === undefined || id < -(2n ** 63n) || id >= 2n ** 64n) return undefined;
-  return BigInt.asUintN(64, id).toString(16).toUpperCase();
+  return shardHex(id);
 }
 
 /** Text without `0x` is rejected: `10` would be parsed as 16. */
