@@ -1,5 +1,6 @@
 import type { Effects } from '../core/effects.ts';
 import { TonlakeError } from '../core/errors.ts';
+import { formatDuration } from '../core/format.ts';
 import { type Pause, RetryableFailure } from './retryable-failure.ts';
 
 const BACKOFF_MS = { base: 500, cap: 30_000 };
@@ -111,17 +112,12 @@ function pauseOf(error: TonlakeError): Pause | undefined {
 function giveUp(error: TonlakeError, pause: Pause, tried: number, elapsedMs: number): TonlakeError {
   if (!(error instanceof RetryableFailure)) return error;
   const { label, fault, cause } = error;
-  const seconds = formatSeconds(elapsedMs);
-  if (pause.kind === 'poll') return new RetryableFailure(label, fault, { tries: ` after ${seconds}`, cause });
+  const elapsed = formatDuration(elapsedMs / 1000);
+  if (pause.kind === 'poll') return new RetryableFailure(label, fault, { tries: ` after ${elapsed}`, cause });
   if (pause.kind === 'after' && pause.ms > MAX_PAUSE_MS) {
-    const tries = `, and asked to wait ${formatSeconds(pause.ms)}`;
+    const tries = `, and asked to wait ${formatDuration(pause.ms / 1000)}`;
     return new RetryableFailure(label, { ...fault, hint: 'try again after that time' }, { tries, cause });
   }
-  const tries = tried === 1 ? '' : ` after ${tried} attempts in ${seconds}`;
+  const tries = tried === 1 ? '' : ` after ${tried} attempts in ${elapsed}`;
   return new RetryableFailure(label, fault, { tries, cause });
-}
-
-function formatSeconds(ms: number): string {
-  const seconds = ms / 1000;
-  return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
 }

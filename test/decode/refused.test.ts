@@ -63,6 +63,18 @@ describe('a record that does not fit', () => {
       'expected an integer (int32), got "5" (string)',
     ],
     [
+      'a value of 80 characters, which is shown whole',
+      (r) => Object.assign(r, { lt: 'x'.repeat(78) }),
+      '/lt',
+      `expected a decimal string (decimal-int64), got "${'x'.repeat(78)}" (string)`,
+    ],
+    [
+      'a longer value',
+      (r) => Object.assign(r, { lt: 'x'.repeat(79) }),
+      '/lt',
+      `expected a decimal string (decimal-int64), got "${'x'.repeat(79)}… (string)`,
+    ],
+    [
       'an array for an object',
       (r) => Object.assign(r, { description: [] }),
       '/description',

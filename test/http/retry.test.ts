@@ -46,7 +46,7 @@ describe('asking again', () => {
     const server = await serveSteps(json(503, { error: 'maintenance' }, { 'retry-after': '3600' }));
     const error = await rejection(fetchText(open(server.baseUrl, { effects })));
     expect(formatError(error)).toBe(
-      'source blocks 5: 503, and asked to wait 3600 s (maintenance); hint: try again after that time',
+      'source blocks 5: 503, and asked to wait 1 h 00 min (maintenance); hint: try again after that time',
     );
     expect(effects.slept).toEqual([]);
   });
@@ -56,7 +56,7 @@ describe('asking again', () => {
     const source = open(server.baseUrl, { rps: 100, attempts: 8 });
     const error = await rejection(fetchText(source));
     expect(formatError(error)).toMatch(
-      /^source blocks 5: 429 after 8 attempts in \d+ s \(Ratelimit exceed\); hint: lower --rps, or set an API key$/,
+      /^source blocks 5: 429 after 8 attempts in (\d+ min )?\d+ s \(Ratelimit exceed\); hint: lower --rps, or set an API key$/,
     );
     expect(error).toBeInstanceOf(SourceError);
     expect(error).toMatchObject({ name: 'SourceError', code: 'rate-limited', retryable: true });
@@ -162,7 +162,7 @@ describe('a block that is not indexed', () => {
     const server = await serveSteps(MISSING);
     const error = await rejection(fetchText(open(server.baseUrl, { effects, waitMs: 60_000 }), ask));
     expect(formatError(error)).toBe(
-      'source blocks 5: still not indexed after 60 s (masterchain block 5 not found); hint: try again later, or raise --wait',
+      'source blocks 5: still not indexed after 1 min 00 s (masterchain block 5 not found); hint: try again later, or raise --wait',
     );
     expect(error).toMatchObject({ code: 'not-indexed', retryable: true });
     expect(effects.monotonic()).toBe(60_000);
@@ -201,7 +201,7 @@ describe('connections that fail', () => {
     const source = open(server.baseUrl);
     await fetchText(source);
     await server.stop();
-    expect(formatError(await rejection(fetchText(source)))).toMatch(/after 8 attempts in \d+ s/);
+    expect(formatError(await rejection(fetchText(source)))).toMatch(/after 8 attempts in (\d+ min )?\d+ s/);
   });
 
   test('a dropped connection and a cut body are asked again', async () => {
