@@ -490,7 +490,7 @@ notify: [{command: [told], on: success}]
     const before = place.files().map((file) => [file, place.read(file)]);
     expect(before.map(([file]) => file)).toEqual(['2027-05-15.json', 'day.html']);
     const { actions, asked } = fakeActions();
-    const job = await place.job(text);
+    const job = await place.job(`${text}retention: {keep: 90d}\n`);
     const { record } = await runJob({ job, actions, effects: realEffects, due: NIGHT + 86_400_000 });
     expect(asked.steps).toEqual([]);
     expect(record).toMatchObject({ state: 'done', outputs: [] });
