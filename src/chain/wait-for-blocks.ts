@@ -29,7 +29,10 @@ export interface Coming {
   readonly waitMs: number | undefined;
 }
 
-/** Yields the requested blocks piece by piece as the head passes them; ends with the last, or if the head does not move for too long. */
+/**
+ * Yields the requested blocks piece by piece as the head passes them. Ends with the last, or if the head does not move for too long: then what
+ * came since the last piece is left to the caller.
+ */
 export async function* reachedPieces(coming: Coming): AsyncGenerator<ReachedPiece> {
   const { asked, source, effects, stop, waitMs = DEFAULT_WAIT_MS } = coming;
   const last = asked.at(-1)?.to ?? 0;
@@ -39,12 +42,11 @@ export async function* reachedPieces(coming: Coming): AsyncGenerator<ReachedPiec
   while (from <= last && !stop.aborted) {
     const to = Math.min(last, ends.last);
     const spans = intersectSpans(asked, [{ from, to }]);
-    const hasStopped = effects.monotonic() - movedAt > waitMs;
-    if (spans.length > 0 && (to === last || hasStopped || totalSize(spans) >= PIECE_BLOCKS)) {
+    if (spans.length > 0 && (to === last || totalSize(spans) >= PIECE_BLOCKS)) {
       yield { spans, ends };
       from = to + 1;
     } else {
-      if (hasStopped) return;
+      if (effects.monotonic() - movedAt > waitMs) return;
       await effects.sleep(POLL_MS, stop).catch(() => undefined);
     }
     if (from > last || stop.aborted) return;

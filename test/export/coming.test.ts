@@ -10,6 +10,7 @@ import { freshFolder } from '../scratch.ts';
 const COMING = 450;
 const HEAD = 1000;
 const BLOCK_MS = 400;
+const WAIT_MS = 20_000;
 
 let sandbox: Sandbox | undefined;
 
@@ -46,7 +47,7 @@ test('a head that stands still ends it: what came is kept, the rest is told', as
     if (event.event === 'problem') problems.push(event);
   };
   const warehouse = join(freshFolder(), 'w');
-  const report = await run({ ...options, pipelines: ['blocks'], warehouse, waitMs: 20_000, onEvent });
+  const report = await run({ ...options, pipelines: ['blocks'], warehouse, waitMs: WAIT_MS, onEvent });
   expect(report.complete).toBe(false);
   expect(problems).toMatchObject([{ code: 'above-head', from: HEAD + 151, to: HEAD + COMING }]);
   const again = await run({
@@ -61,8 +62,10 @@ test('a head that stands still ends it: what came is kept, the rest is told', as
 test('batches of blocks to come are handed out as they come', async () => {
   const options = await startGrowing();
   let headers = 0;
-  for await (const { table, batch } of readBatches({ ...options, pipeline: 'blocks' })) {
+  for await (const { table, batch } of readBatches({ ...options, pipeline: 'blocks', waitMs: WAIT_MS })) {
     if (table === 'blocks') headers += batch.numRows;
   }
   expect(headers).toBeGreaterThanOrEqual(2 * COMING);
+  // The last ones as soon as they are there, without waiting for others.
+  expect(options.effects.monotonic()).toBeLessThan(COMING * BLOCK_MS + WAIT_MS / 2);
 });
