@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { FeedFile } from '../../src/feed/feed-file.ts';
@@ -31,4 +31,18 @@ test('the log of an alert is read once, keeps the newest, and does not grow with
     for (let at = 191; at < 200; at++) expect(await each.stateOf(`id-${at}`)).toBe('sent');
     expect(await each.stateOf('id-190')).toBeUndefined();
   }
+});
+
+test.each([
+  ['whole', 'one\ntwo\n', ['one', 'two']],
+  ['torn', 'one\ntwo', ['one']],
+  ['torn after its first letter', 'one\nt', ['one']],
+  ['the only one, and torn', 'on', []],
+])('a line is added after a last one that is %s', async (_, held, left) => {
+  const warehouse = join(freshFolder(), 'w');
+  await new FeedFile(warehouse, 'alert-a', (value) => value).append('none');
+  const path = join(await recordsOf(warehouse, 'feed'), 'alert-a.log');
+  writeFileSync(path, held);
+  await new FeedFile(warehouse, 'alert-a', (value) => value).append('three');
+  expect(readFileSync(path, 'utf8').split('\n')).toEqual([...left, 'three', '']);
 });
