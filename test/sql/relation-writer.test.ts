@@ -33,6 +33,19 @@ test('a sum of integers keeps its digits in Parquet, also within lists and struc
   expect(row).toContain('9007199254740995 [9007199254740995]');
 });
 
+test('a file has the rows of the last of two statements, which reads what the first one made', async () => {
+  const database = await Database.open();
+  const folder = freshFolder();
+  for (const format of ['parquet', 'csv', 'json'] as const) {
+    const sql = `CREATE TEMP TABLE made_for_${format} AS FROM range(3) AS t(n); FROM made_for_${format};`;
+    const file = join(folder, `r.${format}`);
+    expect(await writeRelation(database, { sql }, { file, format })).toBe(3);
+    const { rows } = await database.query(`SELECT n::VARCHAR FROM '${file}' ORDER BY n`);
+    expect(rows).toEqual([['0'], ['1'], ['2']]);
+  }
+  database.close();
+});
+
 test('a sum of integers keeps its digits in CSV', async () => {
   expect((await readBack('csv')).row).toContain('9007199254740995 [9007199254740995]');
 });
