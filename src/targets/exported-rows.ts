@@ -91,7 +91,7 @@ export async function openRows(
   return {
     network: reader.network,
     columns,
-    key: (table?.key ?? []).filter((name) => columns.some((column) => column.name === name)),
+    key: table?.key ?? [],
     doc: table?.grain,
     isDated,
     sql,

@@ -84,8 +84,10 @@ describe.skipIf(!HAS_BUCKETS)(
       expect(inFolder).toMatchObject({ code: 0, stderr: '' });
       const wanted = outputs(join(cwd, 'out'));
       expect(wanted).toHaveLength(2);
-      const inBucket = await tonlake(['job', 'run', 'bucket.yaml', '--json'], { cwd, env });
+      const TMPDIR = freshFolder();
+      const inBucket = await tonlake(['job', 'run', 'bucket.yaml', '--json'], { cwd, env: { ...env, TMPDIR } });
       expect(inBucket).toMatchObject({ code: 0, stderr: '' });
+      expect(readdirSync(TMPDIR)).toEqual([]);
       expect(outputs(join(server.folder, 'lake/out'))).toEqual(wanted);
       const stepsOf = (stdout: string): readonly string[] =>
         JSON.parse(stdout.trim().split('\n').at(-1) ?? '').steps.map(({ kind, name, status }: Record<string, string>) =>
