@@ -79,7 +79,7 @@ export class Context<F extends ContextFlags = ContextFlags> {
   }
 
   /** A check that a warehouse has the network of `--network`. @throws {StoreError} `other-network` */
-  async networkCheck(): Promise<(held: { readonly path: string; readonly network: string }) => void> {
+  async networkCheck(): Promise<(opened: { readonly path: string; readonly network: string }) => void> {
     const { requireSameNetwork } = await import('../warehouse/query/warehouse-registry.ts');
     return ({ path, network }) => requireSameNetwork(path, network, this.flags.network);
   }

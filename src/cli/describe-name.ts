@@ -75,22 +75,22 @@ export async function describeName(
       name === undefined ? [...marts.map(martSummary), ...built.map((table) => tableSummary(registry, table))] : [];
     return json([...summaries, ...others]);
   }
-  if (name === undefined && ledger.length > 0) return describeHeld({ registry, ledger, built }, marts);
+  if (name === undefined && ledger.length > 0) return describeContents({ registry, ledger, built }, marts);
   if (name === undefined) return `${describeTables(registry.tables)}\n${describeMarts(marts)}`;
   return tables.map((table) => describeTable(registry, table, gaps.map(describeLeftOut))).join('');
 }
 
 /** One line for each table and mart of a warehouse, then those that it could have. */
-function describeHeld({ registry, ledger, built }: Declared, marts: readonly MartDef[]): string {
-  const held = tablesIn(ledger);
-  const isHeld = ({ name }: { readonly name: string }): boolean => held.has(name);
-  const [tables, others] = [registry.tables.filter(isHeld), registry.tables.filter((table) => !isHeld(table))];
+function describeContents({ registry, ledger, built }: Declared, marts: readonly MartDef[]): string {
+  const filled = tablesIn(ledger);
+  const isThere = ({ name }: { readonly name: string }): boolean => filled.has(name);
+  const [tables, others] = [registry.tables.filter(isThere), registry.tables.filter((table) => !isThere(table))];
   const lines = [
     ...tables.map(tableLine),
-    ...marts.filter(isHeld).map(({ name, question }) => [name, question]),
+    ...marts.filter(isThere).map(({ name, question }) => [name, question]),
     ...built.map(({ name, grain }) => [name, grain]),
   ];
-  const unbuilt = marts.filter((mart) => !isHeld(mart));
+  const unbuilt = marts.filter((mart) => !isThere(mart));
   return [
     `in the warehouse:\n${alignColumns(lines).join('\n')}\n`,
     ...(unbuilt.length === 0 ? [] : [describeMarts(unbuilt, 'marts that are not built')]),

@@ -7,7 +7,7 @@ export interface FeedFlags {
   readonly alerts?: string;
 }
 
-/** Adds the options of commands that commit rows: where commits are told. */
+/** Adds the options of commands that commit rows: where commits and alerts are sent. */
 export function withFeeds(command: Command): Command {
   return command
     .option(
@@ -24,7 +24,7 @@ function collectTarget(text: string, before: readonly string[] = []): readonly s
   return [...before, text];
 }
 
-/** What is sent of the commits of a command. @throws {UsageError} `bad-target`, `bad-alert`, `no-alert` */
+/** The feeds of a command: commits and alerts. @throws {UsageError} `bad-target`, `bad-alert`, `no-alert` */
 export async function feedsOf({ onCommit = [], alerts }: FeedFlags, exported: ExportOptions): Promise<readonly Feed[]> {
   return [
     ...(onCommit.length === 0 ? [] : await commitFeeds(onCommit, exported.warehouse)),

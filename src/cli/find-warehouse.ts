@@ -30,7 +30,7 @@ export async function findWarehouse(flags: CommonOptions, tell: (line: string) =
   });
 }
 
-/** What a command asks and where it writes. */
+/** The network that a command requests rows of, and the warehouse that it writes. */
 export interface Place {
   readonly network: string;
   readonly warehouse: string;

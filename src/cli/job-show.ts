@@ -83,7 +83,7 @@ export async function showLog(
   for (const line of await readLog(history.folder, record)) write(`${line}\n`);
 }
 
-/** `tonlake job log --since`: what a plain cron asks. @throws {JobError} `not-run` if no run has ended well within some time */
+/** `tonlake job log --since`, for monitoring by cron. @throws {JobError} `not-run` if no run has ended well within some time */
 export async function requireRecent(
   context: Context,
   file: string,

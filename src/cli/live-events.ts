@@ -12,7 +12,7 @@ import type { StatusLine } from './status-line.ts';
 const TELL_LAG_MS = 60_000;
 /** Waits shorter than this are not shown, and retries not more often than this. */
 const TELL_WAIT_MS = 5_000;
-/** A block that comes late is told after so many polls, about five seconds. */
+/** Polls for a late block before a message about it: about five seconds. */
 const POLLS_BEFORE_TELLING = 6;
 const NOT_INDEXED = 'not-indexed';
 
@@ -28,7 +28,7 @@ export class LiveEvents {
   /** True from the message that says what is waited for until it is over: retries between them say nothing new. */
   #isWaiting = false;
 
-  /** @param isJson true if programs read the events: only trouble is told then */
+  /** @param isJson true if programs read the events: people see only trouble then */
   constructor(line: StatusLine, isJson: boolean) {
     this.#line = line;
     this.#isJson = isJson;

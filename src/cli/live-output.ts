@@ -19,7 +19,7 @@ export interface LiveOptions {
   readonly note: string | undefined;
   /** Where the tables are published along with the commits; undefined for nowhere. */
   readonly publish: PublishPlace | undefined;
-  /** What is sent of the commits. */
+  /** Where commits and alerts are sent. */
   readonly feeds: readonly Feed[];
   /** The command of this process, for others that want to send the same. */
   readonly command: string;

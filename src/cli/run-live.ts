@@ -77,7 +77,7 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
   return `${head}${read}${content}\nNext, query the tables:\n${next.map((command) => `  ${command}\n`).join('')}`;
 }
 
-/** What the content of transactions showed, a line each. */
+/** Results of comparing transactions with their hashes, a line each. */
 function contentLines(counts: RunReport['content']): string {
   return Object.entries(counts)
     .sort(([, a], [, b]) => b - a)

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 
-/** Tells systemd how a service is, by its own program; nothing happens outside of a unit with `Type=notify`. */
+/** Notifies systemd of the state of a service, by `systemd-notify`; does nothing outside of a unit with `Type=notify`. */
 export class ServiceNotify {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * The service works. From now on the watchdog is told so, twice in its period.
+   * The service works. From now on, notifies the watchdog twice in its period.
    *
    * @param isAlive false lets the watchdog end the service
    * @param describe status line of the service

@@ -1,7 +1,7 @@
 import { formatError } from '../core/errors.ts';
 import { asStoreError } from '../files/file-failure.ts';
 
-/** Commands that do more than print: one that ends because nobody reads its events has not done all of it. */
+/** Commands that do more than print: when the reader of their events closes the pipe, they end before their work is done. */
 const WORKING: ReadonlySet<string> = new Set([
   ...['run', 'follow', 'job', 'build', 'test', 'verify'],
   ...['compact', 'copy', 'publish', 'forget', 'export'],

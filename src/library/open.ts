@@ -8,7 +8,7 @@ import { type PlaceOptions, warehouseOf } from './place-options.ts';
 export interface OpenOptions extends PlaceOptions, Pick<QueryOptions, 'dialect' | 'layouts'> {
   /** Refuses a query that reads what is missing or stale. Default false: it warns. */
   readonly strict?: boolean | undefined;
-  /** Told once of each thing that is missing or stale. Default: a warning of the process, on stderr. */
+  /** Called once for each thing that is missing or stale. Default: a warning of the process, on stderr. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -52,12 +52,12 @@ export interface Lake {
  */
 export async function open(options: OpenOptions = {}): Promise<Lake> {
   const { network, strict, dialect, layouts, onWarning } = options;
-  const told = new Set<string>();
+  const warned = new Set<string>();
   const queries = await openQueries(warehouseOf(options), {
     ...{ network, strict, dialect, layouts },
     onWarning: (message) => {
-      if (told.has(message)) return;
-      told.add(message);
+      if (warned.has(message)) return;
+      warned.add(message);
       if (onWarning === undefined) process.emitWarning(message, { code: 'TONLAKE_MISSING' });
       else onWarning(message);
     },

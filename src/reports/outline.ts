@@ -66,8 +66,8 @@ function directiveText(report: Report, directive: Directive, style: OutlineStyle
       const changes = changesOf(report, directive, columns);
       const items = columns.map((column) => {
         const change = changes.get(column.name);
-        const told = change === undefined ? '' : ` (${change.text}; ${change.before} before)`;
-        return `- ${column.label}: ${style.escape(cellText(row, column))}${told}`;
+        const comparison = change === undefined ? '' : ` (${change.text}; ${change.before} before)`;
+        return `- ${column.label}: ${style.escape(cellText(row, column))}${comparison}`;
       });
       return [...head, items.join('\n')].join('\n\n');
     }

@@ -34,7 +34,7 @@ export const ledgerRelations: readonly string[] = ['_entries', ...ownRelations.m
  * `addStates`, `_held` and `is_held()`, `local_time(t)` of a UTC time, and `utc_time(t)` of
  * a local time.
  *
- * @param isPlanned true for a database in which selects are planned: the headers that `_held` reads are not asked for then
+ * @param isPlanned true for a database in which selects are planned: `_held` does not read the headers then
  */
 export async function addRelations(
   query: Query,

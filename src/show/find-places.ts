@@ -16,9 +16,9 @@ export async function findPlaces(
   { kind, value }: Thing,
   where: 'indexed' | 'others',
 ): Promise<readonly FoundPlace[]> {
-  const held = tablesIn(await reader.ledger());
+  const filled = tablesIn(await reader.ledger());
   const places: FoundPlace[] = [];
-  for (const table of registry.tables.filter(({ name }) => held.has(name))) {
+  for (const table of registry.tables.filter(({ name }) => filled.has(name))) {
     const columns = table.columns.filter((column) => mayHold(column, kind));
     const isIndexed = ({ bloomFilter }: ColumnDef): boolean => bloomFilter === true || kind === 'block';
     // DuckDB uses a filter for one equality alone, not for several of them with OR.

@@ -24,15 +24,15 @@ export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thin
   const held = await readHeld(reader, registry);
   const filled = tablesIn(held.ledger);
   const literal = thing.kind === 'block' ? thing.value : quoteText(thing.value);
-  // The hash may be a trace id, unless a section tells another one to those after it.
+  // The hash may be a trace id, unless a section finds the trace of its transaction.
   let trace = thing.value;
   const sections: ThingSection[] = [];
   for (const { title, needs, sql } of await loadSections(thing.kind)) {
     if (!needs.every((table) => filled.has(table))) continue;
     // A hash names one thing: what is a transaction is no message and no block.
     if (thing.kind === 'hash' && sections.length > 0 && sql.includes('$thing')) continue;
-    const asked = sql.replaceAll('$thing', () => literal).replaceAll('$trace', () => quoteText(trace));
-    const { columns, rows } = await query(asked);
+    const select = sql.replaceAll('$thing', () => literal).replaceAll('$trace', () => quoteText(trace));
+    const { columns, rows } = await query(select);
     if (rows.length === 0) continue;
     const names = columns.map(({ name }) => name);
     trace = textOf(rows[0]?.[names.indexOf('trace_id')]) ?? trace;
@@ -54,7 +54,7 @@ export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thin
 
 export interface ShowInOptions {
   readonly why?: boolean | undefined;
-  /** Told the facts, before places are searched: that takes longer. */
+  /** Called with the facts, before the slower search for places. */
   readonly onFacts?: ((facts: ThingFacts) => void) | undefined;
 }
 
@@ -78,7 +78,7 @@ export async function showIn(
   return of === undefined ? shown : { ...shown, why: await explainRowIn(reader, registry, of.table, of.key) };
 }
 
-/** What is there of a block in each pipeline of the warehouse, and the commits that have it. */
+/** The state of a block in each pipeline of the warehouse, and the commits that have it. */
 function commitsOf(held: Held<Registry>, seqno: number): readonly ThingSection[] {
   const { registry, ledger, forgotten } = held;
   const isOf = (entry: LedgerEntry): boolean => spansOf(entry).some(({ from, to }) => from <= seqno && seqno <= to);
@@ -108,10 +108,10 @@ function commitsOf(held: Held<Registry>, seqno: number): readonly ThingSection[]
  */
 export async function thingOf(query: Query, ledger: readonly LedgerEntry[], word: string): Promise<Thing> {
   if (!word.startsWith('@')) return requireThing(word);
-  const held = tablesIn(ledger);
+  const filled = tablesIn(ledger);
   const name = word.slice(1).toLowerCase();
   for (const { needs, sql } of await loadSections('name')) {
-    const lacking = needs.find((table) => !held.has(table));
+    const lacking = needs.find((table) => !filled.has(table));
     if (lacking !== undefined) {
       throw usage(`a warehouse with ${lacking} to find ${word}`, 'one without', {
         ...{ code: 'bad-request', hint: `${suggest('run', lacking, { range: '-1000:' })} exports them` },

@@ -97,9 +97,9 @@ export async function prepareClickhouse(
       ENGINE = ReplacingMergeTree(exported_at) ORDER BY (table_name, day)`,
   );
   const place = `database = ${clickhouseText(table.database)} AND table = ${clickhouseText(table.name)}`;
-  const held = await session.rows(`SELECT name, type FROM system.columns WHERE ${place} ORDER BY position`);
+  const found = await session.rows(`SELECT name, type FROM system.columns WHERE ${place} ORDER BY position`);
   const wanted = clickhouseColumns(rows);
-  if (held.length === 0) {
+  if (found.length === 0) {
     await session.command(createTable(table, rows, wanted));
     await recordTable(session, table, rows);
     return;
@@ -111,7 +111,7 @@ export async function prepareClickhouse(
   const isOurs = records.length > 0 || !(await isEmpty(session, table));
   if (isOurs) requireOwnTable(table.name, records[0]?.[0], rows.network);
   await requirePartitions(session, rows, place);
-  const present = held.map(([name = '', type = '']) => ({ name, type }));
+  const present = found.map(([name = '', type = '']) => ({ name, type }));
   for (const { name, type } of columnsToAdd(table.name, wanted, present))
     await session.command(`ALTER TABLE ${clickhousePath(table)} ADD COLUMN ${clickhouseName(name)} ${type}`);
   if (!isOurs) await recordTable(session, table, rows);

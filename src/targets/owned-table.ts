@@ -77,9 +77,9 @@ export interface TargetColumn {
 export function columnsToAdd(
   table: string,
   wanted: readonly TargetColumn[],
-  held: readonly TargetColumn[],
+  present: readonly TargetColumn[],
 ): readonly TargetColumn[] {
-  const types = new Map(held.map(({ name, type }) => [name, type.toLowerCase()]));
+  const types = new Map(present.map(({ name, type }) => [name, type.toLowerCase()]));
   const other = wanted.find(({ name, type }) => types.has(name) && types.get(name) !== type.toLowerCase());
   if (other === undefined) return wanted.filter(({ name }) => !types.has(name));
   throw new StoreError(

@@ -83,8 +83,8 @@ function prepareTable(
     `CREATE TABLE IF NOT EXISTS ${OWN_TABLE} (table_name TEXT, day TEXT, rows INTEGER, network TEXT, exported_at TEXT, PRIMARY KEY (table_name, day))`,
   );
   const wanted = columns.map((column) => ({ name: column.name, type: SQLITE_TYPES[column.classed.class] }));
-  const held = database.all('SELECT name, type FROM pragma_table_info(?)', [name]);
-  if (held.length === 0) {
+  const found = database.all('SELECT name, type FROM pragma_table_info(?)', [name]);
+  if (found.length === 0) {
     database.run(`DELETE FROM ${OWN_TABLE} WHERE table_name = ?`, [name]);
     const primary = key.length === 0 ? [] : [`PRIMARY KEY (${key.map(quoteName).join(', ')})`];
     const list = [...wanted.map((column) => `${quoteName(column.name)} ${column.type}`), ...primary];
@@ -95,7 +95,7 @@ function prepareTable(
   }
   const record = database.get(`SELECT network FROM ${OWN_TABLE} WHERE table_name = ? LIMIT 1`, [name]);
   requireOwnTable(name, record === null ? undefined : String(record['network']), network);
-  const present = held.map((column) => ({ name: String(column['name']), type: String(column['type']) }));
+  const present = found.map((column) => ({ name: String(column['name']), type: String(column['type']) }));
   for (const column of columnsToAdd(name, wanted, present))
     database.exec(`ALTER TABLE ${quoteName(name)} ADD COLUMN ${quoteName(column.name)} ${column.type}`);
 }

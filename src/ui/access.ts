@@ -65,7 +65,7 @@ function isSame(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Styles of the editor are made by its script, which is told the nonce. */
+/** The script of the editor creates its styles, with the nonce. */
 function securityHeaders(nonce: string): Readonly<Record<string, string>> {
   return {
     'Content-Security-Policy': [

@@ -2,7 +2,7 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { textOf } from '../sql/row-text.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
-import { findHeld } from './own-reader.ts';
+import { findTable } from './own-reader.ts';
 import type { BalanceHistory } from './ui-types.ts';
 
 /** Points of a chart; of more balances, some between are left out. */
@@ -10,7 +10,7 @@ const MAX_POINTS = 1_000;
 
 /** The balances of an account after its transactions; null if no table of the warehouse has them. */
 export async function readBalances(opened: OpenWarehouse, account: string): Promise<BalanceHistory | null> {
-  const table = await findHeld(opened, hasBalances);
+  const table = await findTable(opened, hasBalances);
   if (table === undefined) return null;
   const order = table.sort.map(quoteName).join(', ');
   const { rows } = await opened.reader.query(

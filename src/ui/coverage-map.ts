@@ -15,7 +15,7 @@ export function mapCells(view: Span, count: number, status: PipelineStatus): rea
   const kinds = [thereOf(status), spansIn(missing, 'quarantined'), forgotten, spansIn(unproven)];
   // Of each kind, only what the view shows has to be compared with its cells.
   const [ours, bad, gone, read] = kinds.map((spans) => intersectSpans([view], spans));
-  const held = holdsOf(status);
+  const whole = holdsOf(status);
   return Array.from({ length: cells }, (_, at) => {
     const cell = { from: edge(at), to: edge(at + 1) - 1 };
     const count = totalSize(intersectSpans([cell], ours ?? []));
@@ -24,7 +24,7 @@ export function mapCells(view: Span, count: number, status: PipelineStatus): rea
       if (count === spanSize(cell)) return haveCommon([cell], read ?? []) ? 'unproven' : 'proven';
       if (subtractSpans([cell], [...(ours ?? []), ...(gone ?? [])]).length === 0) return 'forgotten';
       if (count > 0) return 'part';
-      return held !== undefined && haveCommon([cell], [held]) ? 'missing' : 'outside';
+      return whole !== undefined && haveCommon([cell], [whole]) ? 'missing' : 'outside';
     })();
     return { ...cell, state, blocks: count };
   });

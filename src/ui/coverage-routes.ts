@@ -59,13 +59,13 @@ export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, stat
 
 function coverageOf(
   shown: readonly PipelineStatus[],
-  asked: { readonly from?: number | undefined; readonly to?: number | undefined },
+  range: { readonly from?: number | undefined; readonly to?: number | undefined },
   cells: number,
 ): Coverage {
   const whole = hullOf(shown.flatMap((each) => holdsOf(each) ?? []));
   if (whole === undefined) return { whole: null, from: 0, to: 0, pipelines: [] };
-  const from = Math.max(asked.from ?? whole.from, 0);
-  const view = { from, to: Math.max(asked.to ?? whole.to, from) };
+  const from = Math.max(range.from ?? whole.from, 0);
+  const view = { from, to: Math.max(range.to ?? whole.to, from) };
   return {
     ...view,
     whole,

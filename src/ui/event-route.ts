@@ -13,7 +13,7 @@ interface Known {
   readonly runs: string;
 }
 
-/** Looks at a warehouse while a page is open: once for all of them. */
+/** Polls a warehouse while a page is open: once for all open pages. */
 class Watch {
   readonly #own: OwnReader;
   readonly #warehouse: string;
@@ -73,7 +73,7 @@ class Watch {
   }
 }
 
-/** Tells of each commit, and of each change of a job's runs. */
+/** Sends an event after each commit, and after each change of a job's runs. */
 export function addEventRoute(app: Hono<UiEnvironment>, own: OwnReader, warehouse: string): void {
   const watch = new Watch(own, warehouse);
   app.get('/api/events', (c) =>

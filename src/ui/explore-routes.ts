@@ -11,7 +11,7 @@ import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { readBalances } from './balance-history.ts';
 import { OncePerCommit, type StatusOf } from './once-per-commit.ts';
-import { findHeld } from './own-reader.ts';
+import { findTable } from './own-reader.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { cellsOf } from './table-routes.ts';
 import type { UiEnvironment } from './ui-options.ts';
@@ -88,7 +88,7 @@ async function readRows(
 async function readExamples(opened: OpenWarehouse, seqno: number | undefined): Promise<readonly ExploreExample[]> {
   if (seqno === undefined) return [];
   const inTraces = ['account', 'trace_id', 'mc_block_seqno'];
-  const table = await findHeld(opened, ({ columns }) =>
+  const table = await findTable(opened, ({ columns }) =>
     inTraces.every((sought) => columns.some(({ name }) => name === sought)),
   );
   const most = async (title: string, column: string): Promise<readonly ExploreExample[]> => {

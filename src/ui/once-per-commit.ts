@@ -1,7 +1,7 @@
 import type { WarehouseStatus } from '../warehouse/query/status.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 
-/** Something that changes with commits alone: it is read again after each of them, when somebody asks. */
+/** A value that only commits change: read again on the first request after a commit. */
 export class OncePerCommit<T> {
   readonly #read: (opened: OpenWarehouse) => Promise<T>;
   #known: { readonly state: string; readonly value: T } | undefined;

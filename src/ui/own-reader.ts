@@ -4,7 +4,7 @@ import type { TableDef } from '../declare/table.ts';
 import { tablesIn } from '../warehouse/query/coverage.ts';
 import { type OpenWarehouse, openWarehouse, requireSameNetwork } from '../warehouse/query/warehouse-registry.ts';
 
-/** Reads a warehouse for the pages. It stays open, unless nobody could write it meanwhile. */
+/** Reads a warehouse for the pages. It stays open, unless that would lock out writers. */
 export class OwnReader {
   readonly #warehouse: string;
   readonly #turns = new PQueue({ concurrency: 1 });
@@ -39,13 +39,13 @@ export class OwnReader {
 }
 
 /** The first table of blocks in the warehouse that is as sought. */
-export async function findHeld(
+export async function findTable(
   { reader, registry }: OpenWarehouse,
   isSought: (table: TableDef) => boolean,
 ): Promise<TableDef | undefined> {
-  const held = tablesIn(await reader.ledger());
+  const filled = tablesIn(await reader.ledger());
   const tables = registry.pipelines.filter(coversBlocks).flatMap((pipeline) => pipeline.tables);
-  return tables.find((table) => held.has(table.name) && isSought(table));
+  return tables.find((table) => filled.has(table.name) && isSought(table));
 }
 
 /** Whether rows of a pipeline were committed that was not known when the warehouse was opened. */

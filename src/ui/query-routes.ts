@@ -17,7 +17,7 @@ import { CellNotes } from '../targets/cell-notes.ts';
 import { classOf } from '../targets/column-class.ts';
 import type { ExportedRows } from '../targets/exported-rows.ts';
 import type { OwnReader } from './own-reader.ts';
-import type { Kept, QueryRuns } from './query-runs.ts';
+import type { FinishedQuery, QueryRuns } from './query-runs.ts';
 import { cellsOf, columnIn, shown, sortSchema } from './table-routes.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
 import type { RunResult, SavedQuery } from './ui-types.ts';
@@ -116,11 +116,11 @@ async function saveQuery({ queriesFolder, savesQueries }: UiOptions, { name, sql
 }
 
 async function download(runs: QueryRuns, id: string, format: DownloadFormat): Promise<ReadableStream> {
-  const kept = runs.result(id);
-  const { result, source } = kept;
+  const finished = runs.result(id);
+  const { result, source } = finished;
   const file = runs.scratchFile(format);
   const sql = `SELECT * FROM ${KEPT} LIMIT ${result.count}`;
-  if (format === 'xlsx') await writeWorkbook(kept, sql, file);
+  if (format === 'xlsx') await writeWorkbook(finished, sql, file);
   // People open the CSV of a page in a spreadsheet.
   else await writeRelation(format === 'csv' ? guardedSource(source) : source, { sql }, { file, format });
   const stream = createReadStream(file);
@@ -129,7 +129,7 @@ async function download(runs: QueryRuns, id: string, format: DownloadFormat): Pr
 }
 
 /** What a spreadsheet cannot hold becomes text: docs/export.md says what. */
-async function writeWorkbook({ result, source }: Kept, sql: string, file: string): Promise<void> {
+async function writeWorkbook({ result, source }: FinishedQuery, sql: string, file: string): Promise<void> {
   const { writeXlsx } = await import('../targets/xlsx-file.ts');
   const columns = result.columns.map(({ name, type }) => ({
     ...{ name, type, classed: classOf(type), doc: undefined, isNullable: true },

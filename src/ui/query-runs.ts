@@ -21,7 +21,7 @@ const MAX_RESULTS = 4;
 const MAX_RUNNING = 2;
 
 /** A query that ended. */
-export interface Kept {
+export interface FinishedQuery {
   readonly result: Omit<RunResult, 'columns'> & Pick<QueryResult, 'columns'>;
   readonly source: RelationSource;
   readonly queries: Queries;
@@ -32,7 +32,7 @@ export class QueryRuns {
   readonly #options: UiOptions;
   readonly #scratch: string;
   readonly #turns = new PQueue({ concurrency: MAX_RUNNING });
-  readonly #kept = new Map<string, Kept>();
+  readonly #finished = new Map<string, FinishedQuery>();
 
   private constructor(options: UiOptions, scratch: string) {
     this.#options = options;
@@ -48,27 +48,27 @@ export class QueryRuns {
     sql: string,
     options: Pick<QueryOptions, 'params' | 'dialect'>,
     signal: AbortSignal,
-  ): Promise<Kept['result']> {
+  ): Promise<FinishedQuery['result']> {
     requireQueries(sql);
-    const kept = await this.#turns.add(() => this.#runNow(sql, options, signal));
-    const { id } = kept.result;
-    this.#kept.set(id, kept);
-    const old = [...this.#kept.keys()].slice(0, -MAX_RESULTS);
+    const finished = await this.#turns.add(() => this.#runNow(sql, options, signal));
+    const { id } = finished.result;
+    this.#finished.set(id, finished);
+    const old = [...this.#finished.keys()].slice(0, -MAX_RESULTS);
     for (const each of old) await this.#forget(each);
-    return kept.result;
+    return finished.result;
   }
 
   /** @throws {UsageError} `unknown-result` */
-  result(id: string): Kept {
-    const found = this.#kept.get(id);
+  result(id: string): FinishedQuery {
+    const found = this.#finished.get(id);
     if (found === undefined)
       throw usage('a result that is kept', 'an older one', {
         code: 'unknown-result',
         hint: 'run the query again',
       });
     // The last one that was looked at stays longest.
-    this.#kept.delete(id);
-    this.#kept.set(id, found);
+    this.#finished.delete(id);
+    this.#finished.set(id, found);
     return found;
   }
 
@@ -92,17 +92,17 @@ export class QueryRuns {
   }
 
   async close(): Promise<void> {
-    for (const id of [...this.#kept.keys()]) await this.#forget(id);
+    for (const id of [...this.#finished.keys()]) await this.#forget(id);
     await rm(this.#scratch, { recursive: true, force: true });
   }
 
   async #forget(id: string): Promise<void> {
-    const kept = this.#kept.get(id);
-    this.#kept.delete(id);
-    await kept?.queries.close();
+    const finished = this.#finished.get(id);
+    this.#finished.delete(id);
+    await finished?.queries.close();
   }
 
-  async #runNow(sql: string, options: QueryOptions, signal: AbortSignal): Promise<Kept> {
+  async #runNow(sql: string, options: QueryOptions, signal: AbortSignal): Promise<FinishedQuery> {
     const startedAt = performance.now();
     const warnings: string[] = [];
     const { warehouse, network } = this.#options;

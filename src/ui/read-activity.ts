@@ -1,7 +1,7 @@
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
-import { findHeld } from './own-reader.ts';
+import { findTable } from './own-reader.ts';
 import { cellsOf } from './table-routes.ts';
 import type { Activity } from './ui-types.ts';
 
@@ -31,7 +31,7 @@ export async function readActivity(opened: OpenWarehouse): Promise<Activity | nu
   const within = `block_date BETWEEN '${from}'::DATE AND '${to}'::DATE AND block_time >= '${from}'::TIMESTAMP AND block_time < '${to}'::TIMESTAMP`;
   const byTime = (sum: string, relation: string): string =>
     `SELECT time_bucket(INTERVAL 1 ${unit}, block_time) AS time, ${sum} FROM ${relation} WHERE ${within} GROUP BY ALL`;
-  const fees = (await findHeld(opened, hasFees))?.name;
+  const fees = (await findTable(opened, hasFees))?.name;
   const { rows } = await query(
     fees === undefined
       ? `SELECT *, NULL FROM (${byTime('sum(tx_count)', '_headers')}) ORDER BY 1`

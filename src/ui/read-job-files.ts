@@ -20,7 +20,7 @@ export class JobFiles {
     this.#warehouse = warehousePath(warehouse);
   }
 
-  /** The jobs on the warehouse, and files with errors: nobody knows whose they are. */
+  /** The jobs on the warehouse, and files with errors, whose warehouse is unknown. */
   async read(now: number): Promise<readonly FoundJob[]> {
     const found = await Promise.all(
       (await this.#files()).map(async (file): Promise<FoundJob> => {

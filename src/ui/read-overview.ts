@@ -88,7 +88,7 @@ export function fillCommand(
   if (spans.length === 0) return null;
   const sorted = [...spans].sort((a, b) => a.from - b.from);
   const [first, last] = [sorted[0], sorted.at(-1)];
-  // What is there between many of them is not fetched again.
+  // Blocks between many spans that are there are not fetched again.
   const range =
     sorted.length <= MAX_SPANS
       ? sorted.map((span) => (spanSize(span) === 1 ? String(span.from) : formatSpans([span]))).join(',')

@@ -20,7 +20,7 @@ const MAX_FILES = 50;
 /** What is known of a table, view or mart without reading its rows. */
 export type Relation = Omit<TableDetail, 'gaps' | 'newestFiles'>;
 
-/** Everything that a query can name: tables with their views, marts, and what tells of the warehouse. It changes with commits alone. */
+/** Everything that a query can name: tables with their views, marts, and the relations about the warehouse itself. Only commits change it. */
 export async function readRelations({ reader, registry }: OpenWarehouse): Promise<readonly Relation[]> {
   const held = await readHeld(reader, registry);
   const { ledger } = held;

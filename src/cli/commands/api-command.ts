@@ -78,19 +78,19 @@ async function callApi(context: Context<ApiFlags>, path: string | undefined, wor
   }
   if (endpoint.sends !== true) requireNeeded(context, 'message', ['yesSend'], (flag) => `remove ${flag}`);
   const { planRequest } = await import('../../api/client/build-request.ts');
-  const ask = planRequest(endpoint, parseWords(endpoint, words));
+  const request = planRequest(endpoint, parseWords(endpoint, words));
   const { requireSoundAddress } = await import('../../core/address.ts');
   for (const word of words) requireSoundAddress(word.slice(word.indexOf('=') + 1), networkOf(flags));
   const format = formatOf({ output: flags.output, format: flags.format, formats: FORMATS }) ?? 'json';
   checkFlags(endpoint, flags, format);
-  const body = await fetchOnce(context, endpoint, ask);
+  const body = await fetchOnce(context, endpoint, request);
   await writeAnswer(context, endpoint, body, format);
 }
 
 async function fetchOnce(
   { flags, tellRetry }: Context<ApiFlags>,
   endpoint: Endpoint,
-  ask: SourceRequest,
+  request: SourceRequest,
 ): Promise<Buffer> {
   const [{ openApi }, { parseSent }] = await Promise.all([
     import('../../api/client/open-api.ts'),
@@ -104,7 +104,7 @@ async function fetchOnce(
   });
   try {
     return await api.source.fetch(
-      ask,
+      request,
       (answer) => {
         // Parsed inside the retry loop, so that a truncated response is requested again.
         parseSent(answer.body, endpoint.path.slice(1));

@@ -41,7 +41,7 @@ async function forget(context: Context<ForgetFlags>, words: readonly string[]): 
   const { forgetRange } = await import('../../verify/forget.ts');
   const { range, network, yes: isMeant = false } = context.flags;
   const options = { warehouse: warehouseOf(context.flags), network, pipelines: splitNames(words), range };
-  const write = (report: ForgetReport): void => context.print(report, (told) => describe(told, isMeant));
+  const write = (report: ForgetReport): void => context.print(report, (shown) => describe(shown, isMeant));
   if (!isMeant || !context.isJson) write(await forgetRange({ ...options, isDry: true }));
   if (isMeant) write(await context.line.during('forgetting', () => forgetRange(options)));
 }

@@ -28,7 +28,7 @@ Examples:
   tonlake report account --param account=EQCxE6mUtQJKFnGfaROTKOt1lZbDiiX1kCixRv7Nw2Id_sDs --format md
   tonlake report ./reports/mine --param from=2026-05-01 --timezone Europe/Zurich --format csv
 
-Exit codes: 0 success (what is missing is told on stderr), 1 no data or failed, 2 invalid usage.`;
+Exit codes: 0 success (stderr says what is missing), 1 no data or failed, 2 invalid usage.`;
 
 /** `tonlake report`: renders a report from queries. */
 export function addReport(program: Command): void {

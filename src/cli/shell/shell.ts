@@ -41,7 +41,7 @@ export interface ShellOptions {
 
 const PROMPT = 'tonlake> ';
 const CONTINUED = '    ...> ';
-/** How often a query is told that it is cancelled, in milliseconds. */
+/** Interval of attempts to cancel a query, in milliseconds. */
 const CANCEL_MS = 50;
 /** Statements whose only result is that they were done. */
 const SILENT = /^\s*(set|reset|create|drop|use|prepare|deallocate)\b/i;
@@ -64,7 +64,7 @@ class Shell implements Settings {
   private readonly lines: Interface;
   private readonly commands: ReadonlyMap<string, DotCommand>;
   private names: Promise<KnownNames> | undefined;
-  /** Stays open, so that temporary objects stay; unless nobody could write the warehouse meanwhile. */
+  /** Stays open, so that temporary objects stay; unless that would lock out writers. */
   private queries: Queries | undefined;
   private running: Queries | undefined;
   /** Lines that were entered and are not done. */

@@ -9,7 +9,7 @@ export class StatementBuffer {
     return this.#text.trim() === '';
   }
 
-  /** What was entered of the next statement. */
+  /** The beginning of the next statement. */
   get text(): string {
     return this.#text;
   }
