@@ -58,9 +58,13 @@ export function refuseOthersBeside<F extends ContextFlags>(
   takes: Names<F>,
   refused: Omit<Refused<F>, 'names'> = {},
 ): void {
-  const taken: ReadonlySet<string> = new Set([name, ...takes]);
-  const names = [...context.given].filter((each) => !taken.has(each) && !OF_PLACE.has(each));
-  refuseBeside<F>(context, name, { ...refused, names: names as Names<F> });
+  refuseBeside(context, name, { ...refused, names: othersGiven(context, [name, ...takes]) });
+}
+
+/** Options that were typed, without some, and those of the place. */
+export function othersGiven<F extends ContextFlags>({ given }: Context<F>, takes: Names<F>): Names<F> {
+  const taken: ReadonlySet<string> = new Set(takes);
+  return [...given].filter((each) => !taken.has(each) && !OF_PLACE.has(each)) as unknown as Names<F>;
 }
 
 function flagOf(name: string): string {

@@ -10,7 +10,7 @@ import type { SourceRequest } from '../../http/request.ts';
 import { runOptions } from '../../jobs/step-options.ts';
 import { networkOf, networkOption, optionOf, parseNonNegative } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
-import { refuseOthersBeside, requireNeeded } from '../useless-options.ts';
+import { othersGiven, refuseOthersBeside, requireNeeded } from '../useless-options.ts';
 
 const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
 type ApiFormat = (typeof FORMATS)[number];
@@ -67,8 +67,7 @@ async function callApi(context: Context<ApiFlags>, path: string | undefined, wor
   const { endpointByPath, endpointOf } = await import('../../api/endpoints.ts');
   const { describeEndpoint, listEndpoints } = await import('../../api/client/describe-endpoint.ts');
   if (path === undefined) {
-    const names = ['format', 'output', 'rps', 'wait', 'yesSend', 'parameters', 'post'] as const;
-    requireNeeded(context, 'an endpoint', names, () => `${suggest('api')} lists them`);
+    requireNeeded(context, 'an endpoint', othersGiven(context, []), () => `${suggest('api')} lists them`);
     return write(listEndpoints());
   }
   const endpoint = endpointOf(endpointByPath(path, flags.post === true ? 'POST' : undefined));
