@@ -29,3 +29,18 @@ test('a backfill runs beside the head, and both have the rows of a run', async (
   await run({ ...options, warehouse: once, range: `${HEAD - 40}:${HEAD + 30}` });
   expect(await hashTables(warehouse)).toEqual(await hashTables(once));
 });
+
+test('a backfill that fails ends the head, too', async () => {
+  const { effects, sandbox } = await startGrowing(300);
+  const options = { pipelines: ['blocks'], network: sandbox.url, effects, lagMs: 10_000, from: '-1:' };
+  let reached = 0;
+  const following = followUntil(
+    (event) => {
+      if (event.event === 'lag') reached = event.block;
+      return reached >= HEAD + 300;
+    },
+    { ...options, warehouse: join(freshFolder(), 'w'), backfill: '2027-01-01' },
+  );
+  await expect(following).rejects.toThrow('2027-01-01');
+  expect(reached).toBeLessThan(HEAD + 300);
+});
