@@ -141,7 +141,10 @@ describe('superseded files', () => {
     ).toEqual([]);
   });
 
-  test('stay although checkpoints of the ledger left their entries out', async () => {
+  test.each([
+    ['a checkpoint keeps their entries', 'published', [1, 2, 3]],
+    ['a checkpoint that did not know of them left their entries out', 'unpublished', [2, 3]],
+  ] as const)('stay long after they were superseded: %s', async (_, state, kept) => {
     const path = freshPath('parquet');
     const clock = clockAt(Date.now() - 10 * 86_400_000);
     const store = await openTestStore(path, { effects: clock });
@@ -151,14 +154,45 @@ describe('superseded files', () => {
     clock.time += 5 * 86_400_000;
     await commitItems(store, 10, 19);
     await store.close();
+    const marks = join(path, 'iceberg', '_entries');
+    if (state === 'unpublished') await rename(marks, `${marks}.away`);
     const ledger = new LedgerFolder(path);
     await ledger.refresh();
     await ledger.writeCheckpoint();
+    if (state === 'unpublished') await rename(`${marks}.away`, marks);
     const again = new LedgerFolder(path);
     await again.refresh();
-    expect(again.entries.all.map(({ number }) => number)).toEqual([2, 3]);
-    await (await openTestStore(path, { effects: clock, graceMs: 0 })).close();
+    expect(again.entries.all.map(({ number }) => number)).toEqual(kept);
+    for (const _ of [1, 2]) await (await openTestStore(path, { effects: clock, graceMs: 0 })).close();
     expect(await readSnapshot(path, 'items', 'entry-1')).toMatchObject({ rows: 10 });
+  });
+
+  test('go when their marks go, which a writer that has nothing else to clear sees', async () => {
+    const path = freshPath('parquet');
+    const clock = clockAt(Date.now() - 10 * 86_400_000);
+    const writer = () => openTestStore(path, { effects: clock, graceMs: 0 });
+    const store = await writer();
+    const first = await commitItems(store, 0, 9);
+    await publish(path, { effects: clock });
+    await commitItems(store, 0, 9, { supersedes: [first.id] });
+    clock.time += 3_600_000;
+    await store.close();
+    await (await writer()).close();
+    const settled = join(path, '_checkpoints', 'settled.json');
+    const note = await readFile(settled, 'utf8');
+    await (await writer()).close();
+    expect(await readFile(settled, 'utf8')).toBe(note);
+    const files = (await readSnapshot(path, 'items', 'entry-1')).files;
+    const open = await writer();
+    for (const _ of [1, 2]) {
+      await publish(path, { effects: clock });
+      clock.time += 2 * 86_400_000;
+    }
+    expect(await tagsOf(path, 'items')).toEqual(['entry-2']);
+    await open.close();
+    expect((await listAll(path)).some((name) => files.includes(name))).toBe(true);
+    await (await writer()).close();
+    expect((await listAll(path)).filter((name) => files.includes(name))).toEqual([]);
   });
 
   test('a table without rows is published as empty, as one that was forgotten is', async () => {

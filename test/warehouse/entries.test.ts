@@ -77,7 +77,12 @@ test('what a checkpoint of any ledger keeps says the same as all of its entries,
       // A cut within a commit of several is no place for a checkpoint.
       fc.pre(!all.slice(0, cut).some(({ commitWith }) => all.slice(cut).some(({ id }) => id === commitWith)));
       const restored = new Entries();
-      restored.restore({ number: before.nextNumber - 1, entries: before.lasting });
+      restored.restore({
+        number: before.lastNumber,
+        since: before.lastingSince,
+        published: [],
+        entries: before.lasting,
+      });
       for (const entry of [undefined, ...all.slice(cut)]) {
         if (entry !== undefined) {
           before.add(entry);
@@ -87,6 +92,37 @@ test('what a checkpoint of any ledger keeps says the same as all of its entries,
         expect(restored.forgotten).toEqual(before.forgotten);
         expect(restored.nextNumber).toBe(before.nextNumber);
         expect(restored.lasting).toEqual(before.lasting);
+      }
+    }),
+  );
+});
+
+test('what a checkpoint keeps for published states has all of their files, also after later entries and checkpoints', () => {
+  fc.assert(
+    fc.property(ledger, fc.nat({ max: 60 }), fc.array(fc.nat({ max: 60 }), { maxLength: 3 }), (all, cut, published) => {
+      fc.pre(!all.slice(0, cut).some(({ commitWith }) => all.slice(cut).some(({ id }) => id === commitWith)));
+      const whole = read(all.slice(0, cut));
+      whole.keepFor(published);
+      let restored = new Entries();
+      const restore = ({ lastNumber: number, lastingSince: since, keptFor, lasting: entries }: Entries): Entries => {
+        const made = new Entries();
+        made.restore({ number, since, published: keptFor, entries });
+        return made;
+      };
+      restored = restore(whole);
+      const shown = ({ superseded }: Entries, at: number) =>
+        superseded.filter(({ number, by }) => number <= at && at < by.number).flatMap(({ files }) => files);
+      for (const entry of [undefined, ...all.slice(cut)]) {
+        if (entry !== undefined) {
+          whole.add(entry);
+          restored.add(entry);
+          if (entry.number % 7 === 0 && entry.commitWith === undefined) restored = restore(restored);
+        }
+        expect(restored.effective).toEqual(whole.effective);
+        for (let at = 0; at <= whole.lastNumber; at++) {
+          if (restored.hasAllOf([at])) expect(shown(restored, at).sort()).toEqual(shown(whole, at).sort());
+        }
+        for (const at of published) expect(restored.hasAllOf([at])).toBe(true);
       }
     }),
   );

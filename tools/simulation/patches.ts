@@ -72,8 +72,13 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   },
   'a checkpoint that is written too early': {
     file: 'warehouse/ledger/ledger-folder',
-    from: '[of.entries.nextNumber - 1, of',
-    to: '[of.entries.nextNumber, of',
+    from: '[of.entries.lastNumber, await',
+    to: '[of.entries.lastNumber + 1, await',
+  },
+  'a checkpoint that leaves out what is published': {
+    file: 'warehouse/ledger/entries',
+    from: 'this.#keptFor.length === 0',
+    to: 'true',
   },
   'a collector that removes what a merged entry still names': {
     file: 'warehouse/bucket-store/bucket-garbage',

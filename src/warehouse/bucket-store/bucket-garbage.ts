@@ -1,6 +1,5 @@
-import { StoreError } from '../../core/errors.ts';
 import type { ObjectEntry, ObjectStore } from '../../objects/object-store.ts';
-import { isDataFile } from '../garbage/collect-garbage.ts';
+import { isDataFile, publishedFiles } from '../garbage/collect-garbage.ts';
 import { isPublished, publishedNumbers } from '../garbage/published-entries.ts';
 import { entryName } from '../ledger/entries.ts';
 import { LEDGER, type LedgerFolder } from '../ledger/ledger-folder.ts';
@@ -100,26 +99,4 @@ async function sortFiles(
 async function putTimes(objects: ObjectStore, first: number): Promise<ReadonlyMap<number, number>> {
   const listed = await objects.list(`${LEDGER}/`, `${LEDGER}/${entryName(first - 1)}`);
   return new Map(listed.map(({ key, putAt }) => [Number.parseInt(key.slice(LEDGER.length + 1), 10), putAt]));
-}
-
-/**
- * The files of published states, also those of entries that a checkpoint left out.
- * @returns undefined if such an entry is lost, so that nobody knows
- */
-async function publishedFiles(
-  ledger: LedgerFolder,
-  published: readonly number[],
-): Promise<ReadonlySet<string> | undefined> {
-  if (published.length === 0) return new Set();
-  const log = await ledger.log(0).catch((error: unknown) => {
-    if (error instanceof StoreError && error.code === 'bad-ledger') return undefined;
-    throw error;
-  });
-  if (log === undefined) return undefined;
-  const successors = new Map(log.flatMap(({ number, supersedes }) => supersedes.map((id) => [id, number])));
-  return new Set(
-    log
-      .filter(({ id, number }) => isPublished(published, number, successors.get(id) ?? Number.POSITIVE_INFINITY))
-      .flatMap(filesOf),
-  );
 }

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StoreError } from '../../core/errors.ts';
 import { missingFile } from '../../files/damaged-data.ts';
 import { ifAny } from '../../files/disk.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
-import { LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
+import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitOf, filesOf, type Successor, type Superseded } from '../ledger/pruned-entries.ts';
 import { removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -56,8 +57,9 @@ export async function clearFiles(
   const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
   // Even if the lock failed: what another process has committed meanwhile stays.
   const late = unnamed.length === 0 ? [] : await ledger.refresh();
-  const named = new Set([...late.flatMap(filesOf), ...(await publishedFiles(warehouse, unnamed, published))]);
-  const removable = unnamed.filter((path) => !named.has(path));
+  const named = new Set(late.flatMap(filesOf));
+  const over = unnamed.length === 0 ? new Set() : await publishedFiles(ledger, published);
+  const removable = unnamed.filter((path) => over !== undefined && !over.has(path) && !named.has(path));
   for (const path of removable) await removeFile(warehouse, path);
   return removable.length;
 }
@@ -86,22 +88,36 @@ function timeOf({ number, committedAt }: Successor, now: number, all: readonly L
   return later.reduce((first, each) => Math.min(first, each.committedAt), committedAt);
 }
 
-/** The superseded files of published states among `paths`, also those of entries that a checkpoint left out. */
-async function publishedFiles(
-  warehouse: string,
-  paths: readonly string[],
+/**
+ * The superseded files of published states, also those of entries that a checkpoint left out, for which all entries are read.
+ * @returns undefined if such an entry is lost, so that nobody knows
+ */
+export async function publishedFiles(
+  ledger: LedgerFolder,
   published: readonly number[],
-): Promise<readonly string[]> {
-  if (paths.length === 0 || published.length === 0) return [];
-  const ledger = new LedgerFolder(warehouse);
-  // With a listener, every entry is read. The opened ledger has already reported what is damaged.
-  await ledger.refresh(() => {});
-  return ledger.entries.superseded
-    .filter(({ number, by }) => isPublished(published, number, by.number))
-    .flatMap(({ files }) => files);
+): Promise<ReadonlySet<string> | undefined> {
+  const { entries } = ledger;
+  const isOfThem = ({ number, by }: Superseded): boolean => isPublished(published, number, by.number);
+  if (entries.hasAllOf(published)) return new Set(entries.superseded.filter(isOfThem).flatMap(({ files }) => files));
+  const log = await ledger.log(0).catch((error: unknown) => {
+    if (error instanceof StoreError && error.code === 'bad-ledger') return undefined;
+    throw error;
+  });
+  if (log === undefined) return undefined;
+  const successors = new Map(log.flatMap((entry) => entry.supersedes.map((id) => [id, commitOf(entry)] as const)));
+  return new Set(
+    log.flatMap((entry) => {
+      const by = successors.get(entry.id);
+      const files = filesOf(entry);
+      return by !== undefined && isOfThem({ number: entry.number, by, files }) ? files : [];
+    }),
+  );
 }
 
-/** True if {@link clearFiles} has nothing to remove later: the files of all entries that were superseded, or set aside, are gone. */
+/**
+ * True if {@link clearFiles} has nothing to remove later, unless marks of publications go: the files of all entries that were superseded, or
+ * set aside, are gone, or published.
+ */
 export async function isCleared(
   warehouse: string,
   ledger: LedgerFolder,
@@ -109,7 +125,7 @@ export async function isCleared(
 ): Promise<boolean> {
   const { entries } = ledger;
   // Files of entries that a checkpoint left out may be published, too.
-  if ((await publishedNumbers(diskObjects(warehouse))).length > 0) return false;
+  if (!entries.hasAllOf(await publishedNumbers(diskObjects(warehouse)))) return false;
   const isWaiting = entries.superseded.some((each) => each.files.length > 0 && isNeeded(ledger, each, grace, []));
   return !isWaiting && entries.all.every((entry) => !entries.isAside(entry.id) || filesOf(entry).length === 0);
 }

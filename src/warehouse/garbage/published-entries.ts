@@ -13,7 +13,9 @@ export interface PublishedEntry {
   readonly publishedAt: number;
 }
 
-const FOLDER = 'iceberg/_entries/';
+/** Folder of the marks. */
+export const MARKS = 'iceberg/_entries';
+const FOLDER = `${MARKS}/`;
 const markSchema = z.object({ id: z.string(), publishedAt: z.number() });
 
 /** The marks of one place where a warehouse is published. */

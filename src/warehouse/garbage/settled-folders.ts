@@ -5,10 +5,11 @@ import type { Entries } from '../ledger/entries.ts';
 import { layoutOf } from '../ledger/ledger-folder.ts';
 import { filesOf } from '../ledger/pruned-entries.ts';
 import { pinnedPath } from '../parquet-store/pinned-files.ts';
+import { MARKS } from './published-entries.ts';
 
 /**
- * The folders of ledger and data files as a writer left them that closed with nothing left to clear: as long as none of them changed,
- * their files need not be listed. A writer forgets them when it opens, so that one that is killed leaves nothing to rely on.
+ * The folders of ledger, data files, and marks of publications as a writer left them that closed with nothing left to clear: as long as
+ * none of them changed, their files need not be listed. A writer forgets them when it opens, so that one that is killed leaves nothing to rely on.
  */
 export class SettledFolders {
   readonly #warehouse: string;
@@ -16,6 +17,7 @@ export class SettledFolders {
   /** State by path, relative to the warehouse; undefined if the folders changed, or are unknown. */
   #states: Readonly<Record<string, string | null>> | undefined;
   readonly #changed = new Set<string>();
+  #marks: string | null = null;
 
   constructor(warehouse: string) {
     this.#warehouse = warehouse;
@@ -30,7 +32,13 @@ export class SettledFolders {
     const isSettled =
       Object.keys(states).length > 0 && Object.entries(states).every(([path, state]) => state === this.#stateOf(path));
     this.#states = isSettled ? states : undefined;
+    this.noteMarks();
     return isSettled;
+  }
+
+  /** Before marks of publications are read: those that go later leave something to clear. */
+  noteMarks(): void {
+    this.#marks = this.#stateOf(MARKS);
   }
 
   /** A file was added to a folder; relative to the warehouse. */
@@ -45,7 +53,8 @@ export class SettledFolders {
       for (let path = folder; path !== '.'; path = dirname(path))
         for (const each of [path, pinnedPath(path)]) changed.add(each);
     }
-    const states = { ...this.#states, ...Object.fromEntries([...changed].map((path) => [path, this.#stateOf(path)])) };
+    const now = Object.fromEntries([...changed].map((path) => [path, this.#stateOf(path)]));
+    const states = { ...this.#states, ...now, [MARKS]: this.#marks };
     await makeFolder(dirname(this.#path));
     await writeFile(this.#path, JSON.stringify(states));
   }

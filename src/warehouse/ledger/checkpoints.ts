@@ -6,18 +6,10 @@ import { sha256Of } from '../../core/sha256.ts';
 import { SmallFiles } from '../../files/small-files.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import type { LedgerEntry } from '../store.ts';
-import { entryName, FORMAT, isInside } from './entries.ts';
-
-/** The part of the ledger up to an entry that still matters. */
-export interface Checkpoint {
-  /** Number of the last entry that it covers. */
-  readonly number: number;
-  readonly entries: readonly LedgerEntry[];
-}
+import { type Checkpoint, entryName, FORMAT, isInside } from './entries.ts';
 
 /** A checkpoint to write. */
-export interface CheckpointDraft {
-  readonly number: number;
+export interface CheckpointDraft extends Omit<Checkpoint, 'entries'> {
   /** An entry each, as JSON. */
   readonly lines: AsyncIterable<string>;
 }
@@ -25,6 +17,9 @@ export interface CheckpointDraft {
 const headerSchema = z.object({
   format: z.literal(1),
   number: z.number().int().positive(),
+  /** Absent, as {@link published}, where nothing that was superseded is promised. */
+  since: z.number().int().nonnegative().optional(),
+  published: z.array(z.number().int()).default([]),
   /** Hash of the names, sizes and times of the entry files that it covers. */
   files: z.string(),
 });
@@ -161,8 +156,8 @@ async function formatCheckpoint(draft: CheckpointDraft, files: string): Promise<
 const CHUNK_LENGTH = 262_144;
 
 /** What follows the checksum. */
-async function* chunksOf({ number, lines }: CheckpointDraft, files: string): AsyncGenerator<string> {
-  const header: z.infer<typeof headerSchema> = { format: 1, number, files };
+async function* chunksOf({ number, since, published, lines }: CheckpointDraft, files: string): AsyncGenerator<string> {
+  const header: z.infer<typeof headerSchema> = { format: 1, number, since, published: [...published], files };
   let chunk = `${JSON.stringify(header)}\n`;
   for await (const line of lines) {
     chunk += `${line}\n`;
@@ -204,7 +199,8 @@ export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | unde
     const isKnown = header.files === files && entries.every(({ format }) => format <= FORMAT);
     const named = entries.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
     if (!named.every(({ path }) => isInside(path))) return undefined;
-    return isKnown ? { number: header.number, entries } : undefined;
+    const { number, since = number + 1, published } = header;
+    return isKnown ? { number, since, published, entries } : undefined;
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { StoreError } from '../../core/errors.ts';
 import { isNewer, newerTonlake } from '../../core/newer-tonlake.ts';
 import { suggest } from '../../core/suggest.ts';
+import { isPublished } from '../garbage/published-entries.ts';
 import type { LedgerEntry } from '../store.ts';
 import { FORGOTTEN } from './done-spans.ts';
 import { commitOf, filesOf, PrunedEntries, type Successor, type Superseded } from './pruned-entries.ts';
@@ -136,6 +137,17 @@ export const CHECKPOINT_GRACE_MS = 86_400_000;
 
 const LEAST_PRUNED = 2_000;
 
+/** The part of the ledger up to an entry that still matters. */
+export interface Checkpoint {
+  /** Number of the last entry that it covers. */
+  readonly number: number;
+  /** Of entries that others superseded, it has those superseded from this number on, and those in force at a {@link published} one. */
+  readonly since: number;
+  /** Numbers of the published entries that it was written for. */
+  readonly published: readonly number[];
+  readonly entries: readonly LedgerEntry[];
+}
+
 /** The ledger in memory: entries in order of commit, and which of them are still in force. */
 export class Entries {
   #all: LedgerEntry[] = [];
@@ -148,8 +160,9 @@ export class Entries {
   #effective: readonly LedgerEntry[] | undefined;
   /** Names of the tables of all entries so far. */
   readonly #tables = new Set<string>();
-  /** Entries that were superseded before this number are not there. */
+  /** Entries that were superseded before this number are not there, but those that {@link keptFor} keeps. */
   #complete = 0;
+  #keptFor: readonly number[] = [];
   /** Number of entries at which superseded ones are looked for. */
   #pruneAt: number;
   /** Entries that checkpoints still keep. */
@@ -200,13 +213,49 @@ export class Entries {
     return [...this.#pruned.since(recent), ...this.#since(recent)].map(({ number }) => number).sort((a, b) => a - b);
   }
 
-  /** Entries that matter, or were superseded by one with at least a number. */
+  /** Number from which on a checkpoint keeps all that was superseded. */
+  get lastingSince(): number {
+    return Math.max(this.#recent(), this.#complete);
+  }
+
+  /** Numbers of the published entries for which superseded ones stay. */
+  get keptFor(): readonly number[] {
+    return this.#keptFor;
+  }
+
+  /** From now on, what was in force at one of these entries stays, though it was superseded long ago. */
+  keepFor(published: readonly number[]): void {
+    this.#keptFor = published;
+  }
+
+  /** True if all entries are there that were in force at each of these numbers. */
+  hasAllOf(published: readonly number[]): boolean {
+    return published.every((number) => number >= this.#complete - 1 || this.#keptFor.includes(number));
+  }
+
+  /** Entries that matter, were superseded by one with at least a number, or are part of a published state. */
   #since(recent: number): readonly LedgerEntry[] {
+    const shown = this.#shown();
     return this.#all.filter((entry) => {
       const successor = this.#successors.get(entry.id);
-      if ((successor ?? entry).number >= recent) return true;
+      if ((successor ?? entry).number >= recent || shown.has(entry.id)) return true;
       return this.#isWhole(entry) && (successor === undefined || entry.scope === FORGOTTEN);
     });
+  }
+
+  /** Superseded entries of published states, and those that superseded them, and them in turn: without these they would be in force. */
+  #shown(): ReadonlySet<string> {
+    const shown = new Set<string>();
+    if (this.#keptFor.length === 0) return shown;
+    for (const entry of this.#all) {
+      const by = this.#successors.get(entry.id);
+      if (by === undefined || !isPublished(this.#keptFor, entry.number, by.number)) continue;
+      for (let next: LedgerEntry | undefined = entry; next !== undefined && !shown.has(next.id); ) {
+        shown.add(next.id);
+        next = this.#successors.get(next.id);
+      }
+    }
+    return shown;
   }
 
   /** Removes the entries that a checkpoint leaves out, from time to time, so that a process that runs for weeks does not keep them. */
@@ -243,7 +292,9 @@ export class Entries {
   }
 
   /** Starts from a checkpoint. */
-  restore({ number, entries }: { readonly number: number; readonly entries: readonly LedgerEntry[] }): void {
+  restore({ number, since, published, entries }: Checkpoint): void {
+    this.#complete = since;
+    this.#keptFor = published;
     for (const entry of entries) this.add(entry);
     const recent = this.#recent();
     // Of older commits with several entries, only complete ones were kept, possibly without their last entry.

@@ -8,6 +8,7 @@ import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
+import { publishedNumbers } from '../garbage/published-entries.ts';
 import { CATALOG } from '../relations/table-relation.ts';
 import { requireKnownTables, requireReadable, requireWritable } from '../relations/table-schema.ts';
 import type { LedgerEntry } from '../store.ts';
@@ -249,8 +250,11 @@ export class LedgerFolder {
 
   /** @param of a ledger with the same entries, which was read. Default: this one */
   async writeCheckpoint(of: LedgerFolder = this): Promise<void> {
-    const [number, numbers] = [of.entries.nextNumber - 1, of.entries.lastingNumbers];
-    await this.#checkpoints.write({ number, lines: of.#lines(numbers) });
+    const [number, published] = [of.entries.lastNumber, await publishedNumbers(this.#objects)];
+    // What was left out of memory before a state of it was published is not to be had.
+    of.entries.keepFor(published.filter((each) => of.entries.hasAllOf([each])));
+    const { lastingNumbers: numbers, lastingSince: since, keptFor } = of.entries;
+    await this.#checkpoints.write({ number, since, published: keptFor, lines: of.#lines(numbers) });
     this.#checkpoint = { number, entries: numbers.length };
     this.entries.prune();
   }
@@ -269,10 +273,13 @@ export class LedgerFolder {
   /** Numbers of checkpoints that opening would use, but that differ from the entries. The ledger must have been read with `tell`. */
   async findWrongCheckpoints(): Promise<readonly number[]> {
     const wrong: number[] = [];
-    for await (const { number, entries } of this.#checkpoints.list()) {
+    for await (const { number, since, published, entries } of this.#checkpoints.list()) {
       const covered = new Entries();
       for (const entry of this.entries.all) if (entry.number <= number) covered.add(entry);
-      if (covered.all.length === number && !isDeepStrictEqual(entries, covered.lasting)) wrong.push(number);
+      if (covered.all.length !== number) continue;
+      covered.keepFor(published);
+      const isRight = isDeepStrictEqual(entries, covered.lasting) && since >= covered.lastingSince;
+      if (!isRight) wrong.push(number);
     }
     return wrong;
   }

@@ -143,6 +143,7 @@ export class FolderWrites implements Writes {
     await this.#retired;
     const { effects, graceMs = GRACE_MS } = this.#options;
     const grace = { now: effects.now(), ms: graceMs };
+    this.#folders.noteMarks();
     this.#isSettled = false;
     const count = await clearFiles(this.#path, this.#ledger, grace, () => this.#catalog.current());
     this.#isSettled = await isCleared(this.#path, this.#ledger, grace);
@@ -161,13 +162,13 @@ export class FolderWrites implements Writes {
   }
 
   /**
-   * Removes superseded entries from memory, and then the names of their files, which are gone by then. Published ones stay: otherwise each
-   * collection would read the whole ledger.
+   * Removes superseded entries from memory, and then the names of their files, which are gone by then. Published ones stay.
    */
   async #prune(): Promise<void> {
     const { effects, graceMs = GRACE_MS } = this.#options;
     const published = await publishedNumbers(diskObjects(this.#path)).catch(() => undefined);
-    if (published?.length !== 0) return;
+    if (published === undefined || !this.#ledger.entries.hasAllOf(published)) return;
+    this.#ledger.entries.keepFor(published);
     const now = effects.now();
     const grace = { now, ms: 2 * graceMs };
     this.#ledger.entries.pruneBefore(
