@@ -249,7 +249,7 @@ export const chainLists = {
     ],
     record: ({ row }, ask, later) => {
       const record = ask.transaction(must(row, 'transaction of a message'));
-      const isRepeated = later.some((other) => other.row?.account === row?.account && other.row?.lt === row?.lt);
+      const isRepeated = later().some((other) => other.row?.account === row?.account && other.row?.lt === row?.lt);
       return isRepeated ? { ...record, in_msg: null, out_msgs: [] } : record;
     },
   }),

@@ -50,7 +50,7 @@ export interface Listing<T> {
   /** Error 404 if there are no rows. */
   readonly missing?: string;
   /** @param later the rows of the page after this one */
-  readonly record: (row: T, ask: Ask, later: readonly T[]) => JsonRecord;
+  readonly record: (row: T, ask: Ask, later: () => readonly T[]) => JsonRecord;
   /** Whether a list without rows is null. */
   readonly isNull?: true;
 }
@@ -75,7 +75,7 @@ function list<T>(ask: Ask, of: Listing<T>): string {
   const page = (order === undefined ? found : sorted(found, order, ask.shuffle)).slice(offset, end);
   demand(page.length > 0 || of.missing === undefined, of.missing ?? '', 404);
   if (page.length === 0 && of.isNull === true) return ask.reply(null);
-  return ask.reply(page.map((row, index) => of.record(row, ask, page.slice(index + 1))));
+  return ask.reply(page.map((row, index) => of.record(row, ask, () => page.slice(index + 1))));
 }
 
 function filterOf<T>(ask: Ask, { where = {}, at, keep, isReplaced }: Listing<T>): (row: T) => boolean {
