@@ -3,7 +3,7 @@ import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { SourceCounts } from '../http/source.ts';
 import { doneFor, type Store, spansOf } from '../warehouse/index.ts';
-import { coverage, type Held, type UnprovenBlocks } from '../warehouse/query/coverage.ts';
+import { type Contents, coverage, type UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import type { WalkEvent } from './walk-context.ts';
 import type { WitnessCounts } from './witness.ts';
 
@@ -94,10 +94,13 @@ export class RunTally {
 }
 
 /** What nothing proves of the range; of given keys, all of it. */
-function unprovenOf(held: Held, asked: readonly Span[], free: readonly string[]): UnprovenBlocks {
-  const found = held.registry.pipelines.map((pipeline) => {
+function unprovenOf(contents: Contents, asked: readonly Span[], free: readonly string[]): UnprovenBlocks {
+  const found = contents.registry.pipelines.map((pipeline) => {
     const given = [{ why: 'compared with nothing', spans: asked }] as const;
-    return [pipeline.name, free.includes(pipeline.name) ? given : coverage(held, pipeline, asked).unproven] as const;
+    return [
+      pipeline.name,
+      free.includes(pipeline.name) ? given : coverage(contents, pipeline, asked).unproven,
+    ] as const;
   });
   return Object.fromEntries(found.filter(([, parts]) => parts.length > 0));
 }

@@ -29,8 +29,8 @@ export async function checkQueries(job: Job): Promise<void> {
   // Finding the columns of marts takes longer than everything else.
   const shipped = marts.some(isNamed) ? (await loadMarts(registry)).map(({ table }) => table) : [];
   const built = job.marts ?? marts;
-  const held = await readHeldMarts(job.warehouse, registry);
-  const relations = [...shipped, failuresTable, ...(held ?? []).filter(({ name }) => !built.includes(name))];
+  const stored = await readStoredMarts(job.warehouse, registry);
+  const relations = [...shipped, failuresTable, ...(stored ?? []).filter(({ name }) => !built.includes(name))];
   const scratch = await EmptyDatabase.open(registry);
   try {
     for (const table of relations) scratch.declare(table);
@@ -38,14 +38,14 @@ export async function checkQueries(job: Job): Promise<void> {
     const views = registry.tables.flatMap((table) => table.views);
     const own = [...registry.tables, ...views, ...relations, ...ownRelations].map(({ name }) => name);
     const names = [...own, ...marts];
-    for (const query of queries) await checkQuery(scratch, query, { job, names, areAllKnown: held !== undefined });
+    for (const query of queries) await checkQuery(scratch, query, { job, names, areAllKnown: stored !== undefined });
   } finally {
     await scratch.close();
   }
 }
 
 /** The marts of a warehouse, with their current columns; undefined if it cannot be read now. */
-async function readHeldMarts(warehouse: string, registry: Registry): Promise<readonly TableDef[] | undefined> {
+async function readStoredMarts(warehouse: string, registry: Registry): Promise<readonly TableDef[] | undefined> {
   let reader: Reader | undefined;
   try {
     reader = await openReader(warehouse, registry.tables);

@@ -5,8 +5,8 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { Covered, LedgerEntry, Store } from '../warehouse/index.ts';
 import {
+  type Contents,
   coverage,
-  type Held,
   type LeftOutGap,
   lacks,
   leftOutGaps,
@@ -76,10 +76,10 @@ export function stampOfBoth(before: string, after: string): string {
 export type CoveredSpan = (span: Span | undefined) => Covered;
 
 /** @param days all blocks that will be asked for */
-export function coveredIn(held: Held, pipelines: readonly PipelineDef[], days: readonly Span[]): CoveredSpan {
-  const whole = rangeOf(held);
+export function coveredIn(contents: Contents, pipelines: readonly PipelineDef[], days: readonly Span[]): CoveredSpan {
+  const whole = rangeOf(contents);
   const within = unionSpans([...whole, ...days]);
-  const parts = pipelines.filter(isOfBlocks).map((pipeline) => coverage(held, pipeline, within));
+  const parts = pipelines.filter(isOfBlocks).map((pipeline) => coverage(contents, pipeline, within));
   return (span) => {
     const wanted = span === undefined ? whole : [span];
     const has = (of: 'missing' | 'unproven'): boolean =>

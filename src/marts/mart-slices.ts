@@ -14,7 +14,7 @@ import {
   type Store,
   stillForgotten,
 } from '../warehouse/index.ts';
-import { ALL_ROWS, type LeftOutGap, readHeld } from '../warehouse/query/coverage.ts';
+import { ALL_ROWS, type LeftOutGap, readContents } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { suggestRun } from '../warehouse/query/suggest-run.ts';
@@ -105,9 +105,9 @@ export async function planMart(
   }
   const work: SliceWork[] = [];
   const through = newestNumber(store);
-  const held = await readHeld(store, registry);
+  const contents = await readContents(store, registry);
   const reached = [...context.days.keys()].flatMap((date) => reachOf(context, mart, date) ?? []);
-  const coveredOf = coveredIn(held, feedingPipelines(registry, marts, mart), reached);
+  const coveredOf = coveredIn(contents, feedingPipelines(registry, marts, mart), reached);
   for (const slice of await slicesOf(context, mart)) {
     const { date } = slice;
     if (date === undefined ? mart.isDaily && kept.length > 0 : kept.includes(date)) continue;

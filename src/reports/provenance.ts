@@ -2,7 +2,7 @@ import { contentHash } from '../audit/content-hash.ts';
 import type { Span } from '../core/span.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import { addEvidence, type LedgerEntry, type Reader, sumKeyHashes } from '../warehouse/index.ts';
-import { type Coverage, coverage as coverageOf, describeParts, type Held } from '../warehouse/query/coverage.ts';
+import { type Contents, type Coverage, coverage as coverageOf, describeParts } from '../warehouse/query/coverage.ts';
 import { exportedEntries, walkedPipelines } from '../warehouse/query/state-relations.ts';
 import { type LackOptions, lacksOfReport } from './report-lacks.ts';
 import { ledgerRelations } from './report-relations.ts';
@@ -50,9 +50,9 @@ export interface ProvenanceOptions extends Omit<LackOptions, 'isOfLedger'> {
 /** Collects coverage, proof and hashes of the tables that a report read, and the newest block. */
 export async function readProvenance(options: ProvenanceOptions): Promise<Provenance> {
   const { reader, relations } = options;
-  const held = await options.coverage.held();
-  const { registry } = held;
-  const ledger = exportedEntries(held.ledger, registry);
+  const contents = await options.coverage.contents();
+  const { registry } = contents;
+  const ledger = exportedEntries(contents.ledger, registry);
   const isOfLedger = relations.some((name) => ledgerRelations.includes(name));
   const walked = walkedPipelines(ledger);
   const read = relations.map((name) => registry.tableOf(name)?.name ?? name);
@@ -81,10 +81,10 @@ export async function readProvenance(options: ProvenanceOptions): Promise<Proven
       .filter(({ name }) => walked.includes(name))
       .map((pipeline) => ({
         pipeline: pipeline.name,
-        ...coverageOf(held, pipeline),
-        proof: proofText(held, pipeline),
+        ...coverageOf(contents, pipeline),
+        proof: proofText(contents, pipeline),
       })),
-    tables: [...proofs, ...martProofs(held.ledger, relations)],
+    tables: [...proofs, ...martProofs(contents.ledger, relations)],
     gaps: await lacksOfReport({ ...options, isOfLedger }),
   };
 }
@@ -114,7 +114,7 @@ async function readHead({ query }: Reader): Promise<Provenance['head']> {
   return row === undefined ? null : { seqno: Number(row[0]), time: String(row[1]) };
 }
 
-function proofText({ ledger }: Held, pipeline: PipelineDef): string | undefined {
+function proofText({ ledger }: Contents, pipeline: PipelineDef): string | undefined {
   if (proofOf(pipeline) !== undefined) return 'block headers';
   const kinds = new Set(ledger.flatMap((entry) => (entry.pipeline === pipeline.name ? (entry.proof ?? []) : [])));
   const by = [...kinds].filter((kind) => kind !== 'none').sort();

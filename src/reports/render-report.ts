@@ -93,9 +93,9 @@ async function renderIn(
   params: BoundParams,
   { format = 'html', timezone = 'UTC', now = new Date() }: RenderOptions,
 ): Promise<RenderedReport> {
-  const held = await coverage.held();
-  await addRelations(reader.query, held, timezone);
-  await addRelations((await coverage.empty()).query, held, timezone, true);
+  const contents = await coverage.contents();
+  await addRelations(reader.query, contents, timezone);
+  await addRelations((await coverage.empty()).query, contents, timezone, true);
   const values = { ...params.values, timezone, now: new DuckDBTimestampValue(BigInt(now.getTime()) * 1000n) };
   const taken = registry.tables.map(({ name }) => name);
   const optional = def.front.optional ?? [];

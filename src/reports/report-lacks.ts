@@ -1,7 +1,7 @@
 import { formatCount } from '../core/format.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
-import { feeding, type Held } from '../warehouse/query/coverage.ts';
+import { type Contents, feeding } from '../warehouse/query/coverage.ts';
 import type { QueryCoverage } from '../warehouse/query/query-coverage.ts';
 import type { Scan } from '../warehouse/query/scans.ts';
 
@@ -22,12 +22,12 @@ export async function lacksOfReport({
   optional,
   isOfLedger,
 }: LackOptions): Promise<readonly string[]> {
-  const held = await coverage.held();
-  const tables = isOfLedger ? exportedTables(held) : [];
+  const contents = await coverage.contents();
+  const tables = isOfLedger ? exportedTables(contents) : [];
   const all = tables.map((relation): Scan => ({ relation, columns: new Set<string>(), periods: undefined }));
-  const read = scans.filter(({ relation }) => !mayLack(held, relation, optional));
+  const read = scans.filter(({ relation }) => !mayLack(contents, relation, optional));
   const reads = new Set(scans.map(({ relation }) => relation));
-  const records = isOfLedger || reads.has('quarantine') ? quarantinedRecords(held.ledger) : 0;
+  const records = isOfLedger || reads.has('quarantine') ? quarantinedRecords(contents.ledger) : 0;
   return [
     ...(await coverage.lacksOf([...read, ...all])),
     ...(records === 0 ? [] : [`${formatCount(records)} records are in quarantine because they could not be decoded`]),
@@ -35,14 +35,14 @@ export async function lacksOfReport({
 }
 
 /** Of optional relations, marts and tables with a history count, not those of readings; and not where they are missing altogether. */
-function mayLack({ registry, ledger }: Held<Registry>, relation: string, optional: readonly string[]): boolean {
+function mayLack({ registry, ledger }: Contents<Registry>, relation: string, optional: readonly string[]): boolean {
   const pipeline = feeding(registry, relation);
   if (!optional.includes(registry.tableOf(relation)?.name ?? relation)) return false;
   if (pipeline !== undefined && ['snapshot', 'lookup'].includes(pipeline.walk.kind)) return true;
   return ledger.every(({ tables }) => tables[relation] === undefined);
 }
 
-function exportedTables({ registry, ledger }: Held): readonly string[] {
+function exportedTables({ registry, ledger }: Contents): readonly string[] {
   return registry.pipelines
     .filter(({ name }) => ledger.some(({ pipeline }) => pipeline === name))
     .flatMap(({ tables }) => tables.map(({ name }) => name));

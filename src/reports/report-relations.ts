@@ -5,7 +5,7 @@ import { quoteText } from '../sql/canonical-text.ts';
 import type { Query } from '../sql/query-result.ts';
 import { selectValues } from '../sql/select-values.ts';
 import { doneSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import type { Held } from '../warehouse/query/coverage.ts';
+import type { Contents } from '../warehouse/query/coverage.ts';
 import { addStates, exportedEntries, ownRelations, walkedPipelines } from '../warehouse/query/state-relations.ts';
 
 const entryColumns = {
@@ -38,20 +38,20 @@ export const ledgerRelations: readonly string[] = ['_entries', ...ownRelations.m
  */
 export async function addRelations(
   query: Query,
-  held: Held<Registry>,
+  contents: Contents<Registry>,
   timezone: string,
   isPlanned = false,
 ): Promise<void> {
-  const ledger = exportedEntries(held.ledger, held.registry);
+  const ledger = exportedEntries(contents.ledger, contents.registry);
   await query(
     `CREATE OR REPLACE TEMP MACRO local_time(t) AS timezone(${quoteText(timezone)}, timezone('UTC', t::TIMESTAMP))`,
   );
   await query(
     `CREATE OR REPLACE TEMP MACRO utc_time(t) AS timezone('UTC', timezone(${quoteText(timezone)}, t::TIMESTAMP))`,
   );
-  const entries = ledger.map((entry) => entryRow(entry, held.registry));
+  const entries = ledger.map((entry) => entryRow(entry, contents.registry));
   await query(`CREATE OR REPLACE TEMP TABLE _entries AS ${selectValues(entryColumns, entries)}`);
-  await addStates(query, held);
+  await addStates(query, contents);
   await query(`CREATE OR REPLACE TEMP TABLE _done AS ${selectValues(doneColumns, doneRows(ledger))}`);
   await addHeldTimes(query, isPlanned);
 }

@@ -7,7 +7,7 @@ import { friendlyForm } from '../sql/friendly-form.ts';
 import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { coverage, type Held, readHeld, tablesIn } from '../warehouse/query/coverage.ts';
+import { type Contents, coverage, readContents, tablesIn } from '../warehouse/query/coverage.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { explainRowIn } from './explain-row.ts';
 import type { ExplainedThing } from './explanation.ts';
@@ -21,8 +21,8 @@ import { readTraceTree } from './trace-tree.ts';
 /** What a warehouse knows of a thing by its own rows; no section if nothing. */
 export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thing): Promise<ThingFacts> {
   const { query } = reader;
-  const held = await readHeld(reader, registry);
-  const filled = tablesIn(held.ledger);
+  const contents = await readContents(reader, registry);
+  const filled = tablesIn(contents.ledger);
   const literal = thing.kind === 'block' ? thing.value : quoteText(thing.value);
   // The hash may be a trace id, unless a section finds the trace of its transaction.
   let trace = thing.value;
@@ -43,7 +43,7 @@ export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thin
       rows: rows.map((row) => row.map((value) => textOf(value) ?? null)),
     });
   }
-  if (thing.kind === 'block') sections.push(...commitsOf(held, Number(thing.value)));
+  if (thing.kind === 'block') sections.push(...commitsOf(contents, Number(thing.value)));
   return {
     ...thing,
     friendly: thing.kind === 'address' ? await friendlyForm(query, thing.value, reader.network) : null,
@@ -79,8 +79,8 @@ export async function showIn(
 }
 
 /** The state of a block in each pipeline of the warehouse, and the commits that have it. */
-function commitsOf(held: Held<Registry>, seqno: number): readonly ThingSection[] {
-  const { registry, ledger, forgotten } = held;
+function commitsOf(contents: Contents<Registry>, seqno: number): readonly ThingSection[] {
+  const { registry, ledger, forgotten } = contents;
   const isOf = (entry: LedgerEntry): boolean => spansOf(entry).some(({ from, to }) => from <= seqno && seqno <= to);
   const names = [...new Set([...ledger, ...forgotten].map(({ pipeline }) => pipeline))];
   const walked = names
@@ -88,7 +88,7 @@ function commitsOf(held: Held<Registry>, seqno: number): readonly ThingSection[]
     .filter(coversBlocks);
   if (walked.every(({ name }) => !ledger.some((entry) => entry.pipeline === name && isOf(entry)))) return [];
   const rows = walked.flatMap((pipeline) => {
-    const { unproven, missing } = coverage(held, pipeline, [{ from: seqno, to: seqno }]);
+    const { unproven, missing } = coverage(contents, pipeline, [{ from: seqno, to: seqno }]);
     const [state = 'proven'] = [
       ...missing.map(({ why }) => `missing (${why})`),
       ...unproven.map(({ why }) => `unproven (${why})`),

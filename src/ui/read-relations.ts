@@ -8,7 +8,7 @@ import type { TableDef } from '../declare/table.ts';
 import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import type { LedgerEntry, OwnRelation } from '../warehouse/index.ts';
-import { readHeld } from '../warehouse/query/coverage.ts';
+import { readContents } from '../warehouse/query/coverage.ts';
 import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
 import { ownRelations } from '../warehouse/query/state-relations.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
@@ -22,8 +22,8 @@ export type Relation = Omit<TableDetail, 'gaps' | 'newestFiles'>;
 
 /** Everything that a query can name: tables with their views, marts, and the relations about the warehouse itself. Only commits change it. */
 export async function readRelations({ reader, registry }: OpenWarehouse): Promise<readonly Relation[]> {
-  const held = await readHeld(reader, registry);
-  const { ledger } = held;
+  const contents = await readContents(reader, registry);
+  const { ledger } = contents;
   const marts = await loadMarts(registry);
   const none = { of: null, endpoint: null, sql: null };
   return [
@@ -38,7 +38,7 @@ export async function readRelations({ reader, registry }: OpenWarehouse): Promis
     })),
     ...ownRelations.map((own) => ({
       ...{ ...none, name: own.name, kind: 'table' as const, doc: own.grain },
-      ...{ rows: own.rows(held).length, bytes: null, files: null },
+      ...{ rows: own.rows(contents).length, bytes: null, files: null },
       ...{ grain: own.grain, key: own.key, columns: ownColumns(own) },
     })),
   ];

@@ -9,7 +9,7 @@ import {
   type LeftOutGap,
   type MissingWhy,
   type Part,
-  readHeld,
+  readContents,
   spansIn,
 } from '../warehouse/query/coverage.ts';
 import { allLeftOut, describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
@@ -58,8 +58,8 @@ export async function readMissing({
   try {
     const known = registry.pipelines.filter(coversBlocks).map(({ name }) => name);
     for (const name of pipelines) requireKnown('a pipeline of blocks', name, known, 'unknown-pipeline');
-    const held = await readHeld(reader, registry);
-    const { ledger: entries } = held;
+    const contents = await readContents(reader, registry);
+    const { ledger: entries } = contents;
     const chain = await storedChain(reader, registry);
     const { asked, broken } = await resolveStored(chain, range).catch((error: unknown) => {
       throw asIncomplete(error, reader.path);
@@ -68,7 +68,7 @@ export async function readMissing({
     const wanted = pipelines.length > 0 ? pipelines : exported;
     const missing = Object.fromEntries(
       wanted.flatMap((name) => {
-        const { missing } = coverage(held, registry.pipeline(name), asked);
+        const { missing } = coverage(contents, registry.pipeline(name), asked);
         return missing.length === 0 ? [] : [[name, missing] as const];
       }),
     );

@@ -22,7 +22,7 @@ interface Change {
 type RawEntry = Pick<LedgerEntry, 'id' | 'number' | 'commitWith' | 'unknownKeys' | 'tables'>;
 
 /** What lies in the warehouse, read beside all code of it. */
-export interface Held {
+export interface Disk {
   /** Text of an entry; undefined if there is none. */
   entry(number: number): string | undefined;
   /** Bytes of a data file where a reader finds it now; undefined if it is not there. */
@@ -33,7 +33,7 @@ const keyOf = (pipeline: string, block: number): string => `${pipeline} ${block}
 
 /** What a warehouse should have: it knows what each commit meant, and looks at the numbers of entries and at nothing else of the ledger. */
 export class Truth {
-  readonly #held: Held;
+  readonly #disk: Disk;
   readonly #changes = new Map<number, Change>();
   /** Ids of the entries of merged files: they change nothing. */
   readonly #merges = new Set<string>();
@@ -44,8 +44,8 @@ export class Truth {
   #entries: RawEntry[] = [];
   #texts: string[] = [];
 
-  constructor(held: Held) {
-    this.#held = held;
+  constructor(disk: Disk) {
+    this.#disk = disk;
   }
 
   /** Notes what a commit is about to change. @returns its number, for `unknownKeys` of its entries */
@@ -63,7 +63,7 @@ export class Truth {
   /** A commit was answered: nothing may take it away any more. */
   promise(entries: readonly LedgerEntry[]): void {
     for (const { number } of entries) {
-      const text = this.#held.entry(number);
+      const text = this.#disk.entry(number);
       if (text === undefined) throw new Error(`entry ${number} was committed, and is not there`);
       this.#promised.set(number, text);
     }
@@ -81,7 +81,7 @@ export class Truth {
     this.#entries = [];
     this.#texts = [];
     for (const [number, text] of this.#promised) {
-      if (this.#held.entry(number) !== text) throw new Error(`entry ${number} was committed, and is lost or changed`);
+      if (this.#disk.entry(number) !== text) throw new Error(`entry ${number} was committed, and is lost or changed`);
     }
   }
 
@@ -102,7 +102,7 @@ export class Truth {
     const files = entries.effective.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
     const found = new Map<string, number>();
     for (const { path, bytes } of files) {
-      const content = this.#held.file(path);
+      const content = this.#disk.file(path);
       if (content?.length !== bytes) throw new Error(`${path} has ${content?.length} of ${bytes} bytes`);
       for (const [pipeline, block, version] of rowsIn(content)) {
         const key = keyOf(pipeline, block);
@@ -148,10 +148,10 @@ export class Truth {
   /** Reads entries that are new. Those that were read stay as they are. */
   #look(): void {
     for (const [at, text] of this.#texts.entries()) {
-      if (at >= this.#texts.length - 2 && this.#held.entry(at + 1) !== text) throw new Error(`entry ${at + 1} has changed`);
+      if (at >= this.#texts.length - 2 && this.#disk.entry(at + 1) !== text) throw new Error(`entry ${at + 1} has changed`);
     }
     for (;;) {
-      const text = this.#held.entry(this.#entries.length + 1);
+      const text = this.#disk.entry(this.#entries.length + 1);
       if (text === undefined) return;
       const entry: RawEntry = JSON.parse(text);
       this.#texts.push(text);

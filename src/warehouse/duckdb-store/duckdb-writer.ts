@@ -12,7 +12,7 @@ import type { Query } from '../../sql/query-result.ts';
 import { FORGOTTEN } from '../ledger/done-spans.ts';
 import type { Entries } from '../ledger/entries.ts';
 import { requireNetwork, requireOwnEntries } from '../ledger/ledger-folder.ts';
-import type { Held } from '../query/coverage.ts';
+import type { Contents } from '../query/coverage.ts';
 import { stateViews } from '../query/state-relations.ts';
 import { writerSettings } from '../reader-settings.ts';
 import { rowsOf } from '../relations/declared-relations.ts';
@@ -182,13 +182,13 @@ class DuckdbWriter implements Writer {
   async #writeStates(added: readonly LedgerEntry[] = []): Promise<void> {
     const { effects } = this.#options;
     const startedAt = effects.monotonic();
-    await this.#database.run(stateViews(this.#heldWith(added)).join(';\n'));
+    await this.#database.run(stateViews(this.#contentsWith(added)).join(';\n'));
     const writtenAt = effects.monotonic();
     this.#states = { writtenAt, tookMs: writtenAt - startedAt, areCurrent: false };
   }
 
   /** What the ledger will be after a commit. */
-  #heldWith(added: readonly LedgerEntry[]): Held {
+  #contentsWith(added: readonly LedgerEntry[]): Contents {
     const superseded = new Set(added.flatMap(({ supersedes }) => supersedes));
     return {
       registry: this.#options,

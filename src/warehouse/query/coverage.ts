@@ -24,7 +24,7 @@ export interface KnownPipelines {
 }
 
 /** A ledger, and the declarations of what it holds. */
-export interface Held<Known extends KnownPipelines = KnownPipelines> {
+export interface Contents<Known extends KnownPipelines = KnownPipelines> {
   readonly registry: Known;
   /** Entries in force. */
   readonly ledger: readonly LedgerEntry[];
@@ -32,11 +32,11 @@ export interface Held<Known extends KnownPipelines = KnownPipelines> {
   readonly forgotten: readonly LedgerEntry[];
 }
 
-/** Reads what a reader, or an open store, holds. */
-export async function readHeld<Known extends KnownPipelines>(
+/** Reads the contents of a reader, or an open store. */
+export async function readContents<Known extends KnownPipelines>(
   from: Pick<Reader | Store, 'ledger' | 'forgotten'>,
   registry: Known,
-): Promise<Held<Known>> {
+): Promise<Contents<Known>> {
   return { registry, ledger: await from.ledger(), forgotten: await from.forgotten() };
 }
 
@@ -73,18 +73,18 @@ export interface Coverage {
 export type UnprovenBlocks = Readonly<Record<string, readonly Part<UnprovenWhy>[]>>;
 
 /** The blocks that a warehouse is about: from the first to the last one of which it has anything. */
-export function rangeOf({ ledger, registry }: Pick<Held, 'ledger' | 'registry'>): readonly Span[] {
+export function rangeOf({ ledger, registry }: Pick<Contents, 'ledger' | 'registry'>): readonly Span[] {
   const ofBlocks = registry.pipelines.filter((pipeline) => !isEphemeral(pipeline) && !isOfNow(pipeline));
   const names = new Set(ofBlocks.map(({ name }) => name));
   return wholeRange(ledger.filter(({ pipeline }) => names.has(pipeline)).map(({ span }) => span));
 }
 
 /** What is there of a pipeline. @param asked default: the blocks that the warehouse is about, or those at which a list was read */
-export function coverage(held: Held, pipeline: PipelineDef, asked?: readonly Span[]): Coverage {
-  const { ledger, forgotten } = held;
+export function coverage(contents: Contents, pipeline: PipelineDef, asked?: readonly Span[]): Coverage {
+  const { ledger, forgotten } = contents;
   const { name, walk } = pipeline;
   const own = ledger.filter((entry) => entry.pipeline === name);
-  const within = asked ?? (isOfNow(pipeline) ? wholeRange(own.map(({ span }) => span)) : rangeOf(held));
+  const within = asked ?? (isOfNow(pipeline) ? wholeRange(own.map(({ span }) => span)) : rangeOf(contents));
   const isCounted = proofOf(pipeline) !== undefined;
   const done = intersectSpans(within, doneSpans(own, name));
   const early = 'lookBack' in walk ? own.filter((entry) => !isFinal(walk, entry)).flatMap(spansOf) : [];
@@ -224,38 +224,38 @@ export interface MartBehind {
  * @param isAsked whether a day of it matters; default: every day
  */
 export function behindOf(
-  held: Held,
+  contents: Contents,
   mart: string,
   isAsked: (day: string | undefined) => boolean = () => true,
 ): MartBehind | undefined {
-  const later = [...new Set(laterThan(held, mart, isAsked, []))].sort((a, b) => a.number - b.number);
+  const later = [...new Set(laterThan(contents, mart, isAsked, []))].sort((a, b) => a.number - b.number);
   const [first] = later;
   return first === undefined ? undefined : { commits: later.length, since: first.committedAt };
 }
 
 function laterThan(
-  held: Held,
+  contents: Contents,
   mart: string,
   isAsked: (day: string | undefined) => boolean,
   open: readonly string[],
 ): readonly LedgerEntry[] {
-  const built = held.ledger.filter((entry) => entry.mart !== undefined && entry.tables[mart] !== undefined);
+  const built = contents.ledger.filter((entry) => entry.mart !== undefined && entry.tables[mart] !== undefined);
   if (built.length === 0 || open.includes(mart)) return [];
   const through = new Map(built.map(({ mart: stamp }) => [stamp?.day, stamp?.through ?? 0]));
   const newest = greatest(through.values());
   const isDaily = built.some(({ mart: stamp }) => stamp?.day !== undefined);
   const reads = new Set(built.flatMap(({ mart: stamp }) => stamp?.reads ?? []));
-  const later = held.ledger.filter((entry) => {
+  const later = contents.ledger.filter((entry) => {
     const isLater = ({ day, newest: number }: DayOfRows): boolean =>
       isAsked(day) && number > (through.get(day) ?? (isDaily && day !== undefined ? 0 : newest));
     const days = daysByTable(entry);
     return [...reads].some((name) => days.get(name)?.some(isLater) === true);
   });
-  const feeds = new Set([...reads].map((name) => feeding(held.registry, name)?.name));
+  const feeds = new Set([...reads].map((name) => feeding(contents.registry, name)?.name));
   const removed = isDaily
     ? []
-    : held.forgotten.filter(({ pipeline, number }) => feeds.has(pipeline) && number > newest);
-  return [...later, ...removed, ...[...reads].flatMap((name) => laterThan(held, name, isAsked, [...open, mart]))];
+    : contents.forgotten.filter(({ pipeline, number }) => feeds.has(pipeline) && number > newest);
+  return [...later, ...removed, ...[...reads].flatMap((name) => laterThan(contents, name, isAsked, [...open, mart]))];
 }
 
 /** Rows of a table that an entry has of a UTC day; `day` is undefined for rows of any day. */

@@ -11,15 +11,15 @@ import type { Reader } from '../reader.ts';
 import {
   ALL_ROWS,
   behindOf,
+  type Contents,
   coverage,
   describeParts,
   feeding,
-  type Held,
   isForgotten,
   leftOutGaps,
   partOf,
   rangeOf,
-  readHeld,
+  readContents,
 } from './coverage.ts';
 import { DAY, type DayTime, dayStart, daysText, type Period, readDayTimes, timeText } from './day-times.ts';
 import { requireBlocksOnce } from './double-entries.ts';
@@ -62,7 +62,7 @@ export class QueryCoverage {
 
   /** What a statement reads. */
   async scans(sql: string, parameters?: Parameters): Promise<readonly Scan[]> {
-    return (await this.empty()).scans(sql, parameters, async () => this.#dayTimes((await this.held()).ledger));
+    return (await this.empty()).scans(sql, parameters, async () => this.#dayTimes((await this.contents()).ledger));
   }
 
   /** What a statement lacks, one line each. @throws {AuditError} `missing` when that is anything, and nothing may be */
@@ -77,18 +77,18 @@ export class QueryCoverage {
 
   /** What some relations lack, one line each. @throws {StoreError} `blocks-twice` */
   async lacksOf(scans: readonly Scan[]): Promise<readonly string[]> {
-    const held = await this.held();
+    const contents = await this.contents();
     const relations = scans.map(({ relation }) => relation);
-    requireBlocksOnce(held.ledger, this.#registry, relations, this.#reader.path);
+    requireBlocksOnce(contents.ledger, this.#registry, relations, this.#reader.path);
     const isLimited = scans.some(({ periods }) => periods !== undefined);
-    return lacksIn(held, isLimited ? await this.#dayTimes(held.ledger) : [], scans);
+    return lacksIn(contents, isLimited ? await this.#dayTimes(contents.ledger) : [], scans);
   }
 
-  held(): Promise<Held<Registry>> {
-    return readHeld(this.#reader, this.#registry);
+  contents(): Promise<Contents<Registry>> {
+    return readContents(this.#reader, this.#registry);
   }
 
-  async #dayTimes(ledger: Held['ledger']): Promise<readonly DayTime[]> {
+  async #dayTimes(ledger: Contents['ledger']): Promise<readonly DayTime[]> {
     const at = ledger.at(-1)?.number ?? 0;
     if (this.#times?.at !== at) {
       this.#times = { at, times: readDayTimes(this.#reader.query, ledger, this.#registry) };
@@ -125,26 +125,30 @@ export async function lacksOfTable(reader: Reader, registry: Registry, relation:
 }
 
 /** What some relations of a warehouse lack, one line each. */
-export function lacksIn(held: Held<Registry>, times: readonly DayTime[], scans: readonly Scan[]): readonly string[] {
+export function lacksIn(
+  contents: Contents<Registry>,
+  times: readonly DayTime[],
+  scans: readonly Scan[],
+): readonly string[] {
   const names = [...new Set(scans.map(({ relation }) => relation))];
   return [
-    ...neverExported(held, names),
-    ...neverBuilt(held, names),
-    ...missingOf(held, times, scans),
-    ...leftOutOf(held, times, scans),
-    ...names.flatMap((name) => lacksOfMart(held, name, scans)),
+    ...neverExported(contents, names),
+    ...neverBuilt(contents, names),
+    ...missingOf(contents, times, scans),
+    ...leftOutOf(contents, times, scans),
+    ...names.flatMap((name) => lacksOfMart(contents, name, scans)),
   ];
 }
 
 /** `actions was never exported here: tonlake run actions --range 1000:1999`, one line for each table of which nothing is held. */
-function neverExported(held: Held<Registry>, relations: readonly string[]): readonly string[] {
-  const { ledger, registry } = held;
+function neverExported(contents: Contents<Registry>, relations: readonly string[]): readonly string[] {
+  const { ledger, registry } = contents;
   return registry.pipelines
     .filter(({ name }) => ledger.every(({ pipeline }) => pipeline !== name))
     .flatMap((pipeline) => pipeline.tables.map(({ name }) => ({ pipeline, name })))
     .filter(({ name }) => relations.some((relation) => registry.tableOf(relation)?.name === name))
     .map(({ pipeline, name }) => {
-      const gone = stillForgotten(held.forgotten, ledger).filter((each) => each.pipeline === pipeline.name);
+      const gone = stillForgotten(contents.forgotten, ledger).filter((each) => each.pipeline === pipeline.name);
       if (gone.length > 0) return `${name} is empty: ${describeForgotten(gone)}`;
       return isEphemeral(pipeline)
         ? `${name} was never watched here: ${followPending()}`
@@ -153,7 +157,7 @@ function neverExported(held: Held<Registry>, relations: readonly string[]): read
 }
 
 /** Marts that are named, or that the views of `ton` read: those views are empty. */
-function neverBuilt({ ledger, registry }: Held<Registry>, relations: readonly string[]): readonly string[] {
+function neverBuilt({ ledger, registry }: Contents<Registry>, relations: readonly string[]): readonly string[] {
   const isBuilt = (name: string): boolean => ledger.some(({ tables }) => tables[name] !== undefined);
   const known = tonInputs();
   const named = relations.flatMap((name) => inputsOfUnbuilt(name) ?? (known.includes(name) ? [name] : []));
@@ -163,19 +167,19 @@ function neverBuilt({ ledger, registry }: Held<Registry>, relations: readonly st
 }
 
 /** `transactions: missing 1010:1019 (not exported)`, one line for each pipeline. */
-function missingOf(held: Held<Registry>, times: readonly DayTime[], scans: readonly Scan[]): readonly string[] {
-  const pipelines = new Set(scans.flatMap(({ relation }) => feeding(held.registry, relation) ?? []));
+function missingOf(contents: Contents<Registry>, times: readonly DayTime[], scans: readonly Scan[]): readonly string[] {
+  const pipelines = new Set(scans.flatMap(({ relation }) => feeding(contents.registry, relation) ?? []));
   return [...pipelines].flatMap((pipeline) => {
-    if (held.ledger.every((entry) => entry.pipeline !== pipeline.name)) return [];
-    const own = scans.filter(({ relation }) => feeding(held.registry, relation) === pipeline);
+    if (contents.ledger.every((entry) => entry.pipeline !== pipeline.name)) return [];
+    const own = scans.filter(({ relation }) => feeding(contents.registry, relation) === pipeline);
     const isNow = ['snapshot', 'lookup'].includes(pipeline.walk.kind);
     const parts = own.flatMap(({ periods }): readonly (Period | undefined)[] =>
       periods === undefined ? [undefined] : isNow ? [] : periods,
     );
-    const asked = parts.map((period) => blocksOf(held, times, period));
-    const { missing, unproven } = coverage(held, pipeline, unionSpans(asked.flatMap(({ spans }) => spans)));
+    const asked = parts.map((period) => blocksOf(contents, times, period));
+    const { missing, unproven } = coverage(contents, pipeline, unionSpans(asked.flatMap(({ spans }) => spans)));
     const contradicted = unproven.filter(({ why }) => why === 'content contradicts hashes');
-    const gone = stillForgotten(held.forgotten, held.ledger)
+    const gone = stillForgotten(contents.forgotten, contents.ledger)
       .filter((each) => each.pipeline === pipeline.name)
       .filter(
         ({ days }) =>
@@ -202,8 +206,8 @@ interface AskedBlocks {
 }
 
 /** The blocks of a period by the headers of the warehouse; all that it is about without one. */
-function blocksOf(held: Held<Registry>, times: readonly DayTime[], period: Period | undefined): AskedBlocks {
-  const [range] = rangeOf(held);
+function blocksOf(contents: Contents<Registry>, times: readonly DayTime[], period: Period | undefined): AskedBlocks {
+  const [range] = rangeOf(contents);
   if (period === undefined) return { spans: range === undefined ? [] : [range] };
   const [from, to] = [period.from ?? Number.NEGATIVE_INFINITY, period.to ?? Number.POSITIVE_INFINITY];
   const within = times.filter((time) => time.to > from && time.from < to);
@@ -226,13 +230,13 @@ function overlaps({ from, to }: Period, days: { readonly from: string; readonly 
 }
 
 /** Columns that are read, and that exports left out of the blocks that are asked for. */
-function leftOutOf(held: Held<Registry>, times: readonly DayTime[], scans: readonly Scan[]): readonly string[] {
+function leftOutOf(contents: Contents<Registry>, times: readonly DayTime[], scans: readonly Scan[]): readonly string[] {
   return scans
     .flatMap(({ relation, columns, periods }) => {
-      const table = held.registry.tableOf(relation)?.name;
+      const table = contents.registry.tableOf(relation)?.name;
       if (table === undefined) return [];
-      const asked = (periods ?? [undefined]).flatMap((period) => blocksOf(held, times, period).spans);
-      const gaps = leftOutGaps(held.ledger, held.registry, new Map([[table, columns]]));
+      const asked = (periods ?? [undefined]).flatMap((period) => blocksOf(contents, times, period).spans);
+      const gaps = leftOutGaps(contents.ledger, contents.registry, new Map([[table, columns]]));
       return gaps
         .map((gap) => ({ ...gap, missing: intersectSpans(unionSpans(asked), gap.missing) }))
         .filter(({ missing }) => missing.length > 0)
@@ -242,8 +246,8 @@ function leftOutOf(held: Held<Registry>, times: readonly DayTime[], scans: reado
 }
 
 /** Days that are asked for and that a mart lacks, or has of tables which lack rows of it; and commits that are not in it. */
-function lacksOfMart(held: Held<Registry>, name: string, scans: readonly Scan[]): readonly string[] {
-  const built = held.ledger.filter(({ mart, tables }) => mart !== undefined && tables[name] !== undefined);
+function lacksOfMart(contents: Contents<Registry>, name: string, scans: readonly Scan[]): readonly string[] {
+  const built = contents.ledger.filter(({ mart, tables }) => mart !== undefined && tables[name] !== undefined);
   if (built.length === 0) return [];
   const asked = scans.filter(({ relation }) => relation === name).map(({ periods }) => periods);
   const isAsked = (day: string | undefined): boolean =>
@@ -258,7 +262,7 @@ function lacksOfMart(held: Held<Registry>, name: string, scans: readonly Scan[])
       (period) => `${daysText(period)} (not built)`,
     ),
   ];
-  const behind = behindOf(held, name, isAsked);
+  const behind = behindOf(contents, name, isAsked);
   return [
     ...(parts.length === 0 ? [] : [`${name}: missing ${parts.join(', ')}`]),
     ...(behind === undefined ? [] : [`${name}: stale, ${describeBehind(behind)}: ${suggest('build', name)}`]),

@@ -9,7 +9,15 @@ import { type OwnRelation, type OwnRow, typesOf } from '../relations/own-relatio
 import { commentsOn } from '../relations/table-comments.ts';
 import { viewOf } from '../relations/table-relation.ts';
 import type { LedgerEntry } from '../store.ts';
-import { behindOf, coverage, type Held, type KnownPipelines, leftOutGaps, readHeld, spansIn } from './coverage.ts';
+import {
+  behindOf,
+  type Contents,
+  coverage,
+  type KnownPipelines,
+  leftOutGaps,
+  readContents,
+  spansIn,
+} from './coverage.ts';
 
 const coverageColumns = [
   { name: 'relation', type: 'VARCHAR', doc: 'name of the table' },
@@ -51,7 +59,7 @@ const READS_STATES = new RegExp(String.raw`\b(${states.map(({ name }) => name).j
 /** The relations that tell of a warehouse: its ledger, and its state. */
 export const ownRelations: readonly OwnRelation[] = [commits, ...states];
 
-const NOTHING: Held = { registry: { pipelines: [] }, ledger: [], forgotten: [] };
+const NOTHING: Contents = { registry: { pipelines: [] }, ledger: [], forgotten: [] };
 
 /** {@link ownRelations} as they are where nothing was exported. */
 export function emptyRelations(): readonly Declared[] {
@@ -64,32 +72,32 @@ export function emptyRelations(): readonly Declared[] {
 
 /** Creates the relations that a statement may read. */
 export async function addStatesIn(sql: string, reader: Reader, registry: KnownPipelines): Promise<void> {
-  if (READS_STATES.test(sql)) await addStates(reader.query, await readHeld(reader, registry));
+  if (READS_STATES.test(sql)) await addStates(reader.query, await readContents(reader, registry));
 }
 
 /** Creates the relations for one session, as temporary tables. */
-export async function addStates(query: Query, held: Held): Promise<void> {
+export async function addStates(query: Query, contents: Contents): Promise<void> {
   for (const state of states) {
-    await query(`CREATE OR REPLACE TEMP TABLE ${state.name} AS ${selectOf(state, held)}`);
+    await query(`CREATE OR REPLACE TEMP TABLE ${state.name} AS ${selectOf(state, contents)}`);
   }
 }
 
 /** SQL of the relations, and of their comments, for a file that other programs open. */
-export function stateViews(held = NOTHING): readonly string[] {
-  return states.flatMap((state) => [viewOf(state.name, selectOf(state, held)), ...commentsOn(state)]);
+export function stateViews(contents = NOTHING): readonly string[] {
+  return states.flatMap((state) => [viewOf(state.name, selectOf(state, contents)), ...commentsOn(state)]);
 }
 
-function selectOf({ columns, rows }: OwnRelation, held: Held): string {
-  return selectValues(typesOf(columns), rows(held));
+function selectOf({ columns, rows }: OwnRelation, contents: Contents): string {
+  return selectValues(typesOf(columns), rows(contents));
 }
 
-function coverageRows(held: Held): readonly OwnRow<typeof coverageColumns>[] {
-  const exported = new Set(exportedEntries(held.ledger, held.registry).map(({ pipeline }) => pipeline));
-  const pipelines = held.registry.pipelines.filter(({ name }) => exported.has(name));
+function coverageRows(contents: Contents): readonly OwnRow<typeof coverageColumns>[] {
+  const exported = new Set(exportedEntries(contents.ledger, contents.registry).map(({ pipeline }) => pipeline));
+  const pipelines = contents.registry.pipelines.filter(({ name }) => exported.has(name));
   const tables = pipelines.flatMap((pipeline) => pipeline.tables);
-  const leftOut = leftOutGaps(held.ledger, held.registry, new Map(tables.map(({ name }) => [name, new Set()])));
+  const leftOut = leftOutGaps(contents.ledger, contents.registry, new Map(tables.map(({ name }) => [name, new Set()])));
   return pipelines.flatMap((pipeline) => {
-    const { proven, unproven, missing } = coverage(held, pipeline);
+    const { proven, unproven, missing } = coverage(contents, pipeline);
     const there = unionSpans([...proven, ...spansIn(unproven)]);
     const parts = [
       { state: 'proven', why: null, spans: proven },
@@ -110,14 +118,14 @@ function coverageRows(held: Held): readonly OwnRow<typeof coverageColumns>[] {
   });
 }
 
-function freshnessRows(held: Held): readonly OwnRow<typeof freshnessColumns>[] {
+function freshnessRows(contents: Contents): readonly OwnRow<typeof freshnessColumns>[] {
   const built = new Map<string, string>();
-  for (const { mart, tables, committedAt } of held.ledger) {
+  for (const { mart, tables, committedAt } of contents.ledger) {
     if (mart !== undefined) for (const name of Object.keys(tables)) built.set(name, committedAt);
   }
   return [...built].sort().map(([mart, at]) => ({
     ...{ mart, built_at: at },
-    commits_behind: behindOf(held, mart)?.commits ?? 0,
+    commits_behind: behindOf(contents, mart)?.commits ?? 0,
   }));
 }
 

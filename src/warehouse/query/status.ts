@@ -11,14 +11,14 @@ import type { LedgerEntry } from '../store.ts';
 import {
   ALL_ROWS,
   behindOf,
+  type Contents,
   type Coverage,
   coverage,
   describeParts,
-  type Held,
   type LeftOutGap,
   type MartBehind,
   partOf,
-  readHeld,
+  readContents,
   spansIn,
   tablesIn,
 } from './coverage.ts';
@@ -102,8 +102,8 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
 
 /** As {@link readStatus}, of a warehouse that is open. */
 export async function statusIn(reader: Reader, registry: Registry): Promise<WarehouseStatus> {
-  const held = await readHeld(reader, registry);
-  const { ledger } = held;
+  const contents = await readContents(reader, registry);
+  const { ledger } = contents;
   const days = [...(await readHeaderDays(reader.query, ledger, registry))].map(([date, span]) => ({ date, ...span }));
   const walked = ledger.filter(({ mart }) => mart === undefined);
   return {
@@ -112,8 +112,8 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
     store: reader.kind,
     newest: await readNewest(reader, ledger, registry),
     quarantined: ledger.reduce((sum, entry) => sum + (entry.tables['quarantine']?.rows ?? 0), 0),
-    pipelines: expectedPipelines(walked, registry).map((name) => statusOf(held, name, days)),
-    marts: martsOf(held),
+    pipelines: expectedPipelines(walked, registry).map((name) => statusOf(contents, name, days)),
+    marts: martsOf(contents),
   };
 }
 
@@ -126,8 +126,8 @@ function expectedPipelines(walked: readonly LedgerEntry[], registry: Registry): 
   return [...names].sort();
 }
 
-function martsOf(held: Held): readonly MartStatus[] {
-  const built = held.ledger.filter(({ mart }) => mart !== undefined);
+function martsOf(contents: Contents): readonly MartStatus[] {
+  const built = contents.ledger.filter(({ mart }) => mart !== undefined);
   const names = [...tablesIn(built)].sort();
   return names.map((name) => {
     const entries = built.filter(({ tables }) => tables[name] !== undefined);
@@ -142,17 +142,17 @@ function martsOf(held: Held): readonly MartStatus[] {
       files: files.length,
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       lastCommit: entries.at(-1)?.committedAt ?? '',
-      behind: behindOf(held, name),
+      behind: behindOf(contents, name),
     };
   });
 }
 
 function statusOf(
-  held: Held<Registry>,
+  contents: Contents<Registry>,
   name: string,
   days: readonly (DaySpan & { readonly date: string })[],
 ): PipelineStatus {
-  const { ledger, registry } = held;
+  const { ledger, registry } = contents;
   const pipeline = registry.pipelines.find((each) => each.name === name);
   const entries = ledger.filter((entry) => entry.pipeline === name);
   const rows: Record<string, number> = {};
@@ -163,7 +163,7 @@ function statusOf(
   const files = tables.flatMap(([, entry]) => entry.files);
   // Rows of a watch cover no blocks.
   const isOfBlocks = pipeline !== undefined && !isEphemeral(pipeline);
-  const found = isOfBlocks ? coverage(held, pipeline) : { proven: [], unproven: [], missing: [] };
+  const found = isOfBlocks ? coverage(contents, pipeline) : { proven: [], unproven: [], missing: [] };
   const there = thereOf(found);
   return {
     pipeline: name,

@@ -1,4 +1,4 @@
-import type { Held } from '../query/coverage.ts';
+import type { Contents } from '../query/coverage.ts';
 
 /** A relation that tells of the warehouse itself. */
 export interface OwnRelation {
@@ -8,7 +8,7 @@ export interface OwnRelation {
   /** Columns that identify a row. */
   readonly key: readonly string[];
   readonly columns: readonly OwnColumn[];
-  readonly rows: (held: Held) => readonly OwnRow<readonly OwnColumn[]>[];
+  readonly rows: (contents: Contents) => readonly OwnRow<readonly OwnColumn[]>[];
 }
 
 /** A value of each column. */
