@@ -18,7 +18,7 @@ const registry = await loadRegistry();
 let sandbox: TestSandbox;
 
 beforeAll(async () => {
-  sandbox = await startTestSandbox();
+  sandbox = await startTestSandbox({ blocks: 1100 });
 });
 afterAll(() => sandbox.close());
 
