@@ -64,7 +64,7 @@ export function refuseOthersBeside<F extends ContextFlags>(
 /** Options that were typed, without some, and those of the place. */
 export function othersGiven<F extends ContextFlags>({ given }: Context<F>, takes: Names<F>): Names<F> {
   const taken: ReadonlySet<string> = new Set(takes);
-  return [...given].filter((each) => !taken.has(each) && !OF_PLACE.has(each)) as unknown as Names<F>;
+  return [...given].filter((each): each is keyof F & string => !taken.has(each) && !OF_PLACE.has(each));
 }
 
 function flagOf(name: string): string {

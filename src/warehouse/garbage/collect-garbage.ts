@@ -5,6 +5,7 @@ import { StoreError } from '../../core/errors.ts';
 import { missingFile } from '../../files/damaged-data.ts';
 import { ifAny } from '../../files/disk.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
+import { Entries } from '../ledger/entries.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { commitOf, filesOf, type Successor, type Superseded } from '../ledger/pruned-entries.ts';
 import { removeFile, restoreFile, retireFile } from '../parquet-store/pinned-files.ts';
@@ -96,22 +97,22 @@ export async function publishedFiles(
   ledger: LedgerFolder,
   published: readonly number[],
 ): Promise<ReadonlySet<string> | undefined> {
-  const { entries } = ledger;
-  const isOfThem = ({ number, by }: Superseded): boolean => isPublished(published, number, by.number);
-  if (entries.hasAllOf(published)) return new Set(entries.superseded.filter(isOfThem).flatMap(({ files }) => files));
+  const entries = ledger.entries.hasAllOf(published) ? ledger.entries : await readWhole(ledger);
+  if (entries === undefined) return undefined;
+  const shown = entries.superseded.filter(({ number, by }) => isPublished(published, number, by.number));
+  return new Set(shown.flatMap(({ files }) => files));
+}
+
+/** All entries of whole commits; undefined if one is lost. */
+async function readWhole(ledger: LedgerFolder): Promise<Entries | undefined> {
   const log = await ledger.log(0).catch((error: unknown) => {
     if (error instanceof StoreError && error.code === 'bad-ledger') return undefined;
     throw error;
   });
   if (log === undefined) return undefined;
-  const successors = new Map(log.flatMap((entry) => entry.supersedes.map((id) => [id, commitOf(entry)] as const)));
-  return new Set(
-    log.flatMap((entry) => {
-      const by = successors.get(entry.id);
-      const files = filesOf(entry);
-      return by !== undefined && isOfThem({ number: entry.number, by, files }) ? files : [];
-    }),
-  );
+  const entries = new Entries();
+  for (const entry of log) entries.add(entry);
+  return entries;
 }
 
 /**

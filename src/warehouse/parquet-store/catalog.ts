@@ -10,8 +10,7 @@ import type { Instance } from '../../sql/instance.ts';
 import { declaredTon, tonViews } from '../../sql/ton-views.ts';
 import { putEmptyFile } from '../empty-files.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
-import { stateViews } from '../query/state-relations.ts';
-import { commits, commitsView } from '../relations/commits-view.ts';
+import { ownRelations, stateViews } from '../query/state-relations.ts';
 import { emptyCatalog, rowsOf } from '../relations/declared-relations.ts';
 import { martsIn } from '../relations/mart-views.ts';
 import { commentsOn } from '../relations/table-comments.ts';
@@ -114,11 +113,7 @@ export class Catalog {
 
   /** SQL of the commits, of what is there, and of how current marts are. */
   #states(ledger: readonly LedgerEntry[], forgotten: readonly LedgerEntry[]): readonly string[] {
-    return [
-      commitsView(ledger),
-      ...commentsOn(commits),
-      ...stateViews({ registry: { pipelines: this.#pipelines }, ledger, forgotten }),
-    ];
+    return stateViews({ registry: { pipelines: this.#pipelines }, ledger, forgotten }, ownRelations);
   }
 
   async #writeStamp(): Promise<void> {

@@ -82,9 +82,9 @@ export async function addStates(query: Query, contents: Contents): Promise<void>
   }
 }
 
-/** SQL of the relations, and of their comments, for a file that other programs open. */
-export function stateViews(contents = NOTHING): readonly string[] {
-  return states.flatMap((state) => [viewOf(state.name, selectOf(state, contents)), ...commentsOn(state)]);
+/** SQL of relations, and of their comments, for a file that other programs open. @param relations default: all but the ledger */
+export function stateViews(contents = NOTHING, relations = states): readonly string[] {
+  return relations.flatMap((state) => [viewOf(state.name, selectOf(state, contents)), ...commentsOn(state)]);
 }
 
 function selectOf({ columns, rows }: OwnRelation, contents: Contents): string {
