@@ -20,7 +20,7 @@ export function warehouseTimes(
     const to = await firstNumber(query, `SELECT max(gen_utime) FROM ${masterchain}`);
     const isEmpty = from === undefined || to === undefined;
     return usage('a time that the warehouse has', formatTime(ms), {
-      code: 'wrong-range',
+      code: 'not-stored',
       hint: isEmpty
         ? 'it has no block headers'
         : `it has blocks of ${formatTime(from * 1000)} to ${formatTime(to * 1000)}`,
@@ -66,7 +66,7 @@ export function warehouseTimes(
       });
       if (utime !== undefined) return utime * 1000;
       throw usage('a block that the warehouse has', seqno, {
-        code: 'wrong-range',
+        code: 'not-stored',
         hint: `${suggest('status')} shows what it has`,
       });
     },

@@ -35,7 +35,7 @@ export interface StoredRange {
   readonly broken: ReadonlyMap<string, Span>;
 }
 
-/** Resolves a range by the headers of a warehouse. @throws {UsageError} for a day or time that it does not have */
+/** Resolves a range by the headers of a warehouse. @throws {UsageError} `not-stored` for a day or time that it does not have */
 export async function resolveStored(chain: StoredChain, range: string): Promise<StoredRange> {
   const parts = parseRange(range);
   const namesDays = parts.some(({ from, to }) => [from, to].some(({ kind }) => kind === 'date' || kind === 'days-ago'));
@@ -45,7 +45,7 @@ export async function resolveStored(chain: StoredChain, range: string): Promise<
     const day = days.get(date);
     if (day === undefined) {
       throw usage('a day that the warehouse has', date, {
-        code: 'wrong-range',
+        code: 'not-stored',
         hint: days.size === 0 ? 'it has no block headers' : `it has ${formatDays([...days.keys()])}`,
       });
     }

@@ -88,7 +88,7 @@ export async function readMissing({
 
 /** Who asks what is missing gets an answer, not a usage error, if the warehouse has nothing of a day. */
 function asIncomplete(error: unknown, path: string): unknown {
-  if (!(error instanceof UsageError) || !error.problem.includes('that the warehouse has')) return error;
+  if (!(error instanceof UsageError) || error.code !== 'not-stored') return error;
   return new StoreError(`store: ${error.problem} (${path})`, { code: 'incomplete', hint: error.hint, cause: error });
 }
 

@@ -114,7 +114,7 @@ describe('a sound warehouse', () => {
     ]);
     expect(await stepsOf(report, findings, '2026-05-01')).toContain('run blocks transactions --range 2026-05-01 ');
     await expect(verify(sound, { range: '2026-05-01:2026-05-03' })).rejects.toMatchObject({
-      ...{ code: 'wrong-range', message: 'usage: expected a day that the warehouse has, got 2026-05-03' },
+      ...{ code: 'not-stored', message: 'usage: expected a day that the warehouse has, got 2026-05-03' },
       hint: 'it has 2026-05-01',
     });
     const path = join(freshFolder(), 'w');
