@@ -7,10 +7,12 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   '.parquet': ['parquet'],
   '.csv': ['csv'],
   '.json': ['json'],
-  '.jsonl': ['rows', 'jsonl'],
-  '.ndjson': ['rows', 'jsonl'],
+  '.jsonl': ['jsonl'],
+  '.ndjson': ['jsonl'],
   '.arrow': ['arrow'],
   '.xlsx': ['xlsx'],
+  '.sqlite': ['sqlite'],
+  '.db': ['sqlite'],
   '.html': ['html'],
   '.md': ['md'],
   '.txt': ['text', 'box'],
@@ -40,10 +42,9 @@ export function formatOf<Format extends string>(asked: Asked<Format>): Format | 
     if (asked.refuse === undefined) requireLocalPath(output, '--output');
     throw refusal(asked, 'a local path, or s3://bucket/path', 'write to a local folder, and copy it from there');
   }
-  const ending = output === undefined ? '' : extname(output).toLowerCase();
-  if (ending === '') return format;
-  const said = SAID[ending];
-  if (format === undefined) return formats.find((each) => said?.includes(each)) ?? requireEnding(asked);
+  if (output === undefined || extname(output) === '') return format;
+  if (format === undefined) return formatOfPath(output, formats) ?? requireEnding(asked);
+  const said = saidBy(output);
   if (said === undefined || said.includes(format)) return format;
   throw refusal(asked, `a path that fits the format ${format}`, 'leave the format out, or choose another path');
 }
@@ -53,11 +54,26 @@ export function requireFormatOf<Format extends string>(asked: Asked<Format>): Fo
   return formatOf(asked) ?? requireEnding(asked);
 }
 
+/** The first of the formats that a file extension can mean. */
+export function formatOfPath<Format extends string>(path: string, formats: readonly Format[]): Format | undefined {
+  return formats.find((format) => saidBy(path)?.includes(format));
+}
+
+/** The file extensions of formats. */
+export function endingsOf(formats: readonly string[]): readonly string[] {
+  return formats.flatMap((format) => Object.keys(SAID).filter((ending) => SAID[ending]?.includes(format)));
+}
+
+function saidBy(path: string): readonly string[] | undefined {
+  return SAID[extname(path).toLowerCase()];
+}
+
 function requireEnding<Format extends string>(asked: Asked<Format>): never {
-  const endings = asked.formats.flatMap((format) =>
-    Object.keys(SAID).filter((ending) => SAID[ending]?.includes(format)),
+  throw refusal(
+    asked,
+    `a path that ends in ${endingsOf(asked.formats).join(', ')}`,
+    'choose another path, or set the format as well',
   );
-  throw refusal(asked, `a path that ends in ${endings.join(', ')}`, 'choose another path, or set the format as well');
 }
 
 function refusal<Format extends string>({ output, refuse }: Asked<Format>, expected: string, hint: string): UsageError {

@@ -1,25 +1,13 @@
-import { extname } from 'node:path';
 import { type UsageError, usage } from '../core/errors.ts';
 import { requireLocalPath } from '../files/local-path.ts';
-
-/** Formats of files, by extension. */
-const EXTENSIONS = {
-  '.csv': 'csv',
-  '.json': 'json',
-  '.jsonl': 'jsonl',
-  '.ndjson': 'jsonl',
-  '.parquet': 'parquet',
-  '.arrow': 'arrow',
-  '.xlsx': 'xlsx',
-  '.sqlite': 'sqlite',
-  '.db': 'sqlite',
-} as const;
+import { endingsOf, formatOfPath } from '../files/output-format.ts';
 
 /** Formats of files that are written as a whole. */
 export const WHOLE_FORMATS = ['csv', 'json', 'jsonl', 'parquet', 'arrow', 'xlsx'] as const;
 export type WholeFormat = (typeof WHOLE_FORMATS)[number];
 
-export type FileFormat = (typeof EXTENSIONS)[keyof typeof EXTENSIONS];
+const FILE_FORMATS = [...WHOLE_FORMATS, 'sqlite'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
 
 /** Where rows go. */
 export type Target =
@@ -47,7 +35,7 @@ const NEEDS = {
   },
 } as const;
 
-const HINT = `a file that ends in ${Object.keys(EXTENSIONS).join(', ')}, postgres://user@host/database, or https://user@host:8443/database of ClickHouse`;
+const HINT = `a file that ends in ${endingsOf(FILE_FORMATS).join(', ')}, postgres://user@host/database, or https://user@host:8443/database of ClickHouse`;
 
 /**
  * A target as a user writes it: the path of a file, whose extension says the format, or the URL of a database.
@@ -58,8 +46,7 @@ export function parseTarget(text: string): Target {
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: parseUrl(text, POSTGRES) };
   if (/^https?:\/\//.test(text)) return { kind: 'clickhouse', url: clickhouseUrl(text) };
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(text)) throw badTarget(text);
-  const ending = extname(text).toLowerCase();
-  const format = EXTENSIONS[ending as keyof typeof EXTENSIONS];
+  const format = formatOfPath(text, FILE_FORMATS);
   if (format === undefined) throw badTarget(text);
   requireLocalPath(text, '--to');
   return { kind: 'file', format, path: text };

@@ -114,7 +114,7 @@ test('the program itself does, too', async () => {
     '--network',
     sandbox.url,
     '--format',
-    'rows',
+    'jsonl',
   ]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.trim().split('\n')).toHaveLength(5);

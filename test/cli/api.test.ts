@@ -53,7 +53,7 @@ describe('tonlake api', () => {
 
   test('prints rows, one object a line', async () => {
     const server = await serveSteps(json(200, { jetton_masters: [{ address: 'a' }, { address: 'b' }] }));
-    const out = await printFetch(['jetton/masters', 'limit=5', '--format', 'rows'], server.baseUrl);
+    const out = await printFetch(['jetton/masters', 'limit=5', '--format', 'jsonl'], server.baseUrl);
     expect(server.requests).toEqual(['GET /api/v3/jetton/masters?limit=5']);
     expect(out).toBe('{"address":"a"}\n{"address":"b"}\n');
   });
@@ -93,7 +93,7 @@ describe('tonlake api', () => {
     const server = await serveSteps(json(404, { error: 'emulated traces not found' }));
     const words = ['pendingTransactions', `account=${ACCOUNT}`];
     expect(await printFetch(words, server.baseUrl)).toBe('{"error":"emulated traces not found"}\n');
-    expect(await printFetch([...words, '--format', 'rows'], server.baseUrl)).toBe('');
+    expect(await printFetch([...words, '--format', 'jsonl'], server.baseUrl)).toBe('');
   });
 
   test('without an endpoint lists all of them', async () => {
@@ -135,7 +135,7 @@ describe('tonlake api', () => {
     [['accountStates'], 'for address, got nothing'],
     [['blocks', '--format', 'parquet'], 'expected --output with --format parquet'],
     [['blocks', '--format', 'csv', '-o', 'b.json'], 'expected a path that fits the format csv, got b.json'],
-    [['blocks', '-o', 'b.md'], 'expected a path that ends in .json, .jsonl, .ndjson, .csv, .parquet, got b.md'],
+    [['blocks', '-o', 'b.md'], 'expected a path that ends in .csv, .json, .jsonl, .ndjson, .parquet, got b.md'],
     [['runGetMethod', `address=${ACCOUNT}`, 'method=x', 'stack=[1'], 'expected JSON for stack, got "[1"'],
     [['blocks', '--post'], 'expected GET for blocks, got POST'],
   ])('refuses %o before a request', async (words, text) => {

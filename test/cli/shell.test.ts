@@ -132,7 +132,7 @@ describe('a person at the prompt', () => {
     await terminal.type('\r', /\.\.\.> /);
     await terminal.type('where seqno >= 0;\r', /│\s+\d+ │[\s\S]*1 row/);
     await terminal.type('.describe blocks\r', /about blocks/);
-    await terminal.type('.mode lines\r', /error: usage: expected box, line, csv, json after \.mode, got lines/);
+    await terminal.type('.mode lines\r', /error: usage: expected box, line, csv, json, jsonl after \.mode, got lines/);
     await terminal.type('.mode line\r', /tonlake> /);
     await terminal.type(
       "select 'a' as first, null as second;\r",
@@ -199,13 +199,18 @@ describe('a script', () => {
       'select * from ends;',
       `.output ${join(out, 'all.csv')}`,
       'select 1 as x; select 2 as y;',
+      '.mode jsonl',
+      `.output ${join(out, 'all.jsonl')}`,
+      'select 1 as x union all select 2 order by x; select 3 as y;',
       '.output',
+      '.mode csv',
       `select count(*) as n from '${join(out, 'blocks.parquet')}' semi join blocks using (root_hash)`,
     ].join('\n');
     const { code, stdout, stderr } = await startTonlake(['sql', '--warehouse', warehouse], { input }).finished;
     const [, count] = /^a,b\n1000,1009\nn\n(\d+)\n$/.exec(stdout) ?? [];
     expect({ code, stderr, stdout: Number(count) > 10 }).toEqual({ code: 0, stderr: '', stdout: true });
     expect(await readFile(join(out, 'all.csv'), 'utf8')).toBe('x\n1\ny\n2\n');
+    expect(await readFile(join(out, 'all.jsonl'), 'utf8')).toBe('{"x":1}\n{"x":2}\n{"y":3}\n');
     const missing = await startTonlake(['sql', '--warehouse', warehouse], { input: 'from transactions;' }).finished;
     expect(missing).toMatchObject({ code: 0, stderr: expect.stringContaining('warning: transactions') });
   });

@@ -21,7 +21,7 @@ describe('an answer as text', () => {
   });
 
   test('is one object a line, with every digit', () => {
-    expect(formatAnswer(TOP, BODY, 'rows', false)).toBe(
+    expect(formatAnswer(TOP, BODY, 'jsonl', false)).toBe(
       '{"account":"0:AB","balance":"9007199254740993","x":1.50,"y":{"b":18446744073709551616}}\n' +
         '{"account":"a,\\"b\\"\\n","balance":"1"}\n',
     );
@@ -39,16 +39,16 @@ describe('an answer as text', () => {
       '_key,user_friendly,domain,interfaces,_extra\n0:AB,,"","[""a""]",\n',
     );
     const result = Buffer.from('{"gas_used":549,"exit_code":0,"stack":[]}');
-    expect(formatAnswer(endpointOf('runGetMethod'), result, 'rows', false)).toBe(
+    expect(formatAnswer(endpointOf('runGetMethod'), result, 'jsonl', false)).toBe(
       '{"gas_used":549,"exit_code":0,"stack":[]}\n',
     );
   });
 
   test('has no rows where the server sends null, or says that it found nothing', () => {
     const traces = endpointOf('pendingTraces');
-    expect(formatAnswer(traces, Buffer.from('{"traces":null}'), 'rows', false)).toBe('');
-    expect(formatAnswer(traces, Buffer.from('{"error":"not found"}'), 'rows', false)).toBe('');
-    expect(() => formatAnswer(traces, Buffer.from('{"trace":[]}'), 'rows', false)).toThrow(DecodeError);
+    expect(formatAnswer(traces, Buffer.from('{"traces":null}'), 'jsonl', false)).toBe('');
+    expect(formatAnswer(traces, Buffer.from('{"error":"not found"}'), 'jsonl', false)).toBe('');
+    expect(() => formatAnswer(traces, Buffer.from('{"trace":[]}'), 'jsonl', false)).toThrow(DecodeError);
   });
 });
 

@@ -1,12 +1,10 @@
-import { csvLine } from '../../sql/row-text.ts';
+import { csvLine, type TextFormat } from '../../sql/row-text.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { cellsOf, columnsOf, rowsOf } from './answer-rows.ts';
 import { parseSent, writeSent } from './exact-json.ts';
 
-export type TextFormat = 'json' | 'rows' | 'csv';
-
 /**
- * A response as text. `json`: as received, or indented; `rows`: one JSON object per line; `csv`: RFC 4180 with nested values as JSON, an
+ * A response as text. `json`: as received, or indented; `jsonl`: its rows, an object per line; `csv`: RFC 4180 with nested values as JSON, an
  * empty cell for null and `""` for empty text. Numbers keep all digits.
  *
  * @throws {DecodeError} if the response is not JSON or has no rows
@@ -16,7 +14,7 @@ export function formatAnswer(endpoint: Endpoint, body: Buffer, format: TextForma
   switch (format) {
     case 'json':
       return indented ? `${writeSent(answer, 2)}\n` : endLine(body.toString('utf8'));
-    case 'rows':
+    case 'jsonl':
       return rowsOf(endpoint, answer)
         .map((row) => `${writeSent(row)}\n`)
         .join('');

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import type { Given } from '../../api/client/build-request.ts';
-import type { TextFormat } from '../../api/client/format-answer.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { usage } from '../../core/errors.ts';
 import { counted } from '../../core/format.ts';
@@ -8,15 +7,13 @@ import { suggest } from '../../core/suggest.ts';
 import { formatOf } from '../../files/output-format.ts';
 import type { SourceRequest } from '../../http/request.ts';
 import { runOptions } from '../../jobs/step-options.ts';
+import { RELATION_FORMATS, type RelationFormat } from '../../sql/relation-writer.ts';
 import { networkOf, networkOption, optionOf, parseNonNegative } from '../common-options.ts';
 import { type Context, type ContextFlags, inContext } from '../context.ts';
 import { othersGiven, refuseOthersBeside, requireNeeded } from '../useless-options.ts';
 
-const FORMATS = ['json', 'rows', 'csv', 'parquet'] as const satisfies readonly (TextFormat | 'parquet')[];
-type ApiFormat = (typeof FORMATS)[number];
-
 interface ApiFlags extends ContextFlags {
-  readonly format?: ApiFormat;
+  readonly format?: RelationFormat;
   readonly output?: string;
   readonly rps?: number | 'auto';
   readonly wait: number;
@@ -28,7 +25,7 @@ interface ApiFlags extends ContextFlags {
 const HELP = `
 Without an endpoint, the command lists all endpoints. Unknown parameters are rejected, because the server would ignore them and
 return the unfiltered list. Repeat the key for lists; fields of a POST can be JSON. The format follows from the extension of --output:
-.json, .jsonl or .ndjson (rows), .csv, .parquet. --format must not contradict it.
+.json, .jsonl or .ndjson, .csv, .parquet. --format must not contradict it.
 
 Examples:
   tonlake api
@@ -49,8 +46,8 @@ export function addApi(program: Command): void {
     .addOption(
       new Option(
         '--format <format>',
-        'json: the response as received; rows: its rows as JSON lines; csv, parquet: its rows as a table (default: from the extension of --output, or json)',
-      ).choices(FORMATS),
+        'json: the response as received; jsonl: its rows as JSON lines; csv, parquet: its rows as a table (default: from the extension of --output, or json)',
+      ).choices(RELATION_FORMATS),
     )
     .option('-o, --output <path>', 'write to a file, atomically')
     .addOption(optionOf('--rps <n>', runOptions.rps))
@@ -80,7 +77,7 @@ async function callApi(context: Context<ApiFlags>, path: string | undefined, wor
   const request = planRequest(endpoint, parseWords(endpoint, words));
   const { requireSoundAddress } = await import('../../core/address.ts');
   for (const word of words) requireSoundAddress(word.slice(word.indexOf('=') + 1), networkOf(flags));
-  const format = formatOf({ output: flags.output, format: flags.format, formats: FORMATS }) ?? 'json';
+  const format = formatOf({ output: flags.output, format: flags.format, formats: RELATION_FORMATS }) ?? 'json';
   checkFlags(endpoint, flags, format);
   const body = await fetchOnce(context, endpoint, request);
   await writeAnswer(context, endpoint, body, format);
@@ -120,7 +117,7 @@ async function writeAnswer(
   { flags: { output }, line, write }: Context<ApiFlags>,
   endpoint: Endpoint,
   body: Buffer,
-  format: ApiFormat,
+  format: RelationFormat,
 ): Promise<void> {
   if (format === 'parquet') {
     const { writeParquet } = await import('../../api/client/answer-parquet.ts');
@@ -134,7 +131,7 @@ async function writeAnswer(
   await putContent(output, text);
 }
 
-function checkFlags(endpoint: Endpoint, flags: ApiFlags, format: ApiFormat): void {
+function checkFlags(endpoint: Endpoint, flags: ApiFlags, format: RelationFormat): void {
   if (endpoint.sends === true && flags.yesSend !== true) {
     throw usage('--yes-send: sending to the network cannot be undone', undefined, {
       of: 'message',

@@ -3,7 +3,7 @@ import { UsageError, usage } from '../../core/errors.ts';
 import { alignColumns } from '../../core/format.ts';
 
 /** How results are shown. `line`: one column per line. */
-export const MODES = ['box', 'line', 'csv', 'json'] as const;
+export const MODES = ['box', 'line', 'csv', 'json', 'jsonl'] as const;
 export type Mode = (typeof MODES)[number];
 
 /** What the commands of the shell change and print. */
@@ -56,7 +56,7 @@ export const dotCommands: ReadonlyMap<string, DotCommand> = new Map<string, DotC
     '.once',
     {
       takes: 'FILE',
-      doc: 'write the next result to a .csv, .json, .parquet or .txt file',
+      doc: 'write the next result to a .csv, .json, .jsonl, .parquet or .txt file',
       run: (settings, argument) => settings.writeNextTo(required('.once', 'a path', argument)),
     },
   ],

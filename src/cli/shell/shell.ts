@@ -203,7 +203,7 @@ class Shell implements Settings {
       else this.queries = queries;
     }
     const timing = { startedAt, now: performance.now(), traffic };
-    if (this.hasTimer) await write(this.options.errors, `${formatTiming(timing, this.mode === 'json')}\n`);
+    if (this.hasTimer) await write(this.options.errors, `${formatTiming(timing, this.mode)}\n`);
   }
 
   private open(): Promise<Queries> {
@@ -223,7 +223,7 @@ class Shell implements Settings {
       if (format === 'box') await putContent(nextFile, await queries.read(statement, boxOf));
       else await queries.write(statement, { file: nextFile, format });
     } else if (SILENT.test(statement)) await queries.read(statement, async ({ countRest }) => void (await countRest()));
-    else if (mode === 'csv' || mode === 'json') {
+    else if (mode === 'csv' || mode === 'json' || mode === 'jsonl') {
       const { file } = this;
       if (file === undefined) await queries.write(statement, { out: this.options.output, format: mode });
       else await this.toFile(file, () => queries.write(statement, { out: file, format: mode }));
