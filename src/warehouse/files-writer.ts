@@ -32,10 +32,8 @@ export async function openFilesWriter(backend: Backend, options: StoreOptions): 
   const lock = await backend.lock(command, effects);
   try {
     const before = await readIdentity(objects);
-    if (before === undefined) await putIdentity(objects, network, effects.now());
-    // Another process may have been first.
-    const identity = before ?? (await readIdentity(objects));
-    requireNetwork(path, identity?.network ?? network, network);
+    const identity = before ?? (await putIdentity(objects, network, effects.now()));
+    requireNetwork(path, identity.network, network);
     const ledger = backend.ledger();
     requireOwnEntries(path, network, await ledger.refresh());
     ledger.entries.setAside(options.setAside ?? []);

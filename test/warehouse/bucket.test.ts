@@ -96,6 +96,13 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     await expect(openTestStore(path, { kind: 'duckdb' })).rejects.toMatchObject({ code: 'wrong-kind' });
   });
 
+  test('of two that begin it at the same time for different networks, one is refused', async () => {
+    const begun = await Promise.allSettled(['mainnet', 'testnet'].map((network) => openTestStore(path, { network })));
+    for (const each of begun) if (each.status === 'fulfilled') await each.value.close();
+    const refused = begun.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(refused).toMatchObject([{ code: 'other-network' }]);
+  });
+
   test('of writers at the same time each commits, under numbers without a gap', async () => {
     const stores = await Promise.all([1, 2, 3].map(() => openTestStore(path)));
     await Promise.all(

@@ -309,19 +309,22 @@ export class LedgerFolder {
 /** The identity of the warehouse, if there is one. */
 export async function readIdentity(objects: WarehouseObjects): Promise<Identity | undefined> {
   const warehouse = objects.url;
-  const path = `${warehouse}/${IDENTITY}`;
   const text = await readText(objects, IDENTITY);
   if (text === undefined) {
     if ((await objects.names(LEDGER)).length > 0) throw withoutIdentity(warehouse);
     return undefined;
   }
+  return parseIdentity(text, warehouse);
+}
+
+function parseIdentity(text: string, warehouse: string): Identity {
   try {
     const json: unknown = JSON.parse(text);
     requireFormat(formatField.safeParse(json).data?.format, `warehouse ${warehouse}`);
     return identitySchema.parse(json);
   } catch (error) {
     if (isNewer(error)) throw error;
-    throw badLedger(`${path} does not describe the warehouse`, error);
+    throw badLedger(`${warehouse}/${IDENTITY} does not describe the warehouse`, error);
   }
 }
 
@@ -330,10 +333,11 @@ function withoutIdentity(warehouse: string): StoreError {
   return badLedger(`warehouse ${warehouse} has no tonlake.json`, undefined, hint);
 }
 
-/** Describes a new warehouse, unless another process has described one there. */
-export async function putIdentity(objects: WarehouseObjects, network: string, now: number): Promise<void> {
-  const text = JSON.stringify({ format: FORMAT, network, createdAt: new Date(now).toISOString() });
-  await objects.putOrGet(IDENTITY, Buffer.from(`${text}\n`));
+/** Describes a new warehouse, unless another process has described one there. @returns the description that is there then */
+export async function putIdentity(objects: WarehouseObjects, network: string, now: number): Promise<Identity> {
+  const own: Identity = { format: FORMAT, network, createdAt: new Date(now).toISOString() };
+  const other = await objects.putOrGet(IDENTITY, Buffer.from(`${JSON.stringify(own)}\n`));
+  return other === undefined ? own : parseIdentity(Buffer.from(other).toString(), objects.url);
 }
 
 /** @throws {StoreError} `other-network` if the warehouse is of another network */
