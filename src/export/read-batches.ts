@@ -20,7 +20,6 @@ import type { RunOptions } from './run.ts';
 import { type EngineContext, runContext } from './run-context.ts';
 import { CONTENT } from './span-loader.ts';
 import type { WalkEvent } from './walk-context.ts';
-import { walkKindOf } from './walk-kinds.ts';
 import { ownLoaders } from './workers/loader-pool.ts';
 
 export type BatchOptions = Pick<
@@ -66,7 +65,6 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
   const own = pipelines.at(-1);
   if (own === undefined) return;
   const before = pipelines.slice(0, -1);
-  walkKindOf(registry, own);
   requireGiven(own, options.from);
   const session = await openSession({ ...options, effects, command: 'tonlake readBatches' });
   const database = await EmptyDatabase.open(registry);

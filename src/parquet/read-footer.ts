@@ -25,7 +25,7 @@ function startOf(bytes: Uint8Array): number {
 export function readFooter(bytes: Uint8Array, columns: readonly ColumnDef[]): readonly RowGroup[] | undefined {
   const start = startOf(bytes);
   const schema = encodeSchema(columns);
-  if (start < 0 || Buffer.compare(bytes.subarray(start, start + schema.length), schema) !== 0) return undefined;
+  if (Buffer.compare(bytes.subarray(start, start + schema.length), schema) !== 0) return undefined;
   const footer = new ThriftReader(bytes, start).struct();
   if (String(Buffer.from(bytesOf(footer, 6) ?? [])) !== WRITER) return undefined;
   const groups: RowGroup[] = [];

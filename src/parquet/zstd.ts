@@ -11,9 +11,9 @@ const LEVEL = 1;
 
 /** Available from Node 22.15 on, but not in the types of Node 20. */
 interface ZlibWithZstd {
-  readonly zstdCompressSync?: (bytes: Uint8Array, options: { readonly params: Record<number, number> }) => Buffer;
-  readonly zstdDecompressSync?: (frame: Uint8Array) => Buffer;
-  readonly constants: { readonly ZSTD_c_compressionLevel?: number };
+  readonly zstdCompressSync: (bytes: Uint8Array, options: { readonly params: Record<number, number> }) => Buffer;
+  readonly zstdDecompressSync: (frame: Uint8Array) => Buffer;
+  readonly constants: { readonly ZSTD_c_compressionLevel: number };
 }
 
 interface Zstd {
@@ -38,14 +38,17 @@ export async function loadUnzstd(): Promise<Decompress> {
 }
 
 function openNative(): Promise<Zstd> | undefined {
-  const { zstdCompressSync, zstdDecompressSync, constants } = zlib as ZlibWithZstd;
-  const level = constants.ZSTD_c_compressionLevel;
-  if (zstdCompressSync === undefined || zstdDecompressSync === undefined || level === undefined) return undefined;
-  const options = { params: { [level]: LEVEL } };
+  if (!hasZstd(zlib)) return undefined;
+  const { zstdCompressSync, zstdDecompressSync, constants } = zlib;
+  const options = { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } };
   return Promise.resolve({
     compress: (bytes) => zstdCompressSync(bytes, options),
     decompress: (frame) => zstdDecompressSync(frame),
   });
+}
+
+function hasZstd(own: object): own is ZlibWithZstd {
+  return 'zstdCompressSync' in own;
 }
 
 /** For Node without zstd, and for tests. */

@@ -144,7 +144,7 @@ function isListEnd({ limit, before = 0 }: ListRequest, records: number): boolean
 
 /** Rows of a list have its parent, in the column of the parameter. */
 function onlyOf({ parameter, column, others = {} }: ParentsDef, filter: Parameters): readonly RequestedRows[] {
-  return filter.slice(0, 1).map(([name, value]) => {
+  return filter.map(([name, value]) => {
     const own = name === parameter ? column : (others[name] ?? column);
     return { kind: 'keys', columns: [own], values: [value] };
   });

@@ -64,8 +64,7 @@ class LoaderSlots {
   readonly #host: Loaders;
   /** Pipeline of each open loader. */
   readonly #pipelines = new Map<number, PipelineDef>();
-  #made = 0;
-  readonly #free: number[] = [];
+  readonly #free = [...Array(SPANS).keys()];
   readonly #waiting: ((number: number) => void)[] = [];
 
   constructor(host: Loaders) {
@@ -80,7 +79,6 @@ class LoaderSlots {
   async #takeNumber(): Promise<number> {
     const number = this.#free.pop();
     if (number !== undefined) return number;
-    if (this.#made < SPANS) return this.#made++;
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
     });

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { groupBy } from '../../core/group-by.ts';
 import { spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
@@ -120,7 +121,7 @@ function sizesOf(entry: LedgerEntry): readonly (readonly [folder: string, bytes:
 
 /** Files to merge, by folder: that of a table, or of a date. */
 function groupFiles(entries: readonly LedgerEntry[]): ReadonlyMap<string, readonly TableFile[]> {
-  return groupBy(entries.flatMap(filesOf), ({ path }) => path.slice(0, path.lastIndexOf('/')));
+  return groupBy(entries.flatMap(filesOf), ({ path }) => dirname(path));
 }
 
 /** The files of entries to merge: those of each folder with several become one; those that are alone in theirs stay. */
