@@ -129,6 +129,7 @@ describe('a range', () => {
     ['47,670,123:47,671,456', 'did you mean 47670123:47671456? '],
     ['-1,000:', 'did you mean -1000:? '],
     ['1,200', 'did you mean 1200? commas separate ranges; group digits like 47_670_000; 1:1,200 for'],
+    ['100:300,200', 'did you mean 100:300200? '],
     ['1,000:2,000,300:400', 'commas separate ranges; '],
   ])('%s is refused, and not taken for several ranges', (text, hint) => {
     expect(() => parseRange(text)).toThrow(

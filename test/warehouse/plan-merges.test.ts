@@ -175,13 +175,14 @@ test('rows that will be read again keep when the first of them were read', () =>
   expect(group).toMatchObject({ isReadAgain: true, spans: [{ from: 1, to: 12 }] });
 });
 
-test('a day is closed only when nothing was added to it for a while', () => {
+test('a day is closed only when nothing was added to it for a while, with the blocks without rows in it', () => {
   const followed = new Followed();
   followed.commit(2, 20);
+  followed.commit(2, 0);
   followed.commit(2, 20);
   followed.now += 86_400_000;
   followed.commit(2, 20);
   const planAt = (now: number) => planMerges(followed.ledger, { tables, pipelines: [], targetBytes, now });
   expect(planAt(start + 60_000)).toEqual([]);
-  expect(planAt(start + 3_600_000)).toMatchObject([{ spans: [{ from: 1, to: 4 }] }]);
+  expect(planAt(start + 3_600_000)).toMatchObject([{ spans: [{ from: 1, to: 6 }] }]);
 });
