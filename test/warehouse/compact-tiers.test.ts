@@ -88,6 +88,44 @@ test('files of different days cannot become fewer, so large ones are not written
   expect(plan(days)).toEqual([]);
 });
 
+test('on the lowest tier, days stay apart from an entry with more blocks than all of them', () => {
+  const ends = (ledger: readonly LedgerEntry[]) => plan(ledger).map(({ entries }) => entries.map(({ id }) => id));
+  const day = (from: number, to: number, ...days: number[]) =>
+    entryOf(from, to, [
+      ...days.map((each) => ({ path: `tables/items/block_date=2026-05-1${each}/${from}`, bytes: 4000 })),
+    ]);
+  expect(ends([day(0, 9, 1), day(10, 19, 2)])).toEqual([['0:9', '10:19']]);
+  expect(ends([day(0, 19, 1, 2), day(20, 29, 3)])).toEqual([]);
+  expect(ends([day(0, 29, 1, 2, 3), day(30, 39, 4), day(40, 49, 5)])).toEqual([['30:39', '40:49']]);
+  expect(ends([day(0, 19, 1, 2), day(20, 29, 3), day(30, 39, 4)])).toEqual([['0:19', '20:29', '30:39']]);
+  // Of the same days they become fewer files.
+  expect(ends([day(0, 19, 1, 2), day(20, 29, 1, 2)])).toEqual([['0:19', '20:29']]);
+  expect(ends([day(0, 19, 1), day(20, 20, 1)])).toEqual([['0:19', '20:20']]);
+});
+
+test('a night is not merged with all nights before it, so that a ledger names each file a few times', () => {
+  let ledger: LedgerEntry[] = [];
+  let named = 0;
+  const most: number[] = [];
+  for (let night = 0; night < 200; night++) {
+    // Its blocks are of two days, the first of which has blocks of the night before.
+    const files = [night, night + 1].map((day) => ({
+      path: `tables/items/block_date=day-${day + 1000}/${night}`,
+      bytes: 4000,
+    }));
+    const before = [...ledger, entryOf(night * 12, night * 12 + 11, files)];
+    ledger = merge(before, plan(before));
+    expect(plan(ledger)).toEqual([]);
+    const written = ledger.filter((each) => !before.includes(each));
+    const names = written.reduce((sum, { tables: own }) => sum + (own['items']?.files.length ?? 0), 0);
+    named += names;
+    most.push(names);
+  }
+  expect(named).toBeLessThan(200 * 10);
+  expect(most.sort((a, b) => a - b).at(-20)).toBeLessThan(200 / 4);
+  expect(ledger.length).toBeLessThan(15);
+});
+
 test('however a warehouse grows, each byte is written once per tier, and few entries remain', () => {
   const sizes = fc.array(fc.integer({ min: 100_000, max: 9 * MB }), { minLength: 100, maxLength: 400 });
   const property = fc.property(sizes, fc.integer({ min: 1, max: 40 }), (all, every) => {

@@ -1,4 +1,4 @@
-import { type Span, subtractSpans, totalSize, unionSpans } from '../../core/span.ts';
+import { greatest, type Span, subtractSpans, totalSize, unionSpans } from '../../core/span.ts';
 import { leftOutOf, narrowTable } from '../../declare/left-out.ts';
 import { isFinal, type PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
@@ -36,6 +36,8 @@ interface Level {
   readonly isReachedBy: (entry: LedgerEntry) => boolean;
   /** Whether entries are worth merging. */
   readonly isWorth: (group: OpenGroup) => boolean;
+  /** True if entries that are not are tried again without the largest of them. Default false. */
+  readonly sparesLargest?: boolean;
 }
 
 function levelOfBlocks(blocks: number): Level {
@@ -48,13 +50,22 @@ function levelOfBlocks(blocks: number): Level {
 function levelOfBytes(bytes: number, isLowest: boolean): Level {
   return {
     isReachedBy: (entry) => MergedSize.of(entry).bytes >= bytes,
-    isWorth: ({ size }) => isLowest || size.reaches(bytes),
+    isWorth: ({ size, entries }) => size.reaches(isLowest ? 0 : bytes) || (isLowest && isBalanced(entries)),
+    sparesLargest: isLowest,
   };
+}
+
+/** True unless an entry has more blocks than all others together. */
+function isBalanced(entries: readonly LedgerEntry[]): boolean {
+  const sizes = entries.map((entry) => totalSize(spansOf(entry)));
+  return 2 * greatest(sizes) <= sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /**
  * Levels of days that are over: ten times the size of the one below. Entries are merged if they together reach a higher level than each of
- * them, so that a growing warehouse writes each row once per level, and not again with every merge. On the lowest, any two are merged.
+ * them, so that a growing warehouse writes each row once per level, and not again with every merge. On the lowest, they are merged if that
+ * leaves at most half of their files, or if none has more blocks than all others: files of other days stay as many as they are, and a merged
+ * entry names all of them again.
  */
 const closedLevels = (targetBytes: number): readonly Level[] =>
   [2, 20, 200].map((share) => levelOfBytes(targetBytes / share, share === 200));
@@ -105,16 +116,26 @@ function planLevels(
 ): readonly Merged[] {
   const merged: Merged[] = [];
   let left = runs;
-  for (const { isReachedBy, isWorth } of levels) {
+  for (const { isReachedBy, isWorth, sparesLargest = false } of levels) {
     const rest: (readonly LedgerEntry[])[] = [];
-    for (const group of left.flatMap((run) => partsOf(run, isReachedBy)).flatMap((run) => pack(run, targetBytes))) {
+    const groups = left.flatMap((run) => partsOf(run, isReachedBy)).flatMap((run) => pack(run, targetBytes));
+    for (const group of groups) {
       const [first, ...others] = group.entries;
       if (first !== undefined && others.length > 0 && isWorth(group)) merged.push([first, ...others]);
+      else if (sparesLargest && others.length > 1)
+        groups.push(...withoutLargest(group).flatMap((run) => pack(run, targetBytes)));
       else rest.push(group.entries);
     }
     left = rest;
   }
   return merged;
+}
+
+/** The parts of a group before and after the entry with most blocks. */
+function withoutLargest({ entries }: OpenGroup): readonly (readonly LedgerEntry[])[] {
+  const most = greatest(entries.map((entry) => totalSize(spansOf(entry))));
+  const largest = entries.find((entry) => totalSize(spansOf(entry)) === most);
+  return partsOf(entries, (entry) => entry === largest);
 }
 
 /** The parts of a run between entries that are large enough. */
