@@ -1,9 +1,10 @@
 import { cp } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { contentHash } from '../../src/audit/content-hash.ts';
 import type { Store } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
+import { watchFlushes } from './filesystem.ts';
 import { items, parts } from './tables.ts';
 import {
   commitItems,
@@ -150,4 +151,19 @@ describe.each<StoreKind>(['parquet', 'duckdb'])('%s', (kind) => {
     expect(await countItems(store)).toEqual({ rows: 10, distinct: 10, parts: 20 });
     await store.close();
   });
+});
+
+test('the files of a commit, and their folders, are on the disk when it is done', async () => {
+  const path = join(freshFolder(), 'w');
+  const store = await openTestStore(path);
+  const isFlushed = await watchFlushes(async () => void (await commitItems(store, 1, 100)));
+  const files = store.ledger().flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
+  expect(files.length).toBeGreaterThan(0);
+  for (const file of files) {
+    expect({ file: file.path, isFlushed: isFlushed(join(path, file.path)) }).toMatchObject({ isFlushed: true });
+    expect({ file: file.path, isFlushed: isFlushed(dirname(join(path, file.path))) }).toMatchObject({
+      isFlushed: true,
+    });
+  }
+  await store.close();
 });

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
@@ -22,6 +23,25 @@ export async function withoutLinks(work: () => Promise<void>): Promise<void> {
   await restoring(work, () => {
     fs.link = link;
   });
+}
+
+/** Does `work`. @returns true for a file or folder that was flushed to the disk meanwhile, wherever it was moved since */
+export async function watchFlushes(work: () => Promise<void>): Promise<(path: string) => boolean> {
+  const { open } = fs;
+  const flushed = new Set<number>();
+  fs.open = async (...given) => {
+    const file = await open(...given);
+    const { sync } = file;
+    file.sync = async () => {
+      await sync.call(file);
+      flushed.add((await file.stat()).ino);
+    };
+    return file;
+  };
+  await restoring(work, () => {
+    fs.open = open;
+  });
+  return (path) => flushed.has(statSync(path).ino);
 }
 
 async function restoring(work: () => Promise<void>, restore: () => void): Promise<void> {
