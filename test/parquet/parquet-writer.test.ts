@@ -232,6 +232,18 @@ test('the columns have the declared types', async () => {
   expect(rows.map(([name, type]) => ({ name, type }))).toEqual(schemaOf(everything).columns);
 });
 
+test('texts, days and decimals have both their types, for readers that know only one', async () => {
+  const path = await writeBatches(everything, [fc.sample(anyRow, 1)]);
+  const types = `SELECT DISTINCT converted_type, logical_type FROM parquet_schema('${path}')`;
+  const { rows } = await database.query(`${types} WHERE converted_type IS NOT NULL ORDER BY ALL`);
+  expect(rows).toEqual([
+    ['DATE', 'DateType()'],
+    ['DECIMAL', 'DecimalType(scale=0, precision=20)'],
+    ['DECIMAL', 'DecimalType(scale=0, precision=38)'],
+    ['UTF8', 'StringType()'],
+  ]);
+});
+
 test('a timestamp is without zone for every reader', async () => {
   const path = await writeBatches(everything, [fc.sample(anyRow, 1)]);
   const { rows } = await database.query(`SELECT logical_type FROM parquet_schema('${path}') WHERE name = 'block_time'`);

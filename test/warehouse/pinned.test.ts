@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { cp, rm } from 'node:fs/promises';
+import { cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
@@ -80,7 +80,7 @@ describe('a data file', () => {
 });
 
 describe('a superseded file', () => {
-  test('leaves the folder of its table at once, and stays for readers that are open', async () => {
+  test('leaves the folder of its table at once, stays for readers that are open, and leaves no folder behind', async () => {
     const path = await makeWarehouse();
     const reader = await openReader(path, tables, { isPinned: true });
     expect((await countItems(reader)).rows).toBe(30);
@@ -93,6 +93,7 @@ describe('a superseded file', () => {
     await (await openTestStore(path, { graceMs: 0 })).close();
     expect(await countFolder(path)).toBe(30);
     expect(await names(path)).toHaveLength(3);
+    expect(await readdir(join(path, 'pinned/items'))).toEqual([]);
   });
 
   test('leaves after the catalog that does not name it is there', async () => {
