@@ -83,6 +83,15 @@ describe.each(['w', 'w.duckdb'])('other programs find our docs in %s', (name) =>
   test('and in SQL of tonlake', async () => {
     const lake = await open({ warehouse: path });
     try {
+      const states = ownRelations.filter(({ name: own }) => own !== '_commits');
+      const names = states.map(({ name: own }) => `'${own}'`).join(', ');
+      const grains = `select table_name, comment from duckdb_tables() where table_name in (${names}) order by all`;
+      expect(await lake.query(grains)).toEqual(
+        states.map(({ name: own, grain }) => ({ table_name: own, comment: grain })),
+      );
+      const lacking = `select column_name from duckdb_columns() where table_name in (${names}) and comment is null
+        and database_name = 'temp'`;
+      expect(await lake.query(lacking)).toEqual([]);
       const rows = await lake.query(COLUMNS);
       expect(Object.fromEntries(rows.map((row) => [row['column_name'], row['comment']]))).toEqual(
         declared('transactions'),

@@ -6,7 +6,7 @@ import { selectValues } from '../../sql/select-values.ts';
 import type { Reader } from '../reader.ts';
 import { commits } from '../relations/commits-view.ts';
 import { type OwnRelation, type OwnRow, typesOf } from '../relations/own-relation.ts';
-import { commentsOn } from '../relations/table-comments.ts';
+import { ASKS_COMMENTS, commentsOn } from '../relations/table-comments.ts';
 import { viewOf } from '../relations/table-relation.ts';
 import type { LedgerEntry } from '../store.ts';
 import {
@@ -72,7 +72,10 @@ export function emptyRelations(): readonly Declared[] {
 
 /** Creates the relations that a statement may read. */
 export async function addStatesIn(sql: string, reader: Reader, registry: KnownPipelines): Promise<void> {
-  if (READS_STATES.test(sql)) await addStates(reader.query, await readContents(reader, registry));
+  if (!READS_STATES.test(sql)) return;
+  await addStates(reader.query, await readContents(reader, registry));
+  if (!ASKS_COMMENTS.test(sql)) return;
+  for (const comment of states.flatMap((state) => commentsOn(state, 'TABLE'))) await reader.query(comment);
 }
 
 /** Creates the relations for one session, as temporary tables. */

@@ -10,10 +10,13 @@ interface Commented extends Pick<TableDef, 'name' | 'grain'>, Partial<Pick<Table
   readonly columns: readonly { readonly name: string; readonly doc: string; readonly unit?: string | undefined }[];
 }
 
-/** Statements that say what a view, and its columns are. A view that is replaced loses its comments. */
-export function commentsOn({ name: table, grain, views = [], columns }: Commented): readonly string[] {
+/** Statements that say what a view (or table), and its columns are. One that is replaced loses its comments. */
+export function commentsOn(
+  { name: table, grain, views = [], columns }: Commented,
+  kind: 'VIEW' | 'TABLE' = 'VIEW',
+): readonly string[] {
   return [
-    ...[{ name: table, doc: grain }, ...views].flatMap(({ name, doc }) => comment(`VIEW ${quoteName(name)}`, doc)),
+    ...[{ name: table, doc: grain }, ...views].flatMap(({ name, doc }) => comment(`${kind} ${quoteName(name)}`, doc)),
     ...columns.flatMap((column) =>
       comment(`COLUMN ${quoteName(table)}.${quoteName(column.name)}`, docWithUnit(column)),
     ),

@@ -84,8 +84,10 @@ export class WarehouseViews {
         this.#declared ??= this.#declare(database);
         await this.#follow(database, this.#declared);
         return this.#declared.answer(sql, async () => {
-          if (ASKS_COMMENTS.test(sql))
-            await database.run([commits, ...this.#tables, ...martsIn(this.#ledger)].flatMap(commentsOn).join(';\n'));
+          if (ASKS_COMMENTS.test(sql)) {
+            const commented = [commits, ...this.#tables, ...martsIn(this.#ledger)];
+            await database.run(commented.flatMap((each) => commentsOn(each)).join(';\n'));
+          }
           const read = () => database.transaction(() => ask(database), 'READ ONLY');
           return this.#options.isWidened === true ? database.withMemory(read) : read();
         });
