@@ -1,29 +1,34 @@
-// What a job needs for a day of mainnet's size, 3.6 million transactions in 216,000 blocks, by step.
-//   npm run build && node bench/day-job.mjs [--range 2026-05-02] [--pipelines transactions,jetton_transfers,nft_transfers] [--write]
+// What a job needs for a day of mainnet's size, 3.6 million transactions in 216,000 blocks, by step; and whether a later day needs more.
+//   npm run build && node bench/day-job.mjs [--days 8] [--pipelines transactions,jetton_transfers,nft_transfers] [--write]
 // The sandbox network is a process of its own and makes each page when it is requested, so seconds are mostly its own; CPU and memory are
 // those of the job alone.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { cli, scratch } from './lib/process.mjs';
+import { cli, must, scratch, usage } from './lib/process.mjs';
 import { count, publish, round, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
   options: {
-    range: { type: 'string', default: '2026-05-02' },
+    days: { type: 'string', default: '8' },
     pipelines: { type: 'string', default: 'transactions,jetton_transfers,nft_transfers' },
     write: { type: 'boolean', default: false },
   },
 });
+const days = Number(values.days);
+const DAY_MS = 86_400_000;
+const DAY_BLOCKS = 216_000;
+/** The first whole day of the sandbox; 5,000 blocks come before it. */
+const FIRST_DAY = Date.parse('2026-05-02');
+const BLOCKS = 5000 + days * DAY_BLOCKS + 2000;
 const SAMPLE_MS = 25;
 
 const folder = scratch();
-// The second day of the sandbox is over after block 221,000.
 const network = 'http://127.0.0.1:48732/api/v3';
-const sandbox = spawn(process.execPath, [cli, 'sandbox', '--port', '48732', '--blocks', '223000'], {
+const sandbox = spawn(process.execPath, [cli, 'sandbox', '--port', '48732', '--blocks', String(BLOCKS)], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 process.once('exit', () => sandbox.kill());
@@ -33,7 +38,6 @@ const job = {
   network,
   warehouse: join(folder, 'w'),
   pipelines: values.pipelines.split(','),
-  range: values.range,
   verify: true,
   marts: 'all',
   checks: 'all',
@@ -46,74 +50,75 @@ const job = {
   ],
   exports: [{ table: 'transactions_daily', output: join(folder, 'out/transactions.csv') }],
 };
-writeFileSync(join(folder, 'day.yaml'), JSON.stringify(job));
 
-const child = spawn(process.execPath, [cli, 'job', 'run', 'day.yaml', '--json'], {
-  cwd: folder,
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-const ended = once(child, 'exit');
-let step = { peakMb: 0, cpu: 0 };
-const timer = setInterval(() => {
-  step.peakMb = Math.max(step.peakMb, rssMb());
-  step.cpu = cpuSeconds() ?? step.cpu;
-}, SAMPLE_MS);
-
-/** By kind of step: its greatest memory, and CPU. */
-const steps = new Map();
-let rows = {};
-for await (const line of createInterface({ input: child.stdout })) {
-  const event = JSON.parse(line);
-  if (event.event === 'end' && event.state !== 'done') throw new Error(`the job is not done: ${line.slice(0, 2000)}`);
-  if (event.event !== 'step') continue;
-  if (event.kind === 'export') rows = event.rows;
-  const before = steps.get(event.kind) ?? { peakMb: 0, seconds: 0, cpu: 0 };
-  steps.set(event.kind, {
-    peakMb: Math.max(before.peakMb, step.peakMb),
-    seconds: before.seconds + event.seconds,
-    cpu: before.cpu + step.cpu - (step.from ?? 0),
-  });
-  process.stderr.write(`${event.kind} ${event.name}: ${event.seconds} s, ${Math.round(step.peakMb)} MB\n`);
-  step = { peakMb: rssMb(), cpu: step.cpu, from: step.cpu };
+const all = [];
+for (let day = 0; day < days; day += 1) {
+  const range = new Date(FIRST_DAY + day * DAY_MS).toISOString().slice(0, 10);
+  all.push(await measureDay(range));
+  const peaks = [...all.at(-1).steps].map(
+    ([kind, { cpu, peakMb }]) => `${kind} ${round(cpu, 1)} s ${round(peakMb)} MB`,
+  );
+  process.stderr.write(`${range}: ${peaks.join(', ')}\n`);
 }
-clearInterval(timer);
-const [code] = await ended;
 sandbox.kill();
-if (code !== 0) throw new Error(`the job ended with ${code}`);
 
-const list = [...steps].map(([kind, { peakMb, seconds, cpu }]) => ({
-  step: kind,
-  'peak MB': Math.round(peakMb),
-  'CPU s': round(cpu, 1),
-  seconds: round(seconds, 1),
-}));
-const greatest = Math.max(...list.map((one) => one['peak MB']));
+const counted = ['blocks', 'transactions', 'messages', 'account_states']
+  .map((name) => `(select count(*) from ${name}) as ${name}`)
+  .join(', ');
+const counting = await must(process.execPath, [
+  cli,
+  'sql',
+  `select ${counted}`,
+  '-w',
+  job.warehouse,
+  '--format',
+  'json',
+]);
+const [rows] = JSON.parse(counting.stdout);
+const total = Object.values(rows).reduce((sum, each) => sum + Number(each), 0);
+
+const [first, last] = [all[0].steps, all.at(-1).steps];
+const list = [...first].map(([kind, before]) => {
+  const now = last.get(kind);
+  return {
+    step: kind,
+    'CPU s, first day': round(before.cpu, 1),
+    [`CPU s, day ${days}`]: round(now.cpu, 1),
+    'ratio of CPU s': round(now.cpu / before.cpu),
+    'peak MB, first day': Math.round(before.peakMb),
+    [`peak MB, day ${days}`]: Math.round(now.peakMb),
+  };
+});
 publish(
   'day-job',
-  `${count(rows.transactions)} transactions with ${count(rows.messages)} messages; at most ${greatest} MB.\n\n${table(list)}`,
+  `${count(all.at(-1).rows.transactions)} transactions a day; ${count(total)} rows of the chain after ${days} days.\n\n${table(list)}`,
 );
 
-/** Memory of the job, 0 after its end. */
-function rssMb() {
-  return Number(/VmRSS:\s+(\d+)/.exec(readOr(`/proc/${child.pid}/status`))?.[1] ?? 0) / 1024;
-}
-
-/** CPU of the job until now. */
-function cpuSeconds() {
-  const stat = readOr(`/proc/${child.pid}/stat`);
-  if (stat === '') return undefined;
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  return (user + system) / 100;
-}
-
-function readOr(path) {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
+/** Runs the job for a day. @returns what it exported, and by kind of step its CPU seconds and greatest memory */
+async function measureDay(range) {
+  writeFileSync(join(folder, 'day.yaml'), JSON.stringify({ ...job, range }));
+  const child = spawn(process.execPath, [cli, 'job', 'run', 'day.yaml', '--json'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const steps = new Map();
+  let [now, peakMb, cpuBefore, rows] = [{ cpu: 0, rssMb: 0 }, 0, 0, {}];
+  const timer = setInterval(() => {
+    now = usage(child.pid) ?? now;
+    peakMb = Math.max(peakMb, now.rssMb);
+  }, SAMPLE_MS);
+  for await (const line of createInterface({ input: child.stdout })) {
+    const event = JSON.parse(line);
+    if (event.event === 'end' && event.state !== 'done') throw new Error(`the job is not done: ${line.slice(0, 2000)}`);
+    if (event.event !== 'step') continue;
+    if (event.kind === 'export') rows = event.rows;
+    const before = steps.get(event.kind) ?? { peakMb: 0, cpu: 0 };
+    steps.set(event.kind, { peakMb: Math.max(before.peakMb, peakMb), cpu: before.cpu + now.cpu - cpuBefore });
+    [peakMb, cpuBefore] = [now.rssMb, now.cpu];
   }
+  clearInterval(timer);
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`the job ended with ${code}`);
+  return { rows, steps };
 }

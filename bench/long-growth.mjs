@@ -4,11 +4,10 @@
 // are mostly its own; CPU and memory are those of tonlake alone.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { cli, must, scratch } from './lib/process.mjs';
+import { cli, must, scratch, usage } from './lib/process.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
@@ -44,17 +43,18 @@ async function grow(from, to) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
+  const sample = (total) => ({ ...usage(child.pid), seconds: performance.now() / 1000, total });
   let total = 0;
   let last;
   const points = [];
   for await (const line of createInterface({ input: child.stdout })) {
     const event = JSON.parse(line);
     if (event.event === 'done' && !event.complete) throw new Error(`the run is not complete: ${line}`);
-    if (event.event === 'start' && event.pipeline === 'transactions') last = { ...usage(child.pid), total };
+    if (event.event === 'start' && event.pipeline === 'transactions') last = sample(total);
     if (event.event !== 'span' || event.pipeline !== 'transactions') continue;
     total += event.rows.transactions;
     if (total - last.total < MILLION) continue;
-    const now = { ...usage(child.pid), total };
+    const now = sample(total);
     const share = MILLION / (now.total - last.total);
     const point = {
       cpu: (now.cpu - last.cpu) * share,
@@ -70,22 +70,6 @@ async function grow(from, to) {
   const [code] = await ended;
   if (code !== 0) throw new Error(`the run ended with ${code}`);
   return points;
-}
-
-/** CPU seconds and greatest memory of a process until now. */
-function usage(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return {
-    cpu: (user + system) / 100,
-    seconds: performance.now() / 1000,
-    peakMb: Math.round(Number(peak?.[1]) / 1024),
-  };
 }
 
 /** CPU seconds of commands on the warehouse as it is, medians. */

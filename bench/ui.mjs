@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { chromium } from 'playwright-core';
-import { cli, scratch } from './lib/process.mjs';
+import { cli, scratch, usage } from './lib/process.mjs';
 import { count, median, publish, round, table } from './lib/report.mjs';
 
 const { values } = parseArgs({
@@ -222,11 +222,11 @@ await measure('rows at a place nobody has been', (lap) =>
   ask(`/api/results/${result.id}/rows?from=${Math.floor((result.count * lap) / (LAPS + 1))}&count=200`),
 );
 await measure('its last rows', () => ask(`/api/results/${result.id}/rows?from=${result.count - 200}&count=200`));
-const [, rss] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'));
+const { rssMb } = usage(server.pid);
 const tables = await ask('/api/tables');
 const rowsOf = (name) => tables.find((each) => each.name === name)?.rows ?? 0;
 server.kill('SIGTERM');
 publish(
   'ui',
-  `${table(pages)}\n\n${table(lines)}\n\n${count(rowsOf('transactions'))} transactions, ${count(rowsOf('blocks'))} blocks. Memory of the server at the end, with four results: ${round(Number(rss) / 1000, 0)} MB.`,
+  `${table(pages)}\n\n${table(lines)}\n\n${count(rowsOf('transactions'))} transactions, ${count(rowsOf('blocks'))} blocks. Memory of the server at the end, with four results: ${round(rssMb, 0)} MB.`,
 );

@@ -26,7 +26,7 @@ export async function measure(command, args, { env = {}, cwd } = {}) {
     const pids = descendants(child.pid).slice(1);
     peak = Math.max(
       peak,
-      pids.reduce((sum, pid) => sum + rssMb(pid), 0),
+      pids.reduce((sum, pid) => sum + (usage(pid)?.rssMb ?? 0), 0),
     );
   }, SAMPLE_MS);
   const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
@@ -65,11 +65,19 @@ function descendants(pid) {
   return found;
 }
 
-function rssMb(pid) {
+/** CPU seconds of a process until now, its memory and the greatest one in MB; undefined after its end, or where there is no /proc. */
+export function usage(pid) {
   try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+    const [stat, status] = ['stat', 'status'].map((name) => readFileSync(`/proc/${pid}/${name}`, 'utf8'));
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
+    const megabytes = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)[1]) / 1024;
+    return { cpu: (user + system) / 100, rssMb: megabytes('VmRSS'), peakMb: Math.round(megabytes('VmHWM')) };
   } catch {
-    return 0;
+    return undefined;
   }
 }
 
