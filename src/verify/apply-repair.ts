@@ -21,6 +21,15 @@ export interface RepairOutcome {
   readonly isChanged: boolean;
   /** True if `keepReadable` would have kept rows of the blocks that failed. */
   readonly isKeepable?: boolean;
+  /** Set if the source has fewer rows than were committed. */
+  readonly fewer?: FewerRows | undefined;
+}
+
+/** Rows of a table that the source has now, and that were committed. */
+export interface FewerRows {
+  readonly table: string;
+  readonly rows: number;
+  readonly before: number;
 }
 
 /** Maximum number of failed blocks whose old rows get entries of their own; with more, nothing is changed. */
@@ -35,20 +44,32 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   const { pipeline, entries, spans, refetch, sound, misdescribed } = damage;
   const fetched = refetch.length === 0 ? [] : await fetch(refetch);
   const read = fetched.filter((part) => isComplete(damage, part));
-  const failed = failedOf(damage, read);
   const isQuarantined = entries.every(({ verdict }) => verdict === 'quarantined');
-  const isKept = failed.length > 0 && !isQuarantined;
-  const isKeepable = isKept && canKeep(damage, failed);
-  if (isKept && !(keepReadable && isKeepable)) return { failed, isChanged: false, isKeepable };
-  const keep = subtractSpans(spans, unionSpans([...refetch, ...failed]));
+  /** What failed, if it keeps all as it is. */
+  const refusal = (failed: readonly Span[]): RepairOutcome | undefined => {
+    if (failed.length === 0 || isQuarantined) return undefined;
+    const isKeepable = canKeep(damage, failed);
+    return keepReadable && isKeepable ? undefined : { failed, isChanged: false, isKeepable };
+  };
+  const unread = failedOf(damage, read);
+  const refused = refusal(unread);
+  if (refused !== undefined) return refused;
+  const keep = subtractSpans(spans, unionSpans([...refetch, ...unread]));
+  const rewritten = await stageRewrite(options, { pipeline, old: entries, sound, misdescribed, keep, read });
+  const fewer = unread.length === 0 ? fewerThan(damage.least, rewritten) : undefined;
+  // Where nothing of the old rows can be kept, `keepReadable` takes what there is.
+  const isTaken = fewer === undefined || (keepReadable && !canKeep(damage, spans));
+  const failed = isTaken ? unread : spans;
+  const tooFew = refusal(failed);
+  if (tooFew !== undefined) return { ...tooFew, fewer };
   const parts = [
-    ...(await stageRewrite(options, { pipeline, old: entries, sound, misdescribed, keep, read })),
-    ...(isKept ? await stageFailed(options, damage, failed) : []),
+    ...(isTaken ? rewritten : []),
+    ...(failed.length > 0 && !isQuarantined ? await stageFailed(options, damage, failed) : []),
     ...fetched.filter(({ draft }) => draft.verdict === 'quarantined').map((part) => inPlaceOf(entries, part)),
   ];
   if (parts.length === 0) return { failed, isChanged: false };
   await store.commitTogether(parts);
-  return { failed, isChanged: true };
+  return { failed, isChanged: true, fewer };
 }
 
 function inPlaceOf(entries: readonly LedgerEntry[], { staged, draft }: CommitPart): CommitPart {
@@ -59,6 +80,15 @@ function inPlaceOf(entries: readonly LedgerEntry[], { staged, draft }: CommitPar
 function isComplete({ entries }: Damage, { draft }: CommitPart): boolean {
   const scope = entries[0]?.scope === PARTIAL ? undefined : entries[0]?.scope;
   return draft.verdict === 'accepted' && draft.scope === scope;
+}
+
+/** The first table of which there are fewer rows than were committed. */
+function fewerThan(least: Damage['least'], parts: readonly CommitPart[]): FewerRows | undefined {
+  for (const [table, before] of Object.entries(least)) {
+    const rows = parts.reduce((sum, { staged }) => sum + (staged.tables[table]?.rows ?? 0), 0);
+    if (rows < before) return { table, rows, before };
+  }
+  return undefined;
 }
 
 function failedOf({ pipeline, refetch, spans }: Damage, read: readonly CommitPart[]): readonly Span[] {

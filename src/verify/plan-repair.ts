@@ -27,6 +27,8 @@ export interface Damage {
   readonly misdescribed: ReadonlySet<string>;
   /** True if some readable rows are not those that were committed. */
   readonly isSuspect: boolean;
+  /** Rows of each table that were committed, if headers do not tell how many there are. */
+  readonly least: Readonly<Record<string, number>>;
 }
 
 /** Identifies the same damage in several verifications. */
@@ -135,7 +137,7 @@ function lossesOf(pipeline: PipelineDef, lost: readonly Lost[]): readonly Damage
   const own = lost.filter((each) => each.pipeline === pipeline.name);
   return unionSpans(own.map(({ span }) => span)).map((span) => ({
     ...{ pipeline, entries: [], span, spans: [span], refetch: [span], sound: [] },
-    ...{ misdescribed: new Set(), isSuspect: false },
+    ...{ misdescribed: new Set(), isSuspect: false, least: {} },
   }));
 }
 
@@ -177,7 +179,15 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
     isSuspect: group.some(({ tables }) =>
       [...tables.values()].some((each) => each.trust !== 'unreadable' && !isSound(each)),
     ),
+    // What a finding says of sound files may be that a row is too much.
+    least: isMasterchain(pipeline) || group.every(isIntact) ? {} : leastOf(group),
   };
+}
+
+/** Rows of each table of the accepted entry: lists are repaired one by one. */
+function leastOf(group: readonly EntryState[]): Damage['least'] {
+  const tables = group.flatMap(({ entry }) => (entry.verdict === 'accepted' ? Object.entries(entry.tables) : []));
+  return Object.fromEntries(tables.map(([name, { rows }]) => [name, rows]));
 }
 
 /** The blocks whose rows can lie in damaged files of a table; all blocks of the entry if its bounds do not tell. */

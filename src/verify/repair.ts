@@ -1,5 +1,6 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { TonlakeError } from '../core/errors.ts';
+import { counted, formatCount } from '../core/format.ts';
 import { groupBy } from '../core/group-by.ts';
 import { formatSpans, type Span, shortSpans, subtractSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
@@ -11,7 +12,7 @@ import { buildMarts } from '../marts/build-marts.ts';
 import { martPipeline } from '../marts/commit-mart.ts';
 import { openStore, rebuildCatalog } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { applyRepair } from './apply-repair.ts';
+import { applyRepair, type FewerRows } from './apply-repair.ts';
 import { restorable } from './audit-declarations.ts';
 import type { Finding } from './finding.ts';
 import { expectedAgain, type Lost, lostIn, notBack } from './lost-entries.ts';
@@ -160,13 +161,14 @@ async function repairOnce(
         const { pipeline, span } = damage;
         const before = source.counts.requests;
         const fetch = async (spans: readonly Span[]) => refetch(work, damage, spans);
-        const { failed, isChanged, isKeepable } = await repairUnlessGone(
+        const { failed, isChanged, isKeepable, fewer } = await repairUnlessGone(
           () => applyRepair({ store, tables, fetch, keepReadable: options.keepReadable === true }, damage),
           options,
           damage,
         );
         if (failed.length > 0 || !isChanged) attempts.end(key);
-        if (!isChanged && isKeepable === true) tellKeepable(options, damage, failed);
+        if (fewer !== undefined) tellFewer(options, damage, fewer, isChanged);
+        else if (!isChanged && isKeepable === true) tellKeepable(options, damage, failed);
         if (!isChanged) continue;
         const requests = source.counts.requests - before;
         const asked = subtractSpans(damage.refetch, failed);
@@ -195,6 +197,20 @@ async function repairUnlessGone(
     options.onProblem?.({ event: 'problem', pipeline: pipeline.name, ...span, code, message });
     return { failed: [span], isChanged: false };
   }
+}
+
+/** Says that the source has lost rows, or does not show them now, and how to take the rest. */
+function tellFewer(
+  { warehouse, onProblem }: Ready,
+  { pipeline, span }: Damage,
+  { table, rows, before }: FewerRows,
+  isTaken: boolean,
+): void {
+  const blocks = formatSpans([span]);
+  const keep = suggest('verify', '--repair --keep-readable', { warehouse });
+  const outcome = isTaken ? 'what was read is kept' : `nothing is changed; hint: ${keep} takes what there is`;
+  const message = `audit ${pipeline.name} ${blocks}: expected at least the ${counted(before, 'row')} of ${table} that were exported, got ${formatCount(rows)}; ${outcome}`;
+  onProblem?.({ event: 'problem', pipeline: pipeline.name, ...span, code: 'fewer-rows', message });
 }
 
 /** Says how to keep the rest of what the source no longer serves. */

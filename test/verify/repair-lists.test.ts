@@ -1,15 +1,17 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { endpointByPath, endpointOf } from '../../src/api/endpoints.ts';
 import { isMasterchain } from '../../src/declare/pipeline.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { type RunEvent, run } from '../../src/export/run.ts';
 import { Database } from '../../src/sql/database.ts';
 import type { Finding } from '../../src/verify/finding.ts';
+import { tonlake } from '../cli.ts';
 import { ALL_FAULTS, NO_FAULTS } from '../faults/faults.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freshFolder } from '../scratch.ts';
-import { contentOf, copyOf, ledgerFiles, readEntry, repair } from './support.ts';
+import { contentOf, copyOf, ledgerFiles, readEntry, repair, verify } from './support.ts';
 
 /** Blocks in which every pipeline has rows. */
 const RANGE = '970:981';
@@ -48,6 +50,7 @@ beforeAll(async () => {
   sandbox.setFaults(NO_FAULTS);
   sound = await contentOf(parquet);
 });
+afterEach(() => sandbox.setFaults(NO_FAULTS));
 afterAll(() => sandbox.close());
 
 test('all pipelines give the same rows in a folder, and in a file from a source with every fault', async () => {
@@ -99,4 +102,41 @@ test('DuckDB rows of every list deleted, or with another key: a repair fetches t
   }
   database.close();
   await expectRepaired(path, () => 'rows-changed');
+});
+
+describe('a source that leaves out rows that it had', () => {
+  const lists = LISTS.flatMap(({ name, endpoint }) => {
+    const { path, answer } = endpointOf(endpointByPath(endpoint.replace(/^\w+ /, '')));
+    return answer.kind === 'rows' ? [[name, path.slice(1)] as const] : [];
+  });
+
+  test.each(lists)('%s: a repair loses none of them, and tells', async (name, endpoint) => {
+    const path = copyOf(parquet);
+    const files = filesOf(path, name);
+    for (const file of files) flipByte(file);
+    const damaged = files.map((file) => readFileSync(file));
+    sandbox.setFaults({ omits: [{ path: endpoint, rate: 0.5, lasting: true }] });
+    const told: string[] = [];
+    const { report } = await repair(sandbox, path, {
+      onProblem: (event) => event.event === 'problem' && told.push(`${event.pipeline} ${event.code}`),
+    });
+    expect(report).toMatchObject({ proven: false });
+    const codes = ['fewer-rows', 'wrong-rows', 'unproven'].map((code) => `${name} ${code}`);
+    expect(told.length > 0 && told.every((each) => codes.includes(each)), told.join()).toBe(true);
+    expect(files.map((file) => readFileSync(file))).toEqual(damaged);
+  });
+
+  test.each(['nft_sales', 'account_latest', 'actions'])('%s can be taken as it is, as the hint says', async (name) => {
+    const path = copyOf(parquet);
+    for (const file of filesOf(path, name)) flipByte(file);
+    const [, endpoint = ''] = lists.find(([list]) => list === name) ?? [];
+    sandbox.setFaults({ omits: [{ path: endpoint, rate: 0.5, lasting: true }] });
+    const hints: string[] = [];
+    const onProblem = (event: object): void => void ('message' in event && hints.push(String(event.message)));
+    await repair(sandbox, path, { onProblem });
+    const [, command = ''] = /hint: tonlake (.*) takes what there is$/.exec(hints.join()) ?? [];
+    await tonlake(command.split(' '));
+    await run({ pipelines: [name], network: sandbox.url, range: RANGE, warehouse: path });
+    expect((await verify(path)).report).toMatchObject({ proven: true, findings: 0 });
+  });
 });
