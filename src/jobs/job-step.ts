@@ -30,6 +30,7 @@ interface StepOutcome<T> {
   readonly rows?: Readonly<Record<string, number>>;
   readonly requests?: number;
   readonly entry?: number;
+  readonly ledger?: string;
   readonly message?: string | undefined;
 }
 

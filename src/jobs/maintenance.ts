@@ -5,7 +5,7 @@ import { suggest } from '../core/suggest.ts';
 import { placeFlags } from '../iceberg/place-flags.ts';
 import { type Finding, formatFinding } from '../verify/finding.ts';
 import type { VerifyReport } from '../verify/verify.ts';
-import { warehousePath } from '../warehouse/index.ts';
+import { type ProvenLedger, warehousePath } from '../warehouse/index.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
 import type { Job } from './job.ts';
 import { type StepContext, timed } from './job-step.ts';
@@ -22,7 +22,7 @@ export async function verifyRows(context: StepContext, records: readonly JobReco
   const { job, actions, effects, stop } = context;
   if (job.verify === undefined) return;
   const { all, deep, repair } = job.verify;
-  const since = all ? 0 : lastVerified(job, records);
+  const since = all ? undefined : lastVerified(job, records);
   const findings: Finding[] = [];
   const repaired: string[] = [];
   const work = async (): Promise<VerifyReport> => {
@@ -39,20 +39,30 @@ export async function verifyRows(context: StepContext, records: readonly JobReco
       throw notProven(job.name, warehouse, outcome, repaired.length === 0 ? findings[0] : undefined);
     return outcome;
   };
-  await timed(context, { kind: 'verify', name: since === 0 ? 'all' : `since entry ${since}` }, async () => {
-    const { entry, proven, findings: count, files, requests, unproven } = await work();
-    const state = proven ? `${formatCount(files)} files proven` : `interrupted: ${counted(count, 'finding')}`;
-    const repairs = repaired.length === 0 ? [] : [`repaired ${nameSome(repaired)}`];
-    const message = [state, ...repairs, onlyRead({ unproven }) ?? []].flat().join('; ');
-    return { value: undefined, message, ...(proven ? { entry } : {}), ...(requests === undefined ? {} : { requests }) };
-  });
+  await timed(
+    context,
+    { kind: 'verify', name: since === undefined ? 'all' : `since entry ${since.entry}` },
+    async () => {
+      const { entry, ledger, proven, findings: count, files, requests, unproven } = await work();
+      const state = proven ? `${formatCount(files)} files proven` : `interrupted: ${counted(count, 'finding')}`;
+      const repairs = repaired.length === 0 ? [] : [`repaired ${nameSome(repaired)}`];
+      const message = [state, ...repairs, onlyRead({ unproven }) ?? []].flat().join('; ');
+      return {
+        value: undefined,
+        message,
+        ...(proven ? { entry, ledger } : {}),
+        ...(requests === undefined ? {} : { requests }),
+      };
+    },
+  );
 }
 
-/** The newest entry of the ledger when the same job last verified the warehouse; 0 if it never did. */
-function lastVerified({ digest, warehouse }: Job, records: readonly JobRecord[]): number {
+/** The ledger when the same job last verified the warehouse; undefined if it never did. */
+function lastVerified({ digest, warehouse }: Job, records: readonly JobRecord[]): ProvenLedger | undefined {
   const path = warehousePath(warehouse);
   const own = records.filter((each) => each.digest === digest && each.warehouse === path);
-  return own.flatMap(({ steps }) => steps.flatMap(({ entry }) => entry ?? [])).at(-1) ?? 0;
+  const proven = own.flatMap(({ steps }) => steps).findLast(({ entry = 0 }) => entry > 0);
+  return proven?.entry === undefined ? undefined : { entry: proven.entry, digest: proven.ledger ?? '' };
 }
 
 function notProven(job: string, warehouse: string, { findings }: VerifyReport, first: Finding | undefined): JobError {

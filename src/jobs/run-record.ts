@@ -30,6 +30,8 @@ const stepSchema = z.object({
   requests: z.number().optional(),
   /** The newest entry of the ledger that a verification read: the next one begins after it. */
   entry: z.number().optional(),
+  /** Hash of the entries that were in force then. */
+  ledger: z.string().optional(),
   /** Details, or why it failed. */
   message: z.string().optional(),
 });

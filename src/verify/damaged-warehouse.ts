@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Effects, realEffects } from '../core/effects.ts';
 import type { Registry } from '../declare/registry.ts';
 import { martPipeline } from '../marts/commit-mart.ts';
-import { type DamagedStore, openDamaged } from '../warehouse/index.ts';
+import { type DamagedStore, openDamaged, type ProvenLedger } from '../warehouse/index.ts';
 import { boundColumn } from './bound-column.ts';
 
 interface OpenOptions {
@@ -13,6 +13,8 @@ interface OpenOptions {
   readonly effects?: Effects | undefined;
   /** DuckDB's memory limit, in megabytes. Default 512. */
   readonly memoryMb?: number | undefined;
+  /** As in `DamagedOptions`. */
+  readonly proven?: ProvenLedger | undefined;
 }
 
 /**
@@ -24,7 +26,7 @@ export async function withDamagedStore<T>(
   options: OpenOptions,
   use: (warehouse: DamagedStore) => Promise<T>,
 ): Promise<T> {
-  const { path, registry, effects = realEffects, memoryMb = 512 } = options;
+  const { path, registry, effects = realEffects, memoryMb = 512, proven } = options;
   const spill = join(tmpdir(), `tonlake-verify-${process.pid}-${effects.freshId()}`);
   const ownerOf: Parameters<typeof openDamaged>[1]['ownerOf'] = (name) => {
     const table = registry.tables.find((each) => each.name === name);
@@ -34,7 +36,7 @@ export async function withDamagedStore<T>(
     const pipeline = registry.pipelines.find((each) => each.tables.includes(table))?.name ?? '';
     return { pipeline, column: boundColumn(registry, table) };
   };
-  const warehouse = await openDamaged(path, { tables: registry.tables, ownerOf, spill, memoryMb });
+  const warehouse = await openDamaged(path, { tables: registry.tables, ownerOf, spill, memoryMb, proven });
   try {
     return await use(warehouse);
   } finally {

@@ -6,7 +6,7 @@ import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { type DamagedStore, doneSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
+import { type DamagedStore, doneSpans, type LedgerEntry, type ProvenLedger, spansOf } from '../warehouse/index.ts';
 import { coverage, type UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
 import { requireSameNetwork, warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
@@ -27,8 +27,11 @@ export interface VerifyOptions {
   readonly network?: string | undefined;
   /** Masterchain blocks to verify, as for `run`; open ends and days are those of the warehouse. Default: all exported blocks. */
   readonly range?: string | undefined;
-  /** Only what was committed after this entry of the ledger, with the other rows of the same blocks. Default 0. */
-  readonly since?: number | undefined;
+  /**
+   * What an earlier verification has proven: only what was committed after its entry is verified, with the other rows of the same blocks.
+   * Default: nothing.
+   */
+  readonly since?: ProvenLedger | undefined;
   /** Also verify the chain of every account and both ends of every internal message. */
   readonly deep?: boolean | undefined;
   /** Also compute the content hash of every table over the range, to compare warehouses. */
@@ -62,6 +65,8 @@ export interface VerifyReport {
   readonly warehouse: string;
   /** Number of the newest entry of the ledger; 0 if there is none. */
   readonly entry: number;
+  /** Hash of the entries in force; of the same entries, it is the same. */
+  readonly ledger: string;
   /** True if there are no findings. */
   readonly proven: boolean;
   readonly findings: number;
@@ -109,8 +114,9 @@ export async function inspectWarehouse<T>(
   const { effects = realEffects } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const startedAt = effects.monotonic();
-  const { warehouse: path, memoryMb } = options;
-  return withDamagedStore({ path, registry, effects, memoryMb }, async (warehouse) => {
+  const { warehouse: path, memoryMb, range } = options;
+  const proven = range === undefined ? options.since : undefined;
+  return withDamagedStore({ path, registry, effects, memoryMb, proven }, async (warehouse) => {
     requireSameNetwork(warehouse.path, warehouse.network, options.network);
     const findings: Finding[] = [];
     const report = (finding: Finding): void => {
@@ -120,10 +126,9 @@ export async function inspectWarehouse<T>(
     const declarations = await auditDeclarations(warehouse, registry);
     const broken = declarations.map(findingOf);
     for (const finding of [...warehouse.faults, ...broken, ...(await findLost(warehouse, registry))]) report(finding);
-    const { range } = options;
     const newest = warehouse.entries.reduce((last, { number }) => Math.max(last, number), 0);
     // A ledger that is shorter than it was belongs to another warehouse.
-    const since = options.since === undefined || options.since > newest ? 0 : options.since;
+    const since = proven === undefined || proven.entry > newest ? 0 : proven.entry;
     const limits = await limitTo(warehouse, registry, { range, since }, report);
     const isChosen = (entry: LedgerEntry): boolean =>
       haveCommon(spansOf(entry), limits) || (range === undefined && !isOfBlocks(entry) && entry.number > since);
@@ -150,6 +155,7 @@ export async function inspectWarehouse<T>(
         network: warehouse.network,
         warehouse: warehouse.path,
         entry: newest,
+        ledger: warehouse.digest,
         proven: findings.length === 0,
         findings: findings.length,
         spans: doneByPipeline(chosen),

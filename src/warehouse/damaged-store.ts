@@ -7,6 +7,7 @@ import type { Query } from '../sql/query-result.ts';
 import type { Declarations } from './ledger/declarations.ts';
 import { FORGOTTEN } from './ledger/done-spans.ts';
 import { type Entries, FORMAT } from './ledger/entries.ts';
+import { digestOf, type ProvenLedger } from './ledger/proven-ledger.ts';
 import type { SelectEach } from './select-each.ts';
 import type { LedgerEntry, Store, TableEntry } from './store.ts';
 
@@ -83,6 +84,8 @@ export interface DamagedStore {
   readonly network: string;
   /** Entries in force, in order of commit. */
   readonly entries: readonly LedgerEntry[];
+  /** Hash of the entries in force. */
+  readonly digest: string;
   readonly lost: readonly LostEntry[];
   /** What lost entries covered whose numbers a repair has filled. */
   readonly filled: readonly FilledEntry[];
@@ -142,6 +145,8 @@ export interface DamagedOptions {
   readonly spill: string;
   /** DuckDB's memory limit, in megabytes. */
   readonly memoryMb: number;
+  /** What was proven before: if the ledger is a continuation of it, older entries are not read from their files. Default: all are. */
+  readonly proven?: ProvenLedger | undefined;
 }
 
 /** Summary of a ledger of which a part may be unreadable. */
@@ -150,12 +155,13 @@ export function surveyLedger(
   network: string,
   lost: readonly LostEntry[],
   more: readonly LedgerFault[],
-): Pick<DamagedStore, 'network' | 'entries' | 'lost' | 'filled' | 'forgotten' | 'faults'> {
+): Pick<DamagedStore, 'network' | 'entries' | 'digest' | 'lost' | 'filled' | 'forgotten' | 'faults'> {
   const foreign = all.all.filter((entry) => entry.network !== network);
   return {
     network,
     lost,
     entries: all.effective,
+    digest: digestOf(all.effective),
     filled: all.all.filter(({ id, supersedes, scope }) => supersedes.includes(id) && scope !== FORGOTTEN),
     forgotten: all.forgotten,
     faults: [

@@ -43,6 +43,7 @@ export {
 } from './ledger/done-spans.ts';
 export { blocksOf, entriesIn } from './ledger/entries-in.ts';
 export { type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts';
+export type { ProvenLedger } from './ledger/proven-ledger.ts';
 export type { Covered, ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
 
 // Evidence: what an entry records of rows, measured again.

@@ -64,8 +64,10 @@ export function fakeActions(over: FakeActions = {}): { readonly actions: JobActi
       return report;
     },
     verify: async ({ repair, since }) => {
-      asked.steps.push(`${repair ? 'repair' : 'verify'} after ${since}`);
-      return { entry: 8, proven: true, findings: 0, files: 4, unproven: {} };
+      asked.steps.push(
+        `${repair ? 'repair' : 'verify'} after ${since === undefined ? 0 : `${since.entry}, ${since.digest}`}`,
+      );
+      return { entry: 8, ledger: 'a1', proven: true, findings: 0, files: 4, unproven: {} };
     },
     compact: async () => {
       asked.steps.push('compact');

@@ -36,15 +36,15 @@ test('verify and compact come after the export and before marts; a run verifies 
   expect(asked.steps).toEqual(['run', 'repair after 0', 'compact', 'marts']);
   const next = fakeActions();
   await runJob({ job, actions: next.actions, effects: realEffects, due: NIGHT + 86_400_000 });
-  expect(next.asked.steps).toEqual(['run', 'repair after 8', 'compact', 'marts']);
+  expect(next.asked.steps).toEqual(['run', 'repair after 8, a1', 'compact', 'marts']);
   const damaged = fakeActions({
-    verify: async () => ({ entry: 9, proven: false, findings: 1, files: 4, unproven: {} }),
+    verify: async () => ({ entry: 9, ledger: '', proven: false, findings: 1, files: 4, unproven: {} }),
   });
   const failed = await runJob({ job, actions: damaged.actions, effects: realEffects, due: NIGHT + 2 * 86_400_000 });
   expect(failed.record.error?.code).toBe('not-proven');
   const repaired = fakeActions();
   await runJob({ job, actions: repaired.actions, effects: realEffects, due: NIGHT + 3 * 86_400_000 });
-  expect(repaired.asked.steps[1]).toBe('repair after 8');
+  expect(repaired.asked.steps[1]).toBe('repair after 8, a1');
   const other = await jobOf(`${text}doc: Each night.\n`, 'jobs/nightly.yaml', join(folder, 'w'));
   const changed = fakeActions();
   await runJob({ job: other, actions: changed.actions, effects: realEffects, due: NIGHT + 4 * 86_400_000 });

@@ -1,3 +1,4 @@
+import { cpSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
@@ -95,4 +96,31 @@ export async function killOwner(lock: string): Promise<void> {
 /** `items` with changes, as a later version of its declaration. */
 export function changedItems(change: (columns: TableDef['columns']) => TableDef['columns']): TableDef {
   return { ...items, columns: change(items.columns) };
+}
+
+/** The file of an entry of a ledger. */
+export function entryPath(path: string, number: number): string {
+  return join(path, '_ledger', `${String(number).padStart(8, '0')}.json`);
+}
+
+/** Changes an entry and keeps its size and time, so that nobody who does not read it can know. */
+export function spoil(path: string, number: number): void {
+  const file = entryPath(path, number);
+  const { size, mtimeMs } = statSync(file);
+  writeFileSync(file, 'x'.repeat(size));
+  const seconds = (Math.floor(mtimeMs) + 0.5) / 1000;
+  utimesSync(file, seconds, seconds);
+}
+
+/** A copy with the times of all files and folders. */
+export function copyOf(path: string): string {
+  const copy = freshPath('parquet');
+  cpSync(path, copy, { recursive: true });
+  for (const name of readdirSync(copy, { recursive: true, encoding: 'utf8' })) {
+    const { mtimeMs } = statSync(join(path, name));
+    // The same millisecond, in seconds whatever their last digit is.
+    const seconds = (Math.floor(mtimeMs) + 0.5) / 1000;
+    utimesSync(join(copy, name), seconds, seconds);
+  }
+  return copy;
 }

@@ -163,6 +163,13 @@ export class LedgerFolder {
     return whole.sort((a, b) => a.number - b.number);
   }
 
+  /** Entries after a number, as far as the ledger was read: from their files, also those that a checkpoint has. */
+  async readAfter(after: number): Promise<readonly LedgerEntry[]> {
+    const { number } = this.#checkpoint;
+    const covered = await this.#readEntries(after + 1, number, (read) => read);
+    return [...covered, ...this.entries.all.filter((entry) => entry.number > Math.max(after, number))];
+  }
+
   /** @throws {StoreError} `needs-migration` if rows in force cannot be read as they are declared */
   requireReadable(tables: readonly TableDef[], warehouse: string): void {
     for (const { table, columns } of this.#held(tables)) requireReadable(table, columns, warehouse);

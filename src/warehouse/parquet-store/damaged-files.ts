@@ -22,6 +22,7 @@ import { DeclarationFolder } from '../ledger/declarations.ts';
 import { entryName } from '../ledger/entries.ts';
 import { LEDGER, type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { findIdentity, networkOf, restoreIdentity } from '../ledger/lost-identity.ts';
+import { type ProvenLedger, readSince } from '../ledger/proven-ledger.ts';
 import { filesOf } from '../ledger/pruned-entries.ts';
 import { COMMITS } from '../relations/commits-view.ts';
 import type { Schema } from '../relations/table-schema.ts';
@@ -38,6 +39,7 @@ export async function openDamagedFiles(
   backend: Backend,
   database: Database,
   tables: readonly TableDef[],
+  proven?: ProvenLedger,
 ): Promise<DamagedStore> {
   const { path, objects, pathOf, relocation } = backend;
   const identity = await findIdentity(objects);
@@ -45,13 +47,15 @@ export async function openDamagedFiles(
   if (relocation !== undefined) database.follow(relocation);
   // The catalog before the ledger, so that a commit in between does not look lost.
   const catalog = backend.isShared ? new Map() : await readCatalog(path, database);
-  const { ledger, broken, unread, faults } = await readDamaged(backend.ledger());
+  const { ledger, broken, unread, faults, since } = await readLedger(backend, proven);
   const schemas = await findSchemas(unread, { entries: ledger.entries.all, tables, pathOf, query: database.query });
   for (const schema of schemas) ledger.schemas.know(schema);
   const { network, unnamed } = networkOf(identity, ledger.entries);
-  const lost = await findLost(ledger, broken, catalog, objects);
-  const unknown = lost.length === 0 ? unknownCommits(ledger, catalog) : [];
-  const wrong = await wrongCheckpoints(ledger);
+  const known = new Set(ledger.entries.all.map(({ number }) => number));
+  const shown: Catalog = new Map([...catalog].filter(([number]) => number > since || known.has(number)));
+  const lost = await findLost(ledger, broken, shown, objects);
+  const unknown = lost.length === 0 ? unknownCommits(ledger, shown) : [];
+  const wrong = since === 0 ? await wrongCheckpoints(ledger) : [];
   const foreign = backend.isShared ? [] : await foreignFiles(path);
   const later = new LaterLedger(backend.ledger());
   const changing = async (options: FillOptions, change: () => Promise<void>): Promise<void> => {
@@ -92,6 +96,19 @@ async function wrongCheckpoints(ledger: LedgerFolder): Promise<readonly LedgerFa
     const expected = `a checkpoint of the ledger up to entry ${entry}`;
     return { kind: 'checkpoint-wrong', pipeline: '', entry, expected, got: 'one that differs from the entries' };
   });
+}
+
+/** As {@link readDamaged}, of all entries, or of those after the proven ones. `since`: number of the last one that was not read from its file. */
+async function readLedger(backend: Backend, proven: ProvenLedger | undefined) {
+  const ledger = backend.ledger();
+  if (proven === undefined || !(await readSince(ledger, proven)))
+    return { ...(await readDamaged(backend.ledger())), since: 0 };
+  const nothing: Omit<Awaited<ReturnType<typeof readDamaged>>, 'ledger'> = {
+    broken: new Set(),
+    unread: [],
+    faults: [],
+  };
+  return { ledger, ...nothing, since: proven.entry };
 }
 
 /** The readable entries of the ledger, and the numbers of those, and identifiers of schemas, that are missing or unreadable. */

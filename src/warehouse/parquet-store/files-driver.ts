@@ -10,5 +10,6 @@ export const filesDriver: StoreDriver = {
   openWriter: async (path, options) => openFilesWriter(await openBackend(path), options),
   openReader: async (path, tablesOf, options) => openParquetReader(await openBackend(path), tablesOf, options),
   useDeclarations: async (path, use) => use(new DeclarationFolder((await openBackend(path)).objects)),
-  openDamaged: async (path, database, { tables }) => openDamagedFiles(await openBackend(path), database, tables),
+  openDamaged: async (path, database, { tables, proven }) =>
+    openDamagedFiles(await openBackend(path), database, tables, proven),
 };

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { requireAnswered } from '../../core/errors.ts';
+import { isNewer } from '../../core/newer-tonlake.ts';
+import type { LedgerEntry } from '../store.ts';
+import { Entries } from './entries.ts';
+import type { LedgerFolder } from './ledger-folder.ts';
+
+/** A state of a ledger that a verification has proven. */
+export interface ProvenLedger {
+  /** Number of the newest entry in force. */
+  readonly entry: number;
+  /** Of the entries in force, as `digestOf` gives it. */
+  readonly digest: string;
+}
+
+/** Hash of the entries in force, in order of commit: 32 hex digits. */
+export function digestOf(entries: readonly LedgerEntry[]): string {
+  const hash = createHash('sha256');
+  for (const entry of entries) hash.update(`${JSON.stringify(entry)}\n`);
+  return hash.digest('hex').slice(0, 32);
+}
+
+/**
+ * Reads a ledger as readers do, from its newest checkpoint, if that leads to what follows from a proven state and from the files of all
+ * entries after it.
+ * @returns false if it does not, or nobody can tell: the ledger must not be used then, and another one be read from all files
+ */
+export async function readSince(ledger: LedgerFolder, { entry, digest }: ProvenLedger): Promise<boolean> {
+  try {
+    await ledger.refresh();
+    const { entries, schemas } = ledger;
+    if (schemas.unread.size > 0) return false;
+    const before = inForceAt(entries, entry);
+    if (digestOf(before) !== digest) return false;
+    const expected = new Entries();
+    expected.restore({ number: entry, since: entry + 1, published: [], entries: before });
+    for (const later of await ledger.readAfter(entry)) expected.add(later);
+    return isDeepStrictEqual(entries.effective, expected.effective);
+  } catch (error) {
+    requireAnswered(error);
+    if (isNewer(error)) throw error;
+    return false;
+  }
+}
+
+/** The entries that were in force when a number was the last one. */
+function inForceAt(entries: Entries, number: number): readonly LedgerEntry[] {
+  const wasReplaced = ({ id }: LedgerEntry): boolean => {
+    const successor = entries.successorOf(id);
+    return successor !== undefined && successor.number <= number;
+  };
+  return entries.after(0).filter((entry) => entry.number <= number && !wasReplaced(entry));
+}
