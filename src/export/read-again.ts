@@ -51,8 +51,8 @@ export function readAnew(context: EngineContext, spans: readonly Span[]): Promis
 export async function widenEntry(context: EngineContext, entry: LedgerEntry): Promise<void> {
   const due = { missing: spansOf(entry), again: [] };
   const asked = { ...context, asked: due.missing };
-  const missing = await rewriteEntry(asked, entry, (collecting) => walkAndRepair(collecting, due));
-  if (missing.length > 0 && !context.stop.aborted) reportKept(context, entry, missing);
+  const got = await rewriteEntry(asked, entry, (collecting) => walkAndRepair(collecting, due));
+  if (got !== undefined && !context.stop.aborted) reportKept(context, entry, got);
 }
 
 /**
@@ -76,8 +76,8 @@ async function repairHeaders(
     const blocks = intersectSpans(spansOf(entry), changedSpans);
     if (blocks.length === 0) continue;
     const due = { missing: blocks, again: [] };
-    const missing = await rewriteEntry(context, entry, (collecting) => walkDue(collecting, due), blocks);
-    if (missing.length === 0) replaced.push(...blocks);
+    const got = await rewriteEntry(context, entry, (collecting) => walkDue(collecting, due), blocks);
+    if (got === undefined) replaced.push(...blocks);
   }
   return seqnosOf(unionSpans(replaced));
 }

@@ -1,6 +1,9 @@
+import { counted, formatCount } from '../core/format.ts';
 import { type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
 import { commonLeftOut, formatLeftOut, narrowPipeline } from '../declare/left-out.ts';
+import { isFinal } from '../declare/pipeline.ts';
 import { type CommitPart, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
+import { fewerRows, leastRows } from './fewer-rows.ts';
 import type { EngineContext } from './run-context.ts';
 import { type SpanSink, spanEvent, type WalkContext } from './walk-context.ts';
 
@@ -50,29 +53,31 @@ export async function collectParts(
  *
  * @param walk fetches the blocks
  * @param blocks those of the entry that are read again; the rows of the others are kept. Default: all
- * @returns the blocks that could not be fetched; if there are any, the entry stays
+ * @returns if the entry stays: what is there of its blocks instead of all
  */
 export async function rewriteEntry(
   context: EngineContext,
   entry: LedgerEntry,
   walk: (collecting: EngineContext) => Promise<unknown>,
   blocks: readonly Span[] = spansOf(entry),
-): Promise<readonly Span[]> {
+): Promise<string | undefined> {
   const own = widenedContext(context, entry);
   const parts = await collectParts(own, walk);
   const proven = parts.filter(({ draft }) => draft.verdict === 'accepted' && draft.scope === undefined);
   const missing = subtractSpans(blocks, unionSpans(proven.map(({ draft }) => draft.span)));
-  if (missing.length > 0) return missing;
+  if (missing.length > 0) return `nothing of ${shortSpans(missing)}`;
+  const fewer = isFinal(own.pipeline.walk, entry) ? fewerRows(leastRows(own.pipeline, entry), proven) : undefined;
+  if (fewer !== undefined) return `${formatCount(fewer.rows)} of the ${counted(fewer.before, 'row')} of ${fewer.table}`;
   const keep = subtractSpans(spansOf(entry), blocks);
   const rewrite = { pipeline: own.pipeline, old: [entry], keep, read: proven };
   for (const each of await context.sink.rewrite(rewrite)) context.report(spanEvent(each));
-  return [];
+  return undefined;
 }
 
-/** Reports that an entry stays, because some of its blocks could not be fetched. */
-export function reportKept({ pipeline: { name }, report }: WalkContext, entry: LedgerEntry, missing: readonly Span[]) {
+/** Reports that an entry stays, because the source does not have all of it. */
+export function reportKept({ pipeline: { name }, report }: WalkContext, entry: LedgerEntry, got: string): void {
   const { from, to } = entry.span;
   const purpose = entry.without === undefined ? '' : ` to add ${formatLeftOut(entry.without)}`;
-  const message = `walk ${name} ${from}:${to}: expected all of it again${purpose}, got nothing of ${shortSpans(missing)}; the old rows stay`;
+  const message = `walk ${name} ${from}:${to}: expected all of it again${purpose}, got ${got}; the old rows stay`;
   report({ event: 'problem', pipeline: name, from, to, code: 'incomplete', message });
 }

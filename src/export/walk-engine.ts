@@ -36,11 +36,11 @@ export async function walkDue(context: EngineContext, { missing, again }: Due): 
     for (const entry of again) {
       if (stop.aborted) return problems;
       let own: readonly BlockProblem[] = [];
-      const missing = await rewriteEntry(context, entry, async (collecting) => {
+      const got = await rewriteEntry(context, entry, async (collecting) => {
         own = await runWalk(collecting, (running) => [() => walkSpan(running, entry.span)]);
       });
       problems.push(...own);
-      if (missing.length > 0 && own.length === 0 && !stop.aborted) reportKept(context, entry, missing);
+      if (got !== undefined && own.length === 0 && !stop.aborted) reportKept(context, entry, got);
     }
   }
   const widened = { ...context, pipeline: kind.widen?.(context) ?? pipeline };

@@ -2,6 +2,7 @@ import { type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts
 import { blockColumn } from '../declare/block-column.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
+import { type FewerRows, fewerRows } from '../export/fewer-rows.ts';
 import { type CommitPart, type LedgerEntry, PARTIAL, type Store, stageRewrite } from '../warehouse/index.ts';
 import type { Damage } from './plan-repair.ts';
 
@@ -23,13 +24,6 @@ export interface RepairOutcome {
   readonly isKeepable?: boolean;
   /** Set if the source has fewer rows than were committed. */
   readonly fewer?: FewerRows | undefined;
-}
-
-/** Rows of a table that the source has now, and that were committed. */
-export interface FewerRows {
-  readonly table: string;
-  readonly rows: number;
-  readonly before: number;
 }
 
 /** Maximum number of failed blocks whose old rows get entries of their own; with more, nothing is changed. */
@@ -56,7 +50,7 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   if (refused !== undefined) return refused;
   const keep = subtractSpans(spans, unionSpans([...refetch, ...unread]));
   const rewritten = await stageRewrite(options, { pipeline, old: entries, sound, misdescribed, keep, read });
-  const fewer = unread.length === 0 ? fewerThan(damage.least, rewritten) : undefined;
+  const fewer = unread.length === 0 ? fewerRows(damage.least, rewritten) : undefined;
   // Where nothing of the old rows can be kept, `keepReadable` takes what there is.
   const isTaken = fewer === undefined || (keepReadable && !canKeep(damage, spans));
   const failed = isTaken ? unread : spans;
@@ -80,15 +74,6 @@ function inPlaceOf(entries: readonly LedgerEntry[], { staged, draft }: CommitPar
 function isComplete({ entries }: Damage, { draft }: CommitPart): boolean {
   const scope = entries[0]?.scope === PARTIAL ? undefined : entries[0]?.scope;
   return draft.verdict === 'accepted' && draft.scope === scope;
-}
-
-/** The first table of which there are fewer rows than were committed. */
-function fewerThan(least: Damage['least'], parts: readonly CommitPart[]): FewerRows | undefined {
-  for (const [table, before] of Object.entries(least)) {
-    const rows = parts.reduce((sum, { staged }) => sum + (staged.tables[table]?.rows ?? 0), 0);
-    if (rows < before) return { table, rows, before };
-  }
-  return undefined;
 }
 
 function failedOf({ pipeline, refetch, spans }: Damage, read: readonly CommitPart[]): readonly Span[] {

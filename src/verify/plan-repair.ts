@@ -3,6 +3,7 @@ import { blockColumn } from '../declare/block-column.ts';
 import { commonLeftOut, narrowPipeline } from '../declare/left-out.ts';
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
+import { type LeastRows, leastRows } from '../export/fewer-rows.ts';
 import { martNamed } from '../marts/commit-mart.ts';
 import { blocksOf, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { sharedBlocks } from '../warehouse/query/double-entries.ts';
@@ -27,8 +28,8 @@ export interface Damage {
   readonly misdescribed: ReadonlySet<string>;
   /** True if some readable rows are not those that were committed. */
   readonly isSuspect: boolean;
-  /** Rows of each table that were committed, if headers do not tell how many there are. */
-  readonly least: Readonly<Record<string, number>>;
+  /** Rows of damaged files that must be there again. */
+  readonly least: LeastRows;
 }
 
 /** Identifies the same damage in several verifications. */
@@ -150,6 +151,7 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
   // The new entry has the columns of the old one; if the old ones differ, everything is fetched again.
   const pipeline = narrowPipeline(declared, commonLeftOut(group.map(({ entry }) => entry.without)));
   const whole = unionSpans(group.flatMap(({ entry }) => spansOf(entry)));
+  const first = group[0]?.entry;
   const refetch: Span[] = [];
   let isDamaged = group.length > 1;
   for (const { entry, tables } of group) {
@@ -180,14 +182,9 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
       [...tables.values()].some((each) => each.trust !== 'unreadable' && !isSound(each)),
     ),
     // What a finding says of sound files may be that a row is too much.
-    least: isMasterchain(pipeline) || group.every(isIntact) ? {} : leastOf(group),
+    // Lists are repaired entry by entry.
+    least: first === undefined || group.every(isIntact) ? {} : leastRows(pipeline, first),
   };
-}
-
-/** Rows of each table of the accepted entry: lists are repaired one by one. */
-function leastOf(group: readonly EntryState[]): Damage['least'] {
-  const tables = group.flatMap(({ entry }) => (entry.verdict === 'accepted' ? Object.entries(entry.tables) : []));
-  return Object.fromEntries(tables.map(([name, { rows }]) => [name, rows]));
 }
 
 /** The blocks whose rows can lie in damaged files of a table; all blocks of the entry if its bounds do not tell. */

@@ -140,6 +140,30 @@ describe('running again', () => {
     expect(await exportTo(warehouse, '100:119')).toMatchObject({ complete: true });
     expect(await contentOf(warehouse)).toEqual(full);
   });
+
+  test('a list of which the source has fewer rows now stays as it was exported', async () => {
+    const warehouse = freshWarehouse();
+    // So far behind the head that it is not read again for its own sake.
+    const distant = await startTestSandbox({ blocks: 4000 });
+    const more = { pipelines: ['actions'], network: distant.url };
+    await exportTo(warehouse, '100:119', { withoutColumns: ['actions.success'] }, more);
+    const before = await contentOf(warehouse);
+    distant.setFaults({ omits: [{ path: 'actions', rate: 0.3, lasting: true }] });
+    const events: string[] = [];
+    const onEvent = (event: { event: string; message?: string }): void => {
+      if (event.event === 'problem') events.push(event.message ?? '');
+    };
+    const report = await exportTo(warehouse, '100:119', {}, { ...more, onEvent });
+    distant.setFaults(NO_FAULTS);
+    expect(report.complete).toBe(false);
+    expect(events).toEqual([
+      expect.stringMatching(
+        /^walk actions 100:119: expected all of it again to add .*success, got \d+ of the \d+ rows of actions; the old rows stay$/,
+      ),
+    ]);
+    expect(await contentOf(warehouse)).toEqual(before);
+    expect(await exportTo(warehouse, '100:119', {}, more)).toMatchObject({ complete: true });
+  });
 });
 
 describe('the proof', () => {

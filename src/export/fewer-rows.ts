@@ -1,0 +1,27 @@
+import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
+import type { CommitPart, LedgerEntry } from '../warehouse/index.ts';
+
+/** Rows of each table that a new reading must have at least; those of a table that is not named are counted otherwise. */
+export type LeastRows = Readonly<Record<string, number>>;
+
+/** Rows of a table that a source has now, and that were committed. */
+export interface FewerRows {
+  readonly table: string;
+  readonly rows: number;
+  readonly before: number;
+}
+
+/** The rows of an entry that nothing but its ledger counts: headers count those of blocks. */
+export function leastRows(pipeline: PipelineDef, { verdict, tables }: LedgerEntry): LeastRows {
+  if (isMasterchain(pipeline) || verdict !== 'accepted') return {};
+  return Object.fromEntries(Object.entries(tables).map(([name, { rows }]) => [name, rows]));
+}
+
+/** The first table of which there are fewer rows. */
+export function fewerRows(least: LeastRows, parts: readonly CommitPart[]): FewerRows | undefined {
+  for (const [table, before] of Object.entries(least)) {
+    const rows = parts.reduce((sum, { staged }) => sum + (staged.tables[table]?.rows ?? 0), 0);
+    if (rows < before) return { table, rows, before };
+  }
+  return undefined;
+}
