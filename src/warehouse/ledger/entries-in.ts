@@ -1,8 +1,11 @@
+import { groupBy } from '../../core/group-by.ts';
+import { oncePer } from '../../core/once-per.ts';
 import { haveCommon, type Span } from '../../core/span.ts';
 import { blockColumn } from '../../declare/block-column.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
-import type { LedgerEntry, TableFile } from '../store.ts';
+import { dateIn } from '../file-layout.ts';
+import type { LedgerEntry, TableEntry, TableFile } from '../store.ts';
 import { spansOf } from './done-spans.ts';
 
 /**
@@ -24,6 +27,12 @@ export function entriesIn(
       }),
     );
 }
+
+/** The files of a table of an entry by the UTC day of their rows; undefined: of rows without a day. Each check asks for each day. */
+export const filesByDay = oncePer(
+  ({ files }: Pick<TableEntry, 'files'>): ReadonlyMap<string | undefined, readonly TableFile[]> =>
+    groupBy(files, ({ path }) => dateIn(path)),
+);
 
 /** The blocks from the first to the last row of a file, by its bounds; undefined if they do not tell. */
 export function blocksOf({ bounds }: TableFile, column: string | undefined): Span | undefined {

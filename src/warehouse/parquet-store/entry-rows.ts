@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { statIfAny } from '../../files/disk.ts';
 import type { Backend } from '../backend.ts';
-import { dateIn } from '../file-layout.ts';
 import { spansOf } from '../ledger/done-spans.ts';
+import { filesByDay } from '../ledger/entries-in.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { filesOf } from '../ledger/pruned-entries.ts';
 import { committedMeanwhile } from '../ledger/rival-entries.ts';
@@ -62,8 +62,9 @@ export function entryRows(
 
 /** The days of an entry's rows, from the folders of its files. */
 function daysOf(entry: LedgerEntry, table: string): readonly EntryDay[] {
-  const dates = new Set((entry.tables[table]?.files ?? []).flatMap(({ path }) => dateIn(path) ?? []));
-  return [...dates].map((date) => ({ date, entry }));
+  const own = entry.tables[table];
+  if (own === undefined) return [];
+  return [...filesByDay(own).keys()].flatMap((date) => (date === undefined ? [] : [{ date, entry }]));
 }
 
 /** A local file with the bytes of a data file as they were committed: `to` if it had to be fetched. @throws {StoreError} `damaged` */

@@ -1,6 +1,6 @@
-import { dateIn } from '../file-layout.ts';
 import { addSources, sourcesOf } from '../ledger/copied-rows.ts';
-import type { LedgerEntry } from '../store.ts';
+import { filesByDay } from '../ledger/entries-in.ts';
+import type { LedgerEntry, TableFile } from '../store.ts';
 
 /**
  * Says which commits brought the rows that entries have of a table: 16 hex digits, which are the same before and after entries are merged.
@@ -8,11 +8,13 @@ import type { LedgerEntry } from '../store.ts';
  */
 export function originOf(entries: readonly LedgerEntry[], table: string, dates: readonly string[] | undefined): string {
   const sources = entries.flatMap((entry) => {
-    const { rows = 0, files = [] } = entry.tables[table] ?? {};
+    const own = entry.tables[table];
+    if (own === undefined) return [];
+    const { rows, files } = own;
     if (files.length === 0) return rows === 0 ? [] : [sourcesOf(entry)];
-    const isOf = (date: string | undefined): boolean =>
-      dates === undefined || date === undefined || dates.includes(date);
-    return files.filter(({ path }) => isOf(dateIn(path))).map((file) => sourcesOf(entry, file));
+    const ofDates = (): readonly TableFile[] =>
+      [undefined, ...new Set(dates)].flatMap((date) => filesByDay(own).get(date) ?? []);
+    return (dates === undefined ? files : ofDates()).map((file) => sourcesOf(entry, file));
   });
   return addSources(sources).origin;
 }
