@@ -1,5 +1,5 @@
 import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
-import type { CommitPart, LedgerEntry } from '../warehouse/index.ts';
+import { type CommitPart, type LedgerEntry, PARTIAL } from '../warehouse/index.ts';
 
 /** Rows of each table that a new reading must have at least; those of a table that is not named are counted otherwise. */
 export type LeastRows = Readonly<Record<string, number>>;
@@ -12,8 +12,8 @@ export interface FewerRows {
 }
 
 /** The rows of an entry that nothing but its ledger counts: headers count those of blocks. */
-export function leastRows(pipeline: PipelineDef, { verdict, tables }: LedgerEntry): LeastRows {
-  if (isMasterchain(pipeline) || verdict !== 'accepted') return {};
+export function leastRows(pipeline: PipelineDef, { verdict, scope, tables }: LedgerEntry): LeastRows {
+  if (isMasterchain(pipeline) || verdict !== 'accepted' || scope === PARTIAL) return {};
   return Object.fromEntries(Object.entries(tables).map(([name, { rows }]) => [name, rows]));
 }
 

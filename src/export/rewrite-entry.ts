@@ -66,8 +66,12 @@ export async function rewriteEntry(
   const proven = parts.filter(({ draft }) => draft.verdict === 'accepted' && draft.scope === undefined);
   const missing = subtractSpans(blocks, unionSpans(proven.map(({ draft }) => draft.span)));
   if (missing.length > 0) return `nothing of ${shortSpans(missing)}`;
-  const fewer = isFinal(own.pipeline.walk, entry) ? fewerRows(leastRows(own.pipeline, entry), proven) : undefined;
-  if (fewer !== undefined) return `${formatCount(fewer.rows)} of the ${counted(fewer.before, 'row')} of ${fewer.table}`;
+  const fewer = fewerRows(leastRows(own.pipeline, entry), proven);
+  if (fewer !== undefined) {
+    const { table, rows, before } = fewer;
+    if (isFinal(own.pipeline.walk, entry)) return `${formatCount(rows)} of the ${counted(before, 'row')} of ${table}`;
+    context.report({ event: 'fewer-rows', pipeline: own.pipeline.name, ...entry.span, rows, before });
+  }
   const keep = subtractSpans(spansOf(entry), blocks);
   const rewrite = { pipeline: own.pipeline, old: [entry], keep, read: proven };
   for (const each of await context.sink.rewrite(rewrite)) context.report(spanEvent(each));

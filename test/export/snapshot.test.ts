@@ -89,30 +89,34 @@ test.each([
   expect([complete, rows['jetton_masters']]).toEqual([true, 700]);
 });
 
-test('a reading with fewer rows than the one it replaces is told', async () => {
+test.each([
+  ['jetton_wallets', '/jetton/wallets'],
+  // Read again as long as its rows can change.
+  ['actions', '/actions'],
+])('a reading of %s with fewer rows than the one it replaces is told', async (name, list) => {
   sandbox.answer = undefined;
   const warehouse = join(freshFolder(), 'w');
   const read = async (): Promise<readonly RunEvent[]> => {
     const events: RunEvent[] = [];
     nowMs += 1000;
     await run({
-      ...{ pipelines: ['jetton_wallets'], range: '1000:1009', network: sandbox.url, warehouse },
+      ...{ pipelines: [name], range: '1000:1009', network: sandbox.url, warehouse },
       onEvent: (event) => event.event === 'fewer-rows' && events.push(event),
     });
     return events;
   };
   expect(await read()).toEqual([]);
-  const [[before] = []] = await query(warehouse, 'SELECT count(*) FROM jetton_wallets');
+  const [[before] = []] = await query(warehouse, `SELECT count(*) FROM ${name}`);
   sandbox.answer = async ({ path, forward }) => {
     const answer = await forward();
-    if (path !== '/jetton/wallets') return answer;
-    const { jetton_wallets: wallets } = JSON.parse(answer.body);
-    return { status: 200, body: JSON.stringify({ jetton_wallets: wallets.slice(1) }) };
+    if (path !== list) return answer;
+    const { [name]: rows, ...rest } = JSON.parse(answer.body);
+    return { status: 200, body: JSON.stringify({ ...rest, [name]: rows.slice(1) }) };
   };
   const [event, ...others] = await read();
-  const [[rows] = []] = await query(warehouse, 'SELECT count(*) FROM jetton_wallets');
+  const [[rows] = []] = await query(warehouse, `SELECT count(*) FROM ${name}`);
   expect(others).toEqual([]);
-  expect(event).toMatchObject({ pipeline: 'jetton_wallets', rows: Number(rows), before: Number(before) });
+  expect(event).toMatchObject({ pipeline: name, rows: Number(rows), before: Number(before) });
   expect(Number(rows)).toBeLessThan(Number(before));
   sandbox.answer = undefined;
   expect(await read()).toEqual([]);
