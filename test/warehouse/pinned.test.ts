@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { pinFile, pinnedPath, restoreFile, retireFile } from '../../src/warehouse/parquet-store/pinned-files.ts';
+import { makeBatchOf } from './batches.ts';
 import { compact, compactKilled, tables } from './compacting.ts';
 import { withoutLinks } from './filesystem.ts';
-import { clockAt, commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
+import { itemRows, items } from './tables.ts';
+import { clockAt, commitItems, countItems, draftOf, freshPath, listAll, openTestStore } from './warehouses.ts';
 
 let duckdb: Database;
 
@@ -94,6 +96,21 @@ describe('a superseded file', () => {
     expect(await countFolder(path)).toBe(30);
     expect(await names(path)).toHaveLength(3);
     expect(await readdir(join(path, 'pinned/items'))).toEqual([]);
+  });
+
+  test('leaves the folder of its table also if it is the only one', async () => {
+    const path = freshPath('parquet');
+    const store = await openTestStore(path);
+    const span = { from: 0, to: 9 };
+    const commit = async (supersedes: readonly string[]) => {
+      const stage = store.stage('items', span);
+      await stage.write(makeBatchOf(items, itemRows(span.from, span.to)));
+      return store.commit(await stage.finish(), draftOf(span, { supersedes }));
+    };
+    const { id } = await commit([]);
+    await commit([id]);
+    await store.close();
+    expect(await countFolder(path)).toBe(10);
   });
 
   test('leaves after the catalog that does not name it is there', async () => {
