@@ -150,7 +150,7 @@ function tableMetadata(location: string, fields: readonly SchemaField[], partiti
     refs: { main: { 'snapshot-id': 1, type: 'branch' } },
     snapshots: [
       {
-        ...{ 'sequence-number': 1, 'snapshot-id': 1, 'timestamp-ms': 0, 'manifest-list': list, 'schema-id': 0 },
+        ...{ 'sequence-number': 1, 'snapshot-id': 1, 'timestamp-ms': 0, 'manifest-list': list },
         summary: { operation: 'append' },
       },
     ],
