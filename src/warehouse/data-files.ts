@@ -5,7 +5,7 @@ import type { SmallObjects } from '../objects/object-store.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
 import type { Backend } from './backend.ts';
 import { DATE_COLUMN, dateIn, partitionOf } from './file-layout.ts';
-import { type LedgerFolder, readIdentity, requireOwnEntries } from './ledger/ledger-folder.ts';
+import { readIdentity, requireOwnEntries } from './ledger/ledger-folder.ts';
 import { noWarehouse } from './no-warehouse.ts';
 import { openBackend } from './open-backend.ts';
 import { requireKind } from './open-store.ts';
@@ -110,31 +110,23 @@ function readInForce(backend: Backend, network: string, declared: readonly Table
       ledger: effective,
       forgotten,
       tables: tables.flatMap(({ table, isMart }) => {
-        const held = effective.filter((entry) => entry.tables[table.name] !== undefined);
-        if (held.length === 0) return [];
-        const files = held.flatMap((entry) => filesOf(ledger, entry, table, lastingOf));
+        const parts = effective.flatMap(({ number, tables: { [table.name]: part } }) =>
+          part ? [{ number, part }] : [],
+        );
+        if (parts.length === 0) return [];
+        const files = parts.flatMap(({ number, part }) =>
+          part.files.map((file) => ({
+            ...file,
+            entry: number,
+            date: dateOf(file.path),
+            lastingPath: lastingOf(file.path),
+            columns: ledger.schemas.get(part.schema).columns,
+          })),
+        );
         return [{ table, isMart, partition: partitionOfTable(table), files }];
       }),
     };
   });
-}
-
-function filesOf(
-  ledger: LedgerFolder,
-  { number, tables }: LedgerEntry,
-  { name }: TableDef,
-  lastingOf: (path: string) => string,
-): readonly DataFile[] {
-  const part = tables[name];
-  if (part === undefined || part.files.length === 0) return [];
-  const { columns } = ledger.schemas.get(part.schema);
-  return part.files.map((file) => ({
-    ...file,
-    entry: number,
-    date: dateOf(file.path),
-    lastingPath: lastingOf(file.path),
-    columns,
-  }));
 }
 
 function dateOf(path: string): string | null | undefined {
