@@ -8,6 +8,8 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -22,17 +24,7 @@ import { openReader } from '../../src/warehouse/open-store.ts';
 import type { Store } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
-import {
-  clockAt,
-  commitItems,
-  copyOf,
-  countItems,
-  draftOf,
-  entryPath,
-  freshPath,
-  openTestStore,
-  spoil,
-} from './warehouses.ts';
+import { clockAt, commitItems, countItems, draftOf, freshPath, openTestStore, stageItems } from './warehouses.ts';
 
 const tables = [items, parts];
 const DAY = 86_400_000;
@@ -47,6 +39,8 @@ async function commitEmpty(store: Store, count: number, from = 1000): Promise<vo
   }
 }
 
+const entryPath = (path: string, number: number): string =>
+  join(path, '_ledger', `${String(number).padStart(8, '0')}.json`);
 const checkpointsOf = (path: string): string[] =>
   readdirSync(join(path, '_checkpoints'))
     .filter((name) => name.endsWith('.jsonl'))
@@ -77,6 +71,15 @@ async function isInMemory(store: Store, path: string, number: number): Promise<b
   return entry?.number === number;
 }
 
+/** Changes an entry and keeps its size and time, so that nobody who does not read it can know. */
+function spoil(path: string, number: number): void {
+  const file = entryPath(path, number);
+  const { size, mtimeMs } = statSync(file);
+  writeFileSync(file, 'x'.repeat(size));
+  const seconds = (Math.floor(mtimeMs) + 0.5) / 1000;
+  utimesSync(file, seconds, seconds);
+}
+
 /**
  * 102 entries: 1 and 2 hold rows and are superseded by 3 two days before the rest, 4 holds rows, the others none. The checkpoint
  * covers 100.
@@ -95,6 +98,18 @@ async function makeWarehouse(): Promise<string> {
   await commitEmpty(store, 98);
   await store.close();
   return path;
+}
+
+function copyOf(path: string): string {
+  const copy = freshPath('parquet');
+  cpSync(path, copy, { recursive: true });
+  for (const name of readdirSync(copy, { recursive: true, encoding: 'utf8' })) {
+    const { mtimeMs } = statSync(join(path, name));
+    // The same millisecond, in seconds whatever their last digit is.
+    const seconds = (Math.floor(mtimeMs) + 0.5) / 1000;
+    utimesSync(join(copy, name), seconds, seconds);
+  }
+  return copy;
 }
 
 async function inspect(path: string) {
@@ -604,8 +619,12 @@ test('the log has entries that a checkpoint left out', async () => {
   const store = await openTestStore(path, { effects });
   const { id } = await commitItems(store, 1, 2);
   await commitItems(store, 1, 2, { supersedes: [id] });
+  const spans = [3, 4].map((from) => ({ from, to: from }));
+  await store.commitTogether(
+    await Promise.all(spans.map(async (span) => ({ staged: await stageItems(store, span), draft: draftOf(span) }))),
+  );
   effects.time += 3 * DAY;
-  await commitEmpty(store, 100);
+  await commitEmpty(store, 98);
   await store.close();
   const entries = (await (await openedLedger(path)).log(0)).map(({ number }) => number);
   expect(entries).toEqual(Array.from({ length: 102 }, (_, at) => at + 1));
