@@ -8,8 +8,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +22,18 @@ import { openReader } from '../../src/warehouse/open-store.ts';
 import type { Store } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
-import { clockAt, commitItems, countItems, draftOf, freshPath, openTestStore, stageItems } from './warehouses.ts';
+import {
+  clockAt,
+  commitItems,
+  copyOf,
+  countItems,
+  draftOf,
+  entryPath,
+  freshPath,
+  openTestStore,
+  spoil,
+  stageItems,
+} from './warehouses.ts';
 
 const tables = [items, parts];
 const DAY = 86_400_000;
@@ -39,8 +48,6 @@ async function commitEmpty(store: Store, count: number, from = 1000): Promise<vo
   }
 }
 
-const entryPath = (path: string, number: number): string =>
-  join(path, '_ledger', `${String(number).padStart(8, '0')}.json`);
 const checkpointsOf = (path: string): string[] =>
   readdirSync(join(path, '_checkpoints'))
     .filter((name) => name.endsWith('.jsonl'))
@@ -71,15 +78,6 @@ async function isInMemory(store: Store, path: string, number: number): Promise<b
   return entry?.number === number;
 }
 
-/** Changes an entry and keeps its size and time, so that nobody who does not read it can know. */
-function spoil(path: string, number: number): void {
-  const file = entryPath(path, number);
-  const { size, mtimeMs } = statSync(file);
-  writeFileSync(file, 'x'.repeat(size));
-  const seconds = (Math.floor(mtimeMs) + 0.5) / 1000;
-  utimesSync(file, seconds, seconds);
-}
-
 /**
  * 102 entries: 1 and 2 hold rows and are superseded by 3 two days before the rest, 4 holds rows, the others none. The checkpoint
  * covers 100.
@@ -98,18 +96,6 @@ async function makeWarehouse(): Promise<string> {
   await commitEmpty(store, 98);
   await store.close();
   return path;
-}
-
-function copyOf(path: string): string {
-  const copy = freshPath('parquet');
-  cpSync(path, copy, { recursive: true });
-  for (const name of readdirSync(copy, { recursive: true, encoding: 'utf8' })) {
-    const { mtimeMs } = statSync(join(path, name));
-    // The same millisecond, in seconds whatever their last digit is.
-    const seconds = (Math.floor(mtimeMs) + 0.5) / 1000;
-    utimesSync(join(copy, name), seconds, seconds);
-  }
-  return copy;
 }
 
 async function inspect(path: string) {
