@@ -86,9 +86,14 @@ export class StoreError extends TonlakeError {
 /** A store could not be asked, or did not answer: nothing is known of what it holds. */
 export class StoreAccessError extends StoreError {}
 
+/** True for a statement of DuckDB that needed more memory than it may have. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('Out of Memory Error');
+}
+
 /** @throws the error, if it says nothing of what was read */
 export function requireAnswered(error: unknown): void {
-  if (error instanceof StoreAccessError) throw error;
+  if (error instanceof StoreAccessError || isOutOfMemory(error)) throw error;
 }
 
 /** Code of a commit that failed because another writer of the warehouse was first. */

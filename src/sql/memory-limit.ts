@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { isOutOfMemory } from '../core/errors.ts';
 import { quoteText } from './canonical-text.ts';
 import type { Query } from './query-result.ts';
 
@@ -15,7 +16,7 @@ export class MemoryLimit {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Error && error.message.includes('Out of Memory Error'))) throw error;
+      if (!isOutOfMemory(error)) throw error;
       this.#widened++;
       try {
         await this.#changes.add(() => this.#widen(query));

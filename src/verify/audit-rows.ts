@@ -37,6 +37,8 @@ export interface AuditOptions {
   /** Masterchain blocks to verify. */
   readonly limits: readonly Span[];
   readonly isDeep: boolean;
+  /** Whether an audit may have more memory than the limit, if it needs that. */
+  readonly isWidened: boolean;
   readonly report: (finding: Finding) => void;
   /** Called for what cannot be compared because a selection left out the columns. */
   readonly skip: (unchecked: Unchecked) => void;
@@ -67,20 +69,19 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
   for (const pipeline of registry.pipelines) {
     const [main] = pipeline.tables;
     if (main === undefined || !options.states.some(({ entry }) => entry.pipeline === pipeline.name)) continue;
-    await guard(options, pipeline, async () => {
-      if (main.plays === 'headers') edges = { ...edges, ...(await auditBlocks(options, pipeline, main)) };
-      if (proofOf(pipeline) === 'tx_count')
-        edges = { ...edges, ...(await auditCounted(options, pipeline, main, isDeep)) };
+    await guard(options, pipeline, async (own) => {
+      if (main.plays === 'headers') edges = { ...edges, ...(await auditBlocks(own, pipeline, main)) };
+      if (proofOf(pipeline) === 'tx_count') edges = { ...edges, ...(await auditCounted(own, pipeline, main, isDeep)) };
     });
   }
   const compared = new Map<string, readonly Span[]>();
   for (const pipeline of registry.inOrder(registry.lasting)) {
-    await guard(options, pipeline, () => auditKeys(options, pipeline));
+    await guard(options, pipeline, (own) => auditKeys(own, pipeline));
     const comparison = comparisonOf(pipeline);
     const [table] = pipeline.tables;
     if (comparison === undefined || table === undefined) continue;
-    await guard(options, pipeline, async () => {
-      compared.set(pipeline.name, await auditOne(options, comparison, table));
+    await guard(options, pipeline, async (own) => {
+      compared.set(pipeline.name, await auditOne(own, comparison, table));
     });
   }
   return { edges, compared, unchecked };
@@ -173,19 +174,34 @@ function blocksWithout(
   return lacking;
 }
 
-/** Damaged files can contain anything: an audit that fails on them is a finding, and the others continue. */
-async function guard({ report }: AuditOptions, { name }: PipelineDef, work: () => Promise<void>): Promise<void> {
+/**
+ * Damaged files can contain anything: an audit that fails on them is a finding, and the others continue. One that lacks memory is done once
+ * more with more of it, and tells nothing twice.
+ */
+async function guard(
+  options: AuditOptions,
+  { name }: PipelineDef,
+  work: (own: AuditOptions) => Promise<void>,
+): Promise<void> {
+  const { warehouse, isWidened, report, skip } = options;
+  let told: (() => void)[] = [];
+  const own: AuditOptions = {
+    ...options,
+    report: (finding) => told.push(() => report(finding)),
+    skip: (unchecked) => told.push(() => skip(unchecked)),
+  };
+  const attempt = (): Promise<void> => {
+    told = [];
+    return work(own);
+  };
   try {
-    await work();
+    await (isWidened ? warehouse.database.withMemory(attempt) : attempt());
   } catch (error) {
     requireAnswered(error);
-    report({
-      kind: 'file-unreadable',
-      pipeline: name,
-      expected: 'rows that can be compared',
-      got: shortMessage(error),
-    });
+    const got = shortMessage(error);
+    own.report({ kind: 'file-unreadable', pipeline: name, expected: 'rows that can be compared', got });
   }
+  for (const tell of told) tell();
 }
 
 async function auditBlocks(options: AuditOptions, { name }: PipelineDef, table: TableDef): Promise<Edges> {

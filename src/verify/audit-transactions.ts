@@ -109,14 +109,14 @@ export async function auditTransactions(
   );
   const hashes = await findTwice(
     warehouse,
-    'h',
+    ['t', 'h'],
     `SELECT list(mc_block_seqno) AS blame,
        concat('transaction ', hash, ' once') AS expected, concat(count(*), ' times') AS got FROM ${rows}
      WHERE hash(hash) IN (FROM twice) GROUP BY hash HAVING count(*) > 1`,
   );
   const times = await findTwice(
     warehouse,
-    'a, lt',
+    ['t', 'a, lt'],
     `SELECT list(mc_block_seqno) AS blame,
        concat('one transaction of ', account, ' at ', lt) AS expected, count(*)::VARCHAR AS got FROM ${rows}
      WHERE (hash(account), lt) IN (FROM twice) GROUP BY account, lt HAVING count(*) > 1`,
@@ -127,10 +127,18 @@ export async function auditTransactions(
   ];
 }
 
-/** Looks in `t` for what is there more than once, as the table `twice`, and only if there is any in the rows. */
-async function findTwice(warehouse: DamagedStore, key: string, sql: string): Promise<readonly BadRow[]> {
+/**
+ * Looks in a table for what is there more than once, as the table `twice`, and only if there is any for the rows: lists of their blocks
+ * would stay in memory for each group.
+ */
+export async function findTwice(
+  warehouse: DamagedStore,
+  [table, key]: readonly [table: string, key: string],
+  sql: string,
+): Promise<readonly BadRow[]> {
   const { database } = warehouse;
-  await database.run(`CREATE OR REPLACE TEMP TABLE twice AS SELECT ${key} FROM t GROUP BY ${key} HAVING count(*) > 1`);
+  const groups = `SELECT ${key} FROM ${table} GROUP BY ${key} HAVING count(*) > 1`;
+  await database.run(`CREATE OR REPLACE TEMP TABLE twice AS ${groups}`);
   const { rows } = await database.query('SELECT 1 FROM twice LIMIT 1');
   return rows.length === 0 ? [] : findBad(warehouse, sql);
 }
@@ -162,10 +170,11 @@ export async function auditMessages(
      WHERE t.h IS NULL OR coalesce(e.received, 0) <> t.wanted_in OR coalesce(e.sent, 0) <> t.wanted_out
        ${copied.map(({ as }) => `OR ${differs(as)}`).join(' ')}`,
   );
-  const twice = await findBad(
+  const twice = await findTwice(
     warehouse,
-    `SELECT list(mc) AS blame, 'a message once at each end' AS expected,
-       concat(count(*), ' times') AS got FROM m GROUP BY tx, h, is_in HAVING count(*) > 1`,
+    ['m', 'tx, h, is_in'],
+    `SELECT list(mc) AS blame, 'a message once at each end' AS expected, concat(count(*), ' times') AS got
+     FROM m WHERE (tx, h, is_in) IN (FROM twice) GROUP BY tx, h, is_in`,
   );
   return [...groupBad({ ...what, kind: 'messages' }, ends), ...groupBad({ ...what, kind: 'message-twice' }, twice)];
 }

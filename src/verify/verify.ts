@@ -36,7 +36,7 @@ export interface VerifyOptions {
   readonly deep?: boolean | undefined;
   /** Also compute the content hash of every table over the range, to compare warehouses. */
   readonly content?: boolean | undefined;
-  /** DuckDB's memory limit in megabytes; the rest goes to the temporary folder. Default 512. */
+  /** DuckDB's memory limit in megabytes; the rest goes to the temporary folder. Default 256, and up to 2,000 for what needs more. */
   readonly memoryMb?: number | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
@@ -141,6 +141,7 @@ export async function inspectWarehouse<T>(
       states,
       limits,
       isDeep: options.deep === true,
+      isWidened: memoryMb === undefined,
       report,
     });
     const content = options.content === true ? await hashContent(warehouse, registry, limits, range) : undefined;

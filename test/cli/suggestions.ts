@@ -420,6 +420,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'ui/read-relations.ts': 'ui/queries',
   'ui/read-overview.ts': 'ui/explore',
   'ui/serve-ui.ts': 'ui/jobs',
+  'verify/damaged-warehouse.ts': 'verify/verify',
   'verify/repair.ts': 'verify/verify',
   'warehouse/compaction/prove-merge.ts': 'warehouse/prove-merge: only damaged memory reaches it',
   'warehouse/copy/copy-warehouse.ts': 'warehouse/copy: a race with garbage collection',
