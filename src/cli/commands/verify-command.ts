@@ -45,7 +45,11 @@ export function addVerify(program: Command): void {
     .addOption(optionOf('--repair', verifyOptions.repair))
     .option('--keep-readable', 'of blocks that cannot be fetched, keep what can be read')
     .addOption(optionOf('--rps <n>', runOptions.rps))
-    .option('--memory <MB>', 'memory limit for sorting and joining (default: 256, and up to 2000 for what needs more)', parseCount)
+    .option(
+      '--memory <MB>',
+      'memory limit for sorting and joining (default: 256, and up to 2000 for what needs more)',
+      parseCount,
+    )
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', HELP)
     .action(inContext(verify));
