@@ -43,9 +43,11 @@ export async function withDamagedStore<T>(
     return await use(warehouse);
   } catch (error) {
     if (!isOutOfMemory(error)) throw error;
-    const more = suggest('verify', `--memory ${memoryMb * 4}`, { warehouse: path });
-    throw new StoreError(`store ${path}: expected ${memoryMb} MB of memory to be enough, got ${shortMessage(error)}`, {
-      ...{ code: 'out-of-memory', hint: `${more} allows more`, cause: error },
+    // By default, audits had up to 2 GB already.
+    const enoughMb = options.memoryMb === undefined ? 4096 : options.memoryMb * 4;
+    const more = suggest('verify', `--memory ${enoughMb}`, { warehouse: path });
+    throw new StoreError(`store ${path}: expected enough memory to compare its rows, got ${shortMessage(error)}`, {
+      ...{ code: 'out-of-memory', hint: `${more} allows more; --range verifies a part of it`, cause: error },
     });
   } finally {
     warehouse.close();
