@@ -131,7 +131,7 @@ export async function auditTransactions(
  * Looks in a table for what is there more than once, as the table `twice`, and only if there is any for the rows: lists of their blocks
  * would stay in memory for each group.
  */
-export async function findTwice(
+async function findTwice(
   warehouse: DamagedStore,
   [table, key]: readonly [table: string, key: string],
   sql: string,
