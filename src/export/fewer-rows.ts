@@ -1,7 +1,6 @@
-import { isMasterchain, type PipelineDef } from '../declare/pipeline.ts';
 import { type CommitPart, type LedgerEntry, PARTIAL } from '../warehouse/index.ts';
 
-/** Rows of each table that a new reading must have at least; those of a table that is not named are counted otherwise. */
+/** Rows of each table that must be there again, at least. */
 export type LeastRows = Readonly<Record<string, number>>;
 
 /** Rows of a table that a source has now, and that were committed. */
@@ -11,9 +10,9 @@ export interface FewerRows {
   readonly before: number;
 }
 
-/** The rows of an entry that nothing but its ledger counts: headers count those of blocks. */
-export function leastRows(pipeline: PipelineDef, { verdict, scope, tables }: LedgerEntry): LeastRows {
-  if (isMasterchain(pipeline) || verdict !== 'accepted' || scope === PARTIAL) return {};
+/** The rows of an entry, as its ledger counts them; none if they are known to be wrong. */
+export function leastRows({ verdict, scope, tables }: LedgerEntry): LeastRows {
+  if (verdict !== 'accepted' || scope === PARTIAL) return {};
   return Object.fromEntries(Object.entries(tables).map(([name, { rows }]) => [name, rows]));
 }
 

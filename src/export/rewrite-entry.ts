@@ -1,7 +1,7 @@
 import { counted, formatCount } from '../core/format.ts';
 import { type Span, shortSpans, subtractSpans, unionSpans } from '../core/span.ts';
 import { commonLeftOut, formatLeftOut, narrowPipeline } from '../declare/left-out.ts';
-import { isFinal } from '../declare/pipeline.ts';
+import { isFinal, isMasterchain } from '../declare/pipeline.ts';
 import { type CommitPart, type LedgerEntry, PARTIAL, spansOf } from '../warehouse/index.ts';
 import { fewerRows, leastRows } from './fewer-rows.ts';
 import type { EngineContext } from './run-context.ts';
@@ -66,7 +66,8 @@ export async function rewriteEntry(
   const proven = parts.filter(({ draft }) => draft.verdict === 'accepted' && draft.scope === undefined);
   const missing = subtractSpans(blocks, unionSpans(proven.map(({ draft }) => draft.span)));
   if (missing.length > 0) return `nothing of ${shortSpans(missing)}`;
-  const fewer = fewerRows(leastRows(own.pipeline, entry), proven);
+  // Headers count the rows of blocks, and may have changed.
+  const fewer = isMasterchain(own.pipeline) ? undefined : fewerRows(leastRows(entry), proven);
   if (fewer !== undefined) {
     const { table, rows, before } = fewer;
     if (isFinal(own.pipeline.walk, entry)) return `${formatCount(rows)} of the ${counted(before, 'row')} of ${table}`;

@@ -151,7 +151,7 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
   // The new entry has the columns of the old one; if the old ones differ, everything is fetched again.
   const pipeline = narrowPipeline(declared, commonLeftOut(group.map(({ entry }) => entry.without)));
   const whole = unionSpans(group.flatMap(({ entry }) => spansOf(entry)));
-  const first = group[0]?.entry;
+  const [first] = group;
   const refetch: Span[] = [];
   let isDamaged = group.length > 1;
   for (const { entry, tables } of group) {
@@ -182,9 +182,18 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
       [...tables.values()].some((each) => each.trust !== 'unreadable' && !isSound(each)),
     ),
     // What a finding says of sound files may be that a row is too much.
-    // Lists are repaired entry by entry.
-    least: first === undefined || group.every(isIntact) ? {} : leastRows(pipeline, first),
+    least: first === undefined || group.length > 1 ? {} : leastOf(first),
   };
+}
+
+/** The rows of an entry that is damaged. Where a finding alone accuses it, or only the ledger is wrong, a row may be too much. */
+function leastOf(state: EntryState): LeastRows {
+  if (isIntact(state)) return {};
+  const isMiscounted = (name: string): boolean => {
+    const table = state.tables.get(name);
+    return table?.trust === 'proven' && !table.isAsRecorded;
+  };
+  return Object.fromEntries(Object.entries(leastRows(state.entry)).filter(([name]) => !isMiscounted(name)));
 }
 
 /** The blocks whose rows can lie in damaged files of a table; all blocks of the entry if its bounds do not tell. */

@@ -9,6 +9,7 @@ import type { Finding } from '../../src/verify/finding.ts';
 import { repairWarehouse } from '../../src/verify/repair.ts';
 import type { VerifyEvent } from '../../src/verify/verify.ts';
 import { query } from '../e2e/export.ts';
+import { withRows } from '../faults/lists.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
 import { freePort } from '../free-port.ts';
 import { openWarehouse } from '../open-warehouse.ts';
@@ -30,6 +31,13 @@ const TABLES = [
 ] as const;
 const PIPELINES = TABLES.filter((name) => name !== 'messages');
 const WITHOUT_SOME = 'SELECT * EXCLUDE (rowid) FROM (SELECT *, rowid FROM old) WHERE rowid NOT IN (2, 3)';
+
+interface Block {
+  readonly workchain: number;
+  readonly shard: string;
+  readonly seqno: number;
+  readonly tx_count: number;
+}
 
 let sandbox: TestSandbox;
 /** Closed before the tests, so that nobody listens on its port. */
@@ -146,6 +154,45 @@ test('with the source back, all of it is repaired', async () => {
       expect(report).toMatchObject({ proven: true, findings: 0 });
       expect(await contentOf(path)).toEqual(sound);
     }
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test('a source that counts a transaction fewer, and does not show it, is not believed', async () => {
+  const path = copyOf(warehouses.parquet);
+  const [[hash, block] = []] = await query(
+    path,
+    `SELECT hash, concat_ws(':', block_workchain, block_shard, block_seqno) FROM transactions
+     WHERE mc_block_seqno = 1015 AND block_workchain = 0 AND descr = 'ord' ORDER BY lt DESC LIMIT 1`,
+  );
+  // The headers that count it are lost, too.
+  for (const table of ['blocks', 'transactions']) missing(path, table);
+  sandbox = await startTestSandbox({ blocks: 4000, port: gone.port });
+  let isLying = true;
+  sandbox.answer = async ({ forward }) => {
+    const answer = await forward();
+    if (!isLying) return answer;
+    const shown = withRows<{ hash: string }>(answer, 'transactions', (rows) => rows.filter((row) => row.hash !== hash));
+    return withRows<Block>(shown, 'blocks', (rows) =>
+      rows.map((row) => {
+        const name = [row.workchain, BigInt.asIntN(64, BigInt(`0x${row.shard}`)), row.seqno].join(':');
+        return name === block ? { ...row, tx_count: row.tx_count - 1 } : row;
+      }),
+    );
+  };
+  try {
+    const told: string[] = [];
+    const onProblem = (event: { pipeline: string; code?: string }): void =>
+      void told.push(`${event.pipeline} ${event.code}`);
+    const { report } = await repair(sandbox, path, { effects: hurriedEffects(), onProblem });
+    expect({ proven: report.proven, told }).toEqual({ proven: false, told: ['transactions fewer-rows'] });
+    isLying = false;
+    // The false header was taken; a run reads it again where it contradicts the rows.
+    await repair(sandbox, path, { keepReadable: true });
+    await run({ pipelines: ['transactions'], network: sandbox.url, range: '1008:1019', warehouse: path });
+    expect((await repair(sandbox, path)).report).toMatchObject({ proven: true, findings: 0 });
+    expect(await contentOf(path)).toEqual(sound);
   } finally {
     await sandbox.close();
   }
