@@ -79,19 +79,19 @@ const total = Object.values(rows).reduce((sum, each) => sum + Number(each), 0);
 
 const [first, last] = [all[0].steps, all.at(-1).steps];
 const list = [...first].map(([kind, before]) => {
-  const now = last.get(kind);
+  const own = { step: kind, 'CPU s': round(before.cpu, 1), 'peak MB': Math.round(before.peakMb) };
+  if (days === 1) return own;
+  const { cpu, peakMb } = last.get(kind);
   return {
-    step: kind,
-    'CPU s, first day': round(before.cpu, 1),
-    [`CPU s, day ${days}`]: round(now.cpu, 1),
-    'ratio of CPU s': round(now.cpu / before.cpu),
-    'peak MB, first day': Math.round(before.peakMb),
-    [`peak MB, day ${days}`]: Math.round(now.peakMb),
+    ...own,
+    [`CPU s, day ${days}`]: round(cpu, 1),
+    ratio: round(cpu / before.cpu),
+    [`peak MB, day ${days}`]: Math.round(peakMb),
   };
 });
 publish(
   'day-job',
-  `${count(all.at(-1).rows.transactions)} transactions a day; ${count(total)} rows of the chain after ${days} days.\n\n${table(list)}`,
+  `${count(all.at(-1).rows.transactions)} transactions a day; ${count(total)} rows of the chain after ${days === 1 ? 'it' : `${days} days`}.\n\n${table(list)}`,
 );
 
 /** Runs the job for a day. @returns what it exported, and by kind of step its CPU seconds and greatest memory */
