@@ -80,12 +80,12 @@ beforeAll(async () => {
   // Readers take a path with blanks and other letters.
   warehouse = join(freshFolder(), 'ware house é');
   const place = ['--network', sandbox.url, '--warehouse', warehouse];
-  await exportRange(sandbox.url, '4999:4999', warehouse);
+  await exportRange(sandbox.url, '4998:4999', warehouse);
   const publish = ['publish', 'iceberg', '--warehouse', warehouse];
   expect((await tonlake(publish)).code).toBe(0);
   // Midnight lies between.
   const more = ['transactions', 'actions', 'jetton_masters', 'account_latest', 'message_links'];
-  expect((await tonlake(['run', ...more, ...place, '--range', '4999:5001'])).code).toBe(0);
+  expect((await tonlake(['run', ...more, ...place, '--range', '4998:5001'])).code).toBe(0);
   expect((await tonlake(['build', 'transactions_daily', 'accounts', '--warehouse', warehouse])).code).toBe(0);
   expect((await tonlake(['compact', '--warehouse', warehouse])).code).toBe(0);
   expect((await tonlake(publish)).code).toBe(0);
@@ -137,8 +137,8 @@ describe('each of these reads every column of every table and mart as DuckDB rea
         expect(Object.keys(read.tables).length).toBe(profiles.size);
         expect(profiles.size).toBeGreaterThan(9);
         for (const [table, profile] of profiles) expect([table, read.tables[table]]).toEqual([table, profile]);
-        // The first state had one block, before the lists, the second day and the merge.
-        const [[now] = []] = await query(warehouse, 'SELECT count(*) FROM transactions WHERE mc_block_seqno = 4999');
+        // The first state had two blocks, before the lists, the second day and the merge.
+        const [[now] = []] = await query(warehouse, 'SELECT count(*) FROM transactions WHERE mc_block_seqno <= 4999');
         expect(read.old).toBe(Number(now));
         // Of two days, a query for one opens the files of one.
         if (read.days !== null) expect(read.days).toEqual(Object.fromEntries(days.map(([day]) => [day, 1])));

@@ -110,23 +110,25 @@ describe('a source that leaves out rows that it had', () => {
     return answer.kind === 'rows' ? [[name, path.slice(1)] as const] : [];
   });
 
-  test.each(lists)('%s: a repair loses none of them, and tells', async (name, endpoint) => {
+  test('a repair loses none of them, and tells of each list', async () => {
     const path = copyOf(parquet);
-    const files = filesOf(path, name);
+    const files = lists.flatMap(([name]) => filesOf(path, name));
     for (const file of files) flipByte(file);
     const damaged = files.map((file) => readFileSync(file));
-    sandbox.setFaults({ omits: [{ path: endpoint, rate: 0.5, lasting: true }] });
-    const told: string[] = [];
+    sandbox.setFaults({ omits: lists.map(([, endpoint]) => ({ path: endpoint, rate: 0.5, lasting: true })) });
+    const told = new Set<string>();
     const { report } = await repair(sandbox, path, {
-      onProblem: (event) => event.event === 'problem' && told.push(`${event.pipeline} ${event.code}`),
+      onProblem: (event) => {
+        if (event.event === 'problem' && ['fewer-rows', 'wrong-rows', 'unproven'].includes(event.code))
+          told.add(event.pipeline);
+      },
     });
     expect(report).toMatchObject({ proven: false });
-    const codes = ['fewer-rows', 'wrong-rows', 'unproven'].map((code) => `${name} ${code}`);
-    expect(told.length > 0 && told.every((each) => codes.includes(each)), told.join()).toBe(true);
+    expect([...told].sort()).toEqual(lists.map(([name]) => name).sort());
     expect(files.map((file) => readFileSync(file))).toEqual(damaged);
   });
 
-  test.each(['nft_sales', 'account_latest', 'actions'])('%s can be taken as it is, as the hint says', async (name) => {
+  test.each(['nft_sales', 'actions'])('%s can be taken as it is, as the hint says', async (name) => {
     const path = copyOf(parquet);
     for (const file of filesOf(path, name)) flipByte(file);
     const [, endpoint = ''] = lists.find(([list]) => list === name) ?? [];
