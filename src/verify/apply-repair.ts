@@ -39,26 +39,20 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   const fetched = refetch.length === 0 ? [] : await fetch(refetch);
   const read = fetched.filter((part) => isComplete(damage, part));
   const isQuarantined = entries.every(({ verdict }) => verdict === 'quarantined');
-  /** What failed, if it keeps all as it is. */
-  const refusal = (failed: readonly Span[]): RepairOutcome | undefined => {
-    if (failed.length === 0 || isQuarantined) return undefined;
-    const isKeepable = canKeep(damage, failed);
-    return keepReadable && isKeepable ? undefined : { failed, isChanged: false, isKeepable };
-  };
   const unread = failedOf(damage, read);
-  const refused = refusal(unread);
-  if (refused !== undefined) return refused;
+  const isKept = unread.length > 0 && !isQuarantined;
+  const isKeepable = isKept && canKeep(damage, unread);
+  if (isKept && !(keepReadable && isKeepable)) return { failed: unread, isChanged: false, isKeepable };
   const keep = subtractSpans(spans, unionSpans([...refetch, ...unread]));
   const rewritten = await stageRewrite(options, { pipeline, old: entries, sound, misdescribed, keep, read });
   const fewer = unread.length === 0 ? fewerRows(damage.least, rewritten) : undefined;
-  // Where nothing of the old rows can be kept, `keepReadable` takes what there is.
-  const isTaken = fewer === undefined || (keepReadable && !canKeep(damage, spans));
+  if (fewer !== undefined && !keepReadable) return { failed: spans, isChanged: false, fewer };
+  // Fewer rows are taken only where nothing of the old ones can be kept.
+  const isTaken = fewer === undefined || !canKeep(damage, spans);
   const failed = isTaken ? unread : spans;
-  const tooFew = refusal(failed);
-  if (tooFew !== undefined) return { ...tooFew, fewer };
   const parts = [
     ...(isTaken ? rewritten : []),
-    ...(failed.length > 0 && !isQuarantined ? await stageFailed(options, damage, failed) : []),
+    ...(isKept || !isTaken ? await stageFailed(options, damage, failed) : []),
     ...fetched.filter(({ draft }) => draft.verdict === 'quarantined').map((part) => inPlaceOf(entries, part)),
   ];
   if (parts.length === 0) return { failed, isChanged: false };

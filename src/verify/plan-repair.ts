@@ -181,7 +181,6 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
     isSuspect: group.some(({ tables }) =>
       [...tables.values()].some((each) => each.trust !== 'unreadable' && !isSound(each)),
     ),
-    // What a finding says of sound files may be that a row is too much.
     least: first === undefined || group.length > 1 ? {} : leastOf(first),
   };
 }
