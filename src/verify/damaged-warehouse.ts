@@ -2,8 +2,6 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { isOutOfMemory, StoreError, shortMessage } from '../core/errors.ts';
-import { suggest } from '../core/suggest.ts';
 import type { Registry } from '../declare/registry.ts';
 import { martPipeline } from '../marts/commit-mart.ts';
 import { type DamagedStore, openDamaged, type ProvenLedger } from '../warehouse/index.ts';
@@ -13,7 +11,7 @@ interface OpenOptions {
   readonly path: string;
   readonly registry: Registry;
   readonly effects?: Effects | undefined;
-  /** DuckDB's memory limit, in megabytes. Default 256. */
+  /** DuckDB's memory limit, in megabytes. Default 512. */
   readonly memoryMb?: number | undefined;
   /** As in `DamagedOptions`. */
   readonly proven?: ProvenLedger | undefined;
@@ -22,13 +20,13 @@ interface OpenOptions {
 /**
  * Opens a warehouse that may be damaged, and closes it after `use`.
  *
- * @throws {StoreError} `no-warehouse`, `busy`, `bad-ledger` if it does not say which network it holds, or `out-of-memory`
+ * @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` if it does not say which network it holds
  */
 export async function withDamagedStore<T>(
   options: OpenOptions,
   use: (warehouse: DamagedStore) => Promise<T>,
 ): Promise<T> {
-  const { path, registry, effects = realEffects, memoryMb = 256, proven } = options;
+  const { path, registry, effects = realEffects, memoryMb = 512, proven } = options;
   const spill = join(tmpdir(), `tonlake-verify-${process.pid}-${effects.freshId()}`);
   const ownerOf: Parameters<typeof openDamaged>[1]['ownerOf'] = (name) => {
     const table = registry.tables.find((each) => each.name === name);
@@ -41,14 +39,6 @@ export async function withDamagedStore<T>(
   const warehouse = await openDamaged(path, { tables: registry.tables, ownerOf, spill, memoryMb, proven });
   try {
     return await use(warehouse);
-  } catch (error) {
-    if (!isOutOfMemory(error)) throw error;
-    // By default, audits had up to 2 GB already.
-    const enoughMb = options.memoryMb === undefined ? 4096 : options.memoryMb * 4;
-    const more = suggest('verify', `--memory ${enoughMb}`, { warehouse: path });
-    throw new StoreError(`store ${path}: expected enough memory to compare its rows, got ${shortMessage(error)}`, {
-      ...{ code: 'out-of-memory', hint: `${more} allows more; --range verifies a part of it`, cause: error },
-    });
   } finally {
     warehouse.close();
     await rm(spill, { recursive: true, force: true });

@@ -1,8 +1,9 @@
 import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content-hash.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { requireAnswered } from '../core/errors.ts';
+import { isOutOfMemory, requireAnswered, StoreError, shortMessage } from '../core/errors.ts';
 import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
+import { suggest } from '../core/suggest.ts';
 import { isProving } from '../declare/cross-check.ts';
 import { isEphemeral, isMasterchain } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -98,13 +99,16 @@ export interface Inspection {
  * Verifies a warehouse from its own files, without network access.
  *
  * @throws {UsageError} for an invalid range
- * @throws {StoreError} if there is no warehouse, or a DuckDB file is being written
+ * @throws {StoreError} if there is no warehouse, or a DuckDB file is being written; `out-of-memory`
  */
 export async function verifyWarehouse(options: VerifyOptions): Promise<VerifyReport> {
   const report = await inspectWarehouse(options, async (inspection) => inspection.report);
   options.onEvent?.(report);
   return report;
 }
+
+/** DuckDB's memory limit unless a user sets one, in megabytes. Audits that need more get up to 2 GB. */
+const MEMORY_MB = 256;
 
 /** As `verifyWarehouse`, and calls `use` with the result while the warehouse is still open. */
 export async function inspectWarehouse<T>(
@@ -114,9 +118,10 @@ export async function inspectWarehouse<T>(
   const { effects = realEffects } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const startedAt = effects.monotonic();
-  const { warehouse: path, memoryMb, range } = options;
+  const { warehouse: path, memoryMb = MEMORY_MB, range } = options;
+  const isWidened = options.memoryMb === undefined;
   const proven = range === undefined ? options.since : undefined;
-  return withDamagedStore({ path, registry, effects, memoryMb, proven }, async (warehouse) => {
+  const inspect = async (warehouse: DamagedStore): Promise<T> => {
     requireSameNetwork(warehouse.path, warehouse.network, options.network);
     const findings: Finding[] = [];
     const report = (finding: Finding): void => {
@@ -141,7 +146,7 @@ export async function inspectWarehouse<T>(
       states,
       limits,
       isDeep: options.deep === true,
-      isWidened: memoryMb === undefined,
+      isWidened,
       report,
     });
     const content = options.content === true ? await hashContent(warehouse, registry, limits, range) : undefined;
@@ -169,6 +174,16 @@ export async function inspectWarehouse<T>(
         seconds: Math.round(effects.monotonic() - startedAt) / 1000,
       },
     });
+  };
+  return withDamagedStore({ path, registry, effects, memoryMb, proven }, inspect).catch((error: unknown) => {
+    throw isOutOfMemory(error) ? outOfMemory(path, error, isWidened ? 4096 : memoryMb * 4) : error;
+  });
+}
+
+function outOfMemory(warehouse: string, error: unknown, enoughMb: number): StoreError {
+  const more = suggest('verify', `--memory ${enoughMb}`, { warehouse });
+  return new StoreError(`store ${warehouse}: expected enough memory to compare its rows, got ${shortMessage(error)}`, {
+    ...{ code: 'out-of-memory', hint: `${more} allows more; --range verifies a part of it`, cause: error },
   });
 }
 
