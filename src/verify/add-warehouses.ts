@@ -140,7 +140,7 @@ async function commitCopy(store: Store, registry: Registry, from: string, entry:
   try {
     const { tables } = registry.pipeline(pipeline);
     for (const table of tables) {
-      for (const file of entry.tables[table.name]?.files ?? []) await stage.take(table, file, from, true);
+      for (const file of entry.tables[table.name]?.files ?? []) await stage.take(table, file, from);
     }
     const staged = requireSame(await stage.finish(), entry, from);
     const covered = covering(spansOf(entry));

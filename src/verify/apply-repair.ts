@@ -35,7 +35,7 @@ const MAX_FAILED_BLOCKS = 100;
  */
 export async function applyRepair(options: ApplyRepairOptions, damage: Damage): Promise<RepairOutcome> {
   const { store, fetch, keepReadable } = options;
-  const { pipeline, entries, spans, refetch, sound, misdescribed } = damage;
+  const { pipeline, entries, spans, refetch, sound } = damage;
   const fetched = refetch.length === 0 ? [] : await fetch(refetch);
   const read = fetched.filter((part) => isComplete(damage, part));
   const isQuarantined = entries.every(({ verdict }) => verdict === 'quarantined');
@@ -44,7 +44,7 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   const isKeepable = isKept && canKeep(damage, unread);
   if (isKept && !(keepReadable && isKeepable)) return { failed: unread, isChanged: false, isKeepable };
   const keep = subtractSpans(spans, unionSpans([...refetch, ...unread]));
-  const rewritten = await stageRewrite(options, { pipeline, old: entries, sound, misdescribed, keep, read });
+  const rewritten = await stageRewrite(options, { pipeline, old: entries, sound, keep, read });
   const fewer = unread.length === 0 ? fewerRows(damage.least, rewritten) : undefined;
   if (fewer !== undefined && !keepReadable) return { failed: spans, isChanged: false, fewer };
   // Fewer rows are taken only where nothing of the old ones can be kept.
@@ -90,7 +90,7 @@ function canKeep({ isSuspect, entries, pipeline }: Damage, failed: readonly Span
 /** Stages the old rows of failed spans: one entry per block for pipelines proven by headers, one per span for lists. */
 async function stageFailed(
   options: ApplyRepairOptions,
-  { pipeline, sound, misdescribed }: Damage,
+  { pipeline, sound }: Damage,
   failed: readonly Span[],
 ): Promise<readonly CommitPart[]> {
   const spans = isMasterchain(pipeline)
@@ -102,7 +102,7 @@ async function stageFailed(
   for (const span of spans) {
     // Each span has an entry of its own, even where the old one was merged.
     const old = sound.map((entry) => ({ ...entry, spans: undefined }));
-    for (const part of await stageRewrite(options, { pipeline, old, misdescribed, keep: [span], read: [] })) {
+    for (const part of await stageRewrite(options, { pipeline, old, keep: [span], read: [] })) {
       staged.push({ ...part, draft: { ...part.draft, verdict: 'accepted', scope: PARTIAL } });
     }
   }

@@ -24,8 +24,6 @@ export interface Damage {
   readonly refetch: readonly Span[];
   /** The entries without their damaged files: the rows of other blocks are in the rest. */
   readonly sound: readonly LedgerEntry[];
-  /** Paths of files whose rows or bounds are not as the entries say. */
-  readonly misdescribed: ReadonlySet<string>;
   /** True if some readable rows are not those that were committed. */
   readonly isSuspect: boolean;
   /** Rows of damaged files that must be there again. */
@@ -138,7 +136,7 @@ function lossesOf(pipeline: PipelineDef, lost: readonly Lost[]): readonly Damage
   const own = lost.filter((each) => each.pipeline === pipeline.name);
   return unionSpans(own.map(({ span }) => span)).map((span) => ({
     ...{ pipeline, entries: [], span, spans: [span], refetch: [span], sound: [] },
-    ...{ misdescribed: new Set(), isSuspect: false, least: {} },
+    ...{ isSuspect: false, least: {} },
   }));
 }
 
@@ -177,7 +175,6 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
     ...{ pipeline, span, spans: whole, refetch: isWhole ? whole : unionSpans(refetch) },
     entries: group.map(({ entry }) => entry),
     sound: group.map(soundOf),
-    misdescribed: new Set(group.flatMap(misdescribedIn)),
     isSuspect: group.some(({ tables }) =>
       [...tables.values()].some((each) => each.trust !== 'unreadable' && !isSound(each)),
     ),
@@ -216,12 +213,6 @@ function soundOf({ entry, tables }: EntryState): LedgerEntry {
     return files.length === 0 && part.files.length > 0 ? [] : [[name, { ...part, files }] as const];
   });
   return { ...entry, tables: Object.fromEntries(kept) };
-}
-
-function misdescribedIn({ entry, tables }: EntryState): readonly string[] {
-  return Object.entries(entry.tables).flatMap(([name, { files }]) =>
-    tables.get(name)?.isAsRecorded === false ? files.map(({ path }) => path) : [],
-  );
 }
 
 function isSound({ trust, isAsRecorded }: TableState): boolean {

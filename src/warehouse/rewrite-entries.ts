@@ -19,11 +19,13 @@ import type { TableDef } from '../declare/table.ts';
 import { damagedData } from '../files/damaged-data.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { inSpans } from '../sql/span-condition.ts';
+import { dateIn } from './file-layout.ts';
+import { sourcesOf } from './ledger/copied-rows.ts';
 import { covering, spansOf } from './ledger/done-spans.ts';
 import { blocksOf, withFiles } from './ledger/entries-in.ts';
 import { selectStaged } from './relations/table-relation.ts';
 import { schemaOf } from './relations/table-schema.ts';
-import { addEvidence, measureRows } from './staging/row-evidence.ts';
+import { addEvidence, boundedColumns, measureRows } from './staging/row-evidence.ts';
 import type {
   CommitDraft,
   CommitPart,
@@ -32,6 +34,7 @@ import type {
   StagedSpan,
   StagedTable,
   Store,
+  TableEvidence,
   TableFile,
 } from './store.ts';
 
@@ -48,8 +51,6 @@ export interface Rewrite {
   readonly keep: readonly Span[];
   /** The old entries without files that are damaged, which have no rows to keep. Default: the old entries. */
   readonly sound?: readonly LedgerEntry[] | undefined;
-  /** Paths of files that are not as their entries say: their rows are copied, and measured anew. Default: none. */
-  readonly misdescribed?: ReadonlySet<string> | undefined;
   /** Rows of other blocks as they were read anew, not committed yet. */
   readonly read: readonly CommitPart[];
   /** Blocks that leave on purpose: without damage, the rows that stay and those that leave are all that there were. Default: not compared. */
@@ -180,22 +181,19 @@ function contentOf(sources: readonly Pick<CommitDraft, 'content'>[]): CommitDraf
 }
 
 /** Stages rows to keep, with those that were read. */
-async function copyRows({ store, tables }: RewriteContext, rewrite: Rewrite): Promise<StagedSpan> {
-  const { pipeline, old, keep, sound = old, misdescribed, read } = rewrite;
+async function copyRows(context: RewriteContext, rewrite: Rewrite): Promise<StagedSpan> {
+  const { store, tables } = context;
+  const { pipeline, old, keep, sound = old, read } = rewrite;
   const stage = store.stage(
     pipeline.name,
     covering(unionSpans([...keep, ...read.flatMap(({ draft }) => draft.span)])).span,
   );
   await mkdir(stage.folder, { recursive: true });
+  const intact: [TableDef, StagedTable][] = [];
   for (const table of heldTables(old, tables)) {
-    const whole = sound
-      .flatMap((entry) => wholeFiles(pipeline, table, entry, keep))
-      .filter(({ path }) => misdescribed?.has(path) !== true);
-    const folder = await store.rows.localFolder(whole, stage.folder);
-    for (const file of whole) await stage.take(table, file, folder);
-    const taken = new Set(whole);
-    const rest = sound.map((entry) => withFiles(entry, table, (file) => !taken.has(file)));
-    if (whole.length > 0 && rest.every(({ tables: own }) => own[table.name]?.files.length === 0)) continue;
+    const { named, rest } = await nameIntact(context, rewrite, table, sound);
+    if (named !== undefined) intact.push([table, named]);
+    if (named !== undefined && rest.every(({ tables: own }) => own[table.name]?.files.length === 0)) continue;
     const names = table.columns.map(({ name }) => quoteName(name)).join(', ');
     const rows = `SELECT ${names} FROM (${store.rows.select(table, rest)}) WHERE ${inSpans(pipeline, table, keep)}`;
     await adopt(store, stage, table, rows, `${table.name}-kept`);
@@ -207,26 +205,58 @@ async function copyRows({ store, tables }: RewriteContext, rewrite: Rewrite): Pr
       await adopt(store, stage, table, selectStaged(table, staged), `${table.name}-${staged.id}`);
     }
   }
-  return stage.finish();
+  const { id, tables: written } = await stage.finish();
+  const joined = intact.map(([table, named]): [string, StagedTable] => {
+    const { [table.name]: others } = written;
+    if (others === undefined) return [table.name, named];
+    return [table.name, { ...named, ...addEvidence([named, others], table), files: others.files }];
+  });
+  return { id, tables: { ...written, ...Object.fromEntries(joined) } };
 }
 
-/** Files of an entry without a row that leaves, by their bounds. */
-function wholeFiles(
-  pipeline: PipelineDef,
+/**
+ * Files whose rows all stay: the new entry names them as they are, with rows and bounds that are measured anew. `rest` are the entries with
+ * their other files.
+ *
+ * @throws {StoreError} `damaged` if a file is not the one that was committed
+ */
+async function nameIntact(
+  { store }: RewriteContext,
+  { pipeline, keep, drop }: Rewrite,
   table: TableDef,
-  entry: LedgerEntry,
-  keep: readonly Span[],
-): readonly TableFile[] {
-  const column = blockColumn(pipeline, table);
-  const leaving = subtractSpans(spansOf(entry), keep);
-  const own = entry.tables[table.name];
-  // Files of older columns are written again with those of the new entry.
-  if (own === undefined || own.schema !== schemaOf(table).id) return [];
-  return own.files.filter((file) => {
-    if (leaving.length === 0) return true;
-    const blocks = blocksOf(file, column);
-    return blocks !== undefined && !haveCommon([blocks], leaving);
-  });
+  sound: readonly LedgerEntry[],
+): Promise<{ readonly named: StagedTable | undefined; readonly rest: readonly LedgerEntry[] }> {
+  const kept: TableFile[] = [];
+  const evidence: TableEvidence[] = [];
+  const intact = new Set<TableFile>();
+  for (const entry of sound) {
+    const leaving = subtractSpans(spansOf(entry), keep);
+    const stays = ({ bounds }: Pick<TableFile, 'bounds'>): boolean => {
+      const blocks = blocksOf({ bounds }, blockColumn(pipeline, table));
+      return leaving.length === 0 || (blocks !== undefined && !haveCommon([blocks], leaving));
+    };
+    const { [table.name]: own } = entry.tables;
+    // Files of older columns are written again with those of the new entry.
+    if (own === undefined || own.schema !== schemaOf(table).id) continue;
+    for (const file of own.files.filter(stays)) {
+      const alone = { ...entry, tables: { [table.name]: { ...own, files: [file] } } };
+      // With `drop`, all files of the old entries were compared.
+      if (drop === undefined) await store.rows.requireSound(alone);
+      const relation = `(${store.rows.select(table, [alone])})`;
+      const [part, ...others] = await measureRows(store.query, table, relation, boundedColumns(table));
+      if (part === undefined || others.length > 0 || part.date !== dateIn(file.path) || !stays(part)) continue;
+      const { date: _, bounds, ...measured } = part;
+      evidence.push(measured);
+      kept.push({ ...file, rows: part.rows, bounds, copied: sourcesOf(entry, file) });
+      intact.add(file);
+    }
+  }
+  const rest = sound.map((entry) => withFiles(entry, table, (file) => !intact.has(file)));
+  if (kept.length === 0) return { named: undefined, rest };
+  return {
+    named: { schema: schemaOf(table).id, isSorted: true, ...addEvidence(evidence, table), files: [], kept },
+    rest,
+  };
 }
 
 async function adopt(store: Store, stage: FileStage, table: TableDef, select: string, name: string): Promise<void> {

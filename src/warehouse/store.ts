@@ -221,13 +221,12 @@ export interface FileStage extends Stage {
    */
   adopt(table: TableDef, path: string, known?: Partial<Omit<RowFile, 'table' | 'path'>>): Promise<void>;
   /**
-   * Takes a data file of a warehouse as it is.
+   * Takes a data file of another warehouse as it is: by a hard link, or as a copy where that is not possible.
    *
    * @param from folder that has it at its path
-   * @param isShared true if the file may get another name instead of a copy. Default false
    * @throws {StoreError} `damaged` if it is not the one that was committed
    */
-  take(table: TableDef, file: TableFile, from: string, isShared?: boolean): Promise<void>;
+  take(table: TableDef, file: TableFile, from: string): Promise<void>;
 }
 
 /** Rows of a span, ready to be committed. Plain data, so that a worker thread can send it. */

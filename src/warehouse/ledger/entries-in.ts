@@ -35,7 +35,7 @@ export const filesByDay = oncePer(
 );
 
 /** The blocks from the first to the last row of a file, by its bounds; undefined if they do not tell. */
-export function blocksOf({ bounds }: TableFile, column: string | undefined): Span | undefined {
+export function blocksOf({ bounds }: Pick<TableFile, 'bounds'>, column: string | undefined): Span | undefined {
   const [from, to, nulls] = bounds[column ?? ''] ?? [];
   return typeof from === 'string' && typeof to === 'string' && nulls === 0
     ? { from: Number(from), to: Number(to) }

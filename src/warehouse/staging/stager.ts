@@ -105,13 +105,12 @@ class FolderStage implements FileStage {
     await mkdir(this.#options.folder, { recursive: true });
   }
 
-  async take(table: TableDef, { path, rows, sha256 }: TableFile, from: string, isShared = false): Promise<void> {
+  async take(table: TableDef, { path, rows, sha256 }: TableFile, from: string): Promise<void> {
     const source = join(from, path);
     // The path tells the day of the rows.
     const target = join(this.folder, path);
     await mkdir(dirname(target), { recursive: true });
-    const copy = () => copyFile(source, target, constants.COPYFILE_FICLONE);
-    await (isShared ? link(source, target).catch(copy) : copy());
+    await link(source, target).catch(() => copyFile(source, target, constants.COPYFILE_FICLONE));
     if ((await hashFile(target)) !== sha256) {
       throw damagedData(from, `${source} differs from the committed file`);
     }
