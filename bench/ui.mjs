@@ -137,8 +137,8 @@ async function measurePages({ url, lines: into }) {
   page.setDefaultTimeout(120_000);
   const devtools = await page.context().newCDPSession(page);
   let bytes = 0;
-  devtools.on('Network.dataReceived', ({ dataLength }) => {
-    bytes += dataLength;
+  devtools.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
   });
   await devtools.send('Network.enable');
   await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Hono } from 'hono';
+import { compress } from 'hono/compress';
 import { etag } from 'hono/etag';
 import { themeStyle } from '../reports/html/page-style.ts';
 import type { UiEnvironment } from './ui-options.ts';
@@ -26,7 +27,7 @@ export function addPageFiles(app: Hono<UiEnvironment>): void {
   files.set('theme.css', Buffer.from(themeStyle));
   const page = String(files.get('index.html'));
   // The bundle is parsed once by a browser, and asked for again only when it has changed.
-  app.use('/assets/*', etag());
+  app.use('/assets/*', compress(), etag({ weak: true }));
   app.get('/assets/:name', (c) => {
     const name = c.req.param('name');
     const content = files.get(name);

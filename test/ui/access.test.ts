@@ -1,5 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/export/run.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
@@ -145,6 +147,21 @@ describe('who gets an answer', () => {
     for (const path of ['/', '/api/session', '/api/tables']) {
       expect((await visitor.get(path, known)).headers['cache-control']).toBe('no-store');
     }
+  });
+
+  test('files of the page are compressed for a browser that takes it: without a chart, all of them are less than 200 kB', async () => {
+    const folder = fileURLToPath(new URL('../../dist/ui/', import.meta.url));
+    let total = 0;
+    for (const name of readdirSync(folder).filter((each) => /\.(js|css)$/.test(each))) {
+      const [plain, packed] = await Promise.all(
+        ['identity', 'gzip, br'].map((accepted) => visitor.get(`/assets/${name}`, { 'accept-encoding': accepted })),
+      );
+      expect([name, plain?.headers['content-encoding']]).toEqual([name, undefined]);
+      expect([name, packed?.headers['content-encoding']]).toEqual([name, 'gzip']);
+      expect(packed && gunzipSync(packed.bytes).equals(plain?.bytes ?? Buffer.of())).toBe(true);
+      if (!name.startsWith('draw-chart-')) total += packed?.bytes.length ?? 0;
+    }
+    expect(total).toBeLessThan(200_000);
   });
 
   test('the policy allows the own scripts and styles, and no inline ones', async () => {
