@@ -1,37 +1,39 @@
 import { haveCommon, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 
 const FIRST_MS = 2_000;
-const MOST_MS = 300_000;
+const LONGEST_MS = 300_000;
 
-interface Failed {
+interface FailedBlocks {
   readonly span: Span;
-  readonly tries: number;
+  readonly attempts: number;
   /** On the monotonic clock. */
   readonly dueAt: number;
 }
 
-/** Blocks that could not be proven: each is tried again, less and less often, while the head goes on. */
+/** Retries blocks that could not be proven, with exponential back-off, while the head is followed. */
 export class BlockBackoff {
-  private readonly failed = new Map<string, readonly Failed[]>();
+  private readonly failed = new Map<string, readonly FailedBlocks[]>();
 
-  /** Notes which of the tried blocks of a pipeline are still missing. */
-  note(pipeline: string, tried: readonly Span[], missing: readonly Span[], now: number): void {
+  /** Records which of the attempted blocks of a pipeline are still missing. */
+  note(pipeline: string, attempted: readonly Span[], missing: readonly Span[], now: number): void {
     const before = this.failed.get(pipeline) ?? [];
-    const untouched = before.flatMap((each) => subtractSpans([each.span], tried).map((span) => ({ ...each, span })));
+    const untouched = before.flatMap((each) =>
+      subtractSpans([each.span], attempted).map((span) => ({ ...each, span })),
+    );
     const again = missing.map((span) => {
-      const tries =
-        1 + Math.max(0, ...before.filter((each) => haveCommon([each.span], [span])).map((each) => each.tries));
-      return { span, tries, dueAt: now + Math.min(MOST_MS, FIRST_MS * 2 ** (tries - 1)) };
+      const attempts =
+        1 + Math.max(0, ...before.filter((each) => haveCommon([each.span], [span])).map((each) => each.attempts));
+      return { span, attempts, dueAt: now + Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempts - 1)) };
     });
     this.failed.set(pipeline, [...untouched, ...again]);
   }
 
-  /** Blocks that failed in their last try. */
+  /** Blocks whose last attempt failed. */
   failedSpans(pipeline: string): readonly Span[] {
     return unionSpans((this.failed.get(pipeline) ?? []).map(({ span }) => span));
   }
 
-  /** Those whose next try is due. */
+  /** Failed blocks whose next attempt is due. */
   dueSpans(pipeline: string, now: number): readonly Span[] {
     return unionSpans((this.failed.get(pipeline) ?? []).filter(({ dueAt }) => dueAt <= now).map(({ span }) => span));
   }

@@ -2,50 +2,50 @@ import type { RunEvent } from '../export/run.ts';
 import type { MartBuiltEvent } from '../marts/build-marts.ts';
 import type { CompactEvent } from '../warehouse/index.ts';
 
-/** How far the warehouse is behind the chain. One for each round that committed blocks, after its last commit. */
+/** Lag of the warehouse behind the chain. Sent after the last commit of each round that committed blocks. */
 export interface LagEvent {
   readonly event: 'lag';
   /** Newest masterchain block that all followed pipelines have. */
   readonly block: number;
   /** Newest masterchain block of the index. */
   readonly head: number;
-  /** Blocks from the one to the other. */
+  /** `head` - `block`. */
   readonly blocks: number;
   /** Age of the newest proven block, in seconds. */
   readonly seconds: number;
-  /** Age of the oldest block that this round brought in, in seconds: the longest that any of its rows took. */
+  /** Age of the oldest block that this round committed, in seconds: the maximum latency of its rows. */
   readonly longest: number;
-  /** Blocks behind the newest proven one that are not proven; they are tried again. */
+  /** Unproven blocks before `block`; they are retried. */
   readonly holes: number;
-  /** The first of them. */
+  /** First unproven block. */
   readonly oldestHole?: number | undefined;
   /** Requests since the start. */
   readonly requests: number;
-  /** How long a mart has lacked rows that are committed, at most, in seconds; absent without marts. */
+  /** Lag of the most stale mart behind the committed rows, in seconds; absent without marts. */
   readonly martsBehind?: number | undefined;
 }
 
-/** Something keeps the warehouse from catching up. Told when it begins, and every five minutes while it lasts. */
+/** Something keeps the warehouse from catching up. Sent when it begins, and every five minutes while it lasts. */
 export interface WaitingEvent {
   readonly event: 'waiting';
-  /** Code of the error; `head-stands` or `head-back` if the source answers, but without new blocks. */
+  /** Code of the error; `head-stands` or `head-back` if the source responds without new blocks. */
   readonly code: string;
   readonly message: string;
-  /** Time until the next try. */
+  /** Time until the next attempt. */
   readonly seconds: number;
 }
 
-/** What kept the warehouse from catching up is over. */
+/** The condition of the last {@link WaitingEvent} is over. */
 export interface ResumedEvent {
   readonly event: 'resumed';
   readonly code: string;
-  /** How long it lasted. */
+  /** Duration of the condition. */
   readonly seconds: number;
 }
 
 /**
- * The clock by which lags are measured was set: `foreign` for a network with its own clock, `slept` after the machine did, `jumped` after a
- * head whose time is later than it can be.
+ * The clock that measures lags was reset: `foreign` for a network with its own clock, `slept` after the machine was suspended, `jumped` after
+ * a head whose time is in the future.
  */
 export interface ClockEvent {
   readonly event: 'clock';
@@ -53,30 +53,30 @@ export interface ClockEvent {
   readonly message: string;
 }
 
-/** A backfill beside the head has ended. */
+/** A backfill has ended. */
 export interface BackfillEvent {
   readonly event: 'backfill';
   readonly complete: boolean;
   readonly from: number;
   readonly to: number;
-  /** Most blocks that a pipeline lacks. */
+  /** Missing blocks of the pipeline that misses the most. */
   readonly missing: number;
 }
 
-/** Small files could not be merged; it is tried again. */
+/** Small files could not be merged; the next merge retries. */
 export interface MergeFailedEvent {
   readonly event: 'merge-failed';
   readonly message: string;
 }
 
-/** A mart could not be built; it is tried again after a minute. */
+/** A mart could not be built; it is retried after a minute. */
 export interface MartFailedEvent {
   readonly event: 'mart-failed';
   readonly mart: string;
   readonly message: string;
 }
 
-/** What happens while the head is followed: the events of a run, and these. */
+/** Events of `followHead`: those of a run, and these. */
 export type FollowEvent =
   | RunEvent
   | CompactEvent

@@ -23,121 +23,121 @@ import { addRequests, type SourceCounts } from '../http/source.ts';
 import type { BackgroundMarts } from '../marts/background-marts.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import { BackgroundMerge, doneFor } from '../warehouse/index.ts';
+import { EventReporter } from './event-reporter.ts';
 import type { FollowEvent } from './follow-event.ts';
 import { readFollowedFrom, writeFollowedFrom } from './follow-record.ts';
 import { type FollowStatus, warehouseFigures } from './follow-status.ts';
-import { chooseMarts, keepMarts } from './followed-marts.ts';
+import { chooseMarts, openMarts } from './followed-marts.ts';
 import { HeadLoop } from './head-loop.ts';
 import { Outage } from './outage.ts';
 import { requireReadings } from './reading-times.ts';
 import { RoundLoaders } from './round-loaders.ts';
 import { isReading } from './round-plan.ts';
 import { Rounds } from './rounds.ts';
-import { ToldEvents } from './told-events.ts';
 
 export interface FollowHeadOptions extends ExportOptions {
   /**
-   * First block, as the start of a range: `2026-05-01`, `-1000:`, `47670000`. Default: where following this warehouse began; for the
-   * first time the end of what is proven, or the head.
+   * First block, as the start of a range: `2026-05-01`, `-1000:`, `47670000`. Default: the first block of earlier runs on this warehouse;
+   * without one, the block after the proven blocks, or the head.
    */
   readonly from?: string | undefined;
-  /** Promised time from a block to its rows, in milliseconds: decides how often the source is asked. Default 30,000. */
+  /** Maximum time from a block to its rows, in milliseconds: decides the interval of requests. Default 30,000. */
   readonly lagMs?: number | undefined;
-  /** How often changing lists are read, in milliseconds, by pipeline; those named here are followed as well. Default: every hour. */
+  /** Interval between readings of changing lists, in milliseconds, by pipeline; adds these to `pipelines`. Default: an hour. */
   readonly refreshMs?: Readonly<Record<string, number>> | undefined;
-  /** Older blocks to export beside the head, with what it leaves of the rate limit. */
+  /** Older blocks to export with the requests that following the head does not need. */
   readonly backfill?: string | undefined;
-  /** Marts to keep current, with those that they read: what commits touched is built again, in a tenth of the time. Default: none. */
+  /** Marts to keep current, and the marts that they read: rebuilds slices that commits change, in a tenth of the time. Default: none. */
   readonly marts?: 'all' | readonly string[] | undefined;
-  /** Called for every event. The report comes last, even if following fails. */
+  /** Called for every event. The report is the last one, even if following fails. */
   readonly onEvent?: ((event: FollowEvent) => void) | undefined;
-  /** Called once, when the source has answered and the warehouse is open. */
+  /** Called once, after the first response of the source, when the warehouse is open. */
   readonly onOpen?: ((status: FollowStatus) => void) | undefined;
 }
 
 const LAG_MS = 30_000;
-const LEAST_LAG_MS = 1_000;
-/** How long a round waits for a block that is not indexed, which the next round would request again. */
+const SHORTEST_LAG_MS = 1_000;
+/** Time that a round waits for a block that is not indexed; the next round requests it again. */
 const WAIT_MS = { share: 0.2, most: 5_000 };
-/** Tries of a backfill for blocks that cannot be proven, and the pause between them. */
-const BACKFILL = { tries: 5, pauseMs: 60_000 };
+/** Attempts of a backfill for blocks that cannot be proven, and the pause between them. */
+const BACKFILL = { attempts: 5, pauseMs: 60_000 };
 
 /**
- * Exports what is missing, and then keeps up with the head until it is stopped. Transient trouble is waited out once the source has
- * answered.
+ * Exports missing blocks, and then follows the head until it is stopped. After the first response of the source, transient failures are
+ * waited out.
  *
  * @throws {UsageError} {SourceError} {StoreError} {WalkError} when following cannot continue; committed rows stay
  */
 export async function followHead(options: FollowHeadOptions): Promise<RunReport> {
   const { refreshMs = {}, lagMs = LAG_MS, effects = realEffects } = options;
-  if (lagMs < LEAST_LAG_MS) {
+  if (lagMs < SHORTEST_LAG_MS) {
     throw usage('a lag of at least 1 second', `${lagMs} ms`, { code: 'bad-option' });
   }
   const names = [...new Set([...options.pipelines, ...Object.keys(refreshMs)])];
-  const asked = {
+  const resolved = {
     waitMs: Math.min(WAIT_MS.most, lagMs * WAIT_MS.share),
     ...options,
     pipelines: names,
     lagMs,
     refreshMs,
   };
-  const { registry, pipelines } = await chooseFollowed(asked);
+  const { registry, pipelines } = await chooseFollowed(resolved);
   requireReadings(pipelines, refreshMs);
   const marts = await chooseMarts(options.marts, registry, pipelines);
   const parts = options.from === undefined ? undefined : parseRange(options.from);
   if (options.backfill !== undefined) parseRange(options.backfill);
   const command = ['tonlake follow', ...options.pipelines].join(' ');
-  const openOne = (priority: Priority): Promise<Session> => openSession({ ...asked, effects, command, priority });
-  const session = await openOne('tail');
-  let older: Session | undefined;
+  const open = (priority: Priority): Promise<Session> => openSession({ ...resolved, effects, command, priority });
+  const session = await open('tail');
+  let backfillSession: Session | undefined;
   try {
-    older = options.backfill === undefined ? undefined : await openOne('backfill');
+    backfillSession = options.backfill === undefined ? undefined : await open('backfill');
     const head = await fetchHead(session.source, options.stop);
     const given = parts && (await resolveRange(parts, sessionBounds(session, effects)))[0]?.from;
     const martTables = marts?.all.map(({ table }) => table);
     const { network } = session;
-    const store = await openExportStore(asked, registry, { network, command, marts: martTables, isShared: true });
-    const told = new ToldEvents(effects, options.onEvent);
-    const tally = new RunTally(store, told.tell);
+    const store = await openExportStore(resolved, registry, { network, command, marts: martTables, isShared: true });
+    const reporter = new EventReporter(effects, options.onEvent);
+    const tally = new RunTally(store, reporter.report);
     const roundLoaders = new RoundLoaders(store);
-    // Rounds have loaders of their own, which change: whoever kept one would keep its memory.
+    // Not for rounds: they replace their loaders to release memory.
     const loaders = ownLoaders(store);
-    const exporting: Exporting = { options: asked, effects, registry, pipelines, session, store, tally, loaders };
-    const building = marts && keepMarts(exporting, marts, told.tell);
-    // A merge is a commit, too, and may be the last one.
-    const merging = mergeFiles(exporting, told, () => steps.committed());
-    const kept = building === undefined ? [merging] : [merging, building];
-    const steps = new CommitSteps([...kept, ...(options.steps ?? [])], store, network);
+    const exporting: Exporting = { options: resolved, effects, registry, pipelines, session, store, tally, loaders };
+    const building = marts && openMarts(exporting, marts, reporter.report);
+    // A merge is a commit as well, and may be the last one.
+    const merging = openMerge(exporting, reporter, () => steps.committed());
+    const own = building === undefined ? [merging] : [merging, building];
+    const steps = new CommitSteps([...own, ...(options.steps ?? [])], store, network);
     try {
-      const from = given ?? (await startOf(exporting, head));
+      const from = given ?? (await firstBlockOf(exporting, head));
       await steps.begin();
-      const opened = { exporting, roundLoaders, older, told, building, steps };
-      return await follow({ ...opened, from, options: asked }, head);
+      const opened = { exporting, roundLoaders, backfillSession, reporter, building, steps };
+      return await follow({ ...opened, from, options: resolved }, head);
     } finally {
       await takeAll([() => steps.end(), () => roundLoaders.close(), () => store.close()]);
     }
   } finally {
-    await takeAll([() => session.close(), () => older?.close()]);
+    await takeAll([() => session.close(), () => backfillSession?.close()]);
   }
 }
 
 /**
- * The pipelines, and with them the headers of the blocks: only their hashes show that the source still serves the chain of the rows, and their
- * times how old the rows are. Changing lists belong to no block.
+ * Adds the block headers to the pipelines, unless all are changing lists: only the hashes of the headers show that the source still serves the
+ * chain of the rows, and their times give the lag.
  */
 async function chooseFollowed(options: ExportOptions): ReturnType<typeof choosePipelines> {
   const chosen = await choosePipelines(options);
   const headers = chosen.registry.playing('headers').pipeline.name;
-  const isKnown = chosen.pipelines.every((pipeline) => isReading(pipeline) || pipeline.name === headers);
-  return isKnown ? chosen : choosePipelines({ ...options, pipelines: [headers, ...options.pipelines] });
+  const isComplete = chosen.pipelines.every((pipeline) => isReading(pipeline) || pipeline.name === headers);
+  return isComplete ? chosen : choosePipelines({ ...options, pipelines: [headers, ...options.pipelines] });
 }
 
 interface Following {
   readonly exporting: Exporting;
   readonly roundLoaders: RoundLoaders;
-  /** For a backfill, if there is one. */
-  readonly older: Session | undefined;
-  readonly told: ToldEvents;
+  /** Undefined without a backfill. */
+  readonly backfillSession: Session | undefined;
+  readonly reporter: EventReporter;
   readonly from: number;
   readonly building: BackgroundMarts | undefined;
   readonly steps: CommitSteps;
@@ -149,29 +149,37 @@ interface Following {
 
 /** Follows until stopped, and reports. */
 async function follow(following: Following, first: IndexHead): Promise<RunReport> {
-  const { roundLoaders, older, told, building, steps, from, options } = following;
+  const { roundLoaders, backfillSession, reporter, building, steps, from, options } = following;
   const { effects, store, registry, pipelines, tally, session } = following.exporting;
   const { lagMs, refreshMs, warehouse } = options;
   const startedAt = effects.monotonic();
-  // What ends one of both ends the other, too.
+  // A failure of the head stops the backfill, and vice versa.
   const link = linkSignals([options.stop]);
   const stop = link.signal;
   const exporting: Exporting = { ...following.exporting, options: { ...options, stop } };
   const chain = new ProvenChain(store, registry);
-  const requests = (): SourceCounts => addRequests(session.source.counts, older?.source.counts ?? {});
+  const requests = (): SourceCounts => addRequests(session.source.counts, backfillSession?.source.counts ?? {});
   await writeFollowedFrom(warehouse, from, effects.freshId());
   const loop = new HeadLoop(exporting, {
-    ...{ from, lagMs, refreshMs, stop, tell: told.tell, chain, steps },
+    from,
+    lagMs,
+    refreshMs,
+    stop,
+    chain,
+    steps,
+    report: reporter.report,
     martsBehind: () => building && greatest(Object.values(building.lags()), 0),
     rounds: new Rounds({ chain, concurrency: options.concurrency, loaders: roundLoaders }),
     requests: () => requests().requests,
   });
-  told.onAny = () => loop.beat();
+  reporter.onAny = () => loop.beat();
   options.onOpen?.({
     network: session.network,
     read: () => ({
-      ...{ ...loop.position, ...warehouseFigures(store) },
-      ...{ requests: requests().byOutcome, martLags: building?.lags() ?? {} },
+      ...loop.position,
+      ...warehouseFigures(store),
+      requests: requests().byOutcome,
+      martLags: building?.lags() ?? {},
     }),
   });
   const linked = (work: Promise<void>): Promise<void> =>
@@ -180,7 +188,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
       link.abort(error);
       throw error;
     });
-  const works = [linked(loop.run(first)), linked(fillBack({ ...following, exporting }, chain, stop))];
+  const works = [linked(loop.run(first)), linked(runBackfill({ ...following, exporting }, chain, stop))];
   const failure = await failureOf(async () => {
     const ends = await Promise.allSettled(works);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
@@ -191,78 +199,75 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   const report: RunReport = {
     ...{ event: 'done', network: session.network, pipeline: options.pipelines.join(',') },
     ...{ ...span, asked: [span] },
-    // A changing list covers no blocks: it is as old as its cadence.
+    // Changing lists cover no blocks.
     ...tally.totals(
       pipelines.filter((pipeline) => !isReading(pipeline)),
       [span],
       requests(),
     ),
-    // Not those of the ledger, in which merged entries have rows of earlier ones.
-    ...{ rows: told.rows, openDays: [] },
+    // Not from the ledger: its merged entries include rows of earlier runs.
+    ...{ rows: reporter.rows, openDays: [] },
     seconds: Math.round(effects.monotonic() - startedAt) / 1000,
   };
-  told.tell(report);
+  reporter.report(report);
   if (failure !== undefined) throw failure.error;
   return report;
 }
 
-/** Merges small files beside the rounds. */
-function mergeFiles(
+/** Merges small files between rounds. */
+function openMerge(
   { effects, registry, options }: Exporting,
-  told: ToldEvents,
+  reporter: EventReporter,
   onMerged: () => void,
 ): BackgroundMerge {
   const { tables, pipelines } = registry;
   return new BackgroundMerge({
     ...{ tables, pipelines, effects, isApart: true, stop: options.stop },
     onEvent: (event) => {
-      told.tell(event);
+      reporter.report(event);
       onMerged();
     },
-    onFailure: (error) => told.tell({ event: 'merge-failed', message: formatError(error) }),
+    onFailure: (error) => reporter.report({ event: 'merge-failed', message: formatError(error) }),
   });
 }
 
-/**
- * Exports the older blocks, if the user asks for any, beside the head: with what its requests leave of the rate limit, and by threads of their
- * own.
- */
-async function fillBack(following: Following, chain: ProvenChain, stop: AbortSignal): Promise<void> {
-  const { older: session, told, steps, from, options } = following;
+/** Exports older blocks, if the options name any: at a lower priority than the head, and in its own threads. */
+async function runBackfill(following: Following, chain: ProvenChain, stop: AbortSignal): Promise<void> {
+  const { backfillSession: session, reporter, steps, from, options } = following;
   const { effects, store } = following.exporting;
   if (options.backfill === undefined || session === undefined) return;
   const loaders = openLoaders(store, false);
   try {
     const exporting: Exporting = { ...following.exporting, loaders, session };
-    const outage = new Outage(effects, told.tell);
+    const outage = new Outage(effects, reporter.report);
     const bounds = sessionBounds(session, effects);
-    const asked = await resolveRange(parseRange(options.backfill), bounds);
-    const spans = subtractSpans(asked, [{ from, to: Number.MAX_SAFE_INTEGER }]);
+    const requested = await resolveRange(parseRange(options.backfill), bounds);
+    const spans = subtractSpans(requested, [{ from, to: Number.MAX_SAFE_INTEGER }]);
     const rounds = new Rounds({ chain, concurrency: options.concurrency, isRestoring: true });
-    const bring = async (): Promise<boolean> => {
+    const exportOlder = async (): Promise<boolean> => {
       const ends = await fetchHead(session.source, stop);
-      const isFull = await rounds.bring(exporting, { asked: spans, ends, due: new Set() });
+      const isFull = await rounds.exportMissing(exporting, { requested: spans, ends, due: new Set() });
       if (!isFull) await rounds.retry(exporting, spans, ends);
       return isFull;
     };
     let missing = totalSize(spans);
-    for (let tries = 0; missing > 0 && tries < BACKFILL.tries && !stop.aborted; ) {
-      const isFull = await outage.waitOut(bring, stop, session);
+    for (let attempts = 0; missing > 0 && attempts < BACKFILL.attempts && !stop.aborted; ) {
+      const isFull = await outage.waitOut(exportOlder, stop, session);
       steps.committed();
-      if (!isFull) tries++;
+      if (!isFull) attempts++;
       missing = rounds.missing(exporting, spans);
-      if (!isFull && missing > 0 && tries < BACKFILL.tries) await effects.sleep(BACKFILL.pauseMs, stop);
+      if (!isFull && missing > 0 && attempts < BACKFILL.attempts) await effects.sleep(BACKFILL.pauseMs, stop);
     }
     if (stop.aborted) return;
     const [first, last] = [spans[0]?.from ?? 0, spans.at(-1)?.to ?? 0];
-    told.tell({ event: 'backfill', complete: missing === 0, from: first, to: last, missing });
+    reporter.report({ event: 'backfill', complete: missing === 0, from: first, to: last, missing });
   } finally {
     await loaders.close();
   }
 }
 
-/** The first block to follow, if the user names none. */
-async function startOf({ options, pipelines, store }: Exporting, { last }: IndexHead): Promise<number> {
+/** The first block to follow, if the options name none. */
+async function firstBlockOf({ options, pipelines, store }: Exporting, { last }: IndexHead): Promise<number> {
   const recorded = await readFollowedFrom(options.warehouse);
   if (recorded !== undefined) return recorded;
   const ledger = store.ledger();

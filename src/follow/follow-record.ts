@@ -8,9 +8,9 @@ import { recordsOf } from '../jobs/run-history.ts';
 
 const schema = z.object({ from: z.int().nonnegative() });
 
-/** Where following a warehouse began: after a restart, blocks that stayed missing behind the head are still tried. */
+/** The first followed block of a warehouse: after a restart, blocks that are missing behind the head are still retried. */
 export async function readFollowedFrom(warehouse: string): Promise<number | undefined> {
-  // A record that cannot be read is replaced; nothing in the warehouse depends on it.
+  // An unreadable record is replaced; nothing in the warehouse depends on it.
   const text = await readFile(await recordPath(warehouse), 'utf8').catch(() => '');
   return jsonAs(schema, text)?.from;
 }

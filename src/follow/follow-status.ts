@@ -1,17 +1,17 @@
 import type { Store } from '../warehouse/index.ts';
 
-/** How far following is. */
+/** Position of a running `followHead`. */
 export interface FollowPosition {
   /** Newest masterchain block of the index, as of the last round. */
   readonly head: number;
   /** Newest block that all followed pipelines have; undefined if there is none. */
   readonly block: number | undefined;
-  /** Its age now, in seconds. */
+  /** Current age of `block`, in seconds. */
   readonly seconds: number | undefined;
-  /** Blocks before it that are not proven. */
+  /** Unproven blocks before `block`. */
   readonly holes: number;
   readonly oldestHole: number | undefined;
-  /** Time without any sign of life beyond the planned pause, in milliseconds. */
+  /** Time without activity beyond the planned pause, in milliseconds. */
   readonly silentMs: number;
   /** Current maximum of requests per second; undefined for no limit. */
   readonly rps: number | undefined;
@@ -30,7 +30,7 @@ interface WarehouseFigures {
 export interface FollowFigures extends FollowPosition, WarehouseFigures {
   /** Attempts by outcome: `answered`, or the code of the error. */
   readonly requests: Readonly<Record<string, number>>;
-  /** How long each mart has lacked rows that are committed, in seconds; empty without marts. */
+  /** Lag of each mart behind the committed rows, in seconds; empty without marts. */
   readonly martLags: Readonly<Record<string, number>>;
 }
 

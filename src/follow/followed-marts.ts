@@ -8,14 +8,14 @@ import { loadMarts, type MartDef, withInputs } from '../marts/load-marts.ts';
 import { pipelinesBehind } from '../marts/mart-inputs.ts';
 import type { FollowEvent } from './follow-event.ts';
 
-/** Marts that are kept current beside the rounds. */
+/** Marts that are rebuilt between rounds. */
 export interface FollowedMarts {
   readonly all: readonly MartDef[];
   readonly chosen: readonly MartDef[];
 }
 
 /**
- * Chooses marts by name, with those that they read.
+ * Chooses marts by name, and the marts that they read.
  *
  * @throws {UsageError} `unknown-mart`; `not-followed` if a named mart reads rows that are not followed
  */
@@ -40,14 +40,13 @@ export async function chooseMarts(
   return { all, chosen };
 }
 
-/** Starts keeping marts current. */
-export function keepMarts(
+export function openMarts(
   { registry, effects, session: { network } }: Exporting,
   { all, chosen }: FollowedMarts,
-  tell: (event: FollowEvent) => void,
+  report: (event: FollowEvent) => void,
 ): BackgroundMarts {
   return new BackgroundMarts({
-    ...{ marts: all, chosen, registry, network, effects, onEvent: tell },
-    onFailure: (mart, error) => tell({ event: 'mart-failed', mart, message: formatError(error) }),
+    ...{ marts: all, chosen, registry, network, effects, onEvent: report },
+    onFailure: (mart, error) => report({ event: 'mart-failed', mart, message: formatError(error) }),
   });
 }

@@ -14,9 +14,9 @@ import { RoundInterval } from './round-interval.ts';
 import { isReading } from './round-plan.ts';
 import type { Rounds } from './rounds.ts';
 
-/** Blocks that servers behind one address may differ by. */
+/** Maximum difference between the heads of replicas behind one address, in blocks. */
 const REPLICA_BLOCKS = 20;
-/** A head that stands longer than this, and than some blocks, is told. */
+/** A head that has not moved for this time, and for the time of some blocks, is reported. */
 const STANDS_MS = 30_000;
 const STANDS_BLOCKS = 20;
 
@@ -27,15 +27,15 @@ export interface HeadLoopOptions {
   readonly lagMs: number;
   readonly refreshMs: Readonly<Record<string, number>>;
   readonly stop: AbortSignal;
-  readonly tell: (event: FollowEvent) => void;
+  readonly report: (event: FollowEvent) => void;
   /** Requests since the start. */
   readonly requests: () => number;
-  /** How far the marts are behind the rows, in seconds; undefined without marts. */
+  /** Lag of the marts behind the rows, in seconds; undefined without marts. */
   readonly martsBehind: () => number | undefined;
   readonly steps: CommitSteps;
 }
 
-/** Asks for the head, brings in what is missing, and waits, until stopped. */
+/** Requests the head, exports missing blocks, and sleeps, until stopped. */
 export class HeadLoop {
   private readonly exporting: Exporting;
   private readonly options: HeadLoopOptions;
@@ -46,16 +46,16 @@ export class HeadLoop {
   /** Requests that {@link HeadLoop.recent} has counted. */
   private counted = 0;
   private readonly outage: Outage;
-  /** What is wrong with the head of a source that answers. */
-  private readonly headTrouble: Outage;
-  /** The head of the next round, if it is known. */
-  private known: IndexHead | undefined;
+  /** For a source that responds, but without new blocks. */
+  private readonly stalledHead: Outage;
+  /** The head of the next round, if it was already fetched. */
+  private nextHead: IndexHead | undefined;
   private highest = 0;
   private movedAt = 0;
   /** Newest proven block. */
   private newest: MasterBlock | undefined;
   private holes: readonly Span[] = [];
-  /** When the loop last did something, or will at the latest; on the monotonic clock. */
+  /** Time of the last activity, or the latest time of the next one; on the monotonic clock. */
   private aliveAt: number;
   /** Newest block of the last round. */
   head = 0;
@@ -66,17 +66,16 @@ export class HeadLoop {
     this.clock = new NetworkClock(exporting.effects);
     this.interval = new RoundInterval(options.lagMs);
     this.readings = new ReadingTimes(exporting.effects, options.refreshMs);
-    this.outage = new Outage(exporting.effects, options.tell);
-    this.headTrouble = new Outage(exporting.effects, options.tell);
+    this.outage = new Outage(exporting.effects, options.report);
+    this.stalledHead = new Outage(exporting.effects, options.report);
     this.aliveAt = exporting.effects.monotonic();
   }
 
-  /** Notes that something happens. */
+  /** Records activity. */
   beat(): void {
     this.aliveAt = Math.max(this.aliveAt, this.exporting.effects.monotonic());
   }
 
-  /** How far it is, as of now. */
   get position(): FollowPosition {
     const { clock, newest, head, holes } = this;
     const seconds = newest === undefined ? undefined : Math.max(0, Math.round(clock.now() - newest.time) / 1000);
@@ -93,33 +92,33 @@ export class HeadLoop {
   async run(first: IndexHead): Promise<void> {
     const { stop } = this.options;
     const { effects, session } = this.exporting;
-    this.known = first;
+    this.nextHead = first;
     while (!stop.aborted) {
-      const nextAt = await this.outage.waitOut(() => this.begin(), stop, session);
+      const nextAt = await this.outage.waitOut(() => this.runRound(), stop, session);
       if (nextAt <= effects.monotonic()) continue;
       this.aliveAt = nextAt;
       await effects.sleep(nextAt - effects.monotonic(), stop);
     }
   }
 
-  /** One round. @returns when the next one should follow, on the monotonic clock */
-  private async begin(): Promise<number> {
+  /** @returns when the next round should start, on the monotonic clock */
+  private async runRound(): Promise<number> {
     const { stop, steps, requests } = this.options;
     const startedAt = this.exporting.effects.monotonic();
     this.beat();
     this.recent.add(startedAt, requests() - this.counted);
     this.counted = requests();
     try {
-      const head = this.known ?? (await fetchHead(this.exporting.session.source, stop));
-      this.known = undefined;
-      return (await this.round(head)) ? startedAt : startedAt + this.interval.nextMs;
+      const head = this.nextHead ?? (await fetchHead(this.exporting.session.source, stop));
+      this.nextHead = undefined;
+      return (await this.exportRound(head)) ? startedAt : startedAt + this.interval.nextMs;
     } finally {
       steps.look();
     }
   }
 
-  /** @returns true if the next round should follow at once */
-  private async round(head: IndexHead): Promise<boolean> {
+  /** @returns true if the next round should start at once */
+  private async exportRound(head: IndexHead): Promise<boolean> {
     const { exporting, options } = this;
     const { chain, rounds, from, steps } = options;
     const { effects, store, pipelines, session } = exporting;
@@ -127,21 +126,21 @@ export class HeadLoop {
     const isBack = head.last < this.highest || this.highest === 0;
     this.noteHead(head);
     if (isBack) await chain.requireSame(session.source, head);
-    const asked = head.last < from ? [] : [{ from, to: head.last }];
-    const due = asked.length === 0 ? new Set<string>() : this.readings.takeDue(pipelines, store.ledger());
-    const before = this.proven(asked);
-    const isFull = await rounds.bring(exporting, { asked, ends: head, due });
-    const added = subtractSpans(this.proven(asked), before);
-    await this.notePosition(head, asked);
+    const requested = head.last < from ? [] : [{ from, to: head.last }];
+    const due = requested.length === 0 ? new Set<string>() : this.readings.takeDue(pipelines, store.ledger());
+    const before = this.proven(requested);
+    const isFull = await rounds.exportMissing(exporting, { requested, ends: head, due });
+    const added = subtractSpans(this.proven(requested), before);
+    await this.notePosition(head, requested);
     if (added.length > 0) {
       if (!isFull) this.interval.noteRound(effects.monotonic() - startedAt);
-      await this.tellLag(added);
+      await this.reportLag(added);
     }
-    await rounds.retry(exporting, asked, head);
-    const late = subtractSpans(this.proven(asked), unionSpans([...before, ...added]));
+    await rounds.retry(exporting, requested, head);
+    const late = subtractSpans(this.proven(requested), unionSpans([...before, ...added]));
     if (late.length > 0) {
-      await this.notePosition(head, asked);
-      await this.tellLag(late);
+      await this.notePosition(head, requested);
+      await this.reportLag(late);
     }
     if (added.length + late.length > 0) steps.committed();
     return isFull;
@@ -149,51 +148,51 @@ export class HeadLoop {
 
   private noteHead({ head, tail, last }: IndexHead): void {
     const { clock } = this;
-    const { lagMs, tell } = this.options;
+    const { lagMs, report } = this.options;
     const { effects } = this.exporting;
-    const news = clock.observe(head.time);
-    if (news !== undefined) tell({ event: 'clock', why: news, message: CLOCK_NEWS[news] });
+    const reason = clock.observe(head.time);
+    if (reason !== undefined) report({ event: 'clock', why: reason, message: CLOCK_RESETS[reason] });
     this.interval.noteHead(head, tail, clock.now() - head.time);
     this.head = last;
     const now = effects.monotonic();
     if (last > this.highest) {
       this.highest = last;
       this.movedAt = now;
-      this.headTrouble.end();
+      this.stalledHead.end();
     } else if (last < this.highest - REPLICA_BLOCKS) {
       const message = `the head went back from block ${this.highest} to ${last}: waiting until it passes what is proven`;
-      this.headTrouble.note('head-back', message, this.interval.nextMs);
+      this.stalledHead.note('head-back', message, this.interval.nextMs);
     } else if (now - this.movedAt > Math.max(lagMs, STANDS_MS, STANDS_BLOCKS * this.interval.cadenceMs)) {
       const seconds = Math.round((now - this.movedAt) / 1000);
-      this.headTrouble.note('head-stands', `the head stands at block ${last} for ${seconds} s`, this.interval.nextMs);
+      this.stalledHead.note('head-stands', `the head stands at block ${last} for ${seconds} s`, this.interval.nextMs);
     }
   }
 
   /** Blocks that every followed pipeline has. */
-  private proven(asked: readonly Span[]): readonly Span[] {
+  private proven(requested: readonly Span[]): readonly Span[] {
     const { pipelines, store } = this.exporting;
     const ledger = store.ledger();
     return pipelines
       .filter((pipeline) => !isReading(pipeline))
       .map((pipeline) => doneFor(ledger, pipeline))
-      .reduce(intersectSpans, asked);
+      .reduce(intersectSpans, requested);
   }
 
-  private async notePosition({ head, last }: IndexHead, asked: readonly Span[]): Promise<void> {
-    const proven = this.proven(asked);
+  private async notePosition({ head, last }: IndexHead, requested: readonly Span[]): Promise<void> {
+    const proven = this.proven(requested);
     const block = proven.at(-1)?.to;
-    this.holes = block === undefined ? [] : subtractSpans(asked, [...proven, { from: block + 1, to: last }]);
+    this.holes = block === undefined ? [] : subtractSpans(requested, [...proven, { from: block + 1, to: last }]);
     if (block === undefined || block === this.newest?.seqno) return;
     this.newest = block === head.seqno ? head : await this.options.chain.read(block);
   }
 
-  private async tellLag(added: readonly Span[]): Promise<void> {
-    const { chain, requests, martsBehind, tell } = this.options;
+  private async reportLag(added: readonly Span[]): Promise<void> {
+    const { chain, requests, martsBehind, report } = this.options;
     const { head, block = 0, seconds = 0, holes, oldestHole } = this.position;
     const oldest = added[0]?.from ?? block;
     const time = oldest === block ? this.newest?.time : (await chain.read(oldest))?.time;
     const longest = time === undefined ? seconds : Math.max(0, Math.round(this.clock.now() - time) / 1000);
-    tell({
+    report({
       event: 'lag',
       block,
       head,
@@ -208,7 +207,7 @@ export class HeadLoop {
   }
 }
 
-const CLOCK_NEWS = {
+const CLOCK_RESETS = {
   foreign: "the head is more than a day from the time of this machine: lags are measured by the network's own clock",
   slept: 'the machine slept: catching up',
   jumped: 'the time of the head jumped, by more than has passed: lags are measured from there',

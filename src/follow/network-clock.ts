@@ -1,18 +1,17 @@
 import type { Effects } from '../core/effects.ts';
 
-/** A head that is older than this when it is first seen belongs to a network with a clock of its own, such as a sandbox. */
+/** A first head with a greater age belongs to a network with its own clock, such as a sandbox. */
 const FOREIGN_MS = 86_400_000;
 
-/** Times of blocks are whole seconds, and clocks differ a little: a smaller difference is no news. */
-const NEWS_MS = 60_000;
+/** Block times are whole seconds, and clocks differ a little: smaller differences are not reported. */
+const REPORTED_MS = 60_000;
 
-/** Why the clock was set anew. */
-export type ClockNews = 'foreign' | 'slept' | 'jumped';
+export type ClockReset = 'foreign' | 'slept' | 'jumped';
 
 /**
- * The time of the network, by which lags are measured. It starts from the clock of this machine and then counts elapsed time, so a wall
- * clock that is moved changes nothing. A head from the future shows that time has passed unnoticed, if the wall clock has seen it: the machine
- * slept. Otherwise the times of the blocks jumped.
+ * The time of the network, from which lags are measured. It starts at the wall clock and then counts elapsed time, so that setting the wall
+ * clock changes nothing. After a head from the future it is reset: if the wall clock also moved ahead, the machine was suspended; otherwise
+ * the block times jumped.
  */
 export class NetworkClock {
   private readonly effects: Pick<Effects, 'now' | 'monotonic'>;
@@ -25,8 +24,8 @@ export class NetworkClock {
     this.effects = effects;
   }
 
-  /** Notes the time of a head that was just received. @returns why the clock was set, if a user should know */
-  observe(headTime: number): ClockNews | undefined {
+  /** Records the time of a head that was just received. @returns why the clock was reset, if that is worth reporting */
+  observe(headTime: number): ClockReset | undefined {
     const { now, monotonic } = this.effects;
     const unnoticed = now() - this.last.wall - (monotonic() - this.last.elapsed);
     this.last = { wall: now(), elapsed: monotonic() };
@@ -39,8 +38,8 @@ export class NetworkClock {
     if (ahead <= 0) return undefined;
     const isPlausible = !this.isForeign && now() >= headTime && now() - headTime < FOREIGN_MS;
     this.set(isPlausible ? now() : headTime);
-    if (ahead <= NEWS_MS) return undefined;
-    return unnoticed > NEWS_MS ? 'slept' : 'jumped';
+    if (ahead <= REPORTED_MS) return undefined;
+    return unnoticed > REPORTED_MS ? 'slept' : 'jumped';
   }
 
   /** Milliseconds since 1970; 0 before the first head. */

@@ -4,38 +4,38 @@ import { retry } from '../http/retry.ts';
 import type { Session } from '../http/session.ts';
 import type { FollowEvent } from './follow-event.ts';
 
-/** How often the same trouble is told. */
-const TELL_MS = 300_000;
+/** Interval between two reports of the same condition. */
+const REPORT_MS = 300_000;
 
-/** Codes of errors that are not retryable for a run, but pass while somebody repairs the machine or replaces the key. */
-const PASSING: ReadonlySet<string> = new Set(['disk-full', 'bad-api-key']);
+/** Errors that end a run, but that a resident process waits out: somebody frees the disk or replaces the key. */
+const REPAIRABLE: ReadonlySet<string> = new Set(['disk-full', 'bad-api-key']);
 
-/** True for an error that can pass by itself, or be repaired from outside, once the source has answered. */
+/** True for an error that is transient, or that can be repaired while this process waits. The source has responded before. */
 function canPass(error: unknown): error is TonlakeError {
-  return error instanceof TonlakeError && (error.retryable || error.stage === 'source' || PASSING.has(error.code));
+  return error instanceof TonlakeError && (error.retryable || error.stage === 'source' || REPAIRABLE.has(error.code));
 }
 
 /** True if the source refused the key, or the key cannot be read. */
-function isOfKey({ code }: TonlakeError): boolean {
+function isKeyError({ code }: TonlakeError): boolean {
   return ['unauthorized', 'forbidden', 'bad-api-key'].includes(code);
 }
 
-/** Something is wrong: told when it begins, now and then while it lasts, and when it ends. */
+/** Reports a failure when it begins, every five minutes while it lasts, and when it ends. */
 export class Outage {
   private readonly effects: Effects;
-  private readonly tell: (event: FollowEvent) => void;
-  private current: { readonly code: string; readonly since: number; toldAt: number } | undefined;
+  private readonly report: (event: FollowEvent) => void;
+  private current: { readonly code: string; readonly since: number; reportedAt: number } | undefined;
 
-  constructor(effects: Effects, tell: (event: FollowEvent) => void) {
+  constructor(effects: Effects, report: (event: FollowEvent) => void) {
     this.effects = effects;
-    this.tell = tell;
+    this.report = report;
   }
 
   /**
-   * Does work, again and again while it fails in a way that can pass.
+   * Retries work until it succeeds or fails for good.
    *
-   * @param session opened anew when its key was refused: one that is being replaced may be unreadable for a moment
-   * @throws other errors, and the reason of `stop`
+   * @param session renewed when its key was refused: a key file that is being replaced may be unreadable for a moment
+   * @throws errors that retrying cannot repair, and the reason of `stop`
    */
   async waitOut<T>(work: () => Promise<T>, stop: AbortSignal, session: Pick<Session, 'renew'>): Promise<T> {
     let isKeyRefused = false;
@@ -48,7 +48,7 @@ export class Outage {
       ...{ effects: this.effects, signal: stop, attempts: Number.POSITIVE_INFINITY, waitMs: 0 },
       pauseAfter: (error) => (canPass(error) ? { kind: 'backoff' } : undefined),
       onRetry: ({ error, sleepMs }) => {
-        isKeyRefused = isOfKey(error);
+        isKeyRefused = isKeyError(error);
         this.note(error.code, formatError(error), sleepMs);
       },
     });
@@ -56,20 +56,20 @@ export class Outage {
     return done;
   }
 
-  /** Notes what is wrong. */
+  /** Records a failure. @param nextMs time until the next attempt */
   note(code: string, message: string, nextMs: number): void {
     const now = this.effects.monotonic();
     const isNew = this.current?.code !== code;
-    if (!isNew && now - (this.current?.toldAt ?? now) < TELL_MS) return;
-    this.current = { code, since: this.current?.since ?? now, toldAt: now };
-    this.tell({ event: 'waiting', code, message, seconds: Math.round(nextMs / 1000) });
+    if (!isNew && now - (this.current?.reportedAt ?? now) < REPORT_MS) return;
+    this.current = { code, since: this.current?.since ?? now, reportedAt: now };
+    this.report({ event: 'waiting', code, message, seconds: Math.round(nextMs / 1000) });
   }
 
-  /** Notes that all is well. */
+  /** Records success. */
   end(): void {
     if (this.current === undefined) return;
     const { code, since } = this.current;
     this.current = undefined;
-    this.tell({ event: 'resumed', code, seconds: Math.round((this.effects.monotonic() - since) / 1000) });
+    this.report({ event: 'resumed', code, seconds: Math.round((this.effects.monotonic() - since) / 1000) });
   }
 }

@@ -1,16 +1,16 @@
 import type { MasterBlock } from '../chain/index-head.ts';
 
-/** Share of the promised lag that a round may use; the rest is for rounds that take longer. */
+/** Share of the promised lag that a round may use; the rest is for slower rounds. */
 const SHARE = 0.7;
-/** Decay of the longest round, by round. */
-const MEMORY = 0.9;
-const LEAST_MS = 200;
-/** Assumed time between two blocks before it is known. */
-const GUESS_MS = 1000;
+/** Decay of the maxima, per round. */
+const DECAY = 0.9;
+const SHORTEST_MS = 200;
+/** Assumed time between two blocks until it is measured. */
+const CADENCE_MS = 1000;
 
 /**
- * Decides when to ask for the head again, so that the oldest block of a round is proven within the promised lag: it waited for the round,
- * for the index, and for its requests.
+ * Time between two requests for the head. The oldest block of a round is proven within the promised lag if that covers the delay of the
+ * index, this interval, and the duration of the round.
  */
 export class RoundInterval {
   private readonly lagMs: number;
@@ -18,13 +18,17 @@ export class RoundInterval {
   private delayMs = 0;
   private before: MasterBlock | undefined;
   /** Time between two masterchain blocks, in milliseconds. */
-  cadenceMs = GUESS_MS;
+  cadenceMs = CADENCE_MS;
 
   constructor(lagMs: number) {
     this.lagMs = lagMs;
   }
 
-  /** Learns the time between blocks from two of them, the last ones seen if there are any. */
+  /**
+   * Measures the time between blocks.
+   *
+   * @param first an older block, for the first measurement
+   */
   noteHead(head: MasterBlock, first: MasterBlock, ageMs: number): void {
     const from = this.before ?? first;
     const blocks = head.seqno - from.seqno;
@@ -33,18 +37,18 @@ export class RoundInterval {
       this.cadenceMs = this.before === undefined ? measured : 0.8 * this.cadenceMs + 0.2 * measured;
     }
     if (blocks > 0 || this.before === undefined) this.before = head;
-    // An index that is far behind keeps no promise, and asking it more often would not help.
-    if (ageMs < this.lagMs) this.delayMs = Math.max(ageMs, this.delayMs * MEMORY);
+    // If the index is behind by more than the lag, shorter intervals do not help.
+    if (ageMs < this.lagMs) this.delayMs = Math.max(ageMs, this.delayMs * DECAY);
   }
 
-  /** Notes how long it took from a head to the last commit of its blocks. */
+  /** Records the time from a head to the last commit of its blocks. */
   noteRound(ms: number): void {
-    this.roundMs = Math.max(ms, this.roundMs * MEMORY);
+    this.roundMs = Math.max(ms, this.roundMs * DECAY);
   }
 
-  /** From one request for the head to the next, in milliseconds. */
+  /** In milliseconds. */
   get nextMs(): number {
     const free = SHARE * this.lagMs - this.roundMs - this.delayMs;
-    return Math.max(LEAST_MS, Math.min(this.cadenceMs, this.lagMs / 2), free);
+    return Math.max(SHORTEST_MS, Math.min(this.cadenceMs, this.lagMs / 2), free);
   }
 }

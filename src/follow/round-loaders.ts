@@ -4,29 +4,29 @@ import { dropEncodingMemory } from '../parquet/encoder.ts';
 import { returnFreedMemory } from '../sql/freed-memory.ts';
 import type { Store } from '../warehouse/index.ts';
 
-/** Blocks of a round from which on a thread decodes them: many are missing. */
+/** Minimum number of blocks for which a worker thread decodes a round. */
 const MANY_BLOCKS = 500;
 
-/** Loaders keep the memory of their largest round: after so many rounds, new ones take their place. */
-const KEPT_ROUNDS = 16;
+/** Rounds after which loaders are replaced: they retain the memory of their largest round. */
+const MOST_ROUNDS = 16;
 
-/** New ones also come after a large round: when the process has taken so many bytes since the last ones, but not in each round. */
+/** Growth of the process, in bytes, after which loaders are replaced early, but not in every round. */
 const LARGE_BYTES = 32 * 2 ** 20;
-const LEAST_KEPT_ROUNDS = 4;
+const LEAST_ROUNDS = 4;
 
 type Stages = Pick<Store, 'stage' | 'scratch' | 'closeIdle'>;
 
 /**
- * Decodes rounds of few blocks in this thread, and others in a worker thread, which ends when the head is reached: it holds tens of
- * megabytes, and would wait most of the time. Those of this thread are renewed now and then: a block with many transactions, and the
- * round after an outage, need ten times the memory of others. Then the store closes what it does not need now, too.
+ * Decodes small rounds in this thread, and large ones in a worker thread. The worker ends when the head is reached: it takes tens of megabytes
+ * and would be idle most of the time. The loaders of this thread are replaced regularly, because a block with many transactions, or the round
+ * after an outage, takes ten times the usual memory. At the same time the store closes its idle connections.
  */
 export class RoundLoaders {
   readonly #stages: Stages;
   #own: LoaderPool;
-  /** Rounds of {@link RoundLoaders.#own}. */
+  /** Rounds since {@link RoundLoaders.#own} was opened. */
   #rounds = 0;
-  /** Memory of the process when they were new, in bytes. */
+  /** Memory of the process at that time, in bytes. */
   #rss = Number.POSITIVE_INFINITY;
   #worker: LoaderPool | undefined;
 
@@ -35,12 +35,12 @@ export class RoundLoaders {
     this.#own = ownLoaders(stages);
   }
 
-  /** True if the pipelines of a round take turns with the same loaders. */
+  /** True if the pipelines of a round of this size share one pool. */
   areShared(blocks: number): boolean {
     return blocks >= MANY_BLOCKS;
   }
 
-  /** The loaders of a round. No other round may be in progress. */
+  /** The loaders for a round. No other round may be in progress. */
   async for(blocks: number): Promise<LoaderPool> {
     if (blocks >= MANY_BLOCKS) {
       this.#worker ??= openLoaders(this.#stages, false);
@@ -55,14 +55,14 @@ export class RoundLoaders {
 
   #isDue(): boolean {
     const isLarge = process.memoryUsage.rss() - this.#rss > LARGE_BYTES;
-    return this.#rounds >= (isLarge ? LEAST_KEPT_ROUNDS : KEPT_ROUNDS);
+    return this.#rounds >= (isLarge ? LEAST_ROUNDS : MOST_ROUNDS);
   }
 
   async #renew(): Promise<void> {
     this.#own = ownLoaders(this.#stages);
     dropEncodingMemory();
     await this.#stages.closeIdle();
-    // A failure would cost memory only.
+    // A failure costs memory only.
     await returnFreedMemory().catch(() => undefined);
     this.#rounds = 0;
     this.#rss = process.memoryUsage.rss();

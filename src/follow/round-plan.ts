@@ -11,19 +11,19 @@ import {
 import { isFinal, type PipelineDef } from '../declare/pipeline.ts';
 import { doneFor, type ForgottenSpans, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 
-/** Maximum of missing blocks of a round: while it catches up, all pipelines advance together. */
+/** Maximum number of missing blocks in a round, so that all pipelines advance together while catching up. */
 const ROUND_BLOCKS = 2_000;
-/** Maximum of blocks of a round that are read again because they are final by now. */
-const AGAIN_BLOCKS = 1_000;
+/** Maximum number of blocks in a round that are read again because they have become final. */
+const FINAL_BLOCKS = 1_000;
 
 export interface RoundInput {
   readonly pipelines: readonly PipelineDef[];
   readonly ledger: readonly LedgerEntry[];
   readonly forgotten: readonly ForgottenSpans[];
-  /** Blocks that are followed, up to the head. */
-  readonly asked: readonly Span[];
+  /** Followed blocks, up to the head. */
+  readonly requested: readonly Span[];
   readonly head: number;
-  /** Blocks of a pipeline that are left out. */
+  /** Blocks of a pipeline to leave out of this round. */
   readonly deferred: (pipeline: string) => readonly Span[];
   /** Names of changing lists that are due. */
   readonly due: ReadonlySet<string>;
@@ -31,19 +31,19 @@ export interface RoundInput {
 
 interface RoundTurn {
   readonly pipeline: PipelineDef;
-  readonly asked: readonly Span[];
+  readonly requested: readonly Span[];
 }
 
-/** What one round brings in. */
+/** The blocks and lists that a round exports. */
 export interface RoundPlan {
   /** Missing blocks, oldest first. */
   readonly window: readonly Span[];
   readonly turns: readonly RoundTurn[];
 }
 
-/** Plans a round: requested blocks minus those that are done, lists that are due, and entries that are final by now. */
+/** Plans a round: missing blocks, changing lists that are due, and entries that have become final. */
 export function planRound(input: RoundInput): RoundPlan {
-  const { pipelines, asked, due } = input;
+  const { pipelines, requested, due } = input;
   const missing = new Map(
     pipelines
       .filter((pipeline) => !isReading(pipeline))
@@ -55,26 +55,26 @@ export function planRound(input: RoundInput): RoundPlan {
   const window = firstBlocks(unionSpans([...missing.values()].flat()), ROUND_BLOCKS);
   const turns = pipelines.flatMap((pipeline) => {
     if (isReading(pipeline)) {
-      const whole = hullOf(asked);
-      return due.has(pipeline.name) && whole !== undefined ? [{ pipeline, asked: [whole] }] : [];
+      const whole = hullOf(requested);
+      return due.has(pipeline.name) && whole !== undefined ? [{ pipeline, requested: [whole] }] : [];
     }
     const own = intersectSpans(missing.get(pipeline.name) ?? [], window);
     const turn = unionSpans([...own, ...maturedSpans(input, pipeline)]);
-    return turn.length === 0 ? [] : [{ pipeline, asked: turn }];
+    return turn.length === 0 ? [] : [{ pipeline, requested: turn }];
   });
   return { window, turns };
 }
 
-/** Blocks of a pipeline that are not done, without those removed on purpose. */
+/** Requested blocks of a pipeline that are not done, without those removed on purpose. */
 export function missingOf(
-  { ledger, forgotten, asked }: Pick<RoundInput, 'ledger' | 'forgotten' | 'asked'>,
+  { ledger, forgotten, requested }: Pick<RoundInput, 'ledger' | 'forgotten' | 'requested'>,
   pipeline: PipelineDef,
 ): readonly Span[] {
   const removed = forgotten.filter((each) => each.pipeline === pipeline.name).flatMap(({ spans }) => spans);
-  return subtractSpans(subtractSpans(asked, doneFor(ledger, pipeline)), unionSpans(removed));
+  return subtractSpans(subtractSpans(requested, doneFor(ledger, pipeline)), unionSpans(removed));
 }
 
-/** Groups neighbouring turns whose pipelines do not read the rows of each other: lists of the chain. */
+/** Groups adjacent turns whose pipelines do not depend on each other. */
 export function independentTurns(turns: readonly RoundTurn[]): readonly (readonly RoundTurn[])[] {
   const groups: RoundTurn[][] = [];
   for (const turn of turns) {
@@ -90,13 +90,13 @@ function areIndependent({ pipeline: before }: RoundTurn, { pipeline }: RoundTurn
   return areLists && ![...pipeline.needs, ...pipeline.provenBy].includes(before.name);
 }
 
-/** True for changing lists: they are read on a cadence of their own, not with new blocks. */
+/** True for changing lists: they are read at an interval, not with new blocks. */
 export function isReading({ walk }: PipelineDef): boolean {
   return walk.kind === 'snapshot';
 }
 
-/** Spans of entries that were read before their rows were final, and can be read for the last time now. Oldest first. */
-function maturedSpans({ ledger, asked, head }: RoundInput, { name, walk }: PipelineDef): readonly Span[] {
+/** Spans of entries that were read before their rows were final and have become final since. Oldest first. */
+function maturedSpans({ ledger, requested, head }: RoundInput, { name, walk }: PipelineDef): readonly Span[] {
   const lookBack = 'lookBack' in walk ? walk.lookBack : 0;
   if (lookBack === 0) return [];
   const matured = ledger.filter(
@@ -107,18 +107,18 @@ function maturedSpans({ ledger, asked, head }: RoundInput, { name, walk }: Pipel
       entry.span.to <= head - lookBack &&
       !isFinal(walk, entry),
   );
-  const followed = matured.filter((entry) => subtractSpans(spansOf(entry), asked).length === 0);
+  const followed = matured.filter((entry) => subtractSpans(spansOf(entry), requested).length === 0);
   const spans: Span[] = [];
   let blocks = 0;
   for (const { span } of [...followed].sort((a, b) => a.span.from - b.span.from)) {
-    if (blocks > 0 && blocks + spanSize(span) > AGAIN_BLOCKS) break;
+    if (blocks > 0 && blocks + spanSize(span) > FINAL_BLOCKS) break;
     spans.push(span);
     blocks += spanSize(span);
   }
   return spans;
 }
 
-/** True for a window that may leave missing blocks to the next round. */
+/** True if blocks may be missing that the window leaves to the next round. */
 export function isFull(window: readonly Span[]): boolean {
   return totalSize(window) >= ROUND_BLOCKS;
 }

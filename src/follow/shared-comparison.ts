@@ -1,15 +1,15 @@
-/** Fetches rows and commits them; awaits `compared` before each commit. */
+/** Fetches rows and commits them, and awaits `compared` before each commit. */
 export type Committing = (compared: () => Promise<void>) => Promise<void>;
 
-/** A commit that waits for the next comparison. */
+/** A commit that waits for a comparison. */
 interface Waiting {
-  readonly goOn: () => void;
+  readonly resume: () => void;
   readonly fail: (error: unknown) => void;
 }
 
 /**
- * Lets pipelines share comparisons of the chain: a comparison speaks for all rows that were fetched before it. Each pipeline fetches its rows
- * after the one before has come to a commit. When all have come to one, or have ended, the chain is compared, and those commits go on.
+ * Lets pipelines share comparisons of the chain: a comparison is valid for all rows that were fetched before it. A pipeline starts to fetch
+ * when the one before it reaches a commit. When all have reached one, or have ended, the chain is compared and the waiting commits resume.
  *
  * @throws the first error, after all have ended
  */
@@ -23,7 +23,7 @@ export async function shareComparisons(all: readonly Committing[], compare: () =
     waiting = [];
     compare().then(
       () => {
-        for (const { goOn } of ready) goOn();
+        for (const { resume } of ready) resume();
       },
       (error: unknown) => {
         for (const { fail } of ready) fail(error);
@@ -35,8 +35,8 @@ export async function shareComparisons(all: readonly Committing[], compare: () =
     running++;
     const isFailed = await new Promise<boolean>((next) => {
       const compared = (): Promise<void> =>
-        new Promise((goOn, fail) => {
-          waiting = [...waiting, { goOn, fail }];
+        new Promise((resume, fail) => {
+          waiting = [...waiting, { resume, fail }];
           next(false);
           compareIfAllWait();
         });

@@ -19,12 +19,12 @@ const entry = (of: string, from: number, to: number, asOf?: number): LedgerEntry
 const plan = (change: Partial<RoundInput>) => {
   const { window, turns } = planRound({
     ...{ pipelines: [headers, list, reading], ledger: [], forgotten: [], head: 1000, due: new Set<string>() },
-    ...{ asked: [{ from: 1, to: 1000 }], deferred: () => [] },
+    ...{ requested: [{ from: 1, to: 1000 }], deferred: () => [] },
     ...change,
   });
   return {
     window,
-    turns: turns.map(({ pipeline: { name }, asked }) => [name, ...asked.map((s) => `${s.from}:${s.to}`)]),
+    turns: turns.map(({ pipeline: { name }, requested }) => [name, ...requested.map((s) => `${s.from}:${s.to}`)]),
   };
 };
 
@@ -36,8 +36,8 @@ describe('a round', () => {
 
   test('takes the oldest two thousand blocks of many', () => {
     const ledger = [entry('h', 1, 10)];
-    const asked = [{ from: 1, to: 9_000 }];
-    expect(plan({ asked, ledger, head: 9_000, pipelines: [headers] }).turns).toEqual([['h', '11:2010']]);
+    const requested = [{ from: 1, to: 9_000 }];
+    expect(plan({ requested, ledger, head: 9_000, pipelines: [headers] }).turns).toEqual([['h', '11:2010']]);
   });
 
   test('reads a list once more when its rows are final, not before, and not twice', () => {
@@ -56,8 +56,8 @@ describe('a round', () => {
   test('leaves out blocks that failed, and those that were removed on purpose', () => {
     const deferred = (name: string) => (name === 'h' ? [{ from: 10, to: 10 }] : []);
     const forgotten = [{ pipeline: 'h', by: 'retention', spans: [{ from: 1, to: 5 }] }] as const;
-    const asked = [{ from: 1, to: 12 }];
-    expect(plan({ asked, deferred, forgotten, pipelines: [headers] }).turns).toEqual([['h', '6:9', '11:12']]);
+    const requested = [{ from: 1, to: 12 }];
+    expect(plan({ requested, deferred, forgotten, pipelines: [headers] }).turns).toEqual([['h', '6:9', '11:12']]);
   });
 
   test('reads changing lists when they are due, over all that is followed', () => {
@@ -70,10 +70,10 @@ describe('a round', () => {
 test('neighbouring lists that do not read each other are independent', () => {
   const list = (name: string, provenBy: readonly string[] = []) => ({
     pipeline: { ...pipeline(name, { kind: 'lt' }), provenBy },
-    asked: [],
+    requested: [],
   });
-  const lookup = { pipeline: pipeline('keys', { kind: 'lookup' }), asked: [] };
-  const rows = { pipeline: pipeline('rows', { kind: 'masterchain' }), asked: [] };
+  const lookup = { pipeline: pipeline('keys', { kind: 'lookup' }), requested: [] };
+  const rows = { pipeline: pipeline('rows', { kind: 'masterchain' }), requested: [] };
   const turns = [
     { ...rows, pipeline: headers },
     rows,
