@@ -115,8 +115,8 @@ export class LiveOutput {
   }
 
   /** @throws {DeliveryError} `not-taken` if a target did not take all */
-  requireTaken(): void {
-    this.#deliveries?.requireTaken();
+  requireDelivered(): void {
+    this.#deliveries?.requireDelivered();
   }
 
   #tellNote(): void {

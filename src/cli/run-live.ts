@@ -40,7 +40,7 @@ export async function runLive(context: Context, options: RunOptions, live: RunLi
   if (!context.isJson) context.write(await summary(context, report, options, live.what));
   if (!report.complete) process.exitCode = 1;
   if (failure !== undefined) throw failure;
-  output.requireTaken();
+  output.requireDelivered();
 }
 
 /** Events that only the status line needs. */

@@ -8,10 +8,10 @@ import { alertRows } from './alert-rows.ts';
 import { nextStep } from './consume.ts';
 import { Feed, type FeedBody } from './feed.ts';
 
-/** Rows that are read at once. */
-const MOST_ROWS = 10_000;
+/** Target size of a batch. */
+const BATCH_ROWS = 10_000;
 
-/** Sends an alert to one target, for each new row of its select. */
+/** Sends an alert to a target for each new row of the select. */
 export function alertFeed(warehouse: string, alert: Alert, target: DeliveryTarget): Feed {
   const markup = alert.escape ?? (target.notice.kind === 'webhook' ? 'html' : 'none');
   return new Feed(
@@ -22,7 +22,7 @@ export function alertFeed(warehouse: string, alert: Alert, target: DeliveryTarge
       followed: [alert.followed],
       digest: sha256Of(JSON.stringify([alert.select, alert.key]), 32),
       next: async (view, { cursor, before }) => {
-        const step = await nextStep(view, [alert.followed], cursor, MOST_ROWS, (rows) =>
+        const step = await nextStep(view, [alert.followed], cursor, BATCH_ROWS, (rows) =>
           alertRows(view, alert, rows, before),
         );
         return { bodies: step.read && bodiesOf(alert, markup, step.read, view.network), cursor: step.cursor };
@@ -32,7 +32,7 @@ export function alertFeed(warehouse: string, alert: Alert, target: DeliveryTarge
   );
 }
 
-/** The alerts about the rows of a result; several rows with one key are one. */
+/** One alert per key among the rows of a result. */
 function bodiesOf(
   { name: alert, key, message }: Alert,
   markup: NonNullable<Alert['escape']>,
@@ -46,7 +46,7 @@ function bodiesOf(
     if (bodies.has(id)) continue;
     const head = JSON.stringify({ text: messageOf(message, markup, values), event: 'alert', alert, id, network });
     const json = [...jsonRows({ columns, rows: [row] })].join('');
-    const text = (isAgain: boolean) => `${head.slice(0, -1)}${isAgain ? ',"again":true' : ''},"row":${json}}\n`;
+    const text = (isRepeated: boolean) => `${head.slice(0, -1)}${isRepeated ? ',"again":true' : ''},"row":${json}}\n`;
     bodies.set(id, { id, text });
   }
   return [...bodies.values()];

@@ -2,17 +2,17 @@ import { visible } from '../core/visible.ts';
 import type { Alert } from './alert.ts';
 
 const PLACEHOLDER = /\{([^{}]+)\}/g;
-/** Most characters of a value: comments on the chain can be long. */
+/** Maximum length of a value, in characters: comments on the chain can be long. */
 const VALUE_LENGTH = 1000;
-/** `@` begins a mention in some programs: a character without width keeps it from that. */
+/** In some programs `@` starts a mention; a zero-width space after it prevents that. */
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '@': '@\u200b' };
 
-/** Columns that a message names. */
+/** Columns named in a message. */
 export function columnsIn(message: string): readonly string[] {
   return [...message.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 }
 
-/** The message of a row. Values are texts: what looks like a column, markup or a control character in them stays what it is. */
+/** The message for a row. Placeholders, markup and control characters in its values have no effect. */
 export function messageOf(
   message: string,
   markup: NonNullable<Alert['escape']>,

@@ -10,15 +10,15 @@ import { timeColumn } from './logical-times.ts';
 import type { NextRows } from './next-rows.ts';
 import { type FeedView, selectRows } from './read-rows.ts';
 
-/** What was there when an alert began: nobody is told of these rows, also when they are read again. */
+/** Rows that were committed when an alert began. They cause no alert, even if they are read again. */
 export interface Before {
   /** Ascending, not adjacent. */
   readonly spans: readonly Span[];
-  /** Greatest logical time by table, of tables that have no column with the block. */
+  /** Greatest logical time of each table without a block column. */
   readonly times: Readonly<Record<string, string>>;
 }
 
-/** The logical times of what is there, of tables without a column with the block. */
+/** Greatest stored logical time of each table without a block column. */
 export async function newestTimes(
   view: FeedView,
   { pipeline, tables }: FollowedTables,
@@ -34,7 +34,7 @@ export async function newestTimes(
   return times;
 }
 
-/** What the select of an alert makes of new rows. @returns undefined if the rows are not as many as the ledger says */
+/** Runs the select of an alert over new rows. @returns undefined if the row counts differ from the ledger */
 export async function alertRows(
   view: FeedView,
   { select }: Pick<Alert, 'select'>,
@@ -54,7 +54,7 @@ export async function alertRows(
   return view.query(withNewRows(select, relations));
 }
 
-/** SQL for what was not there when the alert began. */
+/** SQL condition for rows that were not committed when the alert began. */
 function isNews({ pipeline, spans, replaces }: NextRows, table: TableDef, before: Before): string {
   if (!replaces || !haveCommon(spans, before.spans)) return 'true';
   const block = blockColumn(pipeline, table);

@@ -12,14 +12,14 @@ export interface Alert {
   readonly message: string;
   /** How values are written into the message. Default: `html` for URLs, `none` for commands. */
   readonly escape: 'none' | 'html' | undefined;
-  /** Columns of the select that tell one row from another. */
+  /** Columns of the select that identify a row. */
   readonly key: readonly string[];
   /** The tables whose new rows are read, as they are exported. */
   readonly followed: FollowedTables;
   readonly targets: readonly DeliveryTarget[];
 }
 
-/** SQL of a select in which `new_<table>` is a relation. It adds no line before the select. */
+/** Defines the relations `new_<table>` for a select. Adds no line before it, so that line numbers in errors stay valid. */
 export function withNewRows(select: string, relations: Readonly<Record<string, string>>): string {
   const each = Object.entries(relations).map(([table, sql]) => `${quoteName(`new_${table}`)} AS (${sql})`);
   return `WITH ${each.join(', ')} SELECT * FROM (${select}\n)`;

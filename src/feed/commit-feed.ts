@@ -4,10 +4,10 @@ import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { readLog } from './consume.ts';
 import { Feed } from './feed.ts';
 
-/** Entries that are read at once: a target may have been away for months. */
-const MOST_ENTRIES = 200;
+/** Entries per batch: a target may have been unreachable for months. */
+const BATCH_ENTRIES = 200;
 
-/** Sends a line for each commit to one target. */
+/** Sends a line to a target for each commit. */
 export function commitFeed(warehouse: string, target: DeliveryTarget): Feed {
   return new Feed(
     warehouse,
@@ -17,7 +17,7 @@ export function commitFeed(warehouse: string, target: DeliveryTarget): Feed {
       digest: '',
       followed: [],
       next: async (view, { cursor }) => {
-        const log = await readLog(view, cursor, MOST_ENTRIES + 1);
+        const log = await readLog(view, cursor, BATCH_ENTRIES + 1);
         const entries = log.filter((entry) => entry.number > cursor.number);
         if (entries.length === 0) return { bodies: undefined, cursor };
         const bodies = entries.map((entry) => ({
@@ -32,7 +32,7 @@ export function commitFeed(warehouse: string, target: DeliveryTarget): Feed {
 }
 
 /**
- * What a commit did. `rows`: new rows. `replaced`: rows that replace others. `merged`: the same rows in other files. `forgotten`: rows were
+ * The effect of a commit. `rows`: new rows. `replaced`: rows that replace others. `merged`: the same rows in other files. `forgotten`: rows
  * removed on purpose. `mart`: rows of a mart. `partial`, `quarantined`: blocks that are not done. `void`: a repair filled a lost entry.
  */
 type CommitKind = 'rows' | 'replaced' | 'merged' | 'forgotten' | 'mart' | 'partial' | 'quarantined' | 'void';

@@ -15,13 +15,13 @@ export interface ConsumeOptions {
   readonly warehouse: string;
   /** Tables of pipelines that are exported by blocks: `transactions`, `messages`, `jetton_transfers` ... */
   readonly tables: readonly string[];
-  /** The cursor that came with the last rows that took effect. Default: begins with the first row of the warehouse. */
+  /** Cursor of the last processed rows. Default: starts with the first row of the warehouse. */
   readonly cursor?: string | undefined;
-  /** Waits for more rows at the end, for ever. Default true; false ends there. */
+  /** True to wait for further commits, false to return after the last row. Default true. */
   readonly wait?: boolean | undefined;
-  /** Pause between two looks at the ledger, in milliseconds. Default 1,000. */
+  /** Pause between two polls of the ledger, in milliseconds. Default 1,000. */
   readonly pollMs?: number | undefined;
-  /** About how many rows to hand out at once; at least those of one block. Default 50,000. */
+  /** Approximate number of rows per iteration; at least those of one block. Default 50,000. */
   readonly batchRows?: number | undefined;
   /** Ends the iteration when aborted: it rejects with the signal's reason, as `run` does. */
   readonly signal?: AbortSignal | undefined;
@@ -35,13 +35,13 @@ export interface ConsumedRows {
   /** The masterchain blocks that the rows belong to. */
   readonly spans: readonly Span[];
   /**
-   * True if rows of these blocks came before, and were read again: remove those, or overwrite rows with the same key. Lists that are read
-   * by logical time have their blocks in no column, and new ones among those that came before.
+   * True if the blocks were delivered before and read again since: remove their rows, or overwrite rows with the same key. Tables of lists
+   * that are read by logical time have no block column; for them, the rows may be new or replace earlier ones.
    */
   readonly replaces: boolean;
-  /** Tables without rows are left out. A table can have several batches. */
+  /** Tables without rows are omitted. A table can have several batches. */
   readonly batches: readonly BatchOf[];
-  /** Store it with the effect of the rows, and start from it again. */
+  /** Resumes after these rows. Store it together with their effect. */
   readonly cursor: string;
 }
 
@@ -49,8 +49,8 @@ const POLL_MS = 1000;
 const BATCH_ROWS = 50_000;
 
 /**
- * Hands out the rows of a warehouse in the order of their commits, and goes on with each commit that follows. A consumer that stores the
- * cursor together with the effect of the rows, and starts again from it, sees every row once.
+ * Yields the rows of a warehouse in commit order, and then those of each further commit. A consumer that stores the cursor together with the
+ * effect of the rows, and resumes from it, sees every row exactly once.
  *
  * @throws {UsageError} `bad-cursor`, `foreign-cursor`, `other-tables`, `unknown-table`, `not-by-blocks`
  * @throws {StoreError} `no-warehouse`; `busy` without `wait`, while a process writes a DuckDB warehouse. The reason of an aborted signal
@@ -67,21 +67,21 @@ export async function* consume(options: ConsumeOptions): AsyncGenerator<Consumed
   };
   let cursor = options.cursor === undefined ? undefined : parseCursor(options.cursor);
   if (cursor !== undefined) requireSameTables(cursor, options.tables);
-  const look = async () => {
+  const poll = async () => {
     const view = reader ?? (await openReader(options.warehouse, registry.tables));
     reader = view;
     try {
       cursor ??= startAt(view.network, await view.ledger(), followed, options.tables);
       return await nextRows(view, followed, cursor, options.batchRows);
     } finally {
-      // Nobody can write a DuckDB file that is open for reading.
+      // An open reader blocks writers of a DuckDB file.
       if (view.blocksWriters) await close();
     }
   };
   try {
     for (;;) {
       signal?.throwIfAborted();
-      const next = await look().catch((error: unknown) => {
+      const next = await poll().catch((error: unknown) => {
         if (!wait || !(error instanceof StoreError) || error.code !== 'busy') throw error;
       });
       if (next?.rows !== undefined) yield next.rows;
@@ -115,7 +115,7 @@ export async function nextRows(
     cursor = next;
     if (rows === undefined || read === undefined) return { rows: undefined, cursor };
     const { pipeline, spans, replaces } = rows;
-    // Nobody has to know of new blocks without rows.
+    // New blocks without rows concern no consumer.
     if (read.length === 0 && !replaces) continue;
     return { rows: { pipeline: pipeline.name, spans, replaces, batches: read, cursor: formatCursor(cursor) }, cursor };
   }
@@ -130,9 +130,9 @@ export interface ReadStep<T> {
 }
 
 /**
- * Reads the next rows. Those of merged entries are counted: if they are not told apart as expected, the whole entry is read.
+ * Reads the next rows. If the row counts of a part of a merged entry differ from the ledger, it reads the whole entry.
  *
- * @param read gives undefined if the rows are not as many as the ledger says
+ * @param read returns undefined if the row counts differ from the ledger
  * @throws {UsageError} `foreign-cursor`
  */
 export async function nextStep<T>(
@@ -159,7 +159,7 @@ export async function nextStep<T>(
   throw new Error('expected the rows of an entry, got others');
 }
 
-/** The log from the start of a cursor on: the entry there, and those after it. @throws {UsageError} `foreign-cursor` */
+/** The log from the entry at the start of a cursor. @throws {UsageError} `foreign-cursor` */
 export async function readLog(view: FeedView, cursor: Cursor, most?: number): Promise<readonly LedgerEntry[]> {
   const log = await view.log(Math.max(0, cursor.since - 1), most);
   if (view.network !== cursor.network) throw foreignCursor(` of ${cursor.network}`);
@@ -168,9 +168,9 @@ export async function readLog(view: FeedView, cursor: Cursor, most?: number): Pr
 }
 
 function requireSameTables(cursor: Cursor, tables: readonly string[]): void {
-  const [held, asked] = [cursor.tables.join(', '), [...tables].sort().join(', ')];
-  if (held === asked) return;
-  throw usage(`the tables of the cursor, ${held}`, asked, {
+  const [expected, got] = [cursor.tables.join(', '), [...tables].sort().join(', ')];
+  if (expected === got) return;
+  throw usage(`the tables of the cursor, ${expected}`, got, {
     code: 'other-tables',
     hint: 'follow other tables with a cursor of their own',
   });

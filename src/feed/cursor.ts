@@ -7,20 +7,20 @@ import type { FollowedTables } from './followed-tables.ts';
 /** Blocks by pipeline: ascending, not adjacent. */
 export type SpansByPipeline = Readonly<Record<string, readonly Span[]>>;
 
-/** How far a consumer has read a warehouse. */
+/** The position of a consumer in a warehouse. */
 export interface Cursor {
   readonly network: string;
   /** Ascending. */
   readonly tables: readonly string[];
-  /** Entries of the ledger up to this number were handed out, except for `rest`. */
+  /** Ledger entries up to this number were delivered, except for `rest`. */
   readonly number: number;
-  /** The last entry before those that `rest` comes from; 0 for none. */
+  /** Number of the last entry before those of `rest`; 0 for none. */
   readonly since: number;
-  /** Id of the entry `since`, by which another warehouse is told; null if there is none. */
+  /** Id of the entry `since`, which identifies the warehouse; null if there is none. */
   readonly id: string | null;
-  /** Blocks that are still to be handed out. */
+  /** Blocks to deliver. */
   readonly rest: SpansByPipeline;
-  /** Blocks that were handed out. */
+  /** Delivered blocks. */
   readonly delivered: SpansByPipeline;
 }
 
@@ -48,7 +48,7 @@ const cursorSchema = z.strictObject({
   delivered: z.record(z.string(), spansText),
 });
 
-/** A cursor as the text that a consumer stores. */
+/** The text that a consumer stores. */
 export function formatCursor(cursor: Cursor): string {
   const { network, tables, number, since, id, rest, delivered } = cursor;
   return JSON.stringify({
@@ -76,10 +76,10 @@ export function parseCursor(text: string): Cursor {
 }
 
 /**
- * A cursor for a warehouse as it is now.
+ * A new cursor.
  *
  * @param ledger entries in force
- * @param isAtEnd true to hand out only what is committed later. Default false: everything
+ * @param isAtEnd true to deliver only later commits. Default false: everything
  */
 export function startAt(
   network: string,
@@ -104,9 +104,9 @@ export function startAt(
 const HINT = 'a warehouse that was restored, or made again, needs a new cursor: start without one';
 
 /**
- * Requires that the entry at a position is the one that was there.
+ * Requires that the entry at a position is still the same.
  *
- * @param log from that entry on
+ * @param log starts with that entry
  * @throws {UsageError} `foreign-cursor`
  */
 export function requireSameLedger(

@@ -8,7 +8,7 @@ import type { CommitStep, Store } from '../warehouse/index.ts';
 import type { Feed } from './feed.ts';
 import type { FeedView } from './read-rows.ts';
 
-/** A target takes nothing. Told when it begins, and every five minutes while it lasts. */
+/** A delivery fails. Sent when that begins, and every five minutes while it lasts. */
 export interface DeliveryFailedEvent {
   readonly event: 'delivery-failed';
   /** The feed: `on-commit example.org`. */
@@ -16,11 +16,11 @@ export interface DeliveryFailedEvent {
   readonly message: string;
 }
 
-/** A target takes lines again. */
+/** A target accepts deliveries again. */
 export interface DeliveryResumedEvent {
   readonly event: 'delivery-resumed';
   readonly to: string;
-  /** How long it took none. */
+  /** Duration of the failure. */
   readonly seconds: number;
 }
 
@@ -29,30 +29,30 @@ export type DeliveryEvent = DeliveryFailedEvent | DeliveryResumedEvent;
 export interface DeliveriesOptions {
   readonly effects: Effects;
   readonly send: Send;
-  /** The command of this process, for others that want to send the same. */
+  /** Command of this process, for the error of a process that wants the same lock. */
   readonly command: string;
   readonly onEvent: (event: DeliveryEvent) => void;
-  /** True if targets get all that is left at the end, each body three times at most. Default: for five seconds. */
+  /** At the end, true delivers everything that is pending, with three attempts each. Default: waits five seconds for targets. */
   readonly isPatient?: (() => boolean) | undefined;
 }
 
-const TELL_MS = 300_000;
-/** How long the end waits for targets. */
+const REPORT_MS = 300_000;
+/** Time that `end` waits for targets. */
 const END_MS = 5_000;
-/** Attempts for each body at a patient end, within about three seconds. */
+/** Attempts for each body at a patient end; they take about three seconds. */
 const LAST_ATTEMPTS = 3;
 
 interface State {
   work: Promise<void> | undefined;
-  /** True if something was committed since the feed last looked. */
+  /** True if there are commits since the last read. */
   isStale: boolean;
   failedAt: number | undefined;
-  toldAt: number;
+  reportedAt: number;
 }
 
 /**
- * Sends feeds beside the commits of a warehouse that is open for writing. No commit waits for a target; what was not taken when it ends is
- * sent after the next start.
+ * Delivers feeds of a warehouse that is open for writing. Commits do not wait for targets; the next process delivers what is pending at the
+ * end.
  */
 export class Deliveries implements CommitStep {
   readonly #options: DeliveriesOptions;
@@ -61,17 +61,17 @@ export class Deliveries implements CommitStep {
   readonly #stop = new AbortController();
   readonly #locks: Lock[] = [];
   #view: FeedView | undefined;
-  /** Why the end has left something. */
-  #left: unknown;
+  /** The failure of a patient end. */
+  #endFailure: unknown;
 
   constructor(feeds: readonly Feed[], options: DeliveriesOptions) {
     this.#options = options;
-    const fresh = (): State => ({ work: undefined, isStale: false, failedAt: undefined, toldAt: 0 });
+    const fresh = (): State => ({ work: undefined, isStale: false, failedAt: undefined, reportedAt: 0 });
     this.#states = new Map(feeds.map((feed) => [feed, fresh()]));
   }
 
   /**
-   * Notes where feeds begin, and sends what is left from an earlier process.
+   * Stores the start of new feeds, and delivers what an earlier process left.
    * @throws {StoreError} `busy` if another process sends one of them @throws {UsageError} `foreign-cursor`
    */
   async begin(store: Store, network: string): Promise<void> {
@@ -85,7 +85,7 @@ export class Deliveries implements CommitStep {
     this.committed(store, network);
   }
 
-  /** Sends what was committed. Returns at once. */
+  /** Starts to deliver new commits, without waiting for them. */
   committed(store: Store, network: string): void {
     this.#view ??= viewOf(store, network);
     const view = this.#view;
@@ -97,7 +97,7 @@ export class Deliveries implements CommitStep {
     }
   }
 
-  /** Sends what is left. */
+  /** Delivers what is pending. */
   async end(): Promise<void> {
     this.#ending.abort();
     if (this.#view === undefined || this.#options.isPatient?.() !== true) await this.#endWithin(END_MS);
@@ -105,9 +105,9 @@ export class Deliveries implements CommitStep {
     await takeAll(this.#locks.splice(0).map((lock) => () => lock.release()));
   }
 
-  /** @throws {DeliveryError} `not-taken` if a target did not take all at a patient end: the next command sends it */
-  requireTaken(): void {
-    if (this.#left !== undefined) throw withHint(this.#left);
+  /** @throws {DeliveryError} `not-taken` if a patient end could not deliver everything: the next command does */
+  requireDelivered(): void {
+    if (this.#endFailure !== undefined) throw withHint(this.#endFailure);
   }
 
   async #endWithin(ms: number): Promise<void> {
@@ -128,7 +128,7 @@ export class Deliveries implements CommitStep {
     const sender: Sender = (target, body) =>
       retry(() => send(target, body, signal), { effects, signal, attempts: LAST_ATTEMPTS, waitMs: 0 });
     const ends = await Promise.allSettled([...this.#states.keys()].map((feed) => feed.deliver(view, sender)));
-    this.#left = ends.find((end) => end.status === 'rejected')?.reason;
+    this.#endFailure = ends.find((end) => end.status === 'rejected')?.reason;
   }
 
   async #idle(): Promise<void> {
@@ -143,13 +143,13 @@ export class Deliveries implements CommitStep {
         ...{ effects, signal, ending: this.#ending.signal, attempts: Number.POSITIVE_INFINITY, waitMs: 0 },
         onRetry: ({ error }) => this.#failed(feed, state, error),
       });
-      this.#taken(feed, state);
+      this.#delivered(feed, state);
     };
     try {
       while (state.isStale && !this.#stop.signal.aborted) {
         state.isStale = false;
         await feed.deliver(view, sender);
-        this.#taken(feed, state);
+        this.#delivered(feed, state);
       }
     } catch (error) {
       // The next commit tries again.
@@ -160,13 +160,13 @@ export class Deliveries implements CommitStep {
   #failed({ name }: Feed, state: State, error: unknown): void {
     const { effects, onEvent } = this.#options;
     const now = effects.monotonic();
-    if (state.failedAt !== undefined && now - state.toldAt < TELL_MS) return;
+    if (state.failedAt !== undefined && now - state.reportedAt < REPORT_MS) return;
     state.failedAt ??= now;
-    state.toldAt = now;
+    state.reportedAt = now;
     onEvent({ event: 'delivery-failed', to: name, message: formatError(error) });
   }
 
-  #taken({ name }: Feed, state: State): void {
+  #delivered({ name }: Feed, state: State): void {
     if (state.failedAt === undefined) return;
     const { effects, onEvent } = this.#options;
     const seconds = Math.round(effects.monotonic() - state.failedAt) / 1000;
@@ -182,7 +182,6 @@ function withHint(error: unknown): unknown {
   return new DeliveryError(message, { code, retryable, hint, cause: error });
 }
 
-/** A warehouse that is open for writing. */
 function viewOf(store: Store, network: string): FeedView {
   return {
     network,

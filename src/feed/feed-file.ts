@@ -7,21 +7,21 @@ import { ifAny, makeFolder, replaceText, statIfAny } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { recordsOf } from '../jobs/run-history.ts';
 
-/** What a feed stores between two processes: a position, and a log. They lie beside the warehouse, as jobs have it. */
+/** Files of a feed, next to those of jobs: its position and its log. */
 export class FeedFile<Position> {
   readonly #warehouse: string;
   readonly #name: string;
   readonly #parse: (value: unknown) => Position;
   #isClean = false;
 
-  /** @param parse of a position @throws if it is none */
+  /** @param parse decodes a position; throws for anything else */
   constructor(warehouse: string, name: string, parse: (value: unknown) => Position) {
     this.#warehouse = warehouse;
     this.#name = name;
     this.#parse = parse;
   }
 
-  /** @throws {StoreError} `bad-position` if it was changed */
+  /** @throws {StoreError} `bad-position` if the file was edited */
   async read(): Promise<Position | undefined> {
     const path = await this.#path('.json');
     const text = await this.#guarded(() => ifAny(readFile(path, 'utf8')));
@@ -31,14 +31,14 @@ export class FeedFile<Position> {
     } catch (cause) {
       throw new StoreError(`store: expected a position in ${path}, got something else`, {
         code: 'bad-position',
-        hint: await this.howToForget(),
+        hint: await this.resetHint(),
         cause,
       });
     }
   }
 
-  /** What to do about a position that does not fit. */
-  async howToForget(): Promise<string> {
+  /** Hint for a position that does not fit the warehouse. */
+  async resetHint(): Promise<string> {
     return `to begin with the next commit: rm ${await this.#path('.json')}`;
   }
 
@@ -46,14 +46,13 @@ export class FeedFile<Position> {
     const path = await this.#path('.json');
     await this.#guarded(async () => {
       const folder = await this.#folder();
-      // One process writes it: what is there was left by a kill.
+      // Only one process writes it, so an existing draft was left by a killed one.
       if (!this.#isClean) await makeFolder(folder);
       await rm(join(folder, `draft-${this.#name}`), { force: true });
       await replaceText(path, `${position}\n`, this.#name);
     });
   }
 
-  /** The lines of the log, one at a time. */
   async *lines(): AsyncGenerator<string> {
     const path = await this.#path('.log');
     await this.#repair();
@@ -61,7 +60,7 @@ export class FeedFile<Position> {
     yield* createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
   }
 
-  /** Adds a line to the log, which stays after a crash of the machine. */
+  /** Adds a line to the log; it is durable on return. */
   async append(line: string): Promise<void> {
     const path = await this.#path('.log');
     await this.#repair();
@@ -76,13 +75,13 @@ export class FeedFile<Position> {
     });
   }
 
-  /** Replaces the log by some lines, whole or not at all. */
+  /** Replaces the log atomically. */
   async replaceLog(lines: readonly string[]): Promise<void> {
     const path = await this.#path('.log');
     await this.#guarded(() => replaceText(path, lines.map((line) => `${line}\n`).join(''), this.#name));
   }
 
-  /** Removes what a kill left of the last line. */
+  /** Removes a partial last line that a killed process left. */
   async #repair(): Promise<void> {
     if (this.#isClean) return;
     const path = await this.#path('.log');
@@ -94,7 +93,7 @@ export class FeedFile<Position> {
     this.#isClean = true;
   }
 
-  /** Absolute path of the lock for the one process that may send. */
+  /** Absolute path of the lock for the process that delivers. */
   async lockPath(): Promise<string> {
     const folder = await this.#folder();
     await this.#guarded(() => makeFolder(folder));
@@ -114,7 +113,7 @@ export class FeedFile<Position> {
   }
 }
 
-/** Most bytes of a line. */
+/** Maximum size of a line. */
 const LINE_BYTES = 4096;
 
 async function cutTornLine(path: string, size: number): Promise<void> {

@@ -10,35 +10,35 @@ import type { FollowedTables } from './followed-tables.ts';
 import type { FeedView } from './read-rows.ts';
 import { SentLog } from './sent-log.ts';
 
-/** How far a target has taken a feed. */
+/** Position of a target in a feed. */
 export interface FeedState {
-  /** Tells one content from another. */
+  /** Fingerprint of the content. */
   readonly digest: string;
   readonly cursor: Cursor;
-  /** What was there when it began. */
+  /** Rows that were committed when the feed began. */
   readonly before: Before;
 }
 
 /** One message for a target. */
 export interface FeedBody {
-  /** @param isAgain true if the target may have taken it already */
-  text(isAgain: boolean): string;
-  /** A body with an id is sent once, also if its rows are read again. */
+  /** @param isRepeated true if the target may have received it already */
+  text(isRepeated: boolean): string;
+  /** A body with an id is sent once, even if its rows are read again. */
   readonly id?: string;
-  /** Where to go on after it. Default: after all bodies that were read with it. */
+  /** Position after this body. Default: that after all bodies of the same read. */
   readonly cursor?: Cursor;
 }
 
-/** What is sent of a warehouse: a line for each commit, or alerts. */
+/** The content of a feed: a line for each commit, or alerts. */
 export interface FeedContent {
   /** For messages: `on-commit`. */
   readonly name: string;
-  /** First part of the names of its files. */
+  /** Prefix of the names of the feed files. */
   readonly file: string;
   readonly digest: string;
-  /** The tables whose rows are read; none for the commits themselves. */
+  /** Tables whose rows are read; none for commits. */
   readonly followed: readonly FollowedTables[];
-  /** What comes next; no bodies at the end. */
+  /** Reads the next bodies; undefined at the end. */
   next(
     view: FeedView,
     state: FeedState,
@@ -54,7 +54,7 @@ const stateSchema = z.strictObject({
   }),
 });
 
-/** Sends content to one target, in order. Its position and what was sent lie beside the warehouse. */
+/** Sends content to a target, in order. Stores the position and the sent alerts next to the warehouse. */
 export class Feed {
   /** For messages: `on-commit example.org`. */
   readonly name: string;
@@ -72,35 +72,35 @@ export class Feed {
     this.#log = new SentLog(this.#file);
   }
 
-  /** Path of the lock for the one process that sends it. */
+  /** Path of the lock for the process that delivers it. */
   lockPath(): Promise<string> {
     return this.#file.lockPath();
   }
 
-  /** Notes where to begin, if it never began: after what is committed now. @throws {UsageError} `foreign-cursor` */
+  /** Starts a new feed after the current commits, or resumes one. @throws {UsageError} `foreign-cursor` */
   async begin(view: FeedView): Promise<void> {
     const { digest, followed } = this.#content;
     const state = await this.#file.read();
     if (state === undefined || String(state.cursor.tables) !== String(tablesOf(this.#content))) {
-      return this.#put(await startState(view, this.#content));
+      return this.#save(await startState(view, this.#content));
     }
     this.#state = state;
-    await this.#ownLedger(() => readLog(view, state.cursor, 1));
+    await this.#withHint(() => readLog(view, state.cursor, 1));
     if (state.digest === digest) return;
-    // Of what was handed out to other content, nobody is told when it is read again.
-    await this.#put({ ...state, digest, before: await beforeOf(view, followed, state.cursor) });
+    // Rows that were delivered for the earlier content cause no alert if they are read again.
+    await this.#save({ ...state, digest, before: await beforeOf(view, followed, state.cursor) });
   }
 
-  /** Sends what was committed since the last time. @throws {DeliveryError} what was not taken is sent the next time */
+  /** Sends everything since the last position. @throws {DeliveryError} the next call sends it again */
   async deliver(view: FeedView, sender: Sender): Promise<void> {
     for (;;) {
       const state = this.#state ?? (await startState(view, this.#content));
-      const { bodies, cursor } = await this.#ownLedger(() => this.#content.next(view, state));
+      const { bodies, cursor } = await this.#withHint(() => this.#content.next(view, state));
       for (const body of bodies ?? []) {
         await this.#send(body, sender);
-        if (body.cursor !== undefined) await this.#put({ ...state, cursor: body.cursor });
+        if (body.cursor !== undefined) await this.#save({ ...state, cursor: body.cursor });
       }
-      await this.#put({ ...state, cursor });
+      await this.#save({ ...state, cursor });
       if (bodies === undefined) return;
     }
   }
@@ -113,17 +113,17 @@ export class Feed {
     if (id !== undefined) await this.#log.note(id, 'sent');
   }
 
-  /** @throws {UsageError} `foreign-cursor`, with what to do about it */
-  async #ownLedger<R>(work: () => Promise<R>): Promise<R> {
+  /** Adds a hint to the error `foreign-cursor`. */
+  async #withHint<R>(work: () => Promise<R>): Promise<R> {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof UsageError) || error.code !== 'foreign-cursor') throw error;
-      throw error.with({ hint: await this.#file.howToForget() });
+      throw error.with({ hint: await this.#file.resetHint() });
     }
   }
 
-  async #put(state: FeedState): Promise<void> {
+  async #save(state: FeedState): Promise<void> {
     const text = formatState(state);
     if (this.#state === undefined || formatState(this.#state) !== text) await this.#file.write(text);
     this.#state = state;
@@ -134,11 +134,11 @@ function tablesOf({ followed }: FeedContent): readonly string[] {
   return followed.flatMap(({ tables }) => tables.map(({ name }) => name)).sort();
 }
 
-/** Content that is new begins after what is committed now. */
+/** New content starts after the current commits. */
 async function startState(view: FeedView, content: FeedContent): Promise<FeedState> {
   const { digest, followed } = content;
   const start = startAt(view.network, await view.ledger(), followed, tablesOf(content), true);
-  // Entries in force are few; others may come after the last of them.
+  // Superseded entries may follow the last one in force.
   const last = (await view.log(start.number)).at(-1);
   const cursor = last === undefined ? start : { ...start, number: last.number, since: last.number, id: last.id };
   return { digest, cursor, before: await beforeOf(view, followed, cursor) };
@@ -150,6 +150,6 @@ async function beforeOf(view: FeedView, followed: readonly FollowedTables[], { d
 }
 
 function formatState({ digest, cursor, before: { spans, times } }: FeedState): string {
-  const held = spans.length === 0 ? null : formatSpans(spans);
-  return JSON.stringify({ digest, cursor: formatCursor(cursor), before: { spans: held, times } });
+  const text = spans.length === 0 ? null : formatSpans(spans);
+  return JSON.stringify({ digest, cursor: formatCursor(cursor), before: { spans: text, times } });
 }

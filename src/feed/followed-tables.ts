@@ -5,15 +5,15 @@ import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 
-/** A pipeline, and those of its tables that a consumer reads. */
+/** A pipeline, and its tables that a consumer reads. */
 export interface FollowedTables {
   readonly pipeline: PipelineDef;
   readonly tables: readonly TableDef[];
 }
 
 /**
- * The pipelines of some tables, each after those that it needs.
- * @throws {UsageError} `unknown-table`; `not-by-blocks` for tables whose rows are readings of a moment
+ * The pipelines of some tables, in order of their dependencies.
+ * @throws {UsageError} `unknown-table`; `not-by-blocks` for tables of readings, which belong to no block
  */
 export function followedTables(registry: Registry, names: readonly string[]): readonly FollowedTables[] {
   const blocks = registry.pipelines.filter(coversBlocks);

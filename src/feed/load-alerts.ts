@@ -20,34 +20,33 @@ import { columnsIn } from './alert-message.ts';
 import { type AlertFields, alertSchema } from './alert-schema.ts';
 import { type FollowedTables, followedTables } from './followed-tables.ts';
 
-/** What alerts can be about. */
-export interface AlertPlace {
+/** The project and command of an alert. */
+export interface AlertContext {
   readonly registry: Registry;
-  /** The pipelines that the command exports, as it exports them. */
+  /** Exported pipelines, reduced to the exported tables and columns. */
   readonly exported: readonly PipelineDef[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A file that is being checked. */
-interface Checked {
+interface ParsedAlert {
   readonly name: string;
   readonly fields: AlertFields;
   readonly yaml: PlacedYaml;
 }
 
 /** Reads and checks the alerts of a folder, or of one file. @throws {UsageError} `no-alert`; `bad-alert` with line and column */
-export async function loadAlerts(path: string, place: AlertPlace): Promise<readonly Alert[]> {
+export async function loadAlerts(path: string, context: AlertContext): Promise<readonly Alert[]> {
   const files = await alertFiles(path);
-  const scratch = await EmptyDatabase.open(place.registry);
+  const scratch = await EmptyDatabase.open(context.registry);
   try {
-    scratch.declareViews(place.registry.tables);
+    scratch.declareViews(context.registry.tables);
     const alerts: Alert[] = [];
     for (const file of files) {
-      const checked = parseAlert(await readFile(file, 'utf8'), file);
-      if (alerts.some(({ name }) => name === checked.name)) {
-        throw bad(`alerts with different names, got two of ${checked.name} (${file})`, 'rename one of the files');
+      const parsed = parseAlert(await readFile(file, 'utf8'), file);
+      if (alerts.some(({ name }) => name === parsed.name)) {
+        throw bad(`alerts with different names, got two of ${parsed.name} (${file})`, 'rename one of the files');
       }
-      alerts.push(await checkAlert(checked, place, scratch));
+      alerts.push(await checkAlert(parsed, context, scratch));
     }
     return alerts;
   } finally {
@@ -65,18 +64,18 @@ function alertFiles(path: string): Promise<readonly string[]> {
   );
 }
 
-function parseAlert(content: string, file: string): Checked {
+function parseAlert(content: string, file: string): ParsedAlert {
   const origin = { file, line: 1, what: 'alert', code: 'bad-alert', docs: 'docs/consumers.md' };
   const name = nameOfFile(origin);
   const { value: fields, yaml } = readYaml(content, origin, alertSchema);
   return { name, fields, yaml };
 }
 
-async function checkAlert(checked: Checked, place: AlertPlace, scratch: EmptyDatabase): Promise<Alert> {
-  const { name, fields, yaml } = checked;
+async function checkAlert(parsed: ParsedAlert, context: AlertContext, scratch: EmptyDatabase): Promise<Alert> {
+  const { name, fields, yaml } = parsed;
   const select = withoutEnd(fields.select);
   const query = { sql: select, lines: yaml.linesAt(['select']) };
-  const followed = await followedIn(checked, query, place, scratch);
+  const followed = await followedIn(parsed, query, context, scratch);
   const columns = await columnsOf(query, followed, scratch);
   for (const column of columnsIn(fields.message)) {
     if (!columns.includes(column)) throw unknownColumn(yaml, ['message'], column, columns);
@@ -87,22 +86,22 @@ async function checkAlert(checked: Checked, place: AlertPlace, scratch: EmptyDat
   const key = fields.key ?? keyOf(yaml, followed, columns);
   const targets = fields.notify.map((notice, at) => {
     yaml.requireOne(['notify', at], noticeKeys);
-    return yaml.placed(['notify', at], () => noticeTarget(notice, place.env));
+    return yaml.placed(['notify', at], () => noticeTarget(notice, context.env));
   });
   return { name, select, message: fields.message, escape: fields.escape, key, followed, targets };
 }
 
-/** The tables that a select names as `new_<table>`, as the command exports them. */
+/** The tables that a select names as `new_<table>`, reduced to the exported columns. */
 async function followedIn(
-  checked: Checked,
+  parsed: ParsedAlert,
   query: PlacedQuery,
-  { registry, exported }: AlertPlace,
+  { registry, exported }: AlertContext,
   scratch: EmptyDatabase,
 ): Promise<FollowedTables> {
-  const named = (await referencesIn(checked, query, scratch)).filter(({ name }) => /^new_/i.test(name));
+  const named = (await referencesIn(parsed, query, scratch)).filter(({ name }) => /^new_/i.test(name));
   const [first] = named;
   if (first === undefined) {
-    throw checked.yaml.wrongValue(
+    throw parsed.yaml.wrongValue(
       ['select'],
       'a select over new rows',
       'read new_<table>, the rows of a commit',
@@ -111,7 +110,7 @@ async function followedIn(
   }
   const names = [...new Set(named.map(({ name }) => name.toLowerCase().slice('new_'.length)))];
   const where = lineOf(query, first.line);
-  const found = checked.yaml.placed(['select'], () => followedTables(registry, names), where);
+  const found = parsed.yaml.placed(['select'], () => followedTables(registry, names), where);
   if (found.length > 1) {
     const got = found.map(({ pipeline }) => pipeline.name).join(' and ');
     throw bad(`new rows of one pipeline, got those of ${got} (${where})`, 'join the table itself, without new_');
@@ -126,7 +125,7 @@ async function followedIn(
   );
 }
 
-async function referencesIn(checked: Checked, query: PlacedQuery, scratch: EmptyDatabase) {
+async function referencesIn(parsed: ParsedAlert, query: PlacedQuery, scratch: EmptyDatabase) {
   const { sql, lines } = query;
   try {
     return await readReferences(scratch.query, { sql, path: lines.file });
@@ -134,7 +133,7 @@ async function referencesIn(checked: Checked, query: PlacedQuery, scratch: Empty
     await scratch.query(`DESCRIBE ${sql}`).catch((error: unknown) => {
       throw badSelect(error, query);
     });
-    throw checked.yaml.wrongValue(['select'], 'one select', 'an alert is one select', 'something else');
+    throw parsed.yaml.wrongValue(['select'], 'one select', 'an alert is one select', 'something else');
   }
 }
 
@@ -150,7 +149,7 @@ async function columnsOf(query: PlacedQuery, { tables }: FollowedTables, scratch
   return rows.map(([column]) => String(column));
 }
 
-/** The key of the first table, if the select has it. */
+/** The key of the first table, if the select contains it. */
 function keyOf(yaml: PlacedYaml, { tables }: FollowedTables, columns: readonly string[]): readonly string[] {
   const key = tables[0]?.key ?? [];
   if (key.every((column) => columns.includes(column))) return key;

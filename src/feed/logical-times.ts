@@ -4,15 +4,15 @@ import { columnOf, quoteName } from '../sql/canonical-text.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import type { FollowedTables } from './followed-tables.ts';
 
-/** Which rows of some entries are meant. */
+/** A subset of the rows of some entries. */
 export interface RowLimits {
   /** SQL conditions by table. */
   readonly conditions: ReadonlyMap<string, string>;
-  /** Number of rows by table, if it is known. */
+  /** Number of rows by table; undefined if unknown. */
   readonly rows: ReadonlyMap<string, number> | undefined;
 }
 
-/** Of entries that replaced each other, those whose rows are the newest of some block. */
+/** Entries that have the newest rows of at least one block. @param entries oldest first */
 export function newestEntries(entries: readonly LedgerEntry[]): readonly LedgerEntry[] {
   return entries.filter((entry, at) => {
     const later = entries.slice(at + 1).flatMap(spansOf);
@@ -21,11 +21,11 @@ export function newestEntries(entries: readonly LedgerEntry[]): readonly LedgerE
 }
 
 /**
- * The rows that some entries had before they were merged, by the bounds that the ledger has of them: entries of a list that is read by
- * logical time share no time.
+ * Finds rows inside a merged entry by the bounds that the ledger has of the original entries. Entries of a list that is read by logical time
+ * have disjoint times.
  *
- * @param spans what the entries have to cover
- * @returns undefined if the rows cannot be told from others
+ * @param spans blocks of the wanted rows
+ * @returns undefined if the bounds do not separate the rows from others
  */
 export function byLogicalTime(
   { pipeline, tables }: FollowedTables,
@@ -49,7 +49,7 @@ export function byLogicalTime(
   return { conditions, rows };
 }
 
-/** The column with the logical time by which a table is sorted. */
+/** The logical-time column by which a table is sorted; undefined if it is sorted by another column. */
 export function timeColumn(table: TableDef): string | undefined {
   const [leading = ''] = table.sort;
   return columnOf(table, leading).unit === 'lt' ? leading : undefined;

@@ -16,46 +16,44 @@ import type { Cursor } from './cursor.ts';
 import type { FollowedTables } from './followed-tables.ts';
 import { byLogicalTime, newestEntries, type RowLimits } from './logical-times.ts';
 
-/** What the ledger says now. */
 export interface LedgerState {
-  /** Entries from `since` of the cursor on; or all, to tell the rows of older merged entries apart. */
+  /** Entries from `since` of the cursor; or all, to separate the rows of older merged entries. */
   readonly log: readonly LedgerEntry[];
   /** Entries in force. */
   readonly ledger: readonly LedgerEntry[];
-  /** In the order in which rows of the same blocks are handed out. */
+  /** In the order of delivery for the same blocks. */
   readonly followed: readonly FollowedTables[];
-  /** About how many rows to hand out at once. */
+  /** Approximate number of rows per step. */
   readonly mostRows: number;
 }
 
-/** The rows to hand out next. */
+/** The rows to deliver next. */
 export interface NextRows extends FollowedTables {
   readonly spans: readonly Span[];
-  /** True if rows of these blocks were handed out before. */
+  /** True if rows of these blocks were delivered before. */
   readonly replaces: boolean;
   /** Entries in force with the rows. */
   readonly entries: readonly LedgerEntry[];
-  /** Which rows of the entries; undefined for all. */
+  /** Subset of the rows; undefined for all. */
   readonly limits: RowLimits | undefined;
-  /** True if the entry has rows that were handed out before, or will be again, which cannot be told from the others. */
+  /** True if the entry also has rows of other steps, and its bounds do not separate them. */
   readonly isMixed: boolean;
 }
 
 export interface Step {
-  /** Undefined if everything was handed out. */
+  /** Undefined if everything was delivered. */
   readonly rows: NextRows | undefined;
-  /** Where to go on when the rows were handed out. */
+  /** Position after the rows. */
   readonly cursor: Cursor;
 }
 
 /**
  * Plans the next rows of a consumer.
  *
- * Rows are told by their blocks: each entry of the log whose rows are new adds its blocks to `rest`, and the rows of these blocks are read
- * from whatever entry in force has them. So it does not matter how often entries were merged in the meantime. Blocks that a later entry
- * reads again are left to that one.
+ * Each entry of the log with new rows adds its blocks to `rest`. The rows of these blocks are read from the entries in force, so merges in
+ * the meantime do not matter. Blocks that a later entry reads again are left to that entry.
  *
- * @param isWhole reads merged entries of lists as a whole. Default false: by the logical times of their parts, as far as the log has them
+ * @param isWhole true to read merged entries of lists as a whole. Default false: by the logical times of the original entries in the log
  */
 export function planNext(state: LedgerState, cursor: Cursor, isWhole = false): Step {
   let at = cursor;
@@ -71,7 +69,7 @@ export function planNext(state: LedgerState, cursor: Cursor, isWhole = false): S
   }
 }
 
-/** True if the rows of an entry are new to the warehouse, and proven as far as they can be. */
+/** True if an entry has rows that are new to the warehouse and accepted: no merge, mart, partial or void entry. */
 function isSource(entry: LedgerEntry): boolean {
   const { id, verdict, scope, mart, copies, supersedes } = entry;
   return verdict === 'accepted' && scope === undefined && !mart && copies === undefined && !supersedes.includes(id);
@@ -113,19 +111,19 @@ function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole
   const sources = state.log.filter((entry) => entry.pipeline === name && isSource(entry));
   const later = sources.filter(({ number }) => number > cursor.number).flatMap(spansOf);
   const due = subtractSpans(rest, later);
-  const holders = state.ledger.filter(
+  const inForce = state.ledger.filter(
     ({ pipeline, verdict, scope, spans, span }) =>
       pipeline === name && verdict === 'accepted' && scope === undefined && haveCommon(spansOf({ span, spans }), due),
   );
-  const held = intersectSpans(due, unionSpans(holders.flatMap(spansOf)));
-  if (held.length === 0) return { rows: undefined, cursor: { ...cursor, rest: others } };
+  const available = intersectSpans(due, unionSpans(inForce.flatMap(spansOf)));
+  if (available.length === 0) return { rows: undefined, cursor: { ...cursor, rest: others } };
   // Blocks that are new and blocks that are read again are not mixed.
-  const fresh = subtractSpans(held, seen);
-  const wanted: Wanted = fresh.length > 0 ? [fresh, held] : [held];
+  const fresh = subtractSpans(available, seen);
+  const wanted: Wanted = fresh.length > 0 ? [fresh, available] : [available];
   const read = own.tables.every((table) => blockColumn(own.pipeline, table) !== undefined)
-    ? byBlocks(own, holders, firstBlocks(wanted[0], blocksOf(state.mostRows, holders, own)))
-    : byEntry(own, holders, wanted, { sources: isWhole ? [] : sources, mostRows: state.mostRows });
-  const left = subtractSpans(held, read.spans);
+    ? byBlocks(own, inForce, firstBlocks(wanted[0], blocksOf(state.mostRows, inForce, own)))
+    : byEntry(own, inForce, wanted, { sources: isWhole ? [] : sources, mostRows: state.mostRows });
+  const left = subtractSpans(available, read.spans);
   return {
     rows: { ...own, ...read, replaces: haveCommon(seen, read.spans) },
     cursor: {
@@ -136,25 +134,25 @@ function nextOf(state: LedgerState, cursor: Cursor, own: FollowedTables, isWhole
   };
 }
 
-/** Blocks, and those to read instead where the rows of the first ones cannot be told from others. */
+/** Blocks to read, and alternatives if the rows of the first ones cannot be separated from others. */
 type Wanted = readonly [readonly Span[], ...(readonly Span[])[]];
 
 type Reading = Pick<NextRows, 'spans' | 'entries' | 'limits' | 'isMixed'>;
 
-/** How many blocks have about `mostRows` rows; at least one. */
-function blocksOf(mostRows: number, holders: readonly LedgerEntry[], { tables }: FollowedTables): number {
-  const rows = holders.reduce((sum, entry) => sum + countRows(entry, tables), 0);
-  const blocks = totalSize(holders.flatMap(spansOf));
+/** Estimated number of blocks with `mostRows` rows; at least one. */
+function blocksOf(mostRows: number, inForce: readonly LedgerEntry[], { tables }: FollowedTables): number {
+  const rows = inForce.reduce((sum, entry) => sum + countRows(entry, tables), 0);
+  const blocks = totalSize(inForce.flatMap(spansOf));
   return Math.max(1, Math.floor((mostRows * blocks) / Math.max(1, rows)));
 }
 
-/** The rows of some blocks, by the column with their block. */
+/** The rows of some blocks, by the block column. */
 function byBlocks(
   { pipeline, tables }: FollowedTables,
-  holders: readonly LedgerEntry[],
+  inForce: readonly LedgerEntry[],
   spans: readonly Span[],
 ): Reading {
-  const entries = holders.filter((entry) => haveCommon(spansOf(entry), spans));
+  const entries = inForce.filter((entry) => haveCommon(spansOf(entry), spans));
   const isAll = subtractSpans(unionSpans(entries.flatMap(spansOf)), spans).length === 0;
   const conditions = tables.map((table): readonly [string, string] => {
     const column = blockColumn(pipeline, table) ?? '';
@@ -169,28 +167,28 @@ function byBlocks(
 }
 
 /**
- * The rows of the first entry in force with some of these blocks. Those of a merged entry are told by their logical times, and are read by
- * about as many at once as the entries before it had.
+ * The rows of the first entry in force with some of these blocks. A merged entry is read in steps of about `mostRows` rows, which the logical
+ * times of the original entries separate.
  */
 function byEntry(
   own: FollowedTables,
-  holders: readonly LedgerEntry[],
+  inForce: readonly LedgerEntry[],
   wanted: Wanted,
   { sources, mostRows }: { readonly sources: readonly LedgerEntry[]; readonly mostRows: number },
 ): Reading {
-  const [holder] = holders.filter((entry) => haveCommon(spansOf(entry), wanted[0]));
-  if (holder === undefined) throw new Error('expected an entry with these blocks, got none');
-  const all = spansOf(holder);
+  const [first] = inForce.filter((entry) => haveCommon(spansOf(entry), wanted[0]));
+  if (first === undefined) throw new Error('expected an entry with these blocks, got none');
+  const all = spansOf(first);
   for (const spans of wanted) {
     const part = firstRows(intersectSpans(all, spans), sources, own.tables, mostRows);
     const isPart = subtractSpans(all, part).length > 0;
     const limits = isPart ? byLogicalTime(own, part, sources) : undefined;
-    if (!isPart || limits !== undefined) return { spans: part, entries: [holder], limits, isMixed: false };
+    if (!isPart || limits !== undefined) return { spans: part, entries: [first], limits, isMixed: false };
   }
-  return { spans: all, entries: [holder], limits: undefined, isMixed: true };
+  return { spans: all, entries: [first], limits: undefined, isMixed: true };
 }
 
-/** The blocks of the first entries that have about `mostRows` rows together; all where the entries do not tell. */
+/** The blocks of the first entries that have about `mostRows` rows together; all blocks if the entries do not cover them. */
 function firstRows(
   spans: readonly Span[],
   sources: readonly LedgerEntry[],

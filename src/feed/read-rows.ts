@@ -10,7 +10,7 @@ import type { Query } from '../sql/query-result.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
 import type { NextRows } from './next-rows.ts';
 
-/** What is read of a warehouse, opened for reading or for writing. */
+/** A warehouse that is open for reading or for writing. */
 export interface FeedView {
   readonly network: string;
   readonly query: Query;
@@ -19,7 +19,7 @@ export interface FeedView {
   select(table: TableDef, entries: readonly LedgerEntry[]): string;
 }
 
-/** Plain values, as `decodeGroups` reads them. */
+/** Plain encoding, which `decodeGroups` reads. */
 const PLAIN = 'FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT 1, ROW_GROUP_SIZE 61440';
 
 /** SQL for the rows of a table, in the order of the table. */
@@ -30,7 +30,7 @@ export function selectRows(view: Pick<FeedView, 'select'>, { entries, limits }: 
   return `SELECT ${names} FROM (${view.select(table, entries)}) WHERE ${where} ORDER BY ${order}`;
 }
 
-/** The rows as Arrow batches; undefined if they are not as many as the ledger says. */
+/** The rows as Arrow batches; undefined if the row counts differ from the ledger. */
 export async function readRows(view: FeedView, rows: NextRows): Promise<readonly BatchOf[] | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'tonlake-feed-'));
   try {

@@ -1,33 +1,33 @@
 import type { FeedFile } from './feed-file.ts';
 
-/** Alerts that are remembered. If the rows of older ones are read again, they are sent again. */
-const REMEMBERED = 50_000;
+/** Maximum number of alerts in the log. Older ones are sent again if their rows are read again. */
+const MOST_ALERTS = 50_000;
 
-/** What became of the newest alerts to one target. It is read once, and written line by line; old lines are removed. */
+/** State of the newest alerts to one target. Read once, appended line by line, and compacted. */
 export class SentLog {
   readonly #file: Pick<FeedFile<unknown>, 'lines' | 'append' | 'replaceLog'>;
   readonly #most: number;
-  /** The last word about each id, oldest first. */
+  /** Last state of each id, oldest first. */
   #known: Map<string, 'try' | 'sent'> | undefined;
   #lines = 0;
 
-  constructor(file: Pick<FeedFile<unknown>, 'lines' | 'append' | 'replaceLog'>, most = REMEMBERED) {
+  constructor(file: Pick<FeedFile<unknown>, 'lines' | 'append' | 'replaceLog'>, most = MOST_ALERTS) {
     this.#file = file;
     this.#most = most;
   }
 
-  /** `try`: a kill came after an attempt, so that the target may have taken it. Undefined for an alert that is new. */
+  /** `try`: the process was killed after an attempt, so the target may have received it. Undefined for a new alert. */
   async stateOf(id: string): Promise<'try' | 'sent' | undefined> {
     return (await this.#read()).get(id);
   }
 
-  /** Notes an attempt, or that the target has taken it. The line stays after a crash of the machine. */
+  /** Records an attempt or a delivery; durable on return. */
   async note(id: string, word: 'try' | 'sent'): Promise<void> {
     const known = await this.#read();
     await this.#file.append(`${word} ${id}`);
     this.#remember(known, id, word);
     if (this.#lines <= 4 * this.#most) return;
-    await this.#file.replaceLog([...known].map(([each, said]) => `${said} ${each}`));
+    await this.#file.replaceLog([...known].map(([each, state]) => `${state} ${each}`));
     this.#lines = known.size;
   }
 

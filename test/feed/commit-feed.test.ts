@@ -161,10 +161,10 @@ describe('a target', () => {
     // One attempt beside the commits, which the end cuts short, and two of the three at the end.
     const late = await endAfter((attempt) => attempt <= 3);
     expect(late.numbers()).toEqual([1]);
-    late.sending.requireTaken();
+    late.sending.requireDelivered();
     const away = await endAfter((attempt) => attempt <= 4);
     expect(away.numbers()).toEqual([]);
-    expect(() => away.sending.requireTaken()).toThrow(
+    expect(() => away.sending.requireDelivered()).toThrow(
       expect.objectContaining({ code: 'not-taken', hint: expect.stringContaining('the next command') }),
     );
     expect((await endAfter(() => false)).numbers()).toEqual([2, 3]);
