@@ -1,4 +1,4 @@
-/** Pattern of a comment, as DuckDB ends it: a line at a carriage return, too. */
+/** Pattern of a comment. In DuckDB, a carriage return ends a line as well. */
 export const COMMENT = String.raw`--[^\r\n]*|\/\*(?:\/\*[\s\S]*?\*\/|[\s\S])*?\*\/`;
 
 /** Removes leading blanks and comments, which can be nested. */

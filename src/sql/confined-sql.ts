@@ -6,7 +6,7 @@ import { afterComments } from './comments.ts';
 import { duckdbApi } from './duckdb-api.ts';
 import { splitStatements } from './statements.ts';
 
-/** Limits of a database that runs SQL of strangers. */
+/** Limits of a database that runs untrusted SQL. */
 export interface Confinement {
   /** Memory limit, in megabytes. */
   readonly memoryMb: number;
@@ -19,8 +19,8 @@ export interface Confinement {
 }
 
 /**
- * Functions that `enable_external_access = false` and `lock_configuration` do not stop: they run SQL from a text, change the database or
- * its log, or read memory by its address. A log outside of the allowed folders ends the process.
+ * Functions that `enable_external_access = false` and `lock_configuration` do not prevent: they run SQL from a text, change the database or
+ * its log, or read memory by address. A log outside of the allowed folders crashes the process.
  */
 export const REFUSED_FUNCTIONS: readonly string[] = [
   'add_parquet_key',
@@ -43,19 +43,19 @@ export const REFUSED_FUNCTIONS: readonly string[] = [
   'truncate_duckdb_logs',
 ];
 
-/** A name, and what may follow it before its parenthesis. DuckDB takes invisible characters for spaces. */
+/** A function name, and what may come before its parenthesis. DuckDB treats invisible characters as spaces. */
 const REFUSED = new RegExp(
   String.raw`(?<!\w)(${REFUSED_FUNCTIONS.join('|')})"?[\s\u180e\u200b-\u200f\u2060]*(\(|\/\*|--)`,
   'i',
 );
 
-/** What confines a database to some folders. No later statement can undo it. */
+/** Statements that confine a database to some folders. No later statement can undo them. */
 export function confiningStatements(folders: readonly string[], limits: Confinement): readonly string[] {
-  // With all folders of this machine, other machines stay out of reach.
+  // The root folder allows all local files, but no network.
   const more = limits.allowFiles === true ? [limits.scratch, parse(process.cwd()).root] : [limits.scratch];
   const all = [...folders, ...more].map((folder) => quoteText(folder.replace(/\/*$/, '/')));
   return [
-    // How many bytes were read is in the log.
+    // The log has the number of bytes read.
     `CALL enable_logging('FileSystem')`,
     `SET memory_limit = '${limits.memoryMb}MB'`,
     `SET max_temp_directory_size = '${limits.temporaryMb}MB'`,
@@ -65,14 +65,14 @@ export function confiningStatements(folders: readonly string[], limits: Confinem
   ];
 }
 
-/** How a statement begins that only selects, or that only sets or creates something for its session. */
+/** Prefixes of statements that only select, or only set or create something for their session. */
 const SELECTS = /^(\(|(select|with|from|values|table|describe|desc|show|summarize|pivot|unpivot)\b)/i;
 const EXPLAINS = /^explain\b(\s+analyze\b)?(\s*\([^)]*\))?\s*/i;
 const PREPARES = /^(set\s+variable|create\s+(or\s+replace\s+)?temp(orary)?)\s/i;
 
 /**
- * Requires statements that select, and others before them that set or create something for their session. Nothing is given to DuckDB
- * before: it makes the folder of an export when it prepares one.
+ * Requires statements that only select, or set or create something for their session. Checked before DuckDB sees them, because preparing an
+ * EXPORT already creates its folder.
  *
  * @throws {StoreError} `not-a-query`
  */
@@ -87,7 +87,7 @@ export function requireQueries(sql: string): void {
 }
 
 /**
- * Requires one statement as {@link requireQueries} does, by what DuckDB makes of it.
+ * As {@link requireQueries}, for one statement, by DuckDB's type of it.
  *
  * @throws {StoreError} `not-a-query`
  */

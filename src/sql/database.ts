@@ -17,44 +17,44 @@ type DuckDBValue = duckdb.DuckDBValue;
 /** No network access: a query fails if it needs an extension that is not installed. */
 const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' } as const;
 
-/** How often a statement is interrupted: before DuckDB has begun it, that has no effect. */
+/** Interval between interrupts: one that comes before DuckDB has begun the statement has no effect. */
 const INTERRUPT_MS = 10;
 
-/** The name of an attached file, whatever its file name. */
+/** Catalog name of an attached file. */
 const ATTACHED = 'warehouse';
-/** That of a file while {@link Database.changeFile} changes it. */
+/** Catalog name of a file while {@link Database.changeFile} changes it. */
 const CHANGED = '_changed';
 
-/** Rows in DuckDB's memory, which is valid until the next ones are read. */
+/** Rows in DuckDB's memory, valid until the next chunk is read. */
 export interface RawRows {
   readonly count: number;
-  /** Null if no row is null; else one bit per row, least significant first. */
+  /** One bit per row, least significant first; null if no row is null. */
   validity(column: number): Uint8Array | null;
-  /** Values of a fixed width, in bytes. */
+  /** Fixed-width values. @param width in bytes */
   values(column: number, width: number): Uint8Array;
 }
 
-/** Bytes of a `duckdb_string_t`, the value of a text or a blob: its length, then up to 12 bytes of it, or 4 of them and a pointer to all. */
+/** Size of a `duckdb_string_t`, a text or a blob: its length, then up to 12 bytes inline, or 4 bytes and a pointer to all. */
 export const STRING_BYTES = 16;
 const POINTER = 8;
 
-/** Bytes from where the text of a row begins, which has more than 12 bytes. */
+/** The bytes of a text of more than 12 bytes. */
 export function pointedBytes({ buffer, byteOffset }: Uint8Array, row: number, bytes: number): Uint8Array {
   return vectorMemory().get_data_from_pointer(buffer, byteOffset + row * STRING_BYTES + POINTER, bytes);
 }
 
-/** Where files lie that may have moved since a statement was written. */
+/** Finds the new paths of files that may have moved since a statement was written. */
 export interface Relocation {
-  /** True if an error is of a file that lies elsewhere now. */
+  /** True if an error says that a moved file is missing. */
   hasMoved(message: string): boolean;
-  /** The statement that reads files where they lie now. Called outside of a transaction. */
-  renew(sql: string): Promise<string>;
+  /** The statement with the current paths. Called outside of a transaction. */
+  relocate(sql: string): Promise<string>;
 }
 
-/** A function for SQL that is written in JavaScript. */
+/** A SQL function in JavaScript. */
 export interface ScalarFunction {
   readonly name: string;
-  /** One for each instance of DuckDB. */
+  /** Called once per DuckDB instance. */
   readonly create: () => duckdb.DuckDBScalarFunction;
 }
 
@@ -64,19 +64,19 @@ export class Database {
   readonly #connection: DuckDBConnection;
   readonly #isAttached: boolean;
   #memory = new MemoryLimit();
-  /** Calls of DuckDB that run. */
+  /** Number of running DuckDB calls. */
   #running = 0;
-  /** What was closed, as soon as nothing runs. */
+  /** What to close when nothing runs any more. */
   #closing: 'connection' | 'all' | undefined;
   #interrupting: NodeJS.Timeout | undefined;
-  /** True if what runs was interrupted. */
+  /** True if the running call was interrupted. */
   #isInterrupted = false;
-  /** The transaction that is open. */
+  /** The open transaction. */
   #transaction: 'READ WRITE' | 'READ ONLY' | undefined;
   #relocation: Relocation | undefined;
   /** Names of {@link define}. */
   readonly #functions = new Set<string>();
-  /** How many threads there were before {@link define} left one. */
+  /** Number of threads to restore after {@link define} set it to one. */
   #threads: bigint | undefined;
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection, isAttached: boolean) {
@@ -118,19 +118,19 @@ export class Database {
     return database;
   }
 
-  /** From now on, what fails because a file has moved meanwhile runs again, unless it is part of a transaction that writes. */
-  follow(relocation: Relocation): void {
+  /** Reruns statements that fail because a file has moved, except in a transaction that writes. */
+  relocateWith(relocation: Relocation): void {
     this.#relocation = relocation;
   }
 
-  /** From now on, SQL reads and writes files of these folders only, within limits, and changes no setting. */
+  /** Confines further SQL to files of these folders, within limits, and to the current settings. */
   async confine(folders: readonly string[], limits: Confinement): Promise<void> {
     for (const statement of confiningStatements(folders, limits)) await this.run(statement);
   }
 
   /** @throws {StoreError} `not-a-query` unless it is one statement that only selects, or creates something temporary */
   requireQuery(statement: string): Promise<void> {
-    return this.#guarded(() => this.#whereverFilesAre(statement, (text) => requireQuery(this.#connection, text)));
+    return this.#guarded(() => this.#withRelocation(statement, (text) => requireQuery(this.#connection, text)));
   }
 
   /** Closes an attached file. Temporary objects stay. */
@@ -140,7 +140,7 @@ export class Database {
   }
 
   /**
-   * Runs statements in a database file, which is made if there is none, and closes it: all of them or none. One file at a time.
+   * Creates or opens a database file, runs statements in one transaction, and closes it. One file at a time.
    * @param options of ATTACH
    */
   async changeFile(path: string, statements: readonly string[], options = 'READ_WRITE'): Promise<void> {
@@ -155,10 +155,10 @@ export class Database {
   }
 
   /**
-   * Adds functions that statements to come may call; those that are known by name stay as they are. None, if they call none.
+   * Defines the functions that the next statements call. Functions with known names are not replaced.
    *
-   * DuckDB calls them in the thread of JavaScript, a chunk of rows each time. If a second thread waits with a chunk when the first is done,
-   * no timer, request or signal gets its turn in between, so that there is one thread until the next call without functions.
+   * DuckDB calls them in the JavaScript thread, once per chunk. With a second DuckDB thread, chunks would follow each other without a turn for
+   * timers, requests and signals, so there is only one thread until the next call without functions.
    */
   async define(functions: readonly ScalarFunction[]): Promise<void> {
     for (const { name, create } of functions) {
@@ -172,7 +172,7 @@ export class Database {
     this.#threads = hasAll ? BigInt(String(rows[0]?.[0])) : undefined;
   }
 
-  /** Cancels the statement that runs, which throws then. */
+  /** Cancels the running statement, which rejects. */
   interrupt(): void {
     if (this.#running > 0) this.#isInterrupted = true;
     this.#connection.interrupt();
@@ -180,16 +180,16 @@ export class Database {
 
   async run(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<void> {
     await this.#guarded(() =>
-      this.#whereverFilesAre(sql, (text) => answered(() => this.#connection.run(text, bindable(parameters)))),
+      this.#withRelocation(sql, (text) => withRemoteErrors(() => this.#connection.run(text, bindable(parameters)))),
     );
   }
 
   readonly query: Query = (sql, parameters) =>
-    this.#guarded(() => this.#whereverFilesAre(sql, (text) => this.#query(text, parameters)));
+    this.#guarded(() => this.#withRelocation(sql, (text) => this.#query(text, parameters)));
 
   readonly #query: Query = async (sql, parameters) => {
     const last = parameters === undefined ? await this.#runAllButLast(sql) : undefined;
-    const reader = await answered(() =>
+    const reader = await withRemoteErrors(() =>
       last === undefined ? this.#connection.runAndReadAll(sql, bindable(parameters)) : last.runAndReadAll(),
     );
     const names = reader.columnNames();
@@ -199,12 +199,12 @@ export class Database {
     };
   };
 
-  /** As `query`, but hands rows over as DuckDB produces them and keeps none. Of several statements, the last returns the rows. */
+  /** As `query`, but passes rows on as DuckDB produces them. Of several statements, the last returns the rows. */
   readonly stream: Stream = (sql, parameters, use) => this.#guarded(() => this.#stream(sql, parameters, use));
 
   readonly #stream: Stream = async (sql, parameters, use) => use(rowsOf(await this.#chunks(sql, parameters)));
 
-  /** Runs a query and hands over its rows as they are in memory: much faster than values in JavaScript. */
+  /** Runs a query and passes on its rows as they are in memory: much faster than JavaScript values. */
   readRaw(sql: string, use: (rows: RawRows) => void): Promise<void> {
     return this.#guarded(async () => {
       const memory = vectorMemory();
@@ -225,44 +225,44 @@ export class Database {
     return readChunks(sql, {
       begin: async (text) => {
         const last = parameters === undefined ? await this.#runAllButLast(text) : undefined;
-        return answered(() =>
+        return withRemoteErrors(() =>
           last === undefined ? this.#connection.stream(text, bindable(parameters)) : last.stream(),
         );
       },
-      fetch: (result) => answered(() => result.fetchChunk()),
+      fetch: (result) => withRemoteErrors(() => result.fetchChunk()),
       failureOf: (text) => this.#failureOf(text, parameters),
-      whereverFilesAre: (text, work) => this.#whereverFilesAre(text, work),
-      renewed: (text, error) => this.#renewed(text, error),
+      withRelocation: (text, work) => this.#withRelocation(text, work),
+      relocated: (text, error) => this.#relocated(text, error),
     });
   }
 
-  /** Does `work` with a statement, and again where files that it reads have moved meanwhile. */
-  async #whereverFilesAre<T>(sql: string, work: (text: string) => Promise<T>): Promise<T> {
+  /** Calls `work` with a statement, and again with the new paths if its files have moved. */
+  async #withRelocation<T>(sql: string, work: (text: string) => Promise<T>): Promise<T> {
     try {
       return await work(sql);
     } catch (error) {
-      return this.#whereverFilesAre(await this.#renewed(sql, error), work);
+      return this.#withRelocation(await this.#relocated(sql, error), work);
     }
   }
 
-  /** What to run in place of a statement that failed. @throws the error, unless it is of a file that has moved */
-  async #renewed(sql: string, error: unknown): Promise<string> {
+  /** A failed statement with the new paths of its files. @throws the error, unless a file has moved */
+  async #relocated(sql: string, error: unknown): Promise<string> {
     const [relocation, transaction] = [this.#relocation, this.#transaction];
     if (relocation === undefined || transaction === 'READ WRITE' || !(error instanceof Error)) throw error;
     if (!relocation.hasMoved(error.message)) throw error;
-    if (transaction === undefined) return relocation.renew(sql);
-    // One in which something has failed answers nothing.
+    if (transaction === undefined) return relocation.relocate(sql);
+    // A failed transaction runs no further statements.
     await this.#connection.run('ROLLBACK');
     this.#transaction = undefined;
     try {
-      return await relocation.renew(sql);
+      return await relocation.relocate(sql);
     } finally {
       await this.#connection.run(`BEGIN TRANSACTION ${transaction}`);
       this.#transaction = transaction;
     }
   }
 
-  /** Why a query failed while its rows were read: it runs again, and its rows are not kept. */
+  /** The error of a query that failed while its rows were read: runs it again, and drops the rows. */
   async #failureOf(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<unknown> {
     if (this.#isInterrupted) return new Error('INTERRUPT Error: Interrupted!');
     if (this.#transaction !== undefined) {
@@ -272,7 +272,7 @@ export class Database {
     const statements = parameters === undefined ? splitStatements(sql) : [sql];
     const again = [...statements.slice(0, -1), `EXPLAIN ANALYZE ${statements.at(-1)}`].join(';\n');
     try {
-      await answered(() => this.#connection.run(again, bindable(parameters)));
+      await withRemoteErrors(() => this.#connection.run(again, bindable(parameters)));
     } catch (error) {
       return error;
     }
@@ -298,13 +298,13 @@ export class Database {
     if (statements.count < 2) return undefined;
     for (let at = 0; at < statements.count - 1; at++) {
       const statement = await statements.prepare(at);
-      if (isAnswering(statement)) throw severalResults(at + 1, statements.count);
+      if (returnsRows(statement)) throw severalResults(at + 1, statements.count);
       await statement.run();
     }
     return statements.prepare(statements.count - 1);
   }
 
-  /** Everything in `work` becomes visible together, or not at all. A read-only one can still create temporary objects. */
+  /** Runs `work` in a transaction. A read-only one can still create temporary objects. */
   async transaction<T>(work: () => Promise<T>, how: 'READ WRITE' | 'READ ONLY' = 'READ WRITE'): Promise<T> {
     await this.run(`BEGIN TRANSACTION ${how}`);
     this.#transaction = how;
@@ -321,17 +321,17 @@ export class Database {
     }
   }
 
-  /** Does `work`, with more memory if it needs that; see {@link MemoryLimit.within}. */
+  /** Runs `work`, with more memory if it needs that; see {@link MemoryLimit.within}. */
   withMemory<T>(work: () => Promise<T>): Promise<T> {
     return this.#memory.within(this.query, work);
   }
 
-  /** Closes this connection only. What runs is interrupted first, as by {@link close}. */
+  /** Closes this connection only; interrupts a running call first. */
   disconnect(): void {
     this.#close('connection');
   }
 
-  /** Closes the connection and the instance; if something runs, that is interrupted, and they are closed when it has ended. */
+  /** Closes the connection and the instance; interrupts a running call first, and waits for its end. */
   close(): void {
     this.#close('all');
   }
@@ -365,7 +365,7 @@ export class Database {
   }
 }
 
-/** An instance whose connections tell all times in UTC, whatever the zone of this machine. */
+/** An instance whose connections show times in UTC, whatever the time zone of this machine. */
 async function createInstance(path: string, settings: Readonly<Record<string, string>>) {
   const instance = await duckdbApi().DuckDBInstance.create(path, { ...offline, ...settings });
   const connection = await instance.connect();
@@ -374,7 +374,7 @@ async function createInstance(path: string, settings: Readonly<Record<string, st
 }
 
 /** @throws {StoreAccessError} if DuckDB could not read from an object store; otherwise its own error */
-async function answered<T>(work: () => Promise<T>): Promise<T> {
+async function withRemoteErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -383,7 +383,7 @@ async function answered<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** True if a statement returns rows. */
-function isAnswering({ statementType }: DuckDBPreparedStatement): boolean {
+function returnsRows({ statementType }: DuckDBPreparedStatement): boolean {
   const { SELECT, EXPLAIN, EXECUTE } = duckdbApi().StatementType;
   return [SELECT, EXPLAIN, EXECUTE].includes(statementType);
 }

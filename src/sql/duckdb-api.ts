@@ -13,13 +13,13 @@ export function duckdbApi(): typeof duckdb {
   return loaded;
 }
 
-/** What DuckDB's bindings tell of the memory of a vector. Its API package loads the same ones, and keeps this memory to itself. */
+/** Functions of DuckDB's bindings that expose the memory of a vector; its API package does not. */
 interface VectorMemory {
   data_chunk_get_vector(chunk: duckdb.DuckDBDataChunk['chunk'], column: number): object;
   vector_get_data(vector: object, bytes: number): Uint8Array;
   /** One bit per row, least significant first; null if no row is null. */
   vector_get_validity(vector: object, bytes: number): Uint8Array | null;
-  /** Bytes at the pointer that stands in a buffer. */
+  /** Bytes at a pointer that is stored in a buffer. */
   get_data_from_pointer(buffer: ArrayBufferLike, offset: number, bytes: number): Uint8Array;
 }
 

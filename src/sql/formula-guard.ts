@@ -4,24 +4,24 @@ import type { RelationSource } from './relation-writer.ts';
 
 /** Texts that spreadsheets calculate when they open a CSV file. */
 const FORMULA = /^[=+\-@\t\r]/;
-/** Numbers begin with a sign, too. */
+/** Numbers may begin with a sign as well. */
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 
 /**
- * Rows for a CSV file that people open: a text that a spreadsheet would calculate gets an apostrophe before it, which shows it as text.
- * So does a column name, which a PIVOT takes from the rows.
+ * Rows for a CSV file that people open. Prefixes texts that a spreadsheet would calculate with an apostrophe, so that it shows them as text;
+ * also column names, which a PIVOT takes from the rows.
  *
- * @param onGuarded called with the name of the column for each such text
+ * @param onGuarded called with the column name for each such text
  */
 function withoutFormulas(
-  { columns, lots, countRest }: RowStream,
+  { columns, chunks, countRest }: RowStream,
   onGuarded: (column: string) => void = () => undefined,
 ): RowStream {
   return {
     columns: columns.map((column) => ({ ...column, name: guarded(column.name, () => onGuarded(column.name)) })),
     countRest,
-    async *lots() {
-      for await (const rows of lots()) {
+    async *chunks() {
+      for await (const rows of chunks()) {
         yield rows.map((row) => row.map((value, at) => guarded(value, () => onGuarded(columns[at]?.name ?? ''))));
       }
     },
@@ -35,7 +35,7 @@ export function guardedSource(source: RelationSource, onGuarded?: (column: strin
   return { query: source.query, stream };
 }
 
-/** As {@link withoutFormulas}, of a result that is read. */
+/** As {@link withoutFormulas}, for a complete result. */
 export function resultWithoutFormulas({ columns, rows }: QueryResult): QueryResult {
   return {
     columns: columns.map((column) => ({ ...column, name: guarded(column.name) })),
@@ -44,7 +44,7 @@ export function resultWithoutFormulas({ columns, rows }: QueryResult): QueryResu
 }
 
 function guarded<T>(value: T, onGuarded?: () => void): T | string {
-  // Addresses and hashes can begin with a sign, and call nothing; other programs join by them.
+  // Addresses and hashes can begin with a sign, but are no formulas; other programs join by them.
   if (typeof value !== 'string' || !FORMULA.test(value) || NUMBER.test(value) || isIdentifier(value)) return value;
   onGuarded?.();
   return `'${value}`;

@@ -1,20 +1,20 @@
 import type { Database } from './database.ts';
 
-/** Requests that were sent, and bytes of their answers. */
+/** Number of requests, and bytes of their responses. */
 export interface Traffic {
   readonly requests: number;
   /** Of bodies, without headers. */
   readonly bytes: number;
 }
 
-/** Has a database log its HTTP requests, in memory; {@link takeTraffic} empties the log. */
+/** Logs the HTTP requests of a database in memory; {@link takeTraffic} empties the log. */
 export async function logTraffic(database: Database): Promise<void> {
   await database.run(`CALL enable_logging('HTTP', storage = 'memory')`);
 }
 
-/** What a database has requested since the last call. */
+/** The traffic of a database since the last call. */
 export async function takeTraffic(database: Database): Promise<Traffic> {
-  // The answer to HEAD has the length of a body that is not sent.
+  // A response to HEAD has the length of a body that is not sent.
   const { rows } = await database.query(
     `SELECT count(*)::DOUBLE, coalesce(sum(TRY_CAST(length.value AS BIGINT)) FILTER (type <> 'HEAD'), 0)::DOUBLE
       FROM (SELECT request.type AS type,

@@ -28,7 +28,7 @@ export async function loadExtension(database: Database, name: 'httpfs' | 'avro' 
   }
 }
 
-/** Requires the extension without which nothing in an object store can be read again. @throws {StoreError} `no-extension` */
+/** Requires the extension that reads object stores. @throws {StoreError} `no-extension` */
 export async function requireHttpfs(): Promise<void> {
   const database = await Database.open(':memory:', { threads: '1' });
   try {
@@ -38,10 +38,10 @@ export async function requireHttpfs(): Promise<void> {
   }
 }
 
-/** Lets DuckDB read objects over HTTP. They never change here, so what is known of them is kept. */
+/** Lets DuckDB read objects over HTTP. Objects never change, so their metadata is cached. */
 export async function loadHttpfs(database: Database): Promise<void> {
   await loadExtension(database, 'httpfs');
-  // Pauses of 0.1 s to 12.8 s. By default each is four times the one before, which makes nine minutes of it.
+  // Pauses of 0.1 s to 12.8 s. The default factor of 4 would add up to nine minutes.
   const patience = ['http_retries = 8', 'http_retry_wait_ms = 100', 'http_retry_backoff = 2'];
   const settings = [...patience, 'enable_http_metadata_cache = true', 'parquet_metadata_cache = true'];
   for (const setting of settings) await database.run(`SET ${setting}`);

@@ -1,46 +1,43 @@
 import { Database } from './database.ts';
 
-/** A connection to an instance, until it is given back. */
-export interface Lent {
+/** A connection to a shared instance. */
+export interface InstanceConnection {
   readonly database: Database;
   readonly release: () => void;
 }
 
-/**
- * An instance of DuckDB that is opened when somebody needs it: each takes tens of milliseconds and megabytes, so that those who work on one
- * warehouse share it.
- */
+/** A DuckDB instance that is opened when first needed, and shared: each takes tens of milliseconds and megabytes. */
 export class Instance {
   readonly #settings: Readonly<Record<string, string>>;
   #database: Promise<Database> | undefined;
-  /** Connections that were lent, or are being made. */
-  #lent = 0;
+  /** Connections that are open or being opened. */
+  #open = 0;
 
   /** @param settings of DuckDB */
   constructor(settings: Readonly<Record<string, string>>) {
     this.#settings = settings;
   }
 
-  /** A connection, for as long as its user needs it. */
-  async lend(): Promise<Lent> {
-    this.#lent++;
+  /** Opens a connection; the caller releases it. */
+  async connect(): Promise<InstanceConnection> {
+    this.#open++;
     try {
       this.#database ??= Database.open(':memory:', this.#settings);
       const database = await (await this.#database).connect();
       const release = (): void => {
         database.disconnect();
-        this.#lent--;
+        this.#open--;
       };
       return { database, release };
     } catch (error) {
-      this.#lent--;
+      this.#open--;
       throw error;
     }
   }
 
-  /** Does `work` on a connection of its own. */
+  /** Calls `work` with a new connection, and releases it. */
   async use<T>(work: (database: Database) => Promise<T>): Promise<T> {
-    const { database, release } = await this.lend();
+    const { database, release } = await this.connect();
     try {
       return await work(database);
     } finally {
@@ -48,9 +45,9 @@ export class Instance {
     }
   }
 
-  /** Closes the instance unless a connection is lent. The next one opens another. */
+  /** Closes the instance if no connection is open. The next connection opens another. */
   async closeIdle(): Promise<void> {
-    if (this.#lent === 0) await this.close();
+    if (this.#open === 0) await this.close();
   }
 
   async close(): Promise<void> {

@@ -5,10 +5,10 @@ import { sha256Of } from '../core/sha256.ts';
 import { PROJECT_FILE, readProject } from '../project/project-file.ts';
 import { quoteName, quoteText } from './canonical-text.ts';
 import { Database } from './database.ts';
-import type { Declared } from './on-demand.ts';
+import type { Declared } from './lazy-declarations.ts';
 import { rowsVariable, rowType, type TonView, tonViews } from './ton-views.ts';
 
-/** Columns that identify a row of a relation; the others may be absent in a file. */
+/** Columns that identify a row of a relation; a file may lack the others. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   prices_daily: ['timestamp', 'token_address'],
   labels: ['address', 'label'],
@@ -26,12 +26,12 @@ export function lakeFiles(): readonly Declared[] {
         return `SET VARIABLE ${rowsVariable(view)} = ${path === undefined ? 'NULL' : await rowsOf(view, path)}`;
       },
     })),
-    // The views of a database file are there before a statement names them: only these names lead to what they read.
+    // Views of a database file already exist; these names lead to the files that they read.
     ...through.map(({ name, sql }) => ({ name, body: sql, statement: () => '' })),
   ];
 }
 
-/** Which relations a statement reads that are empty, because the project names no file for them; one line each. */
+/** A line for each relation of a statement that is empty because the project names no file for it. */
 export function lakeFileNotes(sql: string): readonly string[] {
   return filesIn(sql)
     .filter((view) => pathOf(view) === undefined)
@@ -108,7 +108,7 @@ function castColumns({ columns }: TonView, found: readonly string[]): readonly s
   });
 }
 
-/** Requires values of the right type, addresses in raw form, and each key once. */
+/** Requires valid types, raw addresses, and unique keys. */
 async function requireRows(
   database: Database,
   view: TonView,

@@ -7,11 +7,11 @@ import type { Query } from './query-result.ts';
 export class MemoryLimit {
   /** The limit to restore; undefined while it applies. */
   #limit: string | undefined;
-  /** Works that run with more memory. */
+  /** Number of calls that run with more memory. */
   #widened = 0;
   readonly #changes = new PQueue({ concurrency: 1 });
 
-  /** Does `work`; if it exceeds the limit, does it once more with a limit of 2 GB, so that a large span does not fail. */
+  /** Runs `work`, and once more with a limit of 2 GB if it exceeds the limit, so that a large span does not fail. */
   async within<T>(query: Query, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -33,13 +33,13 @@ export class MemoryLimit {
     if (this.#limit !== undefined) return;
     const { rows } = await query("SELECT current_setting('memory_limit')");
     await query("SET memory_limit = '2GB'");
-    // DuckDB cuts the text off after the tenths: the limit would shrink each time.
+    // DuckDB truncates the text after the tenths, so the limit would shrink each time.
     this.#limit = String(rows[0]?.[0]).replace(/(\.\d)(?= )/, '$15');
   }
 
   async #restore(query: Query): Promise<void> {
     if (this.#limit === undefined || this.#widened > 0) return;
-    // Fails while more than that is in use, also by other statements: the next work that ends tries again.
+    // Fails while more memory is in use, also by other statements; the next call retries.
     const isRestored = await query(`SET memory_limit = ${quoteText(this.#limit)}`).then(
       () => true,
       () => false,

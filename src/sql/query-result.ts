@@ -10,8 +10,8 @@ export type Query = (sql: string, parameters?: Readonly<Record<string, unknown>>
 /** The rows of a statement, as they are produced. */
 export interface RowStream {
   readonly columns: QueryResult['columns'];
-  /** Rows in batches of about two thousand. */
-  lots(): AsyncIterable<QueryResult['rows']>;
+  /** Rows in chunks of about two thousand. */
+  chunks(): AsyncIterable<QueryResult['rows']>;
   /** Counts the unread rows without creating their values. */
   countRest(): Promise<number>;
 }
@@ -24,8 +24,8 @@ export type Stream = <T>(
 ) => Promise<T>;
 
 /** All rows of a stream. */
-export async function collectRows({ columns, lots }: RowStream): Promise<QueryResult> {
+export async function collectRows({ columns, chunks }: RowStream): Promise<QueryResult> {
   const rows: (readonly unknown[])[] = [];
-  for await (const some of lots()) rows.push(...some);
+  for await (const some of chunks()) rows.push(...some);
   return { columns, rows };
 }

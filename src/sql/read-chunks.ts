@@ -6,16 +6,16 @@ import type { RowStream } from './query-result.ts';
 type Chunk = duckdb.DuckDBDataChunk;
 type Result = duckdb.DuckDBResult;
 
-/** How a query is run whose rows are read as they are made. */
+/** Runs a query and fetches its chunks. */
 interface ChunkSource {
   begin(sql: string): Promise<Result>;
   fetch(result: Result): Promise<Chunk | null>;
-  /** Why a query failed while its rows were read. */
+  /** The error of a query that failed while its rows were read. */
   failureOf(sql: string): Promise<unknown>;
-  /** Does `work` with a statement, and again where files that it reads have moved meanwhile. */
-  whereverFilesAre<T>(sql: string, work: (text: string) => Promise<T>): Promise<T>;
-  /** What to run in place of a statement that failed. @throws the error, unless it is of a file that has moved */
-  renewed(sql: string, error: unknown): Promise<string>;
+  /** Calls `work` with a statement, and again with the new paths if its files have moved. */
+  withRelocation<T>(sql: string, work: (text: string) => Promise<T>): Promise<T>;
+  /** A failed statement with the new paths of its files. @throws the error, unless a file has moved */
+  relocated(sql: string, error: unknown): Promise<string>;
 }
 
 /** The rows of a query, in chunks. */
@@ -25,11 +25,11 @@ export interface Chunks {
   next(): Promise<Chunk | undefined>;
 }
 
-/** Runs a query. If a file that it reads moves meanwhile, it runs again and goes on behind the rows that were read. */
+/** Runs a query. If one of its files moves while rows are read, it runs again and continues after the rows that were read. */
 export async function readChunks(sql: string, source: ChunkSource): Promise<Chunks> {
   const read = new ReadChunks();
   const begin = (statement: string) =>
-    source.whereverFilesAre(statement, async (text) => {
+    source.withRelocation(statement, async (text) => {
       const chunks = await beginChunks(text, source);
       await read.skip(chunks.next);
       return { ...chunks, text };
@@ -45,7 +45,7 @@ export async function readChunks(sql: string, source: ChunkSource): Promise<Chun
       return chunk;
     } catch (error) {
       isOver = true;
-      running = await begin(await source.renewed(running.text, error));
+      running = await begin(await source.relocated(running.text, error));
       isOver = false;
       return next();
     }
@@ -53,25 +53,25 @@ export async function readChunks(sql: string, source: ChunkSource): Promise<Chun
   return { result: running.result, next };
 }
 
-/** DuckDB's JavaScript API ends the rows of a query that fails while they are read as it ends all others, and does not tell the error. */
+/** DuckDB's JavaScript API ends the rows of a query that fails while they are read without an error. */
 async function beginChunks(sql: string, source: ChunkSource): Promise<Chunks> {
   const result = await source.begin(sql);
   const canFail = result.isStreaming;
   const next = async (): Promise<Chunk | undefined> => {
     const chunk = await source.fetch(result);
     if (chunk !== null && chunk.rowCount > 0) return chunk;
-    // One that has failed is no stream any more.
+    // A failed result is no longer a stream.
     if (canFail && !result.isStreaming) throw await source.failureOf(sql);
     return undefined;
   };
   return { result, next };
 }
 
-/** The rows of chunks, as values of JavaScript. */
+/** The rows of chunks, as JavaScript values. */
 export function rowsOf({ result, next }: Chunks): RowStream {
   return {
     columns: result.columnNames().map((name, at) => ({ name, type: result.columnType(at).toString() })),
-    lots: async function* () {
+    chunks: async function* () {
       for (let chunk = await next(); chunk !== undefined; chunk = await next()) yield chunk.getRows();
     },
     countRest: async () => {
@@ -82,9 +82,9 @@ export function rowsOf({ result, next }: Chunks): RowStream {
   };
 }
 
-/** What was read of the rows of a query, so that another run of it can go on behind them. */
+/** Fingerprints of the chunks that were read, so that another run of the query can skip them. */
 class ReadChunks {
-  /** Of the number of rows, the first one and the last one of each chunk. */
+  /** Hash of the row count, the first and the last row of each chunk. */
   readonly #sums: string[] = [];
   #last: Chunk | undefined;
 
@@ -94,7 +94,7 @@ class ReadChunks {
   }
 
   /**
-   * Leaves out what was read before.
+   * Skips the chunks that were read before.
    * @param next reads the next chunk of another run
    * @throws {StoreError} `other-order`
    */
@@ -104,7 +104,7 @@ class ReadChunks {
       chunk = await next();
       if (chunk === undefined || sumOf(chunk) !== sum) throw otherOrder();
     }
-    // Rows of one group of a join may change places within it, and a group may end in the next chunk.
+    // A join may reorder rows within a group, and a group may end in the next chunk.
     if (String(chunk?.getRows()) !== String(this.#last?.getRows())) throw otherOrder();
   }
 }

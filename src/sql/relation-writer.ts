@@ -17,7 +17,7 @@ export interface RelationSource {
   readonly stream: Stream;
 }
 
-/** A select, possibly after statements that create what it reads; parameter names without `$`. */
+/** A select, possibly after statements that it depends on; parameter names without `$`. */
 export interface Selection {
   readonly sql: string;
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
@@ -64,7 +64,7 @@ async function writeText(
       count += more;
     });
     for await (const piece of text) {
-      // A failure here is not the fault of the query.
+      // Not an error of the query.
       failure = await write(out, piece).then(
         () => undefined,
         (error: unknown) => ({ error }),
@@ -78,7 +78,7 @@ async function writeText(
 
 /** @throws what the stream failed with, also before this text */
 export async function write(out: Writable, text: string): Promise<void> {
-  // A stream that has failed emits no further event.
+  // A failed stream emits no further event.
   if (out.errored !== null) throw out.errored;
   if (!out.write(text)) await once(out, 'drain');
 }
@@ -88,7 +88,7 @@ async function writeParquet(source: RelationSource, selection: Selection, file: 
   const { parameters } = selection;
   const statements = parameters === undefined ? splitStatements(selection.sql) : [selection.sql];
   const select = withoutEnd(statements.at(-1) ?? '');
-  // With a statement after them, those that return rows are refused.
+  // The SELECT lets DuckDB refuse earlier statements that return rows.
   if (statements.length > 1) await query([...statements.slice(0, -1), 'SELECT 1'].join(';\n'));
   const columns = await describeSelect(source, select, parameters);
   const casts = columns.flatMap(({ name: column, type }) => {

@@ -5,12 +5,12 @@ const ADDRESS = /'((?:s3|https?):\/\/[^'?]+)'/;
 const STATUS = /\bHTTP (\d{3})\b/;
 /** The name of the service's error, which follows the status. */
 const NAME = /\(HTTP \d{3}[^)]*\)\s+(\w+):/;
-/** A request without an answer, in the words of curl. */
-const UNANSWERED = /^(?:IO|HTTP) Error: (.*?)(?: error)? for HTTP \w+ to '/;
-/** The object is not there, or is shorter than the ledger says: that is an answer. */
+/** A request without a response, in curl's words. */
+const NO_RESPONSE = /^(?:IO|HTTP) Error: (.*?)(?: error)? for HTTP \w+ to '/;
+/** The object is missing, or shorter than the ledger says: not a failure of the store. */
 const ABSENT = new Set(['404', '416']);
 
-/** What DuckDB says if an object store did not let it read; undefined for anything else. */
+/** DuckDB's error about a read that an object store failed; undefined for other errors. */
 export function remoteFailure(error: unknown): StoreError | undefined {
   const text = oneLine(error instanceof Error ? error.message : '');
   if (!/^(IO|HTTP) Error: /.test(text)) return undefined;
@@ -22,8 +22,8 @@ export function remoteFailure(error: unknown): StoreError | undefined {
     const [, name = ''] = NAME.exec(text) ?? [];
     return objectFailure({ name, code: status, message: `HTTP ${status}` }, `read ${address}`);
   }
-  const [, said] = UNANSWERED.exec(text) ?? [];
-  if (said === undefined) return undefined;
-  const code = /^could not (connect|resolve)/i.test(said) ? 'ECONNREFUSED' : 'ECONNRESET';
-  return objectFailure({ code, message: said }, `read ${address}`);
+  const [, reason] = NO_RESPONSE.exec(text) ?? [];
+  if (reason === undefined) return undefined;
+  const code = /^could not (connect|resolve)/i.test(reason) ? 'ECONNREFUSED' : 'ECONNRESET';
+  return objectFailure({ code, message: reason }, `read ${address}`);
 }

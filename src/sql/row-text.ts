@@ -5,13 +5,15 @@ import type { QueryResult, RowStream } from './query-result.ts';
 /** `jsonl`: an object per line. */
 export type TextFormat = 'csv' | 'json' | 'jsonl';
 
-/** What stands before the first row, between rows, and after the last one. */
+/** Text before the first row, between rows, and after the last row. */
 const AROUND = { json: ['[', ',\n', ']\n'], jsonl: ['', '\n', '\n'] } as const;
 
-/** The text of a stream of rows, in pieces: CSV (RFC 4180), one JSON array of objects, or JSON lines. Integers keep all digits; nested
- * values are nested in JSON, and DuckDB's text in CSV. */
+/**
+ * The text of a stream of rows, in pieces: CSV (RFC 4180), one JSON array of objects, or JSON lines. Integers keep all digits; nested values
+ * are nested in JSON, and DuckDB's text in CSV.
+ */
 export async function* textOfRows(
-  { columns, lots }: RowStream,
+  { columns, chunks }: RowStream,
   format: TextFormat,
   onRows: (count: number) => void = () => {},
 ): AsyncGenerator<string> {
@@ -19,7 +21,7 @@ export async function* textOfRows(
   const names = columns.map(({ name }) => name);
   const [head, between, end] = isCsv ? [`${csvLine(names)}\n`, '\n', '\n'] : AROUND[format];
   let isEmpty = true;
-  for await (const rows of lots()) {
+  for await (const rows of chunks()) {
     if (rows.length === 0) continue;
     const lines = isCsv ? csvRows({ columns, rows }) : jsonRows({ columns, rows });
     onRows(rows.length);
@@ -77,8 +79,7 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /**
- * DuckDB's text of infinite dates and times, by that of its JavaScript API: there, an infinite date is the day after the last one, and so
- * are times that do not count microseconds.
+ * DuckDB's text of infinite dates and times, by the text of its JavaScript API, which shows them as the day after the last one.
  */
 const infiniteTexts = oncePer((api: ReturnType<typeof duckdbApi>): ReadonlyMap<string, string> => {
   const ends = [

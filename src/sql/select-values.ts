@@ -1,8 +1,8 @@
 import { quoteText } from './canonical-text.ts';
 
 /**
- * SQL of a select of rows that are given. It has a list for each column, which takes half of the space of a list of rows.
- * @param columns their DuckDB types, by name
+ * A select of constant rows. It has a list per column, which takes half of the space of a list of rows.
+ * @param columns DuckDB types by name
  */
 export function selectValues<Name extends string>(
   columns: Readonly<Record<Name, string>>,

@@ -9,7 +9,7 @@ export function shippedFolder(kind: Kind): string {
   return packageFile(`sql/${kind}/`);
 }
 
-/** The checks that are made from the declarations of all tables, and their rules. */
+/** Checks that are generated from the declarations of all tables, and their rules. */
 export const DECLARED_CHECKS = {
   not_null: 'columns that the source always fills are never null',
   unique_keys: 'no two rows of a table have the same key',

@@ -23,7 +23,7 @@ export function excerptOf(error: unknown): string | undefined {
   return /^LINE \d+: .*\n *\^/m.exec(error.cause.message)?.[0];
 }
 
-/** An error as a command prints it: one line, and below it the wrong line of a query. */
+/** An error as commands print it: one line, and the wrong line of a query below. */
 export function errorText(error: unknown): string {
   return `error: ${[formatError(error), excerptOf(error) ?? []].flat().join('\n')}\n`;
 }

@@ -6,19 +6,19 @@ export type ParsedSql =
   /** `position` counts bytes from the start of the text. */
   | { readonly fault: string; readonly position: number };
 
-/** Trees of the last texts: several questions are asked about each query. A tree depends on nothing but its text. */
+/** Cache of the last trees: each query is analyzed several times. A tree depends only on its text. */
 const parsedTexts = new Map<string, ParsedSql>();
-const KEPT_TEXTS = 8;
-/** Longer texts are not kept: a tree is many times as large. */
-const MAX_KEPT_LENGTH = 20_000;
+const CACHED_TEXTS = 8;
+/** Longer texts are not cached: a tree is many times as large. */
+const MAX_CACHED_LENGTH = 20_000;
 
 /** Parses selects without running them; DuckDB does not serialize other statements. */
 export async function parseSql(query: Query, sql: string): Promise<ParsedSql> {
-  const kept = parsedTexts.get(sql);
-  if (kept !== undefined) return kept;
+  const cached = parsedTexts.get(sql);
+  if (cached !== undefined) return cached;
   const parsed = await serialize(query, sql);
-  if (sql.length <= MAX_KEPT_LENGTH) parsedTexts.set(sql, parsed);
-  for (const oldest of parsedTexts.keys()) if (parsedTexts.size > KEPT_TEXTS) parsedTexts.delete(oldest);
+  if (sql.length <= MAX_CACHED_LENGTH) parsedTexts.set(sql, parsed);
+  for (const oldest of parsedTexts.keys()) if (parsedTexts.size > CACHED_TEXTS) parsedTexts.delete(oldest);
   return parsed;
 }
 

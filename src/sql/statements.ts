@@ -2,7 +2,7 @@ import { StoreError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { afterComments, COMMENT } from './comments.ts';
 
-/** What a semicolon can stand in, and a semicolon. */
+/** Quoted texts and comments, which may contain semicolons, and semicolons. */
 const SKIPPED = new RegExp(String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|${COMMENT}|(\$\w*\$)[\s\S]*?\1|;`, 'g');
 
 /** Splits a text into statements. Semicolons in quotes or comments do not count. */
@@ -29,7 +29,7 @@ export function requireStatement(sql: string): void {
   throw usage('a query', got, { code: 'no-query', hint: suggest('sql', '--help') });
 }
 
-/** One of several statements that is not the last returns rows, which nobody would see. */
+/** The error for rows of a statement that is not the last one. */
 export function severalResults(number: number, count: number): StoreError {
   return new StoreError(
     `store: query: expected rows from the last statement alone, got some from statement ${number} of ${count}`,
@@ -37,29 +37,29 @@ export function severalResults(number: number, count: number): StoreError {
   );
 }
 
-/** The select inside a statement, and the temporary table or view that the statement makes of it. */
+/** The select inside a statement, and the temporary table or view that the statement creates from it. */
 export interface SelectWithin {
   readonly select: string;
-  readonly makes: { readonly kind: 'table' | 'view'; readonly name: string } | undefined;
+  readonly creates: { readonly kind: 'table' | 'view'; readonly name: string } | undefined;
 }
 
 const CREATE =
   /^create\s+(?:or\s+replace\s+)?temp(?:orary)?\s+(table|view)\s+(?:if\s+not\s+exists\s+)?("[^"]+"|\w+)\s+as\s+/i;
 
-/** Unwraps `EXPLAIN`, `COPY (...) TO`, `SET VARIABLE` and `CREATE TEMP TABLE ... AS`; any other statement is taken for a select. */
+/** Unwraps `EXPLAIN`, `COPY (...) TO`, `SET VARIABLE` and `CREATE TEMP TABLE ... AS`; any other statement is treated as a select. */
 export function selectWithin(statement: string): SelectWithin {
   const text = withoutComments(statement);
   const [explain] = /^explain(\s+analyze)?(\s*\([^)]*\))?\s+/i.exec(text) ?? [];
   if (explain !== undefined) return selectWithin(text.slice(explain.length));
   const [, copied] = /^copy\s*\(([\s\S]*)\)\s*to\b[\s\S]*$/i.exec(text) ?? [];
-  if (copied !== undefined) return { select: copied, makes: undefined };
+  if (copied !== undefined) return { select: copied, creates: undefined };
   const [, value] = /^set\s+variable\s+(?:"[^"]+"|\w+)\s*(?:=|\bto\b)([\s\S]*)$/i.exec(text) ?? [];
-  if (value !== undefined) return { select: `SELECT ${value}`, makes: undefined };
+  if (value !== undefined) return { select: `SELECT ${value}`, creates: undefined };
   const [create, kind, name] = CREATE.exec(text) ?? [];
-  if (create === undefined || name === undefined) return { select: text, makes: undefined };
+  if (create === undefined || name === undefined) return { select: text, creates: undefined };
   return {
     select: text.slice(create.length),
-    makes: { kind: kind?.toLowerCase() === 'view' ? 'view' : 'table', name },
+    creates: { kind: kind?.toLowerCase() === 'view' ? 'view' : 'table', name },
   };
 }
 

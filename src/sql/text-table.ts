@@ -57,10 +57,10 @@ function drawLines(stream: RowStream, { shown, total }: FirstRows): string {
 }
 
 /** The first rows as texts. */
-async function firstRows({ lots, countRest }: RowStream): Promise<FirstRows> {
+async function firstRows({ chunks, countRest }: RowStream): Promise<FirstRows> {
   const shown: string[][] = [];
   let count = 0;
-  for await (const rows of lots()) {
+  for await (const rows of chunks()) {
     for (const row of rows.slice(0, BOX_ROWS - count)) shown.push(row.map((value) => visible(textOf(value) ?? 'NULL')));
     count += rows.length;
     if (count >= BOX_ROWS) break;

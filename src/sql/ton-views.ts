@@ -1,7 +1,7 @@
 import { MartError } from '../core/errors.ts';
 import { quoteName } from './canonical-text.ts';
 import { afterComments } from './comments.ts';
-import type { Declared } from './on-demand.ts';
+import type { Declared } from './lazy-declarations.ts';
 import { headerList, headerText, readShippedSql } from './sql-file.ts';
 
 /** The schema of the public TON data lake. */
@@ -30,7 +30,7 @@ export interface TonColumn {
 
 let shipped: readonly TonView[] | undefined;
 
-/** The relations of `ton`; those that others read come first. */
+/** The relations of `ton`, each after those that it reads. */
 export function tonViews(): readonly TonView[] {
   shipped ??= readViews();
   return shipped;
@@ -58,9 +58,9 @@ function columnOf(line: string, path: string): TonColumn {
 }
 
 /**
- * The schema and its views. A view without rows stands in for one that reads a mart which was never built.
- * @param tables the tables and marts that there are
- * @param isPlanned true for a database in which selects are planned: a view without rows reads a table of its name, which a plan shows
+ * The schema and its views. A view of a mart that was never built has no rows.
+ * @param tables existing tables and marts
+ * @param isPlanned true for a database that only plans selects: a view without rows reads a table of its name, which the plan shows
  */
 export function declaredTon(
   tables: readonly { readonly name: string }[],
@@ -79,12 +79,12 @@ export function declaredTon(
   return [{ name: `${TON}.`, body: '', statement: () => `CREATE SCHEMA IF NOT EXISTS ${TON}` }, ...views];
 }
 
-/** Name of the variable with the rows of a relation that a file has. */
+/** Name of the variable with the rows of the file of a relation. */
 export function rowsVariable({ name }: TonView): string {
   return `ton_${name}`;
 }
 
-/** Types of the columns by name, as `from_json` takes them. */
+/** Types of the columns by name, for `from_json`. */
 export function rowType({ columns }: TonView): Readonly<Record<string, string>> {
   return Object.fromEntries(columns.map(({ name, type }) => [name, type]));
 }
@@ -100,7 +100,7 @@ function unbuilt(name: string): string {
   return `${name} without rows`;
 }
 
-/** Marts behind a table of a plan that stands in for a view of `ton`; undefined for any other name. */
+/** The inputs of a `ton` view that was not built, by the name of its table in a plan; undefined for other names. */
 export function inputsOfUnbuilt(relation: string): readonly string[] | undefined {
   return tonViews().find(({ name }) => relation === `${TON}.${unbuilt(name)}`)?.inputs;
 }

@@ -44,9 +44,9 @@ export async function writeArrow(
     (rows) =>
       write(
         (async function* () {
-          for await (const lot of rows.lots()) {
-            count += lot.length;
-            yield batchOf(schema, columns, lot, notes);
+          for await (const chunk of rows.chunks()) {
+            count += chunk.length;
+            yield batchOf(schema, columns, chunk, notes);
           }
           // The schema is written with the first batch.
           if (count === 0) yield batchOf(schema, columns, [], notes);

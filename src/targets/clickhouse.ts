@@ -180,14 +180,14 @@ async function replaceDay(
 
 /** @returns the number of rows; without any, ClickHouse would refuse the statement */
 async function insertRows({ client, url }: Writing, insert: string, rows: RowStream): Promise<number> {
-  const lots = rows.lots()[Symbol.asyncIterator]();
-  let next = await lots.next();
+  const chunks = rows.chunks()[Symbol.asyncIterator]();
+  let next = await chunks.next();
   if (next.done === true) return 0;
   let count = 0;
   let readFailure: unknown;
   async function* lines(): AsyncGenerator<string> {
     try {
-      for (; next.done !== true; next = await lots.next()) {
+      for (; next.done !== true; next = await chunks.next()) {
         count += next.value.length;
         yield `${next.value.map(([line]) => String(line)).join('\n')}\n`;
       }

@@ -127,11 +127,11 @@ function bytesOf({ classed }: ExportedColumn, value: string): string | undefined
 
 /** The lines of a COPY in pieces. PostgreSQL has no character U+0000; it becomes U+FFFD. */
 async function* copyLines(rows: RowStream, notes: CellNotes, onRows: (count: number) => void): AsyncGenerator<string> {
-  for await (const lot of rows.lots()) {
-    onRows(lot.length);
-    const text = `${lot.map(([line]) => String(line)).join('\n')}\n`;
+  for await (const chunk of rows.chunks()) {
+    onRows(chunk.length);
+    const text = `${chunk.map(([line]) => String(line)).join('\n')}\n`;
     if (text.includes('\0')) {
-      for (const [line] of lot) {
+      for (const [line] of chunk) {
         const found = String(line).split('\0').length - 1;
         for (let at = 0; at < found; at++)
           notes.add('the character U+0000, which PostgreSQL cannot hold, became U+FFFD', 'text');

@@ -119,9 +119,9 @@ async function replaceDay(
     await read(
       day,
       async (rows) => {
-        for await (const lot of rows.lots()) {
-          for (const row of lot) insert.run(columns.map((column, at) => boundValue(column, row[at], notes)));
-          count += lot.length;
+        for await (const chunk of rows.chunks()) {
+          for (const row of chunk) insert.run(columns.map((column, at) => boundValue(column, row[at], notes)));
+          count += chunk.length;
         }
       },
       expressions,

@@ -44,7 +44,7 @@ export async function writeXlsx(
   await read(
     undefined,
     (rows) => {
-      const parts = workbook(columns, rows.lots(), { name: sheetName(name), notes, sheetRows }, (more) => {
+      const parts = workbook(columns, rows.chunks(), { name: sheetName(name), notes, sheetRows }, (more) => {
         count += more;
       });
       return pipeline(parts, createWriteStream(path, { flags: 'wx' }));
@@ -82,7 +82,7 @@ interface SheetOptions {
 /** The bytes of the workbook, as rows come. */
 async function* workbook(
   columns: readonly ExportedColumn[],
-  lots: AsyncIterable<readonly (readonly unknown[])[]>,
+  chunks: AsyncIterable<readonly (readonly unknown[])[]>,
   { name, notes, sheetRows }: SheetOptions,
   onRows: (count: number) => void,
 ): AsyncGenerator<Uint8Array> {
@@ -98,7 +98,7 @@ async function* workbook(
     zip.push(start);
   };
   openSheet();
-  for await (const rows of lots) {
+  for await (const rows of chunks) {
     let lines: string[] = [];
     for (const row of rows) {
       if (left === 0) {

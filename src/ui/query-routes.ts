@@ -10,8 +10,8 @@ import { listFolder, makeFolder, writeSynced } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { requireQueries } from '../sql/confined-sql.ts';
 import { guardedSource } from '../sql/formula-guard.ts';
-import { KEPT } from '../sql/kept-rows.ts';
 import { RELATION_FORMATS, writeRelation } from '../sql/relation-writer.ts';
+import { RESULT_TABLE } from '../sql/result-table.ts';
 import { shippedFolder } from '../sql/shipped-queries.ts';
 import { CellNotes } from '../targets/cell-notes.ts';
 import { classOf } from '../targets/column-class.ts';
@@ -67,8 +67,8 @@ export function addQueryRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
     const to = Math.min(from + count, result.count);
     const sql =
       sort === undefined
-        ? `SELECT * FROM ${KEPT} WHERE rowid >= ${from} AND rowid < ${to}`
-        : `SELECT * FROM ${KEPT} WHERE rowid < ${result.count} ORDER BY ${columnIn(result.columns, sort)} ${order} NULLS LAST, rowid LIMIT ${to - from} OFFSET ${from}`;
+        ? `SELECT * FROM ${RESULT_TABLE} WHERE rowid >= ${from} AND rowid < ${to}`
+        : `SELECT * FROM ${RESULT_TABLE} WHERE rowid < ${result.count} ORDER BY ${columnIn(result.columns, sort)} ${order} NULLS LAST, rowid LIMIT ${to - from} OFFSET ${from}`;
     const { rows } = await source.query(sql);
     return c.json({ from, rows: rows.map(cellsOf) });
   });
@@ -79,7 +79,7 @@ export function addQueryRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
       .columns.split('\n')
       .map((name) => columnIn(result.columns, name));
     const { rows } = await source.query(
-      `SELECT ${names.join(', ')} FROM ${KEPT} WHERE rowid < ${Math.min(MAX_POINTS, result.count)}`,
+      `SELECT ${names.join(', ')} FROM ${RESULT_TABLE} WHERE rowid < ${Math.min(MAX_POINTS, result.count)}`,
     );
     return c.json({ from: 0, rows: rows.map(cellsOf) });
   });
@@ -119,7 +119,7 @@ async function download(runs: QueryRuns, id: string, format: DownloadFormat): Pr
   const finished = runs.result(id);
   const { result, source } = finished;
   const file = runs.scratchFile(format);
-  const sql = `SELECT * FROM ${KEPT} LIMIT ${result.count}`;
+  const sql = `SELECT * FROM ${RESULT_TABLE} LIMIT ${result.count}`;
   if (format === 'xlsx') await writeWorkbook(finished, sql, file);
   // People open the CSV of a page in a spreadsheet.
   else await writeRelation(format === 'csv' ? guardedSource(source) : source, { sql }, { file, format });

@@ -28,9 +28,9 @@ describe.skipIf(!isThere)('docs/lake.md (skipped without pyarrow, chdb and sqlgl
     await buildMarts(warehouse);
     const queries = await openQueries(warehouse);
     const read = async (sql: string): Promise<readonly string[]> =>
-      queries.read(sql, async ({ lots }) => {
+      queries.read(sql, async ({ chunks }) => {
         const names: string[] = [];
-        for await (const rows of lots()) names.push(...rows.map(([name]) => String(name)));
+        for await (const rows of chunks()) names.push(...rows.map(([name]) => String(name)));
         return names;
       });
     const tables = await read("SELECT DISTINCT unnest(json_keys(rows)) FROM _commits WHERE rows <> '{}'");

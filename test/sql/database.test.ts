@@ -136,9 +136,9 @@ describe('a query that fails while its rows are read', () => {
   test('is told apart from one that ends', async () => {
     const database = await Database.open();
     for (const rows of [0, 1, 2048, 300_000]) {
-      const counts = await database.stream(`FROM range(${rows})`, undefined, async ({ lots, countRest }) => {
+      const counts = await database.stream(`FROM range(${rows})`, undefined, async ({ chunks, countRest }) => {
         let count = 0;
-        for await (const some of lots()) count += some.length;
+        for await (const some of chunks()) count += some.length;
         return [count, await countRest()];
       });
       expect(counts).toEqual([rows, 0]);
@@ -149,8 +149,8 @@ describe('a query that fails while its rows are read', () => {
   test('is interrupted in the midst of its rows', async () => {
     const database = await Database.open();
     let read = 0;
-    const ended = database.stream('FROM range(2000000)', undefined, async ({ lots }) => {
-      for await (const some of lots()) {
+    const ended = database.stream('FROM range(2000000)', undefined, async ({ chunks }) => {
+      for await (const some of chunks()) {
         read += some.length;
         if (read === 4096) database.interrupt();
       }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
-import { KEPT } from '../../src/sql/kept-rows.ts';
+import { RESULT_TABLE } from '../../src/sql/result-table.ts';
 import { openQueries } from '../../src/warehouse/query/query.ts';
 import { tonlake } from '../cli.ts';
 import { freshFolder } from '../scratch.ts';
@@ -66,7 +66,7 @@ describe('prices and labels', () => {
           10,
         );
         expect(columns.map(({ name }) => name)).toEqual(['label', 'mine']);
-        expect((await source.query(`SELECT * FROM ${KEPT}`)).rows).toEqual([['Zero', 'STRUCT(a BIGINT)']]);
+        expect((await source.query(`SELECT * FROM ${RESULT_TABLE}`)).rows).toEqual([['Zero', 'STRUCT(a BIGINT)']]);
       } finally {
         await queries.close();
       }

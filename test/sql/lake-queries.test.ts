@@ -23,9 +23,9 @@ afterAll(async () => {
 
 /** Rows as JSON with plain numbers. */
 async function rowsOf(queries: Queries, sql: string): Promise<unknown> {
-  const rows = await queries.read(sql, async ({ lots }) => {
+  const rows = await queries.read(sql, async ({ chunks }) => {
     const found: unknown[] = [];
-    for await (const some of lots()) found.push(...some);
+    for await (const some of chunks()) found.push(...some);
     return found;
   });
   const plain = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value);

@@ -373,8 +373,8 @@ describe.skipIf(!HAS_BUCKETS)('a warehouse in an object store (skipped without v
     const entriesAsked = () =>
       relay.requests.flatMap(({ path: asked }) => /_ledger\/(\d+)\.json/.exec(asked)?.slice(1).map(Number) ?? []);
     const count = (queries: Queries) =>
-      queries.read('SELECT count(*) FROM _commits', async ({ lots }) => {
-        for await (const [row] of lots()) return Number(row?.[0]);
+      queries.read('SELECT count(*) FROM _commits', async ({ chunks }) => {
+        for await (const [row] of chunks()) return Number(row?.[0]);
         return 0;
       });
     const ledger = await openReader(path, [items, parts]);

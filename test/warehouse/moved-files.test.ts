@@ -25,7 +25,7 @@ beforeEach(async () => {
     mkdirSync(join(path, '..'), { recursive: true });
     await database.run(`COPY (SELECT ${at * ROWS} + range AS x FROM range(${ROWS})) TO '${quoted(path)}'`);
   }
-  database.follow(relocationIn(warehouse));
+  database.relocateWith(relocationIn(warehouse));
 });
 
 afterEach(() => database.close());
@@ -45,11 +45,11 @@ function move(some: readonly string[], from: 'tables' | 'pinned' = 'tables'): vo
   }
 }
 
-/** The numbers that a stream hands over. @param onRows called after each of its lots */
+/** The numbers that a stream hands over. @param onRows called after each of its chunks */
 function streamed(sql: string, onRows: (count: number) => void, own = database): Promise<readonly bigint[]> {
-  return own.stream(sql, undefined, async ({ lots }) => {
+  return own.stream(sql, undefined, async ({ chunks }) => {
     const found: bigint[] = [];
-    for await (const rows of lots()) {
+    for await (const rows of chunks()) {
       for (const [x] of rows) found.push(x as bigint);
       onRows(found.length);
     }

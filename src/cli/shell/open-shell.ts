@@ -55,9 +55,9 @@ async function namesIn(warehouse: string, queries: Queries, commands: KnownNames
 }
 
 async function textsOf(queries: Queries, select: string): Promise<readonly string[]> {
-  return queries.read(select, async ({ lots }) => {
+  return queries.read(select, async ({ chunks }) => {
     const found: string[] = [];
-    for await (const rows of lots()) found.push(...rows.map(([name]) => String(name)));
+    for await (const rows of chunks()) found.push(...rows.map(([name]) => String(name)));
     return found;
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Functions of Trino that DuckDB does not have, or that mean something else there: `name` is read as the macro `trino_name`. A macro under
- * the name of a function of DuckDB would change what stored views mean.
+ * Functions of Trino that DuckDB lacks or defines differently: `name` is rewritten to the macro `trino_name`. A macro with the name of a DuckDB
+ * function would change the meaning of stored views.
  */
 const bodies: Readonly<Record<string, string>> = {
   from_unixtime: '(x) AS make_timestamp((x::DOUBLE * 1000000)::BIGINT)',

@@ -9,7 +9,7 @@ interface Call {
   readonly args: readonly (readonly Token[])[];
 }
 
-/** How a call is written in DuckDB, from its arguments in DuckDB; undefined: as it is. */
+/** Rewrites a call for DuckDB, from its rewritten arguments; undefined to leave it unchanged. */
 type Rewrite = (args: readonly string[], call: Call) => string | undefined;
 
 const bothNotNull: Rewrite = (args, { name }) => {
@@ -61,7 +61,7 @@ function timeCall(name: string, args: readonly string[], translate: (format: str
 }
 
 /**
- * A query in Trino's SQL as one in DuckDB's, apart from what depends on types.
+ * Translates a query from Trino's SQL to DuckDB's, except for rules that depend on types.
  * @throws {UsageError} `untranslated`
  */
 export function rewriteTokens(sql: string): string {
@@ -78,7 +78,7 @@ function rewrite(tokens: readonly Token[]): string {
   return out.join('');
 }
 
-/** The text in place of some tokens, and the position after them. */
+/** The replacement of some tokens, and the position after them. */
 function rewriteAt(tokens: readonly Token[], at: number, before: readonly string[]): readonly [string, number] {
   const token = tokens[at];
   const text = token?.text ?? '';
@@ -112,7 +112,7 @@ function rewriteAt(tokens: readonly Token[], at: number, before: readonly string
     { name: low, args },
   );
   if (rewritten !== undefined) return [rewritten, end + 1];
-  // What is between its brackets is rewritten as it comes.
+  // The arguments are rewritten by later calls.
   return [calls[low] === undefined && trinoFunctions.has(low) ? macroName(low) : text, at + 1];
 }
 
@@ -153,7 +153,7 @@ function rowsOf(inner: readonly Token[]): string | undefined {
   return rows.length > 0 && rows.every((row) => row !== undefined) ? rows.join(', ') : undefined;
 }
 
-/** What is cast, and the name of a type in DuckDB. */
+/** The arguments of a cast, with the DuckDB name of the type. */
 function rewriteCast(inner: readonly Token[]): string {
   let depth = 0;
   const at = inner.findLastIndex(({ text, kind }) => {

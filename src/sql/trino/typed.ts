@@ -5,7 +5,7 @@ import { isNode, nodesOf, type SqlNode } from '../sql-tree.ts';
 import { macroName } from './functions.ts';
 import { untranslated } from './untranslated.ts';
 
-/** What DuckDB made of an expression: the types of its operands, before it converted them. */
+/** A bound expression of DuckDB: the types of its operands before conversion. */
 interface Bound {
   readonly name: string;
   readonly types: readonly SqlType[];
@@ -42,7 +42,7 @@ export async function rewriteByTypes(query: Query, sql: string): Promise<string>
     await readJson(query, 'json_serialize_plan', sql),
     await readJson(query, 'json_serialize_sql', sql),
   ];
-  // Running it tells what is wrong, better.
+  // Running it gives a better error.
   if (plan === undefined || tree === undefined) return sql;
   const bound = boundAt(plan);
   const averages = averageTypes(plan);
@@ -56,7 +56,7 @@ export async function rewriteByTypes(query: Query, sql: string): Promise<string>
         ? rewriteAverage(node, averages)
         : rewriteNode(node, bound.get(placeOf(node)));
     if (better !== node) changed++;
-    // As text it would become a decimal.
+    // Its text would be read as a decimal.
     return isFloat(better) ? castTo(text(String(constantIn(better))), 'DOUBLE') : better;
   };
   const better = rewrite(tree);
@@ -65,7 +65,7 @@ export async function rewriteByTypes(query: Query, sql: string): Promise<string>
   return String(rows[0]?.[0]);
 }
 
-/** Expressions without a name are `_col0`, `_col1` in Trino, by their place. */
+/** Trino names unnamed expressions `_col0`, `_col1`, by position. */
 function nameColumns(tree: unknown): unknown {
   const [statement] = isNode(tree) && Array.isArray(tree['statements']) ? tree['statements'] : [];
   const node = isNode(statement) ? statement['node'] : undefined;
@@ -113,7 +113,7 @@ function boundAt(plan: SqlNode): ReadonlyMap<string, Bound> {
   return found;
 }
 
-/** The type of an operand before DuckDB converted it. A cast in the text is told by the tree. */
+/** The type of an operand before DuckDB converted it. Casts of the text are in the tree. */
 function operandType(node: SqlNode): SqlType {
   return node['expression_class'] === 'BOUND_CAST' && isNode(node['child']) ? typeOf(node['child']) : typeOf(node);
 }
@@ -152,7 +152,7 @@ function rewriteNode(node: SqlNode, bound: Bound | undefined): SqlNode {
   }
 }
 
-/** The type of a cast in the text, which DuckDB's own conversion cannot be told from. */
+/** The type of a cast in the text, which a plan does not distinguish from DuckDB's own conversion. */
 function writtenType(node: SqlNode | undefined): SqlType | undefined {
   if (node?.['class'] !== 'CAST' || !isNode(node['cast_type'])) return undefined;
   const more = isNode(node['cast_type']['type_info']) ? node['cast_type']['type_info'] : {};
@@ -173,7 +173,7 @@ function isAverage(node: SqlNode): boolean {
 }
 
 /**
- * Digits after the point of the decimals that are averaged; undefined if none are. A plan does not say where an aggregate stands.
+ * Scale of the averaged decimals; undefined if none are averaged. A plan does not have the position of an aggregate.
  * @throws {UsageError} `untranslated` unless all averages are alike
  */
 function averageTypes(plan: SqlNode): number | undefined {

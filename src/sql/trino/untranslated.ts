@@ -1,6 +1,6 @@
 import { type UsageError, usage } from '../../core/errors.ts';
 
-/** The error of what has no equal in DuckDB, with what to write there. */
+/** The error for SQL without a translation, with a replacement in DuckDB. */
 export function untranslated(what: string, inDuckdb: string): UsageError {
   return usage('SQL that can be translated from Trino', what, {
     code: 'untranslated',

@@ -3,7 +3,7 @@ import { guarded } from '../../files/file-failure.ts';
 import { busyError, readLockHolder } from '../../files/writer-lock.ts';
 import type { Database } from '../../sql/database.ts';
 import { lakeFiles } from '../../sql/lake-files.ts';
-import { OnDemand } from '../../sql/on-demand.ts';
+import { LazyDeclarations } from '../../sql/lazy-declarations.ts';
 import { hasRows } from '../ledger/done-spans.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
 import { readerSettings } from '../reader-settings.ts';
@@ -46,7 +46,7 @@ export async function openDuckdbReader(
     const network = await readNetwork(database, path);
     const entries = await readEntries(database, path);
     const tables = await tablesOf(declarationsIn(database));
-    const macros = new OnDemand(database, [
+    const macros = new LazyDeclarations(database, [
       ...declaredMacros('temporary'),
       ...trinoFunctionMacros(),
       ...lakeFiles(),
@@ -60,7 +60,7 @@ export async function openDuckdbReader(
       guarded('query', async () => {
         if (confinement !== undefined) confined ??= database.confine([], confinement);
         await confined;
-        return macros.answer(sql, ask);
+        return macros.run(sql, ask);
       });
     return {
       kind: 'duckdb',

@@ -44,7 +44,7 @@ export async function openDamagedFiles(
   const { path, objects, pathOf, relocation } = backend;
   const identity = await findIdentity(objects);
   await backend.access()(database);
-  if (relocation !== undefined) database.follow(relocation);
+  if (relocation !== undefined) database.relocateWith(relocation);
   // The catalog before the ledger, so that a commit in between does not look lost.
   const catalog = backend.isShared ? new Map() : await readCatalog(path, database);
   const { ledger, broken, unread, faults, since } = await readLedger(backend, proven);

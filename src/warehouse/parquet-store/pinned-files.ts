@@ -41,7 +41,7 @@ export function relocationIn(warehouse: string): Relocation {
   return {
     hasMoved: (message) =>
       [...message.matchAll(NAMED)].some(([name]) => current(name) !== name && isThere(`${warehouse}${current(name)}`)),
-    renew: async (sql) => current(sql),
+    relocate: async (sql) => current(sql),
   };
 }
 

@@ -3,7 +3,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import type { Database, ScalarFunction } from '../../sql/database.ts';
 import { Instance } from '../../sql/instance.ts';
-import { OnDemand } from '../../sql/on-demand.ts';
+import { LazyDeclarations } from '../../sql/lazy-declarations.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { declaredTon, TON, tonViews } from '../../sql/ton-views.ts';
 import { declaredMacros, macrosOf, trinoFunctionMacros } from '../relations/macros.ts';
@@ -30,7 +30,7 @@ let opened = 0;
 export class EmptyDatabase {
   readonly #database: Database;
   readonly #leave: (hasFunctions: boolean) => Promise<void>;
-  readonly #declared: OnDemand;
+  readonly #declared: LazyDeclarations;
   readonly #tables: Map<string, TableDef>;
   readonly #variables = new Set<string>();
   readonly #mirror: Mirror;
@@ -40,11 +40,15 @@ export class EmptyDatabase {
   private constructor(database: Database, registry: Registry, leave: (hasFunctions: boolean) => Promise<void>) {
     this.#database = database;
     this.#leave = leave;
-    this.#declared = new OnDemand(database, [...declaredMacros(), ...trinoFunctionMacros(), ...emptyRelations()]);
+    this.#declared = new LazyDeclarations(database, [
+      ...declaredMacros(),
+      ...trinoFunctionMacros(),
+      ...emptyRelations(),
+    ]);
     this.#tables = new Map();
     this.#mirror = {
       database,
-      prepare: (statement) => this.#declared.answer(statement, async () => {}),
+      prepare: (statement) => this.#declared.run(statement, async () => {}),
       table: (name) => this.#tables.get(name),
       variables: this.#variables,
       made: {},
@@ -56,7 +60,7 @@ export class EmptyDatabase {
   /** @param readsFiles whether selects may name files of this machine */
   static async open(registry: Registry, { readsFiles = true } = {}): Promise<EmptyDatabase> {
     const instance = readsFiles ? withFiles : withoutFiles;
-    const { database, release } = await instance.lend();
+    const { database, release } = await instance.connect();
     const name = `empty_${++opened}`;
     await database.run(`ATTACH ':memory:' AS ${name}; USE ${name}`);
     return new EmptyDatabase(database, registry, async (hasFunctions) => {
@@ -83,7 +87,7 @@ export class EmptyDatabase {
     const fresh = tables.filter(({ name }) => !this.#tables.has(name));
     if (fresh.length === 0) return;
     this.#add(fresh);
-    await this.#declared.remake(tonViews().map(({ name }) => `${TON}.${name}`));
+    await this.#declared.recreate(tonViews().map(({ name }) => `${TON}.${name}`));
   }
 
   /** Adds the views that come with declared tables. */
@@ -103,7 +107,7 @@ export class EmptyDatabase {
     this.#variables.add(name);
   }
 
-  readonly query: Query = (sql, parameters) => this.#declared.answer(sql, () => this.#database.query(sql, parameters));
+  readonly query: Query = (sql, parameters) => this.#declared.run(sql, () => this.#database.query(sql, parameters));
 
   /** {@link scansIn} of this database. */
   async scans(

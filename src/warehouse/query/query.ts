@@ -4,10 +4,10 @@ import { StoreError, usage } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
 import { putWhole } from '../../files/put-whole-file.ts';
 import { type Confinement, requireQueries } from '../../sql/confined-sql.ts';
-import { type KeptRows, keepRows } from '../../sql/kept-rows.ts';
 import { lakeFileNotes } from '../../sql/lake-files.ts';
 import type { RowStream } from '../../sql/query-result.ts';
 import { type RelationSource, type RelationTarget, type Selection, writeRelation } from '../../sql/relation-writer.ts';
+import { type ResultTable, storeResult } from '../../sql/result-table.ts';
 import { shippedFolder } from '../../sql/shipped-queries.ts';
 import { placeOf, sqlFault } from '../../sql/sql-fault.ts';
 import { requireStatement } from '../../sql/statements.ts';
@@ -45,8 +45,8 @@ export interface QueryOptions {
 }
 
 /** The rows of a query; they stay when others write the warehouse. */
-export interface KeptQuery extends KeptRows {
-  /** Reads the table `KEPT`. */
+export interface KeptQuery extends ResultTable {
+  /** Reads the table `RESULT_TABLE`. */
   readonly source: RelationSource;
 }
 
@@ -130,7 +130,7 @@ async function open(
     keep: async (sql, limit) => {
       requireQueries(sql);
       const kept = await answer(sql, (selection) =>
-        keepRows(reader.query, selection, { limit, require: (statement) => reader.requireQuery(statement) }),
+        storeResult(reader.query, selection, { limit, require: (statement) => reader.requireQuery(statement) }),
       );
       await reader.release();
       return { ...kept, source: { query: reader.query, stream: reader.stream } };

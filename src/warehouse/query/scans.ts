@@ -45,12 +45,12 @@ export async function scansIn(
   const scans: Scan[] = [];
   for (const statement of splitStatements(sql)) {
     await mirror.prepare(statement);
-    const { select, makes } = selectWithin(statement);
-    if (makes?.kind !== 'view') scans.push(...(await scansOf(mirror, select, parameters, readTimes)));
-    if (makes === undefined) continue;
+    const { select, creates } = selectWithin(statement);
+    if (creates?.kind !== 'view') scans.push(...(await scansOf(mirror, select, parameters, readTimes)));
+    if (creates === undefined) continue;
     const made =
-      makes.kind === 'view' ? statement : `CREATE OR REPLACE TEMP TABLE ${makes.name} AS ${select}\nWITH NO DATA`;
-    await mirror.database.query(made, makes.kind === 'view' ? undefined : parameters).catch(() => {});
+      creates.kind === 'view' ? statement : `CREATE OR REPLACE TEMP TABLE ${creates.name} AS ${select}\nWITH NO DATA`;
+    await mirror.database.query(made, creates.kind === 'view' ? undefined : parameters).catch(() => {});
   }
   return scans;
 }
@@ -251,7 +251,7 @@ type Bounds = readonly [low: string, high: string];
 function boundsOf({ time, columns }: TableDef): Readonly<Record<string, Bounds>> {
   const has = (name: string): boolean => columns.some((column) => column.name === name);
   const dates: Readonly<Record<string, Bounds>> = has('block_date') ? { block_date: ['block_date', 'block_date'] } : {};
-  // The times of a mart are what its select makes of them.
+  // The times of a mart come from its select.
   if (time === undefined || !columns.some(({ name, origin }) => name === 'block_time' && origin.kind === 'time'))
     return dates;
   const seqnos = SEQNOS.filter(has).map((name): [string, Bounds] => [name, ['_first', '_last']]);
@@ -312,7 +312,7 @@ async function periodsWith(
   return periods.filter(({ from, to }) => (from ?? first) < last && (to ?? last) > first);
 }
 
-/** The statement that makes the table of times: those of the warehouse, the rest of their days, and every other day. */
+/** The statement that creates the table of times: those of the warehouse, the rest of their days, and every other day. */
 function unitsOf(times: readonly DayTime[]): string {
   const [first, last] = [times[0], times.at(-1)];
   const before = { first: 0, last: (first?.first ?? MOST) - 1 };

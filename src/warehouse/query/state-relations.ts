@@ -1,6 +1,6 @@
 import { intersectSpans, spanSize, subtractSpans, unionSpans } from '../../core/span.ts';
 import { isEphemeral } from '../../declare/pipeline.ts';
-import type { Declared } from '../../sql/on-demand.ts';
+import type { Declared } from '../../sql/lazy-declarations.ts';
 import type { Query } from '../../sql/query-result.ts';
 import { selectValues } from '../../sql/select-values.ts';
 import type { Reader } from '../reader.ts';

@@ -1,5 +1,5 @@
 import { quoteText } from '../../sql/canonical-text.ts';
-import type { Declared } from '../../sql/on-demand.ts';
+import type { Declared } from '../../sql/lazy-declarations.ts';
 import { trinoMacros } from '../../sql/trino/functions.ts';
 import { actionResultCodes, computeExitCodes } from './exit-codes.ts';
 import { opcodeNames } from './opcodes.ts';

@@ -1,7 +1,7 @@
 import { ROLES, type RoleName } from '../../declare/roles.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
-import type { Declared } from '../../sql/on-demand.ts';
+import type { Declared } from '../../sql/lazy-declarations.ts';
 
 /** The relations of all roles, over the tables that play them; those of this connection alone. */
 export function roleViews(tables: readonly TableDef[]): readonly Declared<string>[] {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { TableDef } from '../../declare/table.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
-import type { Declared } from '../../sql/on-demand.ts';
+import type { Declared } from '../../sql/lazy-declarations.ts';
 import { DATE_COLUMN, storedColumns } from '../file-layout.ts';
 import type { StagedSpan } from '../store.ts';
 import { type SchemaColumn, schemaOf } from './table-schema.ts';

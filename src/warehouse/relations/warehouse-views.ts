@@ -5,9 +5,9 @@ import { guarded } from '../../files/file-failure.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import type { Confinement } from '../../sql/confined-sql.ts';
 import type { Database, Relocation, ScalarFunction } from '../../sql/database.ts';
-import type { Instance, Lent } from '../../sql/instance.ts';
+import type { Instance, InstanceConnection } from '../../sql/instance.ts';
 import { lakeFiles } from '../../sql/lake-files.ts';
-import { type Declared, OnDemand } from '../../sql/on-demand.ts';
+import { type Declared, LazyDeclarations } from '../../sql/lazy-declarations.ts';
 import type { Query, Stream } from '../../sql/query-result.ts';
 import { declaredTon } from '../../sql/ton-views.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
@@ -54,8 +54,8 @@ export class WarehouseViews {
   readonly #ledger: LedgerFolder;
   readonly #tables: readonly TableDef[];
   readonly #turns = new PQueue({ concurrency: 1 });
-  #lent: Lent | undefined;
-  #declared: OnDemand | undefined;
+  #connection: InstanceConnection | undefined;
+  #declared: LazyDeclarations | undefined;
   #isClosed = false;
   /** Number of the last entry that the views include. */
   #seen = 0;
@@ -79,11 +79,11 @@ export class WarehouseViews {
     return this.#turns.add(() =>
       guarded('query', async () => {
         if (this.#isClosed) throw closedError(this.#options.path);
-        const { database } = await this.#lend();
+        const { database } = await this.#connect();
         if (this.#options.confinement === undefined) await this.#options.prepare?.(database);
         this.#declared ??= this.#declare(database);
         await this.#follow(database, this.#declared);
-        return this.#declared.answer(sql, async () => {
+        return this.#declared.run(sql, async () => {
           if (ASKS_COMMENTS.test(sql)) {
             const commented = [commits, ...this.#tables, ...martsIn(this.#ledger)];
             await database.run(commented.flatMap((each) => commentsOn(each)).join(';\n'));
@@ -102,34 +102,34 @@ export class WarehouseViews {
   /** Lets queries call functions. */
   define(functions: readonly ScalarFunction[]): Promise<void> {
     return this.#turns.add(async () => {
-      if (this.#lent === undefined && functions.length === 0) return;
-      await (await this.#lend(functions)).database.define(functions);
+      if (this.#connection === undefined && functions.length === 0) return;
+      await (await this.#connect(functions)).database.define(functions);
     });
   }
 
   /** @param functions defined first if the connection will be confined */
-  async #lend(functions: readonly ScalarFunction[] = []): Promise<Lent> {
-    if (this.#lent !== undefined) return this.#lent;
+  async #connect(functions: readonly ScalarFunction[] = []): Promise<InstanceConnection> {
+    if (this.#connection !== undefined) return this.#connection;
     const { instance, confinement, prepare, scans, path } = this.#options;
-    const lent = await instance.lend();
-    this.#lent = lent;
-    if (confinement === undefined) return lent;
+    const connection = await instance.connect();
+    this.#connection = connection;
+    if (confinement === undefined) return connection;
     // Afterwards nothing can be loaded.
-    await prepare?.(lent.database);
-    const folders = await scans?.confine(lent.database);
-    await lent.database.define(functions);
-    await lent.database.confine([path, ...(folders ?? [])], confinement);
-    return lent;
+    await prepare?.(connection.database);
+    const folders = await scans?.confine(connection.database);
+    await connection.database.define(functions);
+    await connection.database.confine([path, ...(folders ?? [])], confinement);
+    return connection;
   }
 
   /** Cancels the query that runs. */
   interrupt(): void {
-    this.#lent?.database.interrupt();
+    this.#connection?.database.interrupt();
   }
 
   /** Runs after the queries that were asked before. @returns undefined if nothing was asked yet */
   withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T | undefined> {
-    return this.#turns.add(async () => (this.#lent === undefined ? undefined : work(this.#lent.database)));
+    return this.#turns.add(async () => (this.#connection === undefined ? undefined : work(this.#connection.database)));
   }
 
   /** Waits for running queries; later ones are refused. */
@@ -145,8 +145,8 @@ export class WarehouseViews {
   }
 
   #giveBack(): void {
-    this.#lent?.release();
-    this.#lent = undefined;
+    this.#connection?.release();
+    this.#connection = undefined;
     this.#declared = undefined;
     this.#ton = new Map();
     this.#seen = 0;
@@ -169,9 +169,9 @@ export class WarehouseViews {
     return viewOf(quoteName(table.name), selectFiles(table, groups));
   }
 
-  #declare(database: Database): OnDemand {
+  #declare(database: Database): LazyDeclarations {
     const { relocation } = this.#options;
-    const declared = new OnDemand(database, [
+    const declared = new LazyDeclarations(database, [
       ...declaredMacros(),
       ...trinoFunctionMacros(),
       { name: COMMITS, body: '', statement: () => commitsView(this.#entries) },
@@ -181,19 +181,19 @@ export class WarehouseViews {
       ...roleViews(this.#tables),
     ]);
     if (relocation === undefined) return declared;
-    database.follow({
+    database.relocateWith({
       hasMoved: relocation.hasMoved,
-      renew: async (sql) => {
+      relocate: async (sql) => {
         // They name files where these lay when they were made.
-        await declared.remake([...this.#tables, ...martsIn(this.#ledger)].map(({ name }) => name));
-        return relocation.renew(sql);
+        await declared.recreate([...this.#tables, ...martsIn(this.#ledger)].map(({ name }) => name));
+        return relocation.relocate(sql);
       },
     });
     return declared;
   }
 
   /** Replaces the views of tables that were changed by commits. */
-  async #follow(database: Database, declared: OnDemand): Promise<void> {
+  async #follow(database: Database, declared: LazyDeclarations): Promise<void> {
     const { entries } = this.#ledger;
     const seen = entries.lastNumber;
     if (this.#seen === seen) return;
@@ -204,7 +204,7 @@ export class WarehouseViews {
     declared.add(ton);
     const outdated = [...entries.tablesSince(this.#seen), COMMITS, ...filled];
     this.#entries = entries.effective;
-    await declared.remake(outdated);
+    await declared.recreate(outdated);
     this.#ton = new Map(ton.map(({ name, body }) => [name, body]));
     this.#seen = seen;
   }

@@ -145,9 +145,9 @@ export class History {
       const before = Number((await reader.query(`SELECT count(*) FROM ${table}`)).rows[0]?.[0]);
       const read = await reader.stream(select, undefined, async (rows) => {
         let count = 0;
-        for await (const lot of rows.lots()) {
+        for await (const chunk of rows.chunks()) {
           if (count === 0) await change();
-          count += lot.length;
+          count += chunk.length;
         }
         return count;
       });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Database } from '../../src/sql/database.ts';
-import { type Declared, OnDemand } from '../../src/sql/on-demand.ts';
+import { type Declared, LazyDeclarations } from '../../src/sql/lazy-declarations.ts';
 import { declaredMacros } from '../../src/warehouse/relations/macros.ts';
 
 let database: Database;
@@ -29,8 +29,8 @@ const declared = () => [
 ];
 
 test('a statement makes what it names and what that stands on, once', async () => {
-  const onDemand = new OnDemand(database, declared());
-  const ask = (sql: string) => onDemand.answer(sql, () => database.query(sql));
+  const lazy = new LazyDeclarations(database, declared());
+  const ask = (sql: string) => lazy.run(sql, () => database.query(sql));
   await ask('SELECT 5');
   expect(made).toEqual([]);
   await ask('SELECT n FROM TWO');
@@ -52,7 +52,7 @@ test.each([
   'SELECT table_name FROM information_schema.tables',
   "FROM query_table('thr' || 'ee')",
 ])('a statement that may list everything finds everything: %s', async (sql) => {
-  await new OnDemand(database, declared()).answer(sql, () => database.query(sql));
+  await new LazyDeclarations(database, declared()).run(sql, () => database.query(sql));
   expect(made).toEqual(['One', 'two', 'three']);
 });
 
@@ -64,27 +64,25 @@ test.each([
   "SELECT 5 AS query, 'describe' AS n -- the last query",
   "FROM duckdb_logs_parsed('FileSystem')",
 ])('a statement that only looks like one makes nothing: %s', async (sql) => {
-  await new OnDemand(database, declared()).answer(sql, () => database.query(sql));
+  await new LazyDeclarations(database, declared()).run(sql, () => database.query(sql));
   expect(made).toEqual([]);
 });
 
 test('a name that is not there is compared with everything that could be', async () => {
-  const onDemand = new OnDemand(database, declared());
-  await expect(onDemand.answer('FROM thre', () => database.query('FROM thre'))).rejects.toThrow(
-    'Did you mean "three"?',
-  );
+  const lazy = new LazyDeclarations(database, declared());
+  await expect(lazy.run('FROM thre', () => database.query('FROM thre'))).rejects.toThrow('Did you mean "three"?');
   expect(made).toEqual(['One', 'two', 'three']);
 });
 
 test('the first of several statements is run once', async () => {
-  const onDemand = new OnDemand(database, declared());
+  const lazy = new LazyDeclarations(database, declared());
   const sql = 'CREATE TABLE own AS SELECT 1; FROM thre';
-  await expect(onDemand.answer(sql, () => database.query(sql))).rejects.toThrow('Table with name thre does not exist');
+  await expect(lazy.run(sql, () => database.query(sql))).rejects.toThrow('Table with name thre does not exist');
 });
 
 test('the paths of data files name no view, other texts may', async () => {
-  const onDemand = new OnDemand(database, declared());
-  await onDemand.answer(
+  const lazy = new LazyDeclarations(database, declared());
+  await lazy.run(
     "FROM read_parquet(['/w/tables/one/1.parquet', '/w/two/2.parquet']) WHERE x = 'three'",
     async () => {},
   );
@@ -92,10 +90,10 @@ test('the paths of data files name no view, other texts may', async () => {
 });
 
 test('what is made anew is what was made before', async () => {
-  const onDemand = new OnDemand(database, declared());
-  await onDemand.answer('FROM three', async () => {});
-  onDemand.add([view('three', 'SELECT 33 AS n')]);
-  await onDemand.remake(['one', 'THREE', 'unknown']);
+  const lazy = new LazyDeclarations(database, declared());
+  await lazy.run('FROM three', async () => {});
+  lazy.add([view('three', 'SELECT 33 AS n')]);
+  await lazy.recreate(['one', 'THREE', 'unknown']);
   expect(made).toEqual(['three', 'three']);
   expect((await database.query('FROM three')).rows).toEqual([[33]]);
 });
@@ -104,7 +102,7 @@ describe('macros', () => {
   const all = declaredMacros();
 
   test.each(all.map(({ name, body }) => [name, body]))('%s is whole when it alone is named', async (name, body) => {
-    await new OnDemand(database, all).answer(`SELECT ${name}(x)`, async () => {});
+    await new LazyDeclarations(database, all).run(`SELECT ${name}(x)`, async () => {});
     const found = "SELECT function_name FROM duckdb_functions() WHERE function_type LIKE '%macro' AND NOT internal";
     const names = (await database.query(found)).rows.map(String);
     expect(names).toContain(name);
