@@ -5,7 +5,7 @@ import { jobActions } from '../jobs/job-actions.ts';
 import { daysText } from '../jobs/job-range.ts';
 import type { Fixed, StepContext } from '../jobs/job-step.ts';
 import { fixRun } from '../jobs/job-steps.ts';
-import { tryNeeds } from '../jobs/preflight.ts';
+import { preflight } from '../jobs/preflight.ts';
 import { describeRetention, retentionRequest } from '../jobs/retention-step.ts';
 import { JobHistory } from '../jobs/run-history.ts';
 import { type JobEvent, runJob } from '../jobs/run-job.ts';
@@ -59,7 +59,7 @@ function describeEvent(event: JobEvent): string | undefined {
 /** Shows what a run of a job would export and forget. Writes nothing and takes no lock. */
 export async function dryRunJob({ effects, isJson, write }: Context, job: Job, due: number | undefined): Promise<void> {
   limitHeap();
-  const tried = await tryNeeds(job, effects);
+  const tried = await preflight(job, effects);
   const missing = tried.flatMap(({ name, error }) =>
     error === undefined ? [] : [{ name, message: formatError(error) }],
   );

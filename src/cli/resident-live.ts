@@ -51,9 +51,9 @@ export async function scheduleLive(
     const jobs = await reach(context, drain, open);
     operations = new Operations(context, jobs, undefined, drain);
     await operations.listen();
-    const { see, goesOn } = operations;
+    const { see, noteProgress } = operations;
     await reside({
-      ...{ jobs, actions: jobActions, effects: context.effects, drain, drainMs, onProgress: goesOn },
+      ...{ jobs, actions: jobActions, effects: context.effects, drain, drainMs, onProgress: noteProgress },
       onEvent: (event) => {
         see(event);
         if (isOfSchedule(event)) context.print(event, describeScheduled);
@@ -79,7 +79,7 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
     await reside({
       ...{ jobs, actions: jobActions, effects, drain: output.signal, drainMs: context.flags.drain * 1000 },
       head: { ...options, steps: output.steps, onOpen: operations.open, onRetry: output.retry },
-      onProgress: operations.goesOn,
+      onProgress: operations.noteProgress,
       onEvent: (event) => {
         operations.see(event);
         if (isOfSchedule(event)) output.see(event, false, (own) => line.tell(describeScheduled(own).trimEnd()));
@@ -153,7 +153,7 @@ class Operations {
     this.#service.ready(() => this.#health.read().status !== 'hanging', describe);
   };
 
-  readonly goesOn = (job: string): void => this.#health.goesOn(job);
+  readonly noteProgress = (job: string): void => this.#health.noteProgress(job);
 
   readonly see = (event: ResidentEvent): void => {
     this.#health.see(event);

@@ -10,7 +10,7 @@ import { noticeTarget } from '../jobs/delivery-target.ts';
 import type { PlacedQuery } from '../jobs/job.ts';
 import { noticeKeys } from '../jobs/job-schema.ts';
 import { nameOfFile } from '../jobs/parse-job.ts';
-import { faultIn } from '../jobs/query-fault.ts';
+import { queryFault } from '../jobs/query-fault.ts';
 import { readReferences } from '../marts/sql-references.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { withoutEnd } from '../sql/statements.ts';
@@ -166,7 +166,7 @@ function lineOf({ lines }: PlacedQuery, line: number): string {
 }
 
 function badSelect(error: unknown, query: PlacedQuery): UsageError {
-  const { text, place } = faultIn(error, query);
+  const { text, place } = queryFault(error, query);
   return bad(`a valid select, got an error: ${text} (${place})`, `${suggest('show')} shows tables and columns`);
 }
 

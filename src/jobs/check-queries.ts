@@ -12,7 +12,7 @@ import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { ownRelations } from '../warehouse/query/state-relations.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { type Job, type PlacedQuery, SAMPLE } from './job.ts';
-import { boundIn, faultIn } from './query-fault.ts';
+import { queryFault, usedParameters } from './query-fault.ts';
 
 /**
  * Checks that DuckDB can parse the queries of a job, and that their tables and columns exist: each is planned over empty tables.
@@ -38,7 +38,7 @@ export async function checkQueries(job: Job): Promise<void> {
     const views = registry.tables.flatMap((table) => table.views);
     const own = [...registry.tables, ...views, ...relations, ...ownRelations].map(({ name }) => name);
     const names = [...own, ...marts];
-    for (const query of queries) await checkQuery(scratch, query, { job, names, areAllKnown: stored !== undefined });
+    for (const query of queries) await checkQuery(scratch, query, { job, names, isComplete: stored !== undefined });
   } finally {
     await scratch.close();
   }
@@ -58,20 +58,20 @@ async function readStoredMarts(warehouse: string, registry: Registry): Promise<r
   }
 }
 
-/** What the queries of a job may name. */
+/** Names that the queries of a job may use. */
 interface Known {
   readonly job: Job;
   readonly names: readonly string[];
-  /** False if the warehouse may have more. */
-  readonly areAllKnown: boolean;
+  /** False if the warehouse may have more names. */
+  readonly isComplete: boolean;
 }
 
 async function checkQuery(scratch: EmptyDatabase, target: PlacedQuery, known: Known): Promise<void> {
   const { sql } = target;
   const values = { from: 1, to: 1, ...SAMPLE };
   await checkParameters(scratch, target, Object.keys(values));
-  await scratch.query(`EXPLAIN COPY (${sql}\n) TO 'rows.csv'`, boundIn(sql, values)).catch((error: unknown) => {
-    const fault = faultIn(error, target);
+  await scratch.query(`EXPLAIN COPY (${sql}\n) TO 'rows.csv'`, usedParameters(sql, values)).catch((error: unknown) => {
+    const fault = queryFault(error, target);
     if (isMistake(fault.text, known)) throw wrongQuery(fault, known.names);
   });
 }
@@ -84,22 +84,22 @@ async function checkParameters(
   const parsed = await parseSql(scratch.query, sql);
   // EXPLAIN gives a better message, and DuckDB parses more than it can serialize.
   if ('fault' in parsed) return;
-  const lost = parsed.statements.flatMap(parametersIn).find((name) => !known.includes(name));
-  if (lost === undefined) return;
-  const at = lines.isFolded ? 1 : lineAt(sql, Buffer.byteLength(sql.slice(0, Math.max(sql.indexOf(`$${lost}`), 0))));
+  const unknown = parsed.statements.flatMap(parametersIn).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const at = lines.isFolded ? 1 : lineAt(sql, Buffer.byteLength(sql.slice(0, Math.max(sql.indexOf(`$${unknown}`), 0))));
   const shown = known.map((name) => `$${name}`);
   throw badQuery(
-    `a parameter that jobs bind, got $${lost} (${lines.file}:${lines.line + at - 1})`,
-    choicesFor(`$${lost}`, shown),
+    `a parameter that jobs bind, got $${unknown} (${lines.file}:${lines.line + at - 1})`,
+    choicesFor(`$${unknown}`, shown),
   );
 }
 
 /** True if a query can never succeed. Files that it reads may appear later, and values may differ. */
-function isMistake(text: string, { areAllKnown }: Known): boolean {
-  return (areAllKnown ? /^(Parser|Catalog|Binder|Invalid Input|Missing Extension) Error/ : /^Parser Error/).test(text);
+function isMistake(text: string, { isComplete }: Known): boolean {
+  return (isComplete ? /^(Parser|Catalog|Binder|Invalid Input|Missing Extension) Error/ : /^Parser Error/).test(text);
 }
 
-function wrongQuery({ text, place }: ReturnType<typeof faultIn>, names: readonly string[]): UsageError {
+function wrongQuery({ text, place }: ReturnType<typeof queryFault>, names: readonly string[]): UsageError {
   const [, table] = /^Catalog Error: Table with name (\S+) does not exist/.exec(text) ?? [];
   if (table !== undefined) {
     return badQuery(

@@ -62,7 +62,7 @@ export function requireKeptRange(
   job: Pick<Job, 'range' | 'zone' | 'clock' | 'retention'>,
   now: number,
 ) {
-  if (job.retention === undefined || !reachesBehind(job, job.retention, now)) return;
+  if (job.retention === undefined || !startsTooEarly(job, job.retention, now)) return;
   const { keepDays } = job.retention;
   const hint = `keep more days, or export fewer: rows older than ${keepDays} days would be exported and then forgotten`;
   throw parsed.yaml.wrongValue(['range'], `a range within the ${keepDays} days that are kept`, hint);
@@ -80,7 +80,7 @@ export function requireKeptRanges(jobs: readonly Job[], now: number): void {
       (each) =>
         warehousePath(each.warehouse) === warehousePath(warehouse) &&
         each.pipelines.some((pipeline) => retention.pipelines.includes(pipeline)) &&
-        reachesBehind(each, retention, now),
+        startsTooEarly(each, retention, now),
     );
     if (other === undefined) continue;
     throw usage(
@@ -91,8 +91,8 @@ export function requireKeptRanges(jobs: readonly Job[], now: number): void {
   }
 }
 
-/** True if a range starts before the first kept day. Unknown for ranges in blocks until they are resolved. */
-function reachesBehind(
+/** True if a range starts before the first kept day; false for ranges in blocks, which are not resolved yet. */
+function startsTooEarly(
   { range, zone, clock }: Pick<Job, 'range' | 'zone' | 'clock'>,
   { keepDays }: JobRetention,
   now: number,

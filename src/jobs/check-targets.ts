@@ -75,12 +75,12 @@ async function fileTarget(
 ): Promise<OutputTarget> {
   const { output } = target;
   const format = outputFormat(parsed, path, target, WHOLE_FORMATS);
-  const uselessName = (as: string | undefined) => uselessOption({ kind: 'file', format, path: output }, { as });
-  const useless = uselessName(target.as);
+  const uselessAs = (as: string | undefined) => uselessOption({ kind: 'file', format, path: output }, { as });
+  const useless = uselessAs(target.as);
   if (useless !== undefined) throw parsed.yaml.wrongValue([...path, 'as'], `${useless.needed} with as`, 'leave it out');
   const source = await sourceOf(parsed, target, path, tables);
   const as = target.as ?? ('table' in source ? source.table : undefined);
-  return { kind: 'rows', source, format, output, as: uselessName(as) === undefined ? as : undefined };
+  return { kind: 'rows', source, format, output, as: uselessAs(as) === undefined ? as : undefined };
 }
 
 async function databaseTarget(

@@ -5,19 +5,19 @@ import { type NoticeTarget, sendNotice } from './webhook.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Who receives lines, alerts, or results of jobs. */
+/** A receiver of lines, alerts, or job results. */
 export interface DeliveryTarget {
   readonly notice: NoticeTarget;
   /** For messages: the host of a URL, which may contain a secret, or the program. */
   readonly name: string;
-  /** 12 hex digits: a target with another address or command is another target, with a position of its own. */
+  /** 12 hex digits. A target with another address or command has another key, and its own position. */
   readonly key: string;
 }
 
 /** Sends one body to a target. @throws {DeliveryError} `not-taken`; the reason of the signal when it is aborted */
 export type Send = (target: DeliveryTarget, body: string, signal: AbortSignal) => Promise<void>;
 
-/** Sends to the real target. What a command prints goes to standard error: standard output may be read by a program. */
+/** Sends to the real target. The output of a command goes to standard error, because a program may read standard output. */
 export const sendTo: Send = async ({ notice, name }, body, signal) => {
   await sendNotice(notice, body, {
     ...{ signal, stdout: 'stderr' },
@@ -48,7 +48,7 @@ export function noticeTarget({ webhook, webhook_env: variable = '', command }: N
   return webhook === undefined ? variableTarget(variable, env) : urlTarget(webhook);
 }
 
-/** A URL in an environment variable: it can change, and the target stays the same. @throws {UsageError} `bad-target` */
+/** A URL in an environment variable, which may change without changing the key. @throws {UsageError} `bad-target` */
 function variableTarget(variable: string, env: Env): DeliveryTarget {
   const url = env[variable];
   if (url === undefined || !isWebAddress(url)) {
@@ -59,7 +59,7 @@ function variableTarget(variable: string, env: Env): DeliveryTarget {
 }
 
 function urlTarget(url: string): DeliveryTarget {
-  // The rest may be secret.
+  // The rest of the URL may be secret.
   const scheme = url.slice(0, url.indexOf('://') + 3);
   if (!isWebAddress(url))
     throw badTarget(

@@ -12,10 +12,9 @@ import type { RetentionOptions } from '../verify/retention.ts';
 import type { CompactOptions } from '../warehouse/index.ts';
 import { requireSameNetwork, warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { JobIceberg } from './job.ts';
-import { tryNeeds } from './preflight.ts';
+import { preflight } from './preflight.ts';
 import { sendNotice } from './webhook.ts';
 
-/** Blocks and days of a network. */
 interface NetworkChain extends ChainBounds {
   /** Time of the newest block, milliseconds since 1970. */
   headTime(): Promise<number>;
@@ -23,7 +22,7 @@ interface NetworkChain extends ChainBounds {
 
 type OfNetwork<T> = T & { readonly network: string };
 
-/** What the steps of a job do: the functions of the commands. */
+/** The functions that the steps of a job call; those of the commands. */
 export const jobActions = {
   /** Connects to a network to resolve a range; days are complete days of a zone. */
   withChain: async <T>(
@@ -38,9 +37,9 @@ export const jobActions = {
       await session.close();
     }
   },
-  tryNeeds,
+  preflight,
   run,
-  /** Verifies a warehouse from its own files. `repair`: also fetch damaged rows again. */
+  /** Verifies a warehouse. `repair`: also repairs damaged rows. */
   verify: async ({ repair, ...options }: RepairOptions & { readonly repair: boolean }) => {
     if (!repair) return (await import('../verify/verify.ts')).verifyWarehouse({ ...options, signal: undefined });
     return (await import('../verify/repair.ts')).repairWarehouse(options);
@@ -51,8 +50,8 @@ export const jobActions = {
     const { tables, pipelines } = await warehouseRegistry(options.warehouse);
     return compactWarehouse({
       ...{ ...options, tables, pipelines },
-      limit: async (held) => {
-        requireSameNetwork(held.path, held.network, network);
+      limit: async (warehouse) => {
+        requireSameNetwork(warehouse.path, warehouse.network, network);
         return undefined;
       },
     });
@@ -73,7 +72,7 @@ export const jobActions = {
       ...options,
       catalog: catalog === undefined ? undefined : catalogPlace(catalog),
       ...declaredTables(registry, options.warehouse),
-      accept: ({ path, network: held }) => requireSameNetwork(path, held, network),
+      accept: (warehouse) => requireSameNetwork(warehouse.path, warehouse.network, network),
     });
   },
   /** Removes rows older than the retention, in one commit. */

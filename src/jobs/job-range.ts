@@ -65,7 +65,7 @@ function parseStart(start: string | undefined): readonly RangePart[] {
  *
  * @throws {UsageError} {WalkError} if the index does not have it, or not yet
  */
-export async function fixRange(range: JobRange, moment: RangeMoment, chain: ChainBounds): Promise<FixedRange> {
+export async function resolveJobRange(range: JobRange, moment: RangeMoment, chain: ChainBounds): Promise<FixedRange> {
   const fixed = await fixParts(range, moment, chain);
   const spans = unionSpans(fixed.map(({ span }) => span));
   const [from, to] = [spans[0]?.from, spans.at(-1)?.to];

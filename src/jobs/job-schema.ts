@@ -8,7 +8,7 @@ import { exportOptions, publishOptions, runOptions, verifyOptions } from './step
 const text = z.string().min(1);
 const texts = z.array(text);
 
-/** That a mapping has exactly one of some keys, for editors. */
+/** JSON Schema for a mapping with exactly one of some keys. */
 export const oneOfKeys = (...keys: readonly string[]) => keys.map((key) => ({ required: [key] }));
 
 /** Undefined for all. */
@@ -65,7 +65,7 @@ const exported = z
 
 export const noticeKeys = ['webhook', 'webhook_env', 'command'] as const;
 
-/** Who is told of something: one of {@link noticeKeys}. */
+/** Fields of a notification target: one of {@link noticeKeys}. */
 export const noticeFields = (what: string) => ({
   webhook: z
     .url({ protocol: /^https?$/ })

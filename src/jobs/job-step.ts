@@ -16,7 +16,7 @@ export interface StepContext {
   readonly onRunEvent: ((event: RunEvent) => void) | undefined;
 }
 
-/** The moment and range of a run, the same for all attempts. */
+/** The time and range of a run, which all attempts share. */
 export interface Fixed {
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -35,7 +35,11 @@ interface StepOutcome<T> {
 }
 
 /** Runs a step and reports its result. */
-export async function timed<T>(context: StepContext, step: StepName, work: () => Promise<StepOutcome<T>>): Promise<T> {
+export async function runStep<T>(
+  context: StepContext,
+  step: StepName,
+  work: () => Promise<StepOutcome<T>>,
+): Promise<T> {
   const { effects, onStep } = context;
   const startedAt = effects.monotonic();
   const { value, ...figures } = await reportFailure(context, step, work);

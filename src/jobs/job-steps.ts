@@ -3,15 +3,15 @@ import { shellWord } from '../core/shell-word.ts';
 import { suggest } from '../core/suggest.ts';
 import type { RunReport } from '../export/run.ts';
 import type { Job } from './job.ts';
-import { daysBefore, daysText, fixRange } from './job-range.ts';
-import { type Fixed, reportFailure, type StepContext, secondsSince, timed } from './job-step.ts';
+import { daysBefore, daysText, resolveJobRange } from './job-range.ts';
+import { type Fixed, reportFailure, runStep, type StepContext, secondsSince } from './job-step.ts';
 import { lastBlock } from './run-history.ts';
 import type { FixedRange, JobRecord } from './run-record.ts';
 
-/** Reports each thing that a run will need and does not have as a failed step. @throws {JobError} `not-ready` if there is any */
+/** Reports each unmet requirement of a run as a failed step. @throws {JobError} `not-ready` if there is one */
 export async function requireReady({ job, actions, effects, onStep }: StepContext): Promise<void> {
-  const tried = await actions.tryNeeds(job, effects);
-  const missing = tried.filter(({ error }) => error !== undefined);
+  const requirements = await actions.preflight(job, effects);
+  const missing = requirements.filter(({ error }) => error !== undefined);
   if (missing.length === 0) return;
   for (const { name, error } of missing) {
     await onStep({ kind: 'preflight', name, status: 'failed', seconds: 0, message: formatError(error) });
@@ -29,7 +29,7 @@ export async function requireReady({ job, actions, effects, onStep }: StepContex
 export async function fixRun(context: StepContext, due: number, records: readonly JobRecord[]): Promise<Fixed> {
   const { job, actions, effects } = context;
   const { network, zone, rps, range } = job;
-  return timed(context, { kind: 'range', name: job.name }, async () => {
+  return runStep(context, { kind: 'range', name: job.name }, async () => {
     const known = job.clock === 'wall' ? knownRange(records, job, due) : undefined;
     if (known !== undefined) {
       const message = range.kind === 'none' ? undefined : `${describeRange(known)}, as exported before`;
@@ -37,13 +37,16 @@ export async function fixRun(context: StepContext, due: number, records: readonl
     }
     const value = await actions.withChain({ network, zone, rps, effects }, async (chain) => {
       const now = job.clock === 'chain' ? await chain.headTime() : due;
-      return { now, range: await fixRange(range, { now, zone, lastTo: lastBlock(records, job.pipelines) }, chain) };
+      return {
+        now,
+        range: await resolveJobRange(range, { now, zone, lastTo: lastBlock(records, job.pipelines) }, chain),
+      };
     });
     return { value, message: describeRange(value.range) };
   });
 }
 
-/** The range of a job without one, or of days that an earlier run has exported: the source need not be asked, and may be down. */
+/** The range of days that an earlier run has exported, or an empty one: known without the source, which may be down. */
 function knownRange(records: readonly JobRecord[], job: Job, due: number): FixedRange | undefined {
   if (job.range.kind === 'none') return {};
   const days = daysBefore(job.range, due, job.zone);
@@ -62,7 +65,7 @@ export async function exportRange(context: StepContext, fixed: Fixed): Promise<v
   const { blocks } = fixed.range;
   if (blocks === undefined) return skipExport(context, 'the job exports nothing');
   const { pipelines, selection, network, warehouse, rps, priority } = job;
-  await timed(context, { kind: 'export', name: pipelines.join(',') }, async () => {
+  await runStep(context, { kind: 'export', name: pipelines.join(',') }, async () => {
     const options = { pipelines, ...selection, range: blocks, network, warehouse, rps, priority };
     const report = await actions.run({ ...options, effects, stop, onEvent: onRunEvent });
     if (!report.complete && !stop.aborted) throw incomplete(job, report);
@@ -70,13 +73,13 @@ export async function exportRange(context: StepContext, fixed: Fixed): Promise<v
       value: undefined,
       rows: report.rows,
       requests: report.requests,
-      message: report.complete ? onlyRead(report) : 'interrupted',
+      message: report.complete ? describeUnproven(report) : 'interrupted',
     };
   });
 }
 
 /** Names exported pipelines without proof. */
-export function onlyRead({ unproven = {} }: Partial<Pick<RunReport, 'unproven'>>): string | undefined {
+export function describeUnproven({ unproven = {} }: Partial<Pick<RunReport, 'unproven'>>): string | undefined {
   const names = Object.keys(unproven);
   return names.length === 0 ? undefined : `unproven: ${names.join(', ')}`;
 }

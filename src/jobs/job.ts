@@ -57,7 +57,7 @@ export interface JobSchedule {
   /** Maximum number of missed runs to catch up on. */
   readonly catchUp: number;
   readonly times: CronTimes;
-  /** Times by which runs are expected to be done: of each, the first one after it is due. */
+  /** Deadlines: a run is expected to be done at the first one after its due time. */
   readonly expected: CronTimes;
 }
 
@@ -91,7 +91,7 @@ export interface DatabaseTarget {
 /** Rows of a table or mart, or of a select. */
 export type RowsSource = { readonly table: string } | PlacedQuery;
 
-/** A select, and its place in a file. */
+/** A select, and its position in a file. */
 export interface PlacedQuery {
   readonly sql: string;
   readonly lines: TextLines;
@@ -107,7 +107,7 @@ export interface Placeholders {
   readonly job: string;
 }
 
-/** Some values, to check what contains placeholders. */
+/** Sample values, to check texts with placeholders. */
 export const SAMPLE: Placeholders = { first_date: '2026-05-01', date: '2026-05-01', job: 'job' };
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;

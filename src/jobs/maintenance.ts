@@ -8,13 +8,13 @@ import type { VerifyReport } from '../verify/verify.ts';
 import { type ProvenLedger, warehousePath } from '../warehouse/index.ts';
 import { nameSome } from '../warehouse/query/left-out-gaps.ts';
 import type { Job } from './job.ts';
-import { type StepContext, timed } from './job-step.ts';
-import { onlyRead } from './job-steps.ts';
+import { runStep, type StepContext } from './job-step.ts';
+import { describeUnproven } from './job-steps.ts';
 import type { JobRecord } from './run-record.ts';
 
 /**
- * Verifies the warehouse from its own files, so that nothing is built or published from damaged rows. What an earlier run of the same job
- * has verified is not read again, unless the job asks for all.
+ * Verifies the warehouse, so that nothing is built or published from damaged rows. Skips what an earlier run of the same job has verified,
+ * unless the job verifies all.
  * @param records of earlier runs
  * @throws {JobError} `not-proven` if there is damage that was not repaired
  */
@@ -39,14 +39,14 @@ export async function verifyRows(context: StepContext, records: readonly JobReco
       throw notProven(job.name, warehouse, outcome, repaired.length === 0 ? findings[0] : undefined);
     return outcome;
   };
-  await timed(
+  await runStep(
     context,
     { kind: 'verify', name: since === undefined ? 'all' : `since entry ${since.entry}` },
     async () => {
       const { entry, ledger, proven, findings: count, files, requests, unproven } = await work();
       const state = proven ? `${formatCount(files)} files proven` : `interrupted: ${counted(count, 'finding')}`;
       const repairs = repaired.length === 0 ? [] : [`repaired ${nameSome(repaired)}`];
-      const message = [state, ...repairs, onlyRead({ unproven }) ?? []].flat().join('; ');
+      const message = [state, ...repairs, describeUnproven({ unproven }) ?? []].flat().join('; ');
       return {
         value: undefined,
         message,
@@ -74,12 +74,12 @@ function notProven(job: string, warehouse: string, { findings }: VerifyReport, f
   });
 }
 
-/** Merges small files if the job asks for it. */
+/** Merges small files if the job says so. */
 export async function compactFiles(context: StepContext): Promise<void> {
   const { job, actions, effects, stop } = context;
   const { network, warehouse } = job;
   if (!job.compact) return;
-  await timed(context, { kind: 'compact', name: 'all' }, async () => {
+  await runStep(context, { kind: 'compact', name: 'all' }, async () => {
     const { kind, merged, files } = await actions.compact({ warehouse, network, effects, stop });
     const change = `${formatCount(files.before)} -> ${formatCount(files.after)} files`;
     if (kind === 'duckdb')
@@ -89,7 +89,7 @@ export async function compactFiles(context: StepContext): Promise<void> {
 }
 
 /**
- * Publishes the tables and marts as Iceberg tables if the job asks for it.
+ * Publishes the tables and marts as Iceberg tables if the job says so.
  * @throws {JobError} `not-published` if a table could not be published
  */
 export async function publishIceberg(context: StepContext): Promise<void> {
@@ -99,7 +99,7 @@ export async function publishIceberg(context: StepContext): Promise<void> {
   if (iceberg === undefined) return;
   const step = { kind: 'iceberg', name: 'all' } as const;
   if (stop.aborted) return onStep({ ...step, status: 'skipped', seconds: 0, message: 'left to the next run' });
-  await timed(context, step, async () => {
+  await runStep(context, step, async () => {
     const { entry, tables, published, skipped } = await actions.publishIceberg({
       ...iceberg,
       ...{ warehouse, network, effects },

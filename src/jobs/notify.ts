@@ -6,12 +6,10 @@ import type { Notice } from './job-schema.ts';
 import { type StepContext, secondsSince } from './job-step.ts';
 import { faultOf, hasNothingNew, type JobRecord } from './run-record.ts';
 
-type Teller = Pick<JobActions, 'notify'>;
-
-/** Tells those who want to know of failures that a run is not done at the time by which it was expected. A failed notification is dropped. */
+/** Notifies the targets for failures that a run is late. A failed notification is dropped. */
 export async function notifyLate(
   job: Job,
-  actions: Teller,
+  actions: Pick<JobActions, 'notify'>,
   late: { readonly due: number; readonly by: number },
 ): Promise<void> {
   const [due, by] = [late.due, late.by].map((ms) => new Date(ms).toISOString());
@@ -19,8 +17,13 @@ export async function notifyLate(
   await notifyFailure(job, actions, { text, state: 'late', due, expectedBy: by });
 }
 
-/** Tells those who want to know of failures that a run has no record of its failure, such as in a full bucket. */
-export async function notifyUnrecorded(job: Job, actions: Teller, dueMs: number, failure: unknown): Promise<void> {
+/** Notifies the targets for failures of a run that could not record its failure, such as in a full bucket. */
+export async function notifyUnrecorded(
+  job: Job,
+  actions: Pick<JobActions, 'notify'>,
+  dueMs: number,
+  failure: unknown,
+): Promise<void> {
   const [due, error] = [new Date(dueMs).toISOString(), faultOf(failure)];
   await notifyFailure(job, actions, {
     text: `${job.name} failed: ${due}: ${error.message}`,
@@ -30,11 +33,15 @@ export async function notifyUnrecorded(job: Job, actions: Teller, dueMs: number,
   });
 }
 
-async function notifyFailure(job: Job, actions: Teller, what: Readonly<Record<string, unknown>>): Promise<void> {
+async function notifyFailure(
+  job: Job,
+  actions: Pick<JobActions, 'notify'>,
+  what: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const { name, notify, network, warehouse } = job;
   const body = `${JSON.stringify({ ...what, job: name, network, warehouse })}\n`;
   await Promise.allSettled(
-    wantedOf(notify, true).map(async (notice) => actions.notify(noticeTarget(notice, process.env).notice, body)),
+    noticesFor(notify, true).map(async (notice) => actions.notify(noticeTarget(notice, process.env).notice, body)),
   );
 }
 
@@ -43,7 +50,7 @@ export async function notifyAll(context: StepContext, record: JobRecord): Promis
   const { job, actions, onStep, effects } = context;
   const isFailure = record.state === 'failed';
   const body = `${JSON.stringify(outcomeOf(record))}\n`;
-  for (const notice of wantedOf(job.notify, isFailure)) {
+  for (const notice of noticesFor(job.notify, isFailure)) {
     const startedAt = effects.monotonic();
     const name = nameOf(notice);
     const send = async (): Promise<undefined> =>
@@ -55,8 +62,8 @@ export async function notifyAll(context: StepContext, record: JobRecord): Promis
   }
 }
 
-/** Those who want to know of failures, or of what went well. */
-function wantedOf(notices: readonly Notice[], isFailure: boolean): readonly Notice[] {
+/** The notices for a failure, or for a success. */
+function noticesFor(notices: readonly Notice[], isFailure: boolean): readonly Notice[] {
   return notices.filter(({ on }) => on === 'always' || (on === 'failure') === isFailure);
 }
 

@@ -12,24 +12,24 @@ import { objectTrials } from '../objects/object-trials.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
 import { openS3Store } from '../objects/s3-store.ts';
 
-/** Where outputs are published: on disks, or in object stores. Paths are absolute, or addresses of objects. */
+/** The disk or object store of outputs. Paths are absolute, or addresses of objects. */
 export interface OutputFiles {
   make(folder: string): Promise<void>;
   names(folder: string): Promise<readonly string[]>;
   kindOf(path: string): Promise<'file' | 'folder' | undefined>;
-  /** Writes a file; it is durable then. */
+  /** Writes a file; durable on return. */
   write(path: string, write: (path: string) => Promise<void>): Promise<FileSum>;
   /** Moves a file, and replaces what is there. */
   move(from: string, to: string): Promise<void>;
   /** Makes moves into a folder durable. */
-  settle(folder: string): Promise<void>;
+  sync(folder: string): Promise<void>;
   /** Undefined if there is none. */
   sum(path: string): Promise<FileSum | undefined>;
   /** @throws if there is none */
   read(path: string): Promise<Buffer>;
-  /** One that is not there does no harm. */
+  /** Ignores a missing file. */
   remove(path: string): Promise<void>;
-  /** What publishing into a folder needs. */
+  /** The requirements of publishing into a folder. */
   trials(folder: string, effects: Effects): readonly Trial[];
 }
 
@@ -38,7 +38,7 @@ export function outputPath(output: string): string {
   return isObjectUrl(output) ? output : resolve(output);
 }
 
-/** The files among which a path is. */
+/** The disk or object store of a path. */
 export function filesOf(path: string): OutputFiles {
   return isObjectUrl(path) ? objectFiles : diskFiles;
 }
@@ -56,7 +56,7 @@ const diskFiles: OutputFiles = {
     return sumFile(path);
   },
   move: rename,
-  settle: syncPath,
+  sync: syncPath,
   sum: async (path) => ((await diskFiles.kindOf(path)) === 'file' ? sumFile(path) : undefined),
   read: (path) => readFile(path),
   remove: (path) => rm(path, { force: true }),
@@ -66,7 +66,7 @@ const diskFiles: OutputFiles = {
 /** The store of the folder of an object, and its key there. @throws {UsageError} `bad-location` */
 const objectAt = (path: string) => ({ objects: openS3Store(dirname(path)), key: basename(path) });
 
-/** In an object store, a file is written to the temporary folder, and moved by a copy in the store: both are atomic. */
+/** Files are written to the temporary folder and uploaded, and moved by a copy in the store: both are atomic. */
 const objectFiles: OutputFiles = {
   make: async () => {},
   // Staged files begin with a dot.
@@ -94,12 +94,12 @@ const objectFiles: OutputFiles = {
     await objects.copy(key, basename(to));
     await objects.remove([key]);
   },
-  settle: async () => {},
+  sync: async () => {},
   sum: async (path) => {
     const { objects, key } = objectAt(path);
     const found = await objects.head(key);
     if (found === undefined) return undefined;
-    // What somebody else has put has no checksum.
+    // Only objects of other programs have no checksum.
     return found.sha256 === undefined ? sumObject(objects, key) : { bytes: found.bytes, sha256: found.sha256 };
   },
   read: async (path) => {

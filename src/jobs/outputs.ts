@@ -9,9 +9,9 @@ import type { Days, ExportSource } from '../targets/exported-rows.ts';
 import type { Target } from '../targets/target.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { fillIn, type Job, type OutputTarget, type PlacedQuery, type Placeholders } from './job.ts';
-import { type Fixed, reportFailure, type StepContext, timed } from './job-step.ts';
-import { type Publication, putInPlace } from './publish.ts';
-import { boundIn, withPlace } from './query-fault.ts';
+import { type Fixed, reportFailure, runStep, type StepContext } from './job-step.ts';
+import { moveOutputs, type Publication } from './publish.ts';
+import { usedParameters, withPlace } from './query-fault.ts';
 import type { StagedOutput } from './run-record.ts';
 
 /** Stages every output next to its final path. */
@@ -57,7 +57,7 @@ async function writeOutput(
   const { network, warehouse, zone: timezone } = job;
   if (target.kind === 'report') {
     const params = Object.fromEntries(Object.entries(target.params).map(([key, text]) => [key, fillIn(text, values)]));
-    return timed(context, { kind: 'report', name: target.report }, async () => {
+    return runStep(context, { kind: 'report', name: target.report }, async () => {
       const request = { params, format: target.format, network, timezone, now: new Date(fixed.now) };
       const { content, gaps, isEmpty } = await actions.renderReport(warehouse, target.report, request);
       if (isEmpty) throw emptyReport(job, target.report);
@@ -78,7 +78,7 @@ async function writeOutput(
   );
 }
 
-/** Writes the rows of the run's days to databases. Each can be repeated, so a later failure of the run needs no undoing. */
+/** Writes the rows of the run's days to databases. Repeating it is safe, so a later failure of the run needs no rollback. */
 export async function writeDatabases(context: StepContext, fixed: Fixed): Promise<void> {
   const { job } = context;
   if (job.databases.length === 0 || context.stop.aborted) return;
@@ -107,12 +107,12 @@ interface StepRows extends Pick<ExportOptions, 'as' | 'daysIfDated'> {
 async function exportTo(context: StepContext, to: string | Target, rows: StepRows): Promise<void> {
   const { job, actions } = context;
   const { source, name, parameters, as, daysIfDated } = rows;
-  await timed(context, { kind: 'rows', name }, async () => {
+  await runStep(context, { kind: 'rows', name }, async () => {
     const gaps: string[] = [];
     const report = await actions
       .exportRows(job.warehouse, 'table' in source ? source : { sql: source.sql }, to, {
         ...{ network: job.network, as, daysIfDated, onGap: (gap: string) => void gaps.push(gap) },
-        parameters: 'sql' in source ? boundIn(source.sql, parameters) : undefined,
+        parameters: 'sql' in source ? usedParameters(source.sql, parameters) : undefined,
       })
       .catch((error: unknown) => {
         throw 'lines' in source ? withPlace(error, source) : error;
@@ -131,7 +131,7 @@ function inKeyOrder(registry: Registry, name: string): string {
   return `SELECT ${columns?.map(quoteName).join(', ') ?? '*'} FROM ${quoteName(name)} ORDER BY ${order}`;
 }
 
-/** The UTC days of days in a time zone: outside of UTC, one more at either end. */
+/** The UTC days that cover days of a time zone: outside of UTC, one more at both ends. */
 function utcDays({ first_date: from, date: to }: Placeholders, zone: string): Days {
   if (zone === 'UTC') return { from, to };
   return { from: addDays(from, -1), to: addDays(to, 1) };
@@ -151,8 +151,8 @@ function emptyReport(job: Job, report: string): JobError {
 /** Moves all outputs to their final paths. @param resumed true if an earlier attempt may have moved some */
 export async function publish(context: StepContext, outputs: readonly StagedOutput[], resumed: boolean): Promise<void> {
   if (outputs.length === 0) return;
-  await timed(context, { kind: 'publish', name: String(outputs.length) }, async () => {
-    const changed = await putInPlace(outputs, resumed);
+  await runStep(context, { kind: 'publish', name: String(outputs.length) }, async () => {
+    const changed = await moveOutputs(outputs, resumed);
     const message =
       changed.length === 0 ? undefined : `moved or changed since an earlier attempt: ${changed.join(', ')}`;
     return { value: undefined, message };

@@ -8,15 +8,15 @@ import { placeTrials, warehousePath } from '../warehouse/index.ts';
 import { fillIn, type Job } from './job.ts';
 import { filesOf } from './output-files.ts';
 
-/** What a run will need, and why it is not there. */
-interface Tried {
+/** A requirement of a run. */
+interface Requirement {
   readonly name: string;
-  /** Undefined if it is there. */
+  /** Undefined if it is met. */
   readonly error: unknown;
 }
 
-/** Tries all that a run will write to: the warehouse, with rights and disk, outputs, an Iceberg catalog, and databases. Changes nothing. */
-export async function tryNeeds(job: Job, effects: Effects): Promise<readonly Tried[]> {
+/** Checks everything that a run writes to: warehouse, outputs, Iceberg catalog and databases. Changes nothing. */
+export async function preflight(job: Job, effects: Effects): Promise<readonly Requirement[]> {
   const today = dateAt(effects.now(), job.zone);
   const values = { job: job.name, date: today, first_date: today };
   const folders = job.outputs.map(({ output }) => dirname(fillIn(output, values)));
@@ -26,16 +26,16 @@ export async function tryNeeds(job: Job, effects: Effects): Promise<readonly Tri
     ...(await catalogTrials(job, effects)),
     ...job.databases.map(({ to }) => targetTrial(parseTarget(fillIn(to, values)))),
   ];
-  const tried = new Map<string, Tried>();
+  const checked = new Map<string, Requirement>();
   for (const { name, attempt } of trials) {
-    if (tried.has(name)) continue;
+    if (checked.has(name)) continue;
     const error = await attempt().then(
       () => undefined,
       (failure: unknown) => failure,
     );
-    tried.set(name, { name, error });
+    checked.set(name, { name, error });
   }
-  return [...tried.values()];
+  return [...checked.values()];
 }
 
 async function catalogTrials({ iceberg }: Job, effects: Effects): Promise<readonly Trial[]> {

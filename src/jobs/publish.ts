@@ -4,7 +4,7 @@ import { sha256Of } from '../core/sha256.ts';
 import { filesOf, outputPath } from './output-files.ts';
 import type { StagedOutput } from './run-record.ts';
 
-/** The end of the name of a staged file, or of the draft from which it is written. */
+/** Suffix of a staged file, or of its draft. */
 const STAGED = /\.new(\.[0-9a-f]{8})?$/;
 
 /** The output files of one run: each is staged next to its final path, on a disk or in an object store, and all are moved together. */
@@ -61,15 +61,14 @@ export class Publication {
 }
 
 /**
- * Renames all staged files to their final paths. Nothing is renamed unless all can be; a rename that fails nevertheless ends it, and what was
- * published stays.
+ * Renames all staged files to their final paths. Checks first that all can be renamed; if a rename fails nevertheless, earlier ones stay.
  *
- * @param resumed true if an earlier process may have renamed some: a file without a staged one is published, whatever became of it since
- * @returns published files that somebody has moved or changed since
+ * @param resumed true if an earlier process may have renamed some: an output without a staged file counts as published
+ * @returns outputs of an earlier process that were moved or changed since
  * @throws {JobError} `cannot-publish`
  */
-export async function putInPlace(outputs: readonly StagedOutput[], resumed: boolean): Promise<readonly string[]> {
-  const put: StagedOutput[] = [];
+export async function moveOutputs(outputs: readonly StagedOutput[], resumed: boolean): Promise<readonly string[]> {
+  const moved: StagedOutput[] = [];
   try {
     const waiting: StagedOutput[] = [];
     for (const output of outputs) {
@@ -77,17 +76,17 @@ export async function putInPlace(outputs: readonly StagedOutput[], resumed: bool
       if (!isStaged && !resumed) throw cannotPublish(output.path, 'its staged file is gone');
       if (isStaged && (await filesOf(output.path).kindOf(output.path)) === 'folder')
         throw cannotPublish(output.path, 'it is a folder');
-      (isStaged ? waiting : put).push(output);
+      (isStaged ? waiting : moved).push(output);
     }
-    const earlier = [...put];
+    const earlier = [...moved];
     for (const output of waiting) {
       const move = filesOf(output.path).move(output.staged, output.path);
       await move.catch((error: unknown) => {
-        throw cannotPublish(output.path, formatError(error), error, put);
+        throw cannotPublish(output.path, formatError(error), error, moved);
       });
-      put.push(output);
+      moved.push(output);
     }
-    for (const folder of new Set(waiting.map(({ path }) => dirname(path)))) await filesOf(folder).settle(folder);
+    for (const folder of new Set(waiting.map(({ path }) => dirname(path)))) await filesOf(folder).sync(folder);
     return await changedSince(earlier);
   } catch (error) {
     for (const { staged } of outputs) await filesOf(staged).remove(staged);
@@ -104,12 +103,12 @@ async function changedSince(outputs: readonly StagedOutput[]): Promise<readonly 
   return changed;
 }
 
-function cannotPublish(path: string, why: string, cause?: unknown, put: readonly StagedOutput[] = []): JobError {
-  const names = put.map((output) => output.path).join(', ');
+function cannotPublish(path: string, why: string, cause?: unknown, moved: readonly StagedOutput[] = []): JobError {
+  const names = moved.map((output) => output.path).join(', ');
   return new JobError(`job: cannot write ${path}: ${why}`, {
     code: 'cannot-publish',
     hint:
-      put.length === 0
+      moved.length === 0
         ? 'nothing was published; previous outputs are unchanged'
         : `already published: ${names}; the next run publishes all again`,
     cause,

@@ -2,8 +2,8 @@ import { StoreError } from '../core/errors.ts';
 import { sqlFault } from '../sql/sql-fault.ts';
 import type { PlacedQuery } from './job.ts';
 
-/** The values that a select uses. */
-export function boundIn(
+/** The parameters that a select uses; undefined for none. */
+export function usedParameters(
   select: string,
   values: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> | undefined {
@@ -12,7 +12,7 @@ export function boundIn(
 }
 
 /** DuckDB's message about a query, and the line of the file. */
-export function faultIn(
+export function queryFault(
   error: unknown,
   { sql, lines }: PlacedQuery,
 ): { readonly text: string; readonly place: string } {
@@ -25,6 +25,6 @@ export function faultIn(
 /** Adds the line of the file to an error about a query. */
 export function withPlace(error: unknown, query: PlacedQuery): unknown {
   if (!(error instanceof StoreError) || error.code !== 'failed') return error;
-  const { text, place } = faultIn(error, query);
+  const { text, place } = queryFault(error, query);
   return new StoreError(`store: query: ${text} (${place})`, { code: error.code, cause: error });
 }

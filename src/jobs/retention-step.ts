@@ -3,7 +3,7 @@ import { groupBy } from '../core/group-by.ts';
 import { shortSpans } from '../core/span.ts';
 import type { RetainedRows } from '../verify/plan-retention.ts';
 import type { RetentionOptions, RetentionReport } from '../verify/retention.ts';
-import { type Fixed, type StepContext, timed } from './job-step.ts';
+import { type Fixed, runStep, type StepContext } from './job-step.ts';
 
 /** The retention of a run; undefined for a job that keeps everything. Blocks exported by the run are kept, however old. */
 export function retentionRequest({ job, effects }: StepContext, { now, range }: Fixed): RetentionOptions | undefined {
@@ -19,7 +19,7 @@ export async function forgetOldRows(context: StepContext, fixed: Fixed): Promise
   if (request === undefined) return;
   const step = { kind: 'retention', name: `${request.keepDays} days` } as const;
   if (stop.aborted) return onStep({ ...step, status: 'skipped', seconds: 0, message: 'left to the next run' });
-  await timed(context, step, async () => {
+  await runStep(context, step, async () => {
     const { rows, ...outcome } = await actions.forgetOld(request);
     return { value: undefined, rows, message: describeRetention(outcome) };
   });

@@ -5,7 +5,7 @@ import { stateDirectory } from '../core/environment.ts';
 import { JobError } from '../core/errors.ts';
 import { jsonAs } from '../core/json-as.ts';
 import { greatest } from '../core/span.ts';
-import { listFolder, makeFolder, replaceText } from '../files/disk.ts';
+import { ifAny, listFolder, makeFolder, replaceText } from '../files/disk.ts';
 import { guarded } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
 import { type Lease, takeLease } from '../objects/lease.ts';
@@ -13,7 +13,6 @@ import type { ObjectStore } from '../objects/object-store.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
 import { openS3Store } from '../objects/s3-store.ts';
 import { recordsFolder, warehousePath } from '../warehouse/index.ts';
-import { RecordMirror } from './record-mirror.ts';
 import { dueId, isOver, type JobRecord, recordSchema } from './run-record.ts';
 
 /** Maximum number of records per job; the oldest are removed first. */
@@ -25,7 +24,7 @@ export function jobsFolder(warehouse: string): Promise<string> {
   return recordsOf(warehouse, 'jobs');
 }
 
-/** Folder for records about a warehouse: inside a folder, next to a file; for one in an object store, on this machine. */
+/** Local folder for records about a warehouse: inside a Parquet folder, next to a DuckDB file, in the state directory for an object store. */
 export async function recordsOf(warehouse: string, name: string): Promise<string> {
   const path = warehousePath(warehouse);
   if (isObjectUrl(path))
@@ -61,10 +60,7 @@ function jobObjects(path: string): ObjectStore {
   return openS3Store(`${path}/_jobs`);
 }
 
-/**
- * The records of one job on one warehouse, one file each, with the log of the run beside it. Those of a warehouse in an object store lie there;
- * `folder` has copies of them.
- */
+/** The records of one job on one warehouse, a file each, with the log of the run next to it. For an object store, `folder` has copies. */
 export class JobHistory {
   readonly folder: string;
   readonly #job: string;
@@ -76,7 +72,7 @@ export class JobHistory {
     this.#mirror = mirror;
   }
 
-  /** @throws {StoreError} if the object store cannot be asked for the records of other hosts */
+  /** @throws {StoreError} if the object store is not available */
   static async open(warehouse: string, job: string): Promise<JobHistory> {
     const folder = join(await jobsFolder(warehouse), job);
     const path = warehousePath(warehouse);
@@ -85,7 +81,7 @@ export class JobHistory {
     return new JobHistory(folder, job, mirror);
   }
 
-  /** Shows the log of a run to other hosts. */
+  /** Uploads the log of a run, for other hosts. */
   async shareLog({ id }: Pick<JobRecord, 'id'>): Promise<void> {
     await this.#mirror?.put(`${id}.log`);
   }
@@ -104,7 +100,7 @@ export class JobHistory {
     return Promise.all((await this.#names()).map((name) => this.#readOne(name)));
   }
 
-  /** The newest records, oldest first, without those that cannot be read. */
+  /** The newest records, oldest first, without unreadable ones. */
   async newest(count: number): Promise<readonly JobRecord[]> {
     const names = (await this.#names()).slice(-count);
     const records = await Promise.all(names.map((name) => this.#readOne(name).catch(() => undefined)));
@@ -123,8 +119,8 @@ export class JobHistory {
   }
 
   /**
-   * Removes leftovers of killed processes, and the oldest records above the limit, except unfinished ones and those that show how far the
-   * job got. Only for the process that has the lock.
+   * Removes leftovers of killed processes, and the oldest records above the limit, except unfinished ones and those with the last exported
+   * block. Only for the process that has the lock.
    */
   async tidy(): Promise<void> {
     const names = await listFolder(this.folder);
@@ -142,7 +138,6 @@ export class JobHistory {
     const needed = new Set<string>();
     const furthest = new Map<string, { readonly name: string; readonly to: number }>();
     for (const name of names) {
-      // An unreadable record is of no use.
       const record = await this.#readOne(name).catch(() => undefined);
       if (record === undefined) continue;
       if (!isOver(record.state)) needed.add(name);
@@ -212,4 +207,44 @@ function compareNames(a: string, b: string): number {
 function partsOf(name: string): readonly [due: string, count: number] {
   const [, due = '', count = 1] = /^(\w+)(?:-(\d+))?/.exec(name) ?? [];
   return [due, Number(count)];
+}
+
+/** Synchronizes the records of a job between the object store of its warehouse, which all hosts share, and a local folder. */
+class RecordMirror {
+  readonly #objects: ObjectStore;
+  readonly #folder: string;
+  readonly #prefix: string;
+
+  constructor(objects: ObjectStore, folder: string, job: string) {
+    this.#objects = objects;
+    this.#folder = folder;
+    this.#prefix = `${job}/`;
+  }
+
+  /** Downloads new and changed files. @param isFinal true for the text of a record that will not change */
+  async pull(isFinal: (text: string) => boolean): Promise<void> {
+    for (const { key, bytes: size } of await this.#objects.list(this.#prefix)) {
+      const name = key.slice(this.#prefix.length);
+      if (name.includes('/')) continue;
+      const local = await ifAny(readFile(join(this.#folder, name), 'utf8'));
+      // A log only grows.
+      const isCurrent =
+        local !== undefined && (name.endsWith('.log') ? Buffer.byteLength(local) >= size : isFinal(local));
+      if (isCurrent) continue;
+      const bytes = await this.#objects.get(key);
+      if (bytes === undefined) continue;
+      await makeFolder(this.#folder);
+      await replaceText(join(this.#folder, name), Buffer.from(bytes).toString('utf8'), `pull-${process.pid}`);
+    }
+  }
+
+  /** Uploads a file of the folder. */
+  async put(name: string): Promise<void> {
+    const text = await ifAny(readFile(join(this.#folder, name)));
+    if (text !== undefined) await this.#objects.put(`${this.#prefix}${name}`, text);
+  }
+
+  async remove(names: readonly string[]): Promise<void> {
+    await this.#objects.remove(names.map((name) => `${this.#prefix}${name}`));
+  }
 }

@@ -13,7 +13,7 @@ import { buildMarts, exportRange, fixRun, requireReady, runChecks, skipExport } 
 import { compactFiles, publishIceberg, verifyRows } from './maintenance.ts';
 import { notifyAll, notifyUnrecorded } from './notify.ts';
 import { publish, stageOutputs, writeDatabases } from './outputs.ts';
-import { Publication, putInPlace } from './publish.ts';
+import { moveOutputs, Publication } from './publish.ts';
 import { forgetOldRows } from './retention-step.ts';
 import { freshRecordId, JobHistory, lockJobs, unfinished } from './run-history.ts';
 import { RunLog } from './run-log.ts';
@@ -28,11 +28,11 @@ export interface JobRunOptions {
   readonly trigger?: JobRecord['trigger'] | undefined;
   /** Aborted to stop after the current span or step. */
   readonly stop?: AbortSignal | undefined;
-  /** Called for what happens, also during the export. */
+  /** Called for each event, including those of the export. */
   readonly onEvent?: ((event: JobEvent | RunEvent) => void) | undefined;
 }
 
-/** What happens during a run of a job. */
+/** Events of a run. */
 export type JobEvent =
   | {
       readonly event: 'begin';
@@ -45,7 +45,7 @@ export type JobEvent =
 
 export interface JobOutcome {
   readonly record: JobRecord;
-  /** Why the run failed. */
+  /** The failure of the run; undefined if it did not fail. */
   readonly error: unknown;
 }
 
@@ -60,9 +60,9 @@ export async function runJob(options: JobRunOptions): Promise<JobOutcome> {
   try {
     return await runLocked(options);
   } catch (error) {
-    // The run has no record, or none with its failure: the warehouse cannot be reached, or is full.
+    // The failure is not recorded: the warehouse is unreachable, or full.
     const isBusy = error instanceof TonlakeError && ['busy', 'runs-already'].includes(error.code);
-    if (!isBusy && (trigger === 'manual' || !mayPass(error))) await notifyUnrecorded(job, actions, due, error);
+    if (!isBusy && (trigger === 'manual' || !isTransient(error))) await notifyUnrecorded(job, actions, due, error);
     throw error;
   }
 }
@@ -100,7 +100,7 @@ class JobRun {
   readonly #options: JobRunOptions;
   readonly #history: JobHistory;
   readonly #stop: AbortSignal;
-  /** Of earlier runs, and of this one if it is resumed. */
+  /** Records of earlier runs, and of this one if it is resumed. */
   readonly #records: readonly JobRecord[];
   #record: JobRecord;
 
@@ -115,27 +115,27 @@ class JobRun {
 
   async run(): Promise<JobOutcome> {
     const { job, effects } = this.#options;
-    await this.#settle();
+    await this.#endOthers();
     await this.#begin();
     const { id, attempts, due } = this.#record;
     this.#options.onEvent?.({ event: 'begin', job: job.name, id, due, attempt: attempts.length });
     const log = new RunLog(this.#history.folder, this.#record, effects);
-    log.tell(`attempt ${attempts.length} of the run of ${due} begins`);
+    log.write(`attempt ${attempts.length} of the run of ${due} begins`);
     const context = this.#contextOf(log);
     const outcome = await this.#work(context).then(
       (state) => ({ state, error: undefined }),
       (error: unknown) => ({ state: 'failed' as const, error }),
     );
     await this.#end(outcome.state, outcome.error);
-    const isOver = outcome.state !== 'interrupted' && !isTriedAgain(this.#record, outcome.error);
+    const isOver = outcome.state !== 'interrupted' && !willBeRetried(this.#record, outcome.error);
     if (isOver && !isRepeated(this.#record, this.#records)) await notifyAll(context, this.#record);
-    log.tell([outcome.state, ...(outcome.error === undefined ? [] : [formatError(outcome.error)])].join(': '));
+    log.write([outcome.state, ...(outcome.error === undefined ? [] : [formatError(outcome.error)])].join(': '));
     await log.close();
     await this.#history.shareLog(this.#record);
     return { record: this.#record, error: outcome.error };
   }
 
-  /** Changes the record: it is on the disk before the run goes on. */
+  /** Changes and stores the record. */
   async #save(change: Partial<JobRecord>): Promise<void> {
     this.#record = { ...this.#record, ...change };
     await this.#history.write(this.#record, this.#options.effects);
@@ -163,20 +163,20 @@ class JobRun {
 
   /** True if an unfinished run is the requested one. */
   #isSame(record: JobRecord, due: number): boolean {
-    const { job, due: asked } = this.#options;
+    const { job, due: requested } = this.#options;
     const had = Date.parse(record.due);
-    const isSameTime = asked === undefined ? dateAt(had, job.zone) === dateAt(due, job.zone) : had === asked;
+    const isSameTime = requested === undefined ? dateAt(had, job.zone) === dateAt(due, job.zone) : had === requested;
     return isSameTime && record.digest === job.digest;
   }
 
   /**
    * Ends unfinished runs that are not resumed: publishing is completed, the others are abandoned. Scheduled ones wait for their turn.
    */
-  async #settle(): Promise<void> {
+  async #endOthers(): Promise<void> {
     for (const record of unfinished(this.#records)) {
       const isWaiting = record.trigger !== 'manual' && record.due !== this.#record.due;
       if (record === this.#record || (isWaiting && record.state !== 'publishing')) continue;
-      await this.#history.write({ ...record, ...(await settled(record)) }, this.#options.effects);
+      await this.#history.write({ ...record, ...(await finish(record)) }, this.#options.effects);
     }
   }
 
@@ -203,7 +203,7 @@ class JobRun {
       onEvent?.({ event: 'step', ...step });
     };
     const onRunEvent = (event: RunEvent): void => {
-      log.see(event);
+      log.onRunEvent(event);
       onEvent?.(event);
     };
     return { job, actions, effects, stop: this.#stop, onStep, onRunEvent };
@@ -231,7 +231,7 @@ class JobRun {
     return 'done';
   }
 
-  /** All steps up to the staged outputs. @returns undefined if the run was stopped */
+  /** Runs all steps up to the staged outputs. @returns undefined if the run was stopped */
   async #prepare(context: StepContext, fixed: Fixed): Promise<readonly StagedOutput[] | undefined> {
     const { name, warehouse } = context.job;
     const publication = new Publication(name, warehousePath(warehouse), this.#record.id);
@@ -260,34 +260,34 @@ class JobRun {
   }
 }
 
-/** Replaces all steps if there are no new blocks: the outputs of the last run stay as they are. */
+/** Replaces all steps if there are no new blocks: the outputs of the last run stay. */
 async function skipAll(context: StepContext): Promise<readonly StagedOutput[]> {
   await skipExport(context, 'no new blocks; outputs are unchanged');
   return [];
 }
 
-/** True if an error may pass by itself: a schedule tries again. */
-export function mayPass(error: unknown): boolean {
+/** True for an error after which a schedule retries the run. */
+export function isTransient(error: unknown): boolean {
   return error instanceof TonlakeError && (error.retryable || error.code === 'busy');
 }
 
-/** True if the schedule tries a failed run again: nobody has to do anything, unless it is late. */
-function isTriedAgain({ state, trigger }: JobRecord, error: unknown): boolean {
-  return state === 'failed' && trigger !== 'manual' && mayPass(error);
+/** True if the schedule will retry a failed run, so that no notification is needed unless it is late. */
+function willBeRetried({ state, trigger }: JobRecord, error: unknown): boolean {
+  return state === 'failed' && trigger !== 'manual' && isTransient(error);
 }
 
-/** True if a scheduled run fails as it did before: a retry that changes nothing sends no notice. */
+/** True if a scheduled run fails with the same code as its last attempt, which has already sent a notification. */
 function isRepeated({ state, trigger, due, error }: JobRecord, records: readonly JobRecord[]): boolean {
   if (state !== 'failed' || trigger === 'manual') return false;
   const before = records.findLast((record) => record.due === due && record.state === 'failed');
   return before !== undefined && before.error?.code === error?.code;
 }
 
-/** How an unfinished run ends that is not resumed: publishing is completed, otherwise the run is abandoned. */
-async function settled(record: JobRecord): Promise<Partial<JobRecord>> {
+/** Ends an unfinished run that is not resumed: completes publishing, or abandons the run. */
+async function finish(record: JobRecord): Promise<Partial<JobRecord>> {
   if (record.state !== 'publishing') return { state: 'abandoned' };
   try {
-    if (record.publishedAt === undefined) await putInPlace(record.outputs, true);
+    if (record.publishedAt === undefined) await moveOutputs(record.outputs, true);
     return { state: 'done' };
   } catch (error) {
     return { state: 'failed', error: faultOf(error) };

@@ -22,8 +22,8 @@ export async function readLog(folder: string, run: RunName): Promise<readonly st
 }
 
 /**
- * What happens during a run, a line each with its time: attempts, commits, problems, steps. A line that cannot be written, for example on
- * a full disk, is left out: the run goes on, and its record has the steps anyway.
+ * The log of a run, a line with its time for each attempt, commit, problem and step. A line that cannot be written, for example on a full disk,
+ * is dropped: the record has the steps as well.
  */
 export class RunLog {
   readonly #folder: string;
@@ -38,21 +38,21 @@ export class RunLog {
     this.#written = makeFolder(this.#folder).catch(() => undefined);
   }
 
-  tell(text: string): void {
+  write(text: string): void {
     const line = `${new Date(this.#effects.now()).toISOString()} ${oneLine(text)}\n`;
     this.#written = this.#written.then(() => appendFile(this.#path, line).catch(() => undefined));
   }
 
-  readonly see = (event: RunEvent): void => {
+  readonly onRunEvent = (event: RunEvent): void => {
     const text = describeEvent(event);
-    if (text !== undefined) this.tell(text);
+    if (text !== undefined) this.write(text);
   };
 
   step(step: StepResult): void {
-    this.tell(describeStep(step));
+    this.write(describeStep(step));
   }
 
-  /** Ends when all lines are written. */
+  /** Waits until all lines are written. */
   async close(): Promise<void> {
     await this.#written;
   }

@@ -87,7 +87,7 @@ export const recordSchema = z.object({
   /** Steps of the last attempt. */
   steps: z.array(stepSchema),
   outputs: z.array(outputSchema),
-  /** When all outputs were at their final paths; retention and Iceberg tables may be left to do. ISO 8601, UTC. */
+  /** When all outputs were at their final paths; retention and Iceberg tables come later. ISO 8601, UTC. */
   publishedAt: z.string().optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 });
@@ -98,7 +98,7 @@ export type JobState = z.output<typeof stateSchema>;
 export type StepResult = Readonly<z.output<typeof stepSchema>>;
 export type StagedOutput = Readonly<z.output<typeof outputSchema>>;
 
-/** A failure, as a record has it. */
+/** A failure, as stored in a record. */
 export function faultOf(error: unknown): NonNullable<JobRecord['error']> {
   return { code: error instanceof TonlakeError ? error.code : 'unexpected', message: formatError(error) };
 }

@@ -32,7 +32,7 @@ export function describeRecord(record: JobRecord): string {
   return `${state}: ${job}${days}${blocks} on ${network}${idle}${again}\n${files}`;
 }
 
-/** Records as lines: time, state, range, seconds, what went wrong. */
+/** Records as a table: due time, state, range, attempts, files, seconds, error. */
 export async function describeHistory(
   records: readonly JobRecord[],
   stateOf: (record: JobRecord) => Promise<string>,

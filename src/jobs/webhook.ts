@@ -10,13 +10,13 @@ export type NoticeTarget =
 
 /** Timeout of a notification. */
 const NOTICE_MS = 30_000;
-/** Maximum size of the answer, which nobody reads. */
-const REPLY_BYTES = 16 * 2 ** 20;
+/** Maximum size of the response, which is ignored. */
+const RESPONSE_BYTES = 16 * 2 ** 20;
 
 export interface NoticeOptions {
-  /** Ends a notification that is being sent, which fails then. */
+  /** Aborts the notification, which then fails. */
   readonly signal?: AbortSignal | undefined;
-  /** Where the output of a program goes. Default: nowhere. */
+  /** Destination of the output of a program. Default: ignored. */
   readonly stdout?: 'stderr' | undefined;
   /** The error for a failure. Default: a {@link JobError} `not-told`. */
   readonly fault?: ((why: string, cause: unknown) => Error) | undefined;
@@ -42,7 +42,7 @@ export async function sendNotice(target: NoticeTarget, body: string, options: No
 async function post(url: string, body: string, signal: AbortSignal): Promise<void> {
   const { openRoute } = await import('../http/dispatcher.ts');
   const { host, origin, pathname, search } = new URL(url);
-  const limits = { concurrency: 1, timeoutMs: NOTICE_MS, maxBytes: REPLY_BYTES };
+  const limits = { concurrency: 1, timeoutMs: NOTICE_MS, maxBytes: RESPONSE_BYTES };
   const { dispatcher } = openRoute({ baseUrl: origin, ...limits, env: process.env });
   try {
     const headers = { 'content-type': 'application/json' };

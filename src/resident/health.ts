@@ -2,14 +2,14 @@ import type { Effects } from '../core/effects.ts';
 import type { FollowFigures, FollowStatus } from '../follow/follow-status.ts';
 import type { ResidentEvent } from './resident.ts';
 
-/** Time without a sign of life after which the head hangs: longer than any single request with its retries. */
+/** Time without activity after which following hangs: longer than a request with all retries. */
 const SILENT_MS = 600_000;
-/** The same for a job, of which one step may take long. */
+/** The same for a job, whose steps may take long. */
 const JOB_SILENT_MS = 3_600_000;
 
 /**
- * `starting`: nothing is proven yet. `behind`: the lag is above the bound. `hanging`: the head has shown no sign of life for ten minutes, or a
- * job that runs for an hour. `draining`: no further runs start.
+ * `starting`: nothing is proven yet. `behind`: the lag exceeds the limit. `hanging`: no activity of the head for ten minutes, or of a running
+ * job for an hour. `draining`: no further runs start.
  */
 export type HealthStatus = 'ok' | 'starting' | 'behind' | 'hanging' | 'draining';
 
@@ -30,7 +30,7 @@ export interface HeadHealth extends Partial<Pick<FollowFigures, 'head' | 'block'
   /** Age of the newest proven block. */
   readonly lagSeconds?: number | undefined;
   readonly maxLagSeconds: number;
-  /** What keeps it from catching up. */
+  /** Why it cannot catch up; undefined if it can. */
   readonly waiting: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export class Health {
   /** Undefined if no head is followed. */
   readonly #maxLagMs: number | undefined;
   readonly #jobs = new Map<string, JobHealth>();
-  /** When a running job last showed a sign of life. */
+  /** Time of the last activity of each running job. */
   readonly #progress = new Map<string, number>();
   #status: FollowStatus | undefined;
   #waiting: string | undefined;
@@ -63,7 +63,7 @@ export class Health {
     this.#status = status;
   }
 
-  /** Of the head; undefined before it is followed. */
+  /** Figures of the head; undefined before it is followed. */
   get figures(): FollowFigures | undefined {
     return this.#status?.read();
   }
@@ -81,12 +81,12 @@ export class Health {
     else if (event.event === 'failed') this.#set(event.job, { running: false, last: 'failed' });
   };
 
-  /** A running job goes on. */
-  readonly goesOn = (job: string): void => {
+  /** Records activity of a running job. */
+  readonly noteProgress = (job: string): void => {
     this.#progress.set(job, this.#effects.monotonic());
   };
 
-  /** Time since each running job last showed a sign of life, in milliseconds; 0 for those that do not run. */
+  /** Time since the last activity of each job, in milliseconds; 0 for jobs that do not run. */
   silence(): ReadonlyMap<string, number> {
     const now = this.#effects.monotonic();
     const of = ({ job, running }: JobHealth): number => (running ? now - (this.#progress.get(job) ?? now) : 0);
@@ -118,7 +118,7 @@ export class Health {
 
   #set(job: string, change: Partial<JobHealth>): void {
     this.#change(job, change);
-    this.goesOn(job);
+    this.noteProgress(job);
   }
 
   #change(job: string, change: Partial<JobHealth>): void {

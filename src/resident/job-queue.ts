@@ -20,7 +20,7 @@ export interface DueRun {
 
 const watchSchema = z.object({ since: z.iso.datetime() });
 
-/** Missed runs: how many are caught up, and whether older ones are dropped. */
+/** Missed runs: the number to catch up on, and whether older ones are dropped. */
 export interface Missed {
   readonly count: number;
   readonly givenUp: boolean;
@@ -32,7 +32,7 @@ export interface LateRun {
   readonly by: number;
 }
 
-/** How an attempt ended. `retry`: it failed, and may succeed later by itself. */
+/** Result of an attempt. `retry`: it failed, and may succeed later. */
 export type AttemptResult = 'done' | 'retry' | 'failed';
 
 interface WaitingRun extends DueRun {
@@ -55,13 +55,13 @@ export class JobQueue {
   readonly #effects: Effects;
   readonly #onMissed: (missed: Missed) => void;
   #waiting: WaitingRun[] = [];
-  /** Due times whose runs are done, in case that the clock is set back. */
+  /** Due times of finished runs, in case the clock is set back. */
   readonly #done = new Set<number>();
   /** Due times of runs that were reported as late. */
   readonly #late = new Set<number>();
   /** Runs due up to here are done, waiting, or dropped. */
   #seen: number;
-  /** The next due time after that, cached because it is needed at every look at the clock. */
+  /** The next due time after that, cached because every poll of the clock needs it. */
   #upcoming: number | undefined;
 
   private constructor(job: ScheduledJob, history: JobHistory, effects: Effects, onMissed: (missed: Missed) => void) {
@@ -79,7 +79,7 @@ export class JobQueue {
     return queue;
   }
 
-  /** The oldest due run that may be tried now. */
+  /** The oldest due run that may start now. */
   next(): DueRun | undefined {
     const now = this.#effects.now();
     if (now < this.#seen) this.#goBack(now);
@@ -109,7 +109,7 @@ export class JobQueue {
     return late;
   }
 
-  /** Removes a run that is done, and lets older ones that failed try again. @returns the delay of a retry in milliseconds */
+  /** Removes a finished run, and makes failed ones start again. @returns the delay of a retry in milliseconds */
   settle({ due }: DueRun, result: AttemptResult): number | undefined {
     const run = this.#waiting.find((each) => each.due === due);
     if (result === 'done') {
@@ -126,7 +126,7 @@ export class JobQueue {
     return result === 'retry' ? delayMs : undefined;
   }
 
-  /** The clock was ahead: what was not done by it comes due at its time. */
+  /** The clock was set back: unfinished runs become due again at their time. */
   #goBack(now: number): void {
     this.#waiting = this.#waiting
       .filter(({ due }) => due <= now)
@@ -141,8 +141,8 @@ export class JobQueue {
     return this.#upcoming;
   }
 
-  /** The next moment at which there may be something to run. */
-  nextLook(): number {
+  /** The earliest time at which a run may start. */
+  nextStart(): number {
     return Math.min(this.nextTime() ?? Number.POSITIVE_INFINITY, ...this.#waiting.map(({ tryAt }) => tryAt));
   }
 
@@ -183,7 +183,7 @@ function waitingRun(due: number, trigger: DueRun['trigger']): WaitingRun {
 /** When the job was first scheduled, or when the last missed run was dropped. */
 async function readSince(history: JobHistory): Promise<number | undefined> {
   const text = await ifAny(readFile(join(history.folder, 'schedule.json'), 'utf8'));
-  // Tonlake never leaves a partial file: a job with another one was never scheduled.
+  // Files are written atomically, so an unreadable one was not written by tonlake.
   const watched = jsonAs(watchSchema, text ?? '');
   return watched && Date.parse(watched.since);
 }

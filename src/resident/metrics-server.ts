@@ -43,17 +43,18 @@ export function parseMetricsAddress(text: string, isPublic = false): MetricsAddr
 export async function serveMetrics(address: MetricsAddress, metrics: Metrics, health: Health): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').replace(/\?.*$/, '');
-    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', 'GET only\n');
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return respond(response, 405, 'text/plain', 'GET only\n');
     if (path === '/metrics') {
       metrics.text().then(
-        (text) => answer(response, 200, metrics.contentType, text),
-        () => answer(response, 500, 'text/plain', 'no metrics\n'),
+        (text) => respond(response, 200, metrics.contentType, text),
+        () => respond(response, 500, 'text/plain', 'no metrics\n'),
       );
       return;
     }
-    if (path !== '/healthz') return answer(response, 404, 'text/plain', 'try /metrics or /healthz\n');
+    if (path !== '/healthz') return respond(response, 404, 'text/plain', 'try /metrics or /healthz\n');
     const state = health.read();
-    answer(response, state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`);
+    respond(response, state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
@@ -73,6 +74,6 @@ export async function serveMetrics(address: MetricsAddress, metrics: Metrics, he
   };
 }
 
-function answer(response: ServerResponse, status: number, type: string, text: string): void {
+function respond(response: ServerResponse, status: number, type: string, text: string): void {
   response.writeHead(status, { 'content-type': type }).end(text);
 }

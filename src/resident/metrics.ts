@@ -4,7 +4,7 @@ import type { JobRecord } from '../jobs/run-record.ts';
 import type { Health } from './health.ts';
 import type { ResidentEvent } from './resident.ts';
 
-/** Gauges of the head that are read when somebody asks for them, and the figure that each shows. */
+/** Gauges of the head, and the figure that each shows. */
 const HEAD_GAUGES: readonly (readonly [
   name: string,
   help: string,
@@ -29,7 +29,7 @@ const HEAD_GAUGES: readonly (readonly [
 
 const SECONDS = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400];
 
-/** Prometheus metrics of a resident process. Those of jobs are there from the start, with 0. */
+/** Prometheus metrics of a resident process. Those of jobs start with 0. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #head: ReturnType<typeof headMetrics> | undefined;

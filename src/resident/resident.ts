@@ -7,7 +7,7 @@ import { requireKind, warehousePath } from '../warehouse/index.ts';
 import { runSchedule, type ScheduleOptions } from './schedule.ts';
 import type { ScheduleEvent } from './warehouse-queue.ts';
 
-/** What happens in a resident process. */
+/** Events of a resident process. */
 export type ResidentEvent = FollowEvent | ScheduleEvent;
 
 export interface ResidentOptions extends Omit<ScheduleOptions, 'onEvent'> {
@@ -17,8 +17,8 @@ export interface ResidentOptions extends Omit<ScheduleOptions, 'onEvent'> {
 }
 
 /**
- * Follows the head, runs jobs when they are due, or both: jobs beside the head write its warehouse as well, and begin when it is open. What
- * ends one ends the other. Returns after draining.
+ * Follows the head, runs jobs when they are due, or both. Jobs may write the followed warehouse, and start when it is open. A failure of one
+ * stops the other. Returns after draining.
  *
  * @throws as `followHead` and `runSchedule`
  */
@@ -28,7 +28,7 @@ export async function reside(options: ResidentOptions): Promise<void> {
   await requireReadable(head, jobs);
   const link = linkSignals([options.drain]);
   const drain = link.signal;
-  const ending = async (work: () => Promise<unknown>): Promise<void> => {
+  const linked = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -42,7 +42,7 @@ export async function reside(options: ResidentOptions): Promise<void> {
     drain.addEventListener('abort', () => resolve(), { once: true });
   });
   const works = [
-    ending(() =>
+    linked(() =>
       followHead({
         ...head,
         ...{ stop: drain, onEvent },
@@ -52,7 +52,7 @@ export async function reside(options: ResidentOptions): Promise<void> {
         },
       }),
     ),
-    ending(async () => {
+    linked(async () => {
       await isOpen;
       if (jobs.length > 0 && !drain.aborted) await runSchedule({ ...options, drain });
     }),

@@ -19,10 +19,10 @@ export interface ScheduleOptions {
   readonly effects: Effects;
   /** Aborted to start no further runs, and to return when the current ones have ended. */
   readonly drain: AbortSignal;
-  /** How long current runs may continue then, before they are stopped after the current span or step. */
+  /** Time for current runs to end then, before they are stopped after the current span or step. */
   readonly drainMs: number;
   readonly onEvent: (event: ScheduleEvent) => void;
-  /** Called whenever a running job shows a sign of life. */
+  /** Called for each activity of a running job. */
   readonly onProgress?: ((job: string) => void) | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface ReachableOptions {
   readonly onWait: (wait: Pick<Retry, 'error' | 'sleepMs'>) => void;
 }
 
-/** Does work at the start of a process that goes on for long, as soon as the stores that it needs can be reached. */
+/** Retries work at the start of a resident process until its stores can be reached. */
 export function untilReachable<T>(work: () => Promise<T>, { effects, stop, onWait }: ReachableOptions): Promise<T> {
   return retry(work, {
     ...{ attempts: Number.POSITIVE_INFINITY, waitMs: 0, effects, signal: stop, onRetry: onWait },

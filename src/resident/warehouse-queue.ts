@@ -1,7 +1,7 @@
 import type { Effects } from '../core/effects.ts';
 import { formatError } from '../core/errors.ts';
 import type { JobActions } from '../jobs/job-actions.ts';
-import { mayPass, runJob } from '../jobs/run-job.ts';
+import { isTransient, runJob } from '../jobs/run-job.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
 import type { DueRun, JobQueue, LateRun, ScheduledJob } from './job-queue.ts';
 
@@ -40,13 +40,13 @@ export interface WarehouseQueueOptions {
   readonly onProgress?: ((job: string) => void) | undefined;
 }
 
-/** Maximum time between two looks at the clock, which may be changed while the machine runs or sleeps. */
-const LOOK_MS = 30_000;
+/** Maximum time between two polls of the clock, which may jump, or change while the machine is suspended. */
+const POLL_MS = 30_000;
 
-/** Runs the jobs of one warehouse one after the other, oldest first, until stopped. A run that is tried again later holds up no other. */
+/** Runs the jobs of one warehouse one after the other, oldest first, until stopped. A run that waits for a retry does not delay others. */
 export async function serveWarehouse(queues: readonly JobQueue[], options: WarehouseQueueOptions): Promise<void> {
   const { drain, effects, onEvent, onLate } = options;
-  const look = (): void => {
+  const reportLate = (): void => {
     for (const { queue, late } of queues.flatMap((each) => each.takeLate().map((late) => ({ queue: each, late })))) {
       const [due, by] = [late.due, late.by].map((ms) => new Date(ms).toISOString());
       onEvent({ event: 'late', job: queue.job.name, due: due ?? '', by: by ?? '' });
@@ -54,7 +54,7 @@ export async function serveWarehouse(queues: readonly JobQueue[], options: Wareh
     }
   };
   while (!drain.aborted) {
-    look();
+    reportLate();
     const queue = oldest(queues);
     if (queue === undefined) {
       await pause(effects, untilNext(queues, effects.now()), drain);
@@ -62,9 +62,9 @@ export async function serveWarehouse(queues: readonly JobQueue[], options: Wareh
     }
     const run = queue.next();
     if (run === undefined) continue;
-    // A run that hangs shows no sign of life.
-    const looking = setInterval(look, LOOK_MS);
-    await runOne(queue, run, { ...options, look }).finally(() => clearInterval(looking));
+    // Also while a run hangs.
+    const timer = setInterval(reportLate, POLL_MS);
+    await runOne(queue, run, { ...options, reportLate }).finally(() => clearInterval(timer));
     onEvent(watching(queue));
   }
 }
@@ -82,25 +82,25 @@ export function watching(queue: JobQueue): ScheduleEvent {
 async function runOne(
   queue: JobQueue,
   run: DueRun,
-  options: WarehouseQueueOptions & { readonly look: () => void },
+  options: WarehouseQueueOptions & { readonly reportLate: () => void },
 ): Promise<void> {
-  const { actions, effects, stop, onEvent, onProgress, look } = options;
+  const { actions, effects, stop, onEvent, onProgress, reportLate } = options;
   const { job } = queue;
   const { name } = job;
   const due = new Date(run.due).toISOString();
   onEvent({ event: 'begin', job: name, due, trigger: run.trigger });
   const startedAt = effects.monotonic();
-  const goesOn = (): void => {
+  const noteProgress = (): void => {
     onProgress?.(name);
-    look();
+    reportLate();
   };
-  const request = { job, actions, effects, due: run.due, trigger: run.trigger, stop, onEvent: goesOn };
+  const request = { job, actions, effects, due: run.due, trigger: run.trigger, stop, onEvent: noteProgress };
   const outcome = await runJob(request).catch((error: unknown) => ({ record: undefined, error }));
   const seconds = (effects.monotonic() - startedAt) / 1000;
   const { record, error } = outcome;
   if (record !== undefined) onEvent({ event: 'end', job: name, seconds, record });
   else onEvent({ event: 'failed', job: name, due, message: formatError(error) });
-  const delayMs = queue.settle(run, record?.state === 'done' ? 'done' : mayPass(error) ? 'retry' : 'failed');
+  const delayMs = queue.settle(run, record?.state === 'done' ? 'done' : isTransient(error) ? 'retry' : 'failed');
   if (delayMs !== undefined)
     onEvent({ event: 'retry', job: name, due, seconds: delayMs / 1000, message: formatError(error) });
 }
@@ -116,7 +116,7 @@ function oldest(queues: readonly JobQueue[]): JobQueue | undefined {
 }
 
 function untilNext(queues: readonly JobQueue[], now: number): number {
-  return Math.max(1, Math.min(LOOK_MS, ...queues.map((queue) => queue.nextLook() - now)));
+  return Math.max(1, Math.min(POLL_MS, ...queues.map((queue) => queue.nextStart() - now)));
 }
 
 async function pause(effects: Effects, ms: number, stop: AbortSignal): Promise<void> {

@@ -25,7 +25,7 @@ const BATCH = 100;
 export function planPoll(
   pipelines: readonly EphemeralPipeline[],
   { accounts, messages }: Watched,
-): readonly { readonly pipeline: EphemeralPipeline; readonly ask: SourceRequest }[] {
+): readonly { readonly pipeline: EphemeralPipeline; readonly request: SourceRequest }[] {
   return pipelines.flatMap((pipeline) => {
     const { account, message } = pipeline.walk;
     const filters = [
@@ -33,8 +33,8 @@ export function planPoll(
       ...(message === undefined ? [] : valuesOf(pipeline, message, messages).map((value) => ({ [message]: value }))),
     ];
     return filters.map((filter: Given) => {
-      const ask = planRequest(endpointFor(pipeline), { ...pipeline.parameters, ...filter });
-      return { pipeline, ask: { ...ask, label: pipeline.name } };
+      const request = planRequest(endpointFor(pipeline), { ...pipeline.parameters, ...filter });
+      return { pipeline, request: { ...request, label: pipeline.name } };
     });
   });
 }
@@ -52,20 +52,20 @@ function valuesOf(pipeline: PipelineDef, name: string, values: readonly string[]
 }
 
 /** Makes all requests of one poll. Includes transactions and actions inside traces, because only there are finished ones. */
-export async function fetchPoll(source: Source, asks: ReturnType<typeof planPoll>): Promise<Polled> {
+export async function fetchPoll(source: Source, requests: ReturnType<typeof planPoll>): Promise<Polled> {
   const found = perRole((): SentObject[] => []);
-  const answers = await Promise.all(
-    asks.map(async ({ pipeline, ask }) => {
-      const answer = await source.fetch(ask, ({ status, body }) =>
+  const responses = await Promise.all(
+    requests.map(async ({ pipeline, request }) => {
+      const response = await source.fetch(request, ({ status, body }) =>
         status === 404 ? null : parseSent(body, pipeline.name),
       );
-      return { pipeline, answer };
+      return { pipeline, response };
     }),
   );
-  for (const { pipeline, answer } of answers) {
+  for (const { pipeline, response } of responses) {
     const [table] = pipeline.tables;
     const list = table?.rows.kind === 'records' ? table.rows.path.slice(1) : '';
-    const records = objectsIn(isSentObject(answer) ? answer[list] : null);
+    const records = objectsIn(isSentObject(response) ? response[list] : null);
     const role = pendingRole(pipeline);
     if (role !== undefined) found[role].push(...records);
   }

@@ -28,7 +28,7 @@ export interface Sighting {
 /** Records of one poll. */
 export type Polled = Readonly<Record<PendingRole, readonly SentObject[]>>;
 
-/** How long a record is remembered that polls do not list any more, in milliseconds. */
+/** Time that a record is remembered after the last poll that listed it, in milliseconds. */
 const FORGET_MS = 600_000;
 
 interface Known {
@@ -36,7 +36,7 @@ interface Known {
   readonly lastSeen: number;
 }
 
-/** What a watch has seen, and not saved yet: a record that is new or has changed is a sighting. */
+/** Collects sightings: a record that is new or has changed since the last poll. */
 export class Sightings {
   readonly #known = new Map<string, Known>();
   readonly #traces = new Map<string, number>();
@@ -64,7 +64,7 @@ export class Sightings {
     return fresh;
   }
 
-  /** Sightings were saved. */
+  /** Removes saved sightings. */
   saved(rows: readonly Sighting[]): void {
     const gone = new Set(rows);
     this.#unsaved = this.#unsaved.filter((row) => !gone.has(row));

@@ -20,7 +20,7 @@ export interface WatchOptions
   /** Folder of Parquet files, or a file that ends in `.duckdb`. Created if it does not exist; locked only while rows are saved. */
   readonly warehouse: string;
   readonly store?: Store['kind'] | undefined;
-  /** From the start of one poll to the start of the next, in milliseconds. Default 2000. */
+  /** Interval between the starts of polls, in milliseconds. Default 2000. */
   readonly everyMs?: number | undefined;
   /** Duration of the watch, in milliseconds. Default: until `stop`. */
   readonly forMs?: number | undefined;
@@ -61,11 +61,11 @@ const LEAST_SAVE_MS = 10_000;
 const MOST_SAVE_MS = 300_000;
 /** Number of rows that are saved at once, without waiting. */
 const MOST_UNSAVED = 5_000;
-/** How long the last save waits for another writer. */
+/** Time that the last save waits for another writer. */
 const BUSY_MS = 60_000;
 
 /**
- * Polls pending transactions, traces and actions of some accounts and messages, and stores them. An answer without rows proves nothing.
+ * Polls pending transactions, traces and actions of some accounts and messages, and stores them. An response without rows proves nothing.
  *
  * @throws {UsageError} for nothing to watch, or an invalid account or hash, before the first request
  * @throws {SourceError} {StoreError} if it cannot continue; pending rows are saved before, if possible
@@ -81,10 +81,10 @@ export async function watch(options: WatchOptions): Promise<WatchReport> {
     });
   }
   const pipelines = registry.pipelines.filter(isWatched);
-  const asks = planPoll(pipelines, { accounts, messages });
+  const requests = planPoll(pipelines, { accounts, messages });
   const session = await openSession({ ...options, effects, priority: 'tail', command: 'tonlake follow --pending' });
   try {
-    return await new Watch({ ...options, ...session, effects, registry, pipelines, asks }).run();
+    return await new Watch({ ...options, ...session, effects, registry, pipelines, requests }).run();
   } finally {
     await session.close();
   }
@@ -100,7 +100,7 @@ interface WatchContext extends WatchOptions {
   readonly effects: Effects;
   readonly registry: Registry;
   readonly pipelines: readonly EphemeralPipeline[];
-  readonly asks: ReturnType<typeof planPoll>;
+  readonly requests: ReturnType<typeof planPoll>;
 }
 
 class Watch {
@@ -148,7 +148,7 @@ class Watch {
     return report;
   }
 
-  /** Finds problems of the warehouse before anything is watched; one that is being written will be free later. */
+  /** Finds problems of the warehouse before the first poll; a busy one will be free later. */
   private async requireStore(): Promise<void> {
     await this.inStore(async () => {}).catch((error: unknown) => {
       if (!isBusy(error)) throw error;
@@ -156,8 +156,8 @@ class Watch {
   }
 
   private async pollOnce(): Promise<void> {
-    const { source, asks, effects, pipelines, onEvent } = this.context;
-    const polled = await fetchPoll(source, asks);
+    const { source, requests, effects, pipelines, onEvent } = this.context;
+    const polled = await fetchPoll(source, requests);
     const now = effects.now();
     const fresh = this.sightings.see(polled, now);
     this.polls++;
@@ -191,7 +191,7 @@ class Watch {
     return length > 0 && (length >= MOST_UNSAVED || now - this.savedAt >= pauseMs);
   }
 
-  /** Saves what is not saved yet. If another process is writing the warehouse, retries for `busyMs`; without it, leaves them to the next save. */
+  /** Saves new sightings. If another process writes the warehouse, retries for `busyMs`, or leaves them to the next save if that is 0. */
   private async save(busyMs: number): Promise<void> {
     const { effects, source } = this.context;
     const rows = [...this.sightings.unsaved];

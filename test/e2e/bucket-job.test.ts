@@ -4,7 +4,7 @@ import { connect, createServer as createGate } from 'node:net';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
-import { Publication, putInPlace } from '../../src/jobs/publish.ts';
+import { moveOutputs, Publication } from '../../src/jobs/publish.ts';
 import { lockJobs } from '../../src/jobs/run-history.ts';
 import { openS3Store } from '../../src/objects/s3-store.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
@@ -118,12 +118,12 @@ describe.skipIf(!HAS_BUCKETS)(
         await publication.stage(`s3://lake/kill/${name}`, (path) => writeFile(path, `new ${name}`));
       const read = (): readonly string[] => ['a.csv', 'b.csv'].map((name) => readFileSync(at(name), 'utf8'));
       expect(read()).toEqual(['old', 'old']);
-      expect(await putInPlace(publication.outputs.slice(0, count), false)).toEqual([]);
-      expect(await putInPlace(publication.outputs, true)).toEqual([]);
+      expect(await moveOutputs(publication.outputs.slice(0, count), false)).toEqual([]);
+      expect(await moveOutputs(publication.outputs, true)).toEqual([]);
       expect(read()).toEqual(['new a.csv', 'new b.csv']);
       expect(readdirSync(at('')).sort()).toEqual(['.a.csv.nightly-0000.new', 'a.csv', 'b.csv']);
       await openS3Store('s3://lake/kill').put('b.csv', Buffer.from('of a reader'));
-      expect(await putInPlace(publication.outputs, true)).toEqual(['s3://lake/kill/b.csv']);
+      expect(await moveOutputs(publication.outputs, true)).toEqual(['s3://lake/kill/b.csv']);
     });
 
     test('run on one host at a time: another host says who runs it, and ends with 0', async () => {

@@ -50,7 +50,7 @@ export function fakeActions(over: FakeActions = {}): { readonly actions: JobActi
         headTime: async () => Date.UTC(2026, 4, 2, 0, 33),
         blockTime: async (seqno) => timeOf(seqno),
       }),
-    tryNeeds: async () => [],
+    preflight: async () => [],
     run: async ({ range, pipelines, onEvent }) => {
       asked.ranges.push(range);
       asked.steps.push('run');

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Publication, putInPlace } from '../../src/jobs/publish.ts';
+import { moveOutputs, Publication } from '../../src/jobs/publish.ts';
 import type { StagedOutput } from '../../src/jobs/run-record.ts';
 import { freshFolder } from '../scratch.ts';
 
@@ -26,7 +26,7 @@ test('staged files are invisible until they are published, and leave nothing beh
   const folder = freshFolder();
   const outputs = await stageThree(folder);
   expect(contentOf(folder)).toEqual(OLD);
-  expect(await putInPlace(outputs, false)).toEqual([]);
+  expect(await moveOutputs(outputs, false)).toEqual([]);
   expect(contentOf(folder)).toEqual(NEW);
   expect(readdirSync(folder).sort()).toEqual([...NAMES]);
 });
@@ -37,7 +37,7 @@ test.each([0, 1, 2, 3])(
     const folder = freshFolder();
     const outputs = await stageThree(folder);
     for (const { staged, path } of outputs.slice(0, count)) renameSync(staged, path);
-    expect(await putInPlace(outputs, true)).toEqual([]);
+    expect(await moveOutputs(outputs, true)).toEqual([]);
     expect(contentOf(folder)).toEqual(NEW);
     expect(readdirSync(folder).sort()).toEqual([...NAMES]);
   },
@@ -48,7 +48,7 @@ test('if one file cannot be published, all stay as they were', async () => {
   const outputs = await stageThree(folder);
   // Somebody makes a folder where the last file is to stand.
   mkdirSync(join(folder, 'c.json', 'x'), { recursive: true });
-  await expect(putInPlace(outputs, false)).rejects.toThrow(/^job: cannot write \S+c.json: /);
+  await expect(moveOutputs(outputs, false)).rejects.toThrow(/^job: cannot write \S+c.json: /);
   rmSync(join(folder, 'c.json'), { recursive: true });
   expect(contentOf(folder)).toEqual(OLD);
   expect(readdirSync(folder).sort()).toEqual(['a.html', 'b.csv']);
@@ -63,7 +63,7 @@ test.each([
   for (const { staged, path } of outputs.slice(0, 2)) renameSync(staged, path);
   const touched = join(folder, 'b.csv');
   touch(touched);
-  expect(await putInPlace(outputs, true)).toEqual([touched]);
+  expect(await moveOutputs(outputs, true)).toEqual([touched]);
   expect(contentOf(folder)).toEqual(['new a.html', left, 'new c.json']);
 });
 
@@ -73,7 +73,7 @@ test('a rename that fails between others says what is published', async () => {
   if (first === undefined || second === undefined) throw new Error('not staged');
   // A folder that was removed after its file was staged elsewhere.
   const lost = { ...second, path: join(folder, 'gone', 'b.csv') };
-  await expect(putInPlace([first, lost], false)).rejects.toMatchObject({
+  await expect(moveOutputs([first, lost], false)).rejects.toMatchObject({
     message: expect.stringMatching(/^job: cannot write \S+gone\/b.csv: /),
     hint: `already published: ${first.path}; the next run publishes all again`,
   });
@@ -84,7 +84,7 @@ test('if a staged file is missing, nothing is published', async () => {
   const folder = freshFolder();
   const outputs = await stageThree(folder);
   rmSync(outputs[2]?.staged ?? '');
-  await expect(putInPlace(outputs, false)).rejects.toThrow(/its staged file is gone/);
+  await expect(moveOutputs(outputs, false)).rejects.toThrow(/its staged file is gone/);
   expect(contentOf(folder)).toEqual(OLD);
 });
 
