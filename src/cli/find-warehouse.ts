@@ -42,8 +42,8 @@ export interface Place {
 export async function placeOf(flags: CommonOptions): Promise<Place> {
   const warehouse = warehouseOf(flags);
   if (flags.network !== undefined) return { network: flags.network, warehouse, note: undefined };
-  const { heldNetwork } = await import('../warehouse/query/held-network.ts');
-  const held = flags.warehouse === undefined ? undefined : await heldNetwork(flags.warehouse);
+  const { storedNetwork } = await import('../warehouse/query/warehouse-registry.ts');
+  const held = flags.warehouse === undefined ? undefined : await storedNetwork(flags.warehouse);
   const network = held ?? networkOf(flags);
   const isDefault = held === undefined && namedNetwork(flags) === undefined;
   return {

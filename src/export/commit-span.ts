@@ -2,7 +2,7 @@ import { isCommittedMeanwhile } from '../core/errors.ts';
 import { type Span, totalSize } from '../core/span.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
 import { quarantineBatch } from '../decode/quarantine-table.ts';
-import { type CommitDraft, givesWay, type StagedSpan, type Verdict } from '../warehouse/index.ts';
+import { type CommitDraft, isReplacedBy, type StagedSpan, type Verdict } from '../warehouse/index.ts';
 import type { RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { EntryTerms } from './span-walk.ts';
@@ -25,7 +25,7 @@ export async function commitSpan(
       // The keys that a partial lookup has read stay.
       (entry.verdict === 'quarantined' || coversBlocks(pipeline)) &&
       !supersedes.includes(entry.id) &&
-      givesWay(entry, span),
+      isReplacedBy(entry, span),
   );
   const draft: CommitDraft = {
     ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict, without: pipeline.leftOut },

@@ -243,8 +243,8 @@ async function publishOne(
     const done = await publishTable({
       ...state,
       versions: target.versionsOf(table.name),
-      uriOf: (file) => `${location ?? source.path}/${file.lastingPath}`,
-      keep: (fresh) => source.keep(fresh),
+      uriOf: (file) => `${location ?? source.path}/${file.stablePath}`,
+      keep: (fresh) => source.pin(fresh),
       now: effects.now,
       freshId: effects.freshId,
     });

@@ -1,5 +1,5 @@
 import { defaultWarehouse } from '../http/network.ts';
-import { heldNetwork } from '../warehouse/query/held-network.ts';
+import { storedNetwork } from '../warehouse/query/warehouse-registry.ts';
 
 /** Where a function works. Both have defaults, as on the command line. */
 export interface PlaceOptions {
@@ -13,7 +13,7 @@ const DEFAULT_NETWORK = 'mainnet';
 
 /** The network, also if only the warehouse knows it. */
 export async function networkOf({ network, warehouse }: PlaceOptions): Promise<string> {
-  return network ?? (warehouse === undefined ? undefined : await heldNetwork(warehouse)) ?? DEFAULT_NETWORK;
+  return network ?? (warehouse === undefined ? undefined : await storedNetwork(warehouse)) ?? DEFAULT_NETWORK;
 }
 
 export function warehouseOf({ network = DEFAULT_NETWORK, warehouse }: PlaceOptions): string {

@@ -7,7 +7,7 @@ import { damagedData } from '../files/damaged-data.ts';
 import {
   covering,
   doneSpans,
-  givesWay,
+  isReplacedBy,
   type LedgerEntry,
   openReader,
   openStore,
@@ -144,7 +144,7 @@ async function commitCopy(store: Store, registry: Registry, from: string, entry:
     }
     const staged = requireSame(await stage.finish(), entry, from);
     const covered = covering(spansOf(entry));
-    const replaced = store.ledger().filter((other) => other.pipeline === pipeline && givesWay(other, entry.span));
+    const replaced = store.ledger().filter((other) => other.pipeline === pipeline && isReplacedBy(other, entry.span));
     await store.commit(staged, {
       ...{ network, pipeline, version, verdict, requests, retries, planned, asOf, proof, without },
       ...covered,

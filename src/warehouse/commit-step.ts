@@ -1,13 +1,13 @@
 import type { Store } from './store.ts';
 
-/** Work that follows commits: merging, marts, publishing, deliveries. It goes on beside the next commits, and none of them waits for it. */
+/** Work that follows commits: merging, marts, publishing, deliveries. Later commits do not wait for it. */
 export interface CommitStep {
-  /** Before the first commit. @throws what keeps the command from beginning */
+  /** Called before the first commit. @throws an error that stops the command */
   begin?(store: Store, network: string): Promise<void>;
-  /** Something was committed. Returns at once. */
+  /** Called after each commit. Returns at once. */
   committed(store: Store, network: string): void;
-  /** Time has passed: called now and then, also without commits. Returns at once. */
+  /** Called periodically, also without commits. Returns at once. */
   look?(store: Store): void;
-  /** Before the warehouse is closed, also if it could not begin. */
+  /** Called before the warehouse is closed, even if `begin` failed. */
   end(): Promise<void>;
 }

@@ -11,11 +11,11 @@ import { digestOf, type ProvenLedger } from './ledger/proven-ledger.ts';
 import type { SelectEach } from './select-each.ts';
 import type { LedgerEntry, Store, TableEntry } from './store.ts';
 
-/** A ledger entry that is missing or unreadable, with what is known of it from elsewhere. */
+/** A missing or unreadable ledger entry, with facts about it from other sources. */
 export interface LostEntry {
   readonly number: number;
   readonly isBroken: boolean;
-  /** True if later entries cannot be read without it. */
+  /** True if the ledger cannot be read past it. */
   readonly isGap: boolean;
   /** True if rows that belong to no other entry are still in the warehouse. */
   readonly hasRows: boolean;
@@ -25,7 +25,7 @@ export interface LostEntry {
   readonly spans?: readonly Span[] | undefined;
 }
 
-/** What a lost entry covered. */
+/** Pipeline and blocks of a lost entry. */
 export type FilledEntry = Pick<LedgerEntry, 'number' | 'pipeline' | 'span' | 'spans'>;
 
 /** Damage to the ledger itself. */
@@ -63,8 +63,8 @@ export interface FileFault {
 export type FaultKind = LedgerFault['kind'] | FileFault['kind'];
 
 /**
- * How far a table's rows of one entry can be trusted. `proven`: every file has the checksum it was committed with. `plain`: they lie in
- * no files of their own, so only their values can be compared. `suspect`: readable, but not what was committed. `unreadable`: missing, truncated, or of another span.
+ * Trust in a table's rows of one entry. `proven`: every file has its committed checksum. `plain`: the rows have no files of their own, so
+ * only their values can be compared. `suspect`: readable, but not the committed bytes. `unreadable`: missing, truncated, or of another span.
  */
 export type Trust = 'proven' | 'plain' | 'suspect' | 'unreadable';
 
@@ -76,7 +76,7 @@ export interface BytesCheck {
   readonly faults: readonly FileFault[];
 }
 
-/** A warehouse opened for reading, however damaged: whatever can be read of it. */
+/** A warehouse opened for reading, however damaged. */
 export interface DamagedStore {
   readonly kind: Store['kind'];
   /** Absolute. */
@@ -87,9 +87,9 @@ export interface DamagedStore {
   /** Hash of the entries in force. */
   readonly digest: string;
   readonly lost: readonly LostEntry[];
-  /** What lost entries covered whose numbers a repair has filled. */
+  /** Lost entries whose numbers a repair has filled. */
   readonly filled: readonly FilledEntry[];
-  /** Entries that record what was removed on purpose. */
+  /** Entries that record rows removed on purpose. */
   readonly forgotten: readonly LedgerEntry[];
   /** Stored declarations of the pipelines that wrote the rows. */
   readonly declarations: Declarations;
@@ -103,9 +103,10 @@ export interface DamagedStore {
   /** Compares the bytes of a table's rows with their entry. `query` runs on `database`, or on a connection to it. */
   checkBytes(part: TableEntry, query: Query): Promise<BytesCheck>;
   /**
-   * Makes the ledger readable and writable again: writes lost schemas, fills the numbers of lost entries with entries that are never in force, moves unreadable
-   * ones aside, removes rows that no entry in force names, brings files in force back that lie with superseded ones, and replaces wrong checkpoints. Takes the lock and looks for the damage again,
-   * because another process may have repaired it. Can be called after `close`.
+   * Makes the ledger readable and writable again: writes lost schemas, fills the numbers of lost entries with entries that are never in
+   * force, moves unreadable ones aside, removes rows that no entry in force names, restores files in force that lie with superseded ones, and
+   * replaces wrong checkpoints. Takes the lock and looks for the damage again, because another process may have repaired it. Can be called
+   * after `close`.
    *
    * @throws {StoreError} `busy`
    */
@@ -128,28 +129,28 @@ export interface FillOptions {
   readonly command: string;
 }
 
-/** Whose rows that no entry names are. */
+/** The pipeline or mart of a table, to attribute rows that no entry names. */
 export interface StrayOwner {
   readonly pipeline: string;
   /** The column of their masterchain block, if there is one. */
   readonly column: string | undefined;
-  /** For a mart: the table that says which blocks a day has, and its column of them. */
+  /** For a mart: the table that has the blocks of each day, and its block column. */
   readonly days?: { readonly table: string; readonly column: string } | undefined;
 }
 
 export interface DamagedOptions {
   readonly tables: readonly TableDef[];
-  /** Of a table or mart. */
+  /** The owner of a table or mart. */
   readonly ownerOf: (table: string) => StrayOwner;
   /** Folder for DuckDB's temporary files. */
   readonly spill: string;
   /** DuckDB's memory limit, in megabytes. */
   readonly memoryMb: number;
-  /** What was proven before: if the ledger is a continuation of it, older entries are not read from their files. Default: all are. */
+  /** State proven before. If the ledger continues it, older entries are not read from their files. Default: all are read. */
   readonly proven?: ProvenLedger | undefined;
 }
 
-/** Summary of a ledger of which a part may be unreadable. */
+/** Summary of a ledger that may be partly unreadable. */
 export function surveyLedger(
   all: Entries,
   network: string,

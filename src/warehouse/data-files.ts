@@ -14,14 +14,14 @@ import type { SchemaColumn } from './relations/table-schema.ts';
 import type { LedgerEntry, Store, TableFile } from './store.ts';
 import { warehousePath } from './store-options.ts';
 
-/** A data file in force, and what other engines need to know of it. */
+/** A data file in force, as other engines need it. */
 export interface DataFile extends TableFile {
   /** Number of its ledger entry. */
   readonly entry: number;
-  /** UTC day of its rows; null where the time is null, undefined if the file is not in the folder of a day. */
+  /** UTC day of its rows; null if their time is null, undefined if the table has no time. */
   readonly date: string | null | undefined;
-  /** Its name, relative to the warehouse, that stays when it is superseded; see `DataFiles.keep`. */
-  readonly lastingPath: string;
+  /** Path, relative to the warehouse, that {@link DataFiles.pin} keeps when the file is superseded. */
+  readonly stablePath: string;
   /** Columns with their DuckDB types. */
   readonly columns: readonly SchemaColumn[];
 }
@@ -36,11 +36,11 @@ export interface TableInForce {
   readonly files: readonly DataFile[];
 }
 
-/** What a Parquet warehouse held after an entry of its ledger. */
+/** The state of a Parquet warehouse after an entry of its ledger. */
 export interface FilesInForce {
   /** Number of the newest entry; 0 for an empty ledger. */
   readonly entry: number;
-  /** Ids of ledger entries by number, without those that a checkpoint left out. */
+  /** Ids of ledger entries by number, except those that a checkpoint left out. */
   readonly ids: ReadonlyMap<number, string>;
   /** Entries in force. */
   readonly ledger: readonly LedgerEntry[];
@@ -50,20 +50,20 @@ export interface FilesInForce {
   readonly tables: readonly TableInForce[];
 }
 
-/** The data files of a Parquet warehouse, for programs that read them without us. No lock is needed. */
+/** The data files of a Parquet warehouse, for other engines. No lock is needed. */
 export interface DataFiles {
   /** Absolute path or address of the warehouse. */
   readonly path: string;
   readonly network: string;
-  /** The warehouse as objects: marks and metadata lie in `iceberg/`. */
+  /** The warehouse as objects; publication marks and metadata are in `iceberg/`. */
   readonly objects: SmallObjects;
-  /** What is in force now. @throws {StoreError} `needs-migration`, `newer-tonlake`, `bad-ledger` */
+  /** The state now. @throws {StoreError} `needs-migration`, `newer-tonlake`, `bad-ledger` */
   read(tables: readonly TableDef[]): Promise<FilesInForce>;
   /**
-   * Makes sure that files are there, under names that last. Called after their entry was marked as published.
+   * Makes sure that files exist under their stable paths. Called after their entry was marked as published.
    * @throws {StoreError} `no-links` if the file system cannot give a file two names; `bad-ledger` if a file is missing or truncated
    */
-  keep(files: readonly DataFile[]): Promise<void>;
+  pin(files: readonly DataFile[]): Promise<void>;
 }
 
 /**
@@ -83,18 +83,18 @@ export async function openDataFiles(warehouse: string, kind?: Store['kind']): Pr
   const backend = await openBackend(path);
   const identity = await guarded(`warehouse ${path}`, () => readIdentity(backend.objects));
   if (identity === undefined) throw noWarehouse(path);
-  const { objects, keep } = backend;
+  const { objects, pin } = backend;
   return {
     path,
     network: identity.network,
     objects,
     read: (tables) => readInForce(backend, identity.network, tables),
-    keep,
+    pin,
   };
 }
 
 function readInForce(backend: Backend, network: string, declared: readonly TableDef[]): Promise<FilesInForce> {
-  const { path, lastingOf } = backend;
+  const { path, stablePathOf } = backend;
   const ledger = backend.ledger();
   return guarded(`warehouse ${path}`, async () => {
     requireOwnEntries(path, network, await ledger.refresh());
@@ -119,7 +119,7 @@ function readInForce(backend: Backend, network: string, declared: readonly Table
             ...file,
             entry: number,
             date: dateOf(file.path),
-            lastingPath: lastingOf(file.path),
+            stablePath: stablePathOf(file.path),
             columns: ledger.schemas.get(part.schema).columns,
           })),
         );

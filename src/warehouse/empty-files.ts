@@ -6,49 +6,49 @@ import { packageFile } from '../core/own-package.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { duckdbApi } from '../sql/duckdb-api.ts';
 
-/** How many files are kept in memory, at about 1 MB each. */
-const KEPT_FILES = 4;
-/** Where the files of the shipped tables are: they are made with the package. */
+/** Maximum number of cached files, of about 1 MB each. */
+const CACHED_FILES = 4;
+/** Folder of the files of the shipped tables, which are built with the package. */
 const SHIPPED = packageFile('dist/empty-files');
 const SHIPPED_NAMES = ['catalog', 'database'] as const;
 
 /** A database file without rows. */
 interface EmptyFile {
-  /** Hashes of the statements that made it. */
+  /** Hashes of the statements that created it. */
   readonly statements: ReadonlySet<string>;
   readonly bytes: () => Uint8Array;
 }
 
-/** Makes the file if there is none, and runs statements in it. Everything is on the disk then. */
+/** Creates the file if it does not exist, and runs statements in it. Resolves when everything is on the disk. */
 export type FillFile = (path: string, statements: readonly string[]) => Promise<void>;
 
-/** Those that this process has made or read; the oldest comes first. */
-const kept: EmptyFile[] = [];
+/** Files that this process has created or read, oldest first. */
+const cached: EmptyFile[] = [];
 let shipped: readonly EmptyFile[] | undefined;
 
 /**
- * Writes a database file without rows. Most of it is copied from one that was made by some of the same statements, in a twentieth of the
- * time.
+ * Writes a database file without rows. It starts from the cached or shipped file that most of the statements created, which takes a
+ * twentieth of the time.
  * @param statements SQL, of which each depends on earlier ones only
  */
 export async function putEmptyFile(statements: readonly string[], path: string, fill: FillFile): Promise<void> {
   const hashes = statements.map(hashOf);
   const wanted = new Set(hashes);
   shipped ??= readShipped();
-  const [start] = [...kept, ...shipped]
+  const [start] = [...cached, ...shipped]
     .filter((file) => file.statements.size <= wanted.size && [...file.statements].every((hash) => wanted.has(hash)))
     .sort((a, b) => b.statements.size - a.statements.size);
   const bytes = start?.bytes();
   if (bytes !== undefined) await writeFile(path, bytes);
   const rest = statements.filter((_, at) => start?.statements.has(hashes[at] ?? '') !== true);
   if (rest.length > 0) await fill(path, rest);
-  else if (start !== undefined && kept.includes(start)) return;
+  else if (start !== undefined && cached.includes(start)) return;
   const made = await readFile(path);
-  kept.push({ statements: wanted, bytes: () => made });
-  if (kept.length > KEPT_FILES) kept.shift();
+  cached.push({ statements: wanted, bytes: () => made });
+  if (cached.length > CACHED_FILES) cached.shift();
 }
 
-/** Makes a file of the package, unless it is there. */
+/** Builds a file of the package, unless it is up to date. */
 export async function shipEmptyFile(
   name: (typeof SHIPPED_NAMES)[number],
   statements: readonly string[],
@@ -65,7 +65,7 @@ export async function shipEmptyFile(
   await writeFile(`${path}.json`, label);
 }
 
-/** The files of this package, if this is the DuckDB that made them. */
+/** The files of this package, if the same version of DuckDB created them. */
 function readShipped(): readonly EmptyFile[] {
   return SHIPPED_NAMES.flatMap((name) => {
     const path = join(SHIPPED, `${name}.duckdb`);

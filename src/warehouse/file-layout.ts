@@ -16,7 +16,7 @@ const limit = { rows: 122_880, bytes: 32 * 2 ** 20 } as const;
 /** Rows of DuckDB's vectors. */
 const VECTOR_ROWS = 2048;
 
-/** Options of COPY for rows of that size. Level 1 of zstd gives the same size as the default in half the time. */
+/** COPY options for rows of this uncompressed size. Level 1 of zstd gives the same size as the default in half the time. */
 export function encodingOf(plainBytes: number, rows: number): string {
   const fitting = Math.floor((limit.bytes * rows) / Math.max(plainBytes, 1) / VECTOR_ROWS) * VECTOR_ROWS;
   const groupRows = Math.min(limit.rows, Math.max(VECTOR_ROWS, fitting));
@@ -35,7 +35,7 @@ export function pathOfFile(
 
 const FOLDER = new RegExp(`/${DATE_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
 
-/** The date of the rows of a file, from its path. */
+/** UTC day of the rows of a file, from its path. */
 export function dateIn(path: string): string | undefined {
   return FOLDER.exec(path)?.[1];
 }

@@ -11,7 +11,6 @@ import {
   requireNetwork,
   requireOwnEntries,
 } from './ledger/ledger-folder.ts';
-import { NumberRace } from './ledger/number-race.ts';
 import { filesOf } from './ledger/pruned-entries.ts';
 import { entryRows } from './parquet-store/entry-rows.ts';
 import { requireDeclared, schemaOf } from './relations/table-schema.ts';
@@ -20,10 +19,13 @@ import type { LedgerEntry, SideConnection, Store } from './store.ts';
 import { type StoreOptions, stepOf } from './store-options.ts';
 import type { DeclaredPart, DraftedEntry, Writer } from './writer.ts';
 
+/** Bounds of the pause after the first lost entry number, and after many. */
+const PAUSE_MS = { first: 25, most: 2000 } as const;
+
 /**
  * Opens a warehouse of Parquet files for writing, and removes what a killed run left.
- * @throws {StoreError} if another process has its lock, it is of another network, it cannot be read or written, its tables need a migration,
- * or an object store ignores conditions
+ * @throws {StoreError} if another process holds its lock, it is of another network, cannot be read or written, its tables need a migration,
+ * or its object store ignores conditions
  */
 export async function openFilesWriter(backend: Backend, options: StoreOptions): Promise<Writer> {
   const { network, effects, tables, command = 'tonlake' } = options;
@@ -79,10 +81,11 @@ class FilesWriter implements Writer {
   readonly #writes: Writes;
   readonly #declarations: DeclarationFolder;
   readonly #views: IdleConnection;
-  #race: NumberRace;
+  /** Entry numbers that this commit has lost to other writers. */
+  #lostNumbers = 0;
 
   constructor(opened: Opened) {
-    const { backend, options, ledger, writes } = opened;
+    const { backend, ledger, writes } = opened;
     this.#opened = opened;
     this.#ledger = ledger;
     this.#writes = writes;
@@ -95,7 +98,6 @@ class FilesWriter implements Writer {
     if (backend.isShared) this.rivals = new Set();
     this.stage = (files, span) => this.#writes.stage?.(files, span) ?? files;
     this.#declarations = new DeclarationFolder(backend.objects);
-    this.#race = new NumberRace(options.effects);
     this.#views = this.#openViews();
   }
 
@@ -133,9 +135,9 @@ class FilesWriter implements Writer {
   }
 
   async place(parts: readonly DeclaredPart[]): Promise<void> {
-    const { tables, marts = [], effects } = this.#opened.options;
+    const { tables, marts = [] } = this.#opened.options;
     const step = stepOf(this.#opened.options);
-    this.#race = new NumberRace(effects);
+    this.#lostNumbers = 0;
     await step('write declaration');
     for (const { declared } of parts) {
       if (declared !== undefined) await this.#declarations.put(declared, this.entries.nextNumber);
@@ -158,7 +160,7 @@ class FilesWriter implements Writer {
       const text = Buffer.from(`${JSON.stringify(entry)}\n`);
       const other = await this.#opened.backend.objects.putOrGet(`${LEDGER}/${entryName(entry.number)}`, text);
       if (other !== undefined) {
-        await this.#lose(entry, Buffer.from(other).toString('utf8'));
+        await this.#yieldNumber(entry, Buffer.from(other).toString('utf8'));
         return count;
       }
       this.entries.add(entry);
@@ -166,13 +168,15 @@ class FilesWriter implements Writer {
     return drafted.length;
   }
 
-  /** Another writer has taken the number. */
-  async #lose({ number }: LedgerEntry, other: string): Promise<void> {
+  /** Another writer has taken the number: reads its entry, after back-off with full jitter. */
+  async #yieldNumber({ number }: LedgerEntry, other: string): Promise<void> {
     if (this.rivals === undefined) {
       throw badLedger(`another process has written entry ${number} of ${this.#ledger.path}`);
     }
-    this.#ledger.keepNext(number, other);
-    await this.#race.lost();
+    this.#ledger.preload(number, other);
+    const { effects } = this.#opened.options;
+    const boundMs = Math.min(PAUSE_MS.most, PAUSE_MS.first * 2 ** this.#lostNumbers++);
+    await effects.sleep(effects.random() * boundMs);
     await this.refresh();
   }
 
@@ -186,11 +190,11 @@ class FilesWriter implements Writer {
     );
     if (!this.#ledger.isCheckpointDue) return;
     await stepOf(this.#opened.options)('write checkpoint');
-    // The commit is done: a checkpoint that cannot be written is tried again after the next one.
+    // The commit is done. If the checkpoint fails, the next commit tries again.
     await this.#ledger.writeCheckpoint().catch(() => {});
   }
 
-  /** What is left is collected later. */
+  /** Files that cannot be removed now are collected later. */
   async abandon(staged: Parameters<Writer['abandon']>[0]): Promise<void> {
     const files = staged.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
     await this.#opened.backend.objects.remove(files.map(({ path }) => path)).catch(() => {});
@@ -209,13 +213,13 @@ class FilesWriter implements Writer {
     await takeAll([() => this.#views.close(), () => this.#writes.close(), () => this.#opened.lock.release()]);
   }
 
-  /** Reads what other writers have committed. */
+  /** Reads the commits of other writers. */
   async refresh(): Promise<void> {
     const fresh = await this.#ledger.refresh();
     requireOwnEntries(this.path, this.#opened.options.network, fresh);
     if (this.rivals === undefined) return;
     const ids = new Set(fresh.map(({ id }) => id));
-    // Also parts of a commit that were there before its last one came: they are in force only now.
+    // Includes earlier entries of a commit that its last entry has just put in force.
     const isRival = ({ id, commitWith }: LedgerEntry): boolean => ids.has(id) || ids.has(commitWith ?? '');
     for (const { id } of this.entries.all.filter(isRival)) this.rivals.add(id);
   }

@@ -1,18 +1,17 @@
-// The door of the warehouse: all that other folders import of it, but for `query/`, which reads a warehouse as users do, and
-// `staging/row-folder.ts`, which threads load without the rest. docs/architecture.md tells what a store has to write.
+// The exports of the warehouse for other folders. Besides these they may import `query/`, which reads a warehouse as users do, and
+// `staging/row-folder.ts`, which threads load without the rest. docs/architecture.md describes what a store has to implement.
 
-// Opening: for writing, for reading, and whatever can be read of a damaged one.
+// Opening: for writing, for reading, and for repair.
 
 export type { DamagedStore, FaultKind, LostDeclaration, Trust } from './damaged-store.ts';
-export { openDamaged } from './open-damaged.ts';
-export { type OpenStoreOptions, openReader, openStore, requireKind } from './open-store.ts';
+export { type OpenStoreOptions, openDamaged, openReader, openStore, requireKind } from './open-store.ts';
 export type { Reader } from './reader.ts';
 export type { RowOwner } from './select-each.ts';
 export type { SideConnection, Store } from './store.ts';
 export { recordsFolder } from './store-kinds.ts';
 export { warehousePath } from './store-options.ts';
 
-// Committing: rows are staged, and one entry of the ledger puts them in force.
+// Committing: rows are staged, and a ledger entry puts them in force.
 
 export { placeTrials } from './place-trials.ts';
 export { selectStaged } from './relations/table-relation.ts';
@@ -36,7 +35,7 @@ export {
   doneFor,
   doneSpans,
   FORGOTTEN,
-  givesWay,
+  isReplacedBy,
   narrowerEntries,
   PARTIAL,
   spansOf,
@@ -46,22 +45,22 @@ export { type ForgottenSpans, stillForgotten } from './ledger/forgotten-spans.ts
 export type { ProvenLedger } from './ledger/proven-ledger.ts';
 export type { Covered, ForgottenRows, LedgerEntry, ListProofKind, MartStamp, TableEntry, Verdict } from './store.ts';
 
-// Evidence: what an entry records of rows, measured again.
+// Evidence: counts, sums and bounds that an entry records.
 
 export { addEvidence, type Measured, measureBy, sumKeyHashes } from './staging/row-evidence.ts';
 export type { ColumnBounds, FileBounds, TableEvidence, TableFile } from './store.ts';
 
-// Rewriting: entries leave force, and others take their place.
+// Rewriting: new entries supersede others.
 
 export { type Rewrite, stageRewrite } from './rewrite-entries.ts';
 
-// Relations: what SQL over a warehouse can name.
+// Relations of SQL over a warehouse.
 
 export { COMMITS } from './relations/commits-view.ts';
 export type { OwnRelation } from './relations/own-relation.ts';
 export { roleView } from './relations/role-views.ts';
 
-// Publishing: the files behind tables, for other engines.
+// Publishing: data files for other engines.
 
 export { type DataFile, type DataFiles, type FilesInForce, openDataFiles, type TableInForce } from './data-files.ts';
 export { PublishedEntries, type PublishedEntry } from './garbage/published-entries.ts';

@@ -2,6 +2,8 @@ import { StoreError } from '../core/errors.ts';
 import type { TableDef } from '../declare/table.ts';
 import { guarded } from '../files/file-failure.ts';
 import { isObjectUrl } from '../objects/s3-location.ts';
+import { Database } from '../sql/database.ts';
+import type { DamagedOptions, DamagedStore } from './damaged-store.ts';
 import { noWarehouse } from './no-warehouse.ts';
 import type { Reader, ReaderOptions } from './reader.ts';
 import { joinStore, shareStore } from './share-store.ts';
@@ -12,8 +14,8 @@ import { type StoreOptions, warehousePath } from './store-options.ts';
 import { WarehouseStore } from './warehouse-store.ts';
 
 /**
- * Opens a warehouse for writing: a path that ends in `.duckdb` is the one-file store, any other a folder of Parquet files,
- * unless `kind` says otherwise.
+ * Opens a warehouse for writing. A path that ends in `.duckdb` is a DuckDB file, any other a folder of Parquet files, unless `kind` says
+ * otherwise.
  * @throws {StoreError} `wrong-kind` if `kind` contradicts what is at the path; and the errors of the store
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
@@ -35,7 +37,7 @@ export interface OpenStoreOptions extends StoreOptions {
 }
 
 /**
- * The kind of the warehouse at a path. If there is none yet, `kind`, or by its name.
+ * The kind of the warehouse at a path. If there is none yet: `kind`, or else by the name.
  * @returns also whether opening the path for writing makes a new warehouse
  * @throws {StoreError} `wrong-kind` when `kind` contradicts what is there
  */
@@ -51,7 +53,7 @@ export async function requireKind(
   }
   throw new StoreError(`store: warehouse ${path} is ${shapeOf(found.kind, path)}, and cannot be opened as ${kind}`, {
     code: 'wrong-kind',
-    hint: `remove --store, or choose another --warehouse`,
+    hint: 'remove --store, or choose another --warehouse',
   });
 }
 
@@ -70,4 +72,28 @@ export async function openReader(
   const driver = await loadDriver(kind);
   const tablesOf = typeof tables === 'function' ? tables : async () => tables;
   return guarded(`warehouse ${absolute}`, () => driver.openReader(absolute, tablesOf, options));
+}
+
+/**
+ * Opens whatever can be read of a warehouse, to be examined and repaired.
+ * @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` if even its network is unknown
+ */
+export async function openDamaged(path: string, options: DamagedOptions): Promise<DamagedStore> {
+  const absolute = warehousePath(path);
+  const { kind, exists } = await detectStoreKind(absolute);
+  if (!exists) throw noWarehouse(absolute);
+  const driver = await loadDriver(kind);
+  const database = await Database.open(':memory:', {
+    threads: '2',
+    memory_limit: `${options.memoryMb}MB`,
+    temp_directory: options.spill,
+    enable_external_file_cache: 'false',
+    preserve_insertion_order: 'false',
+  });
+  try {
+    return await driver.openDamaged(absolute, database, options);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }

@@ -7,7 +7,7 @@ import { isObjectUrl } from '../objects/s3-location.ts';
 import { requireSpace } from './staging/free-space.ts';
 
 /**
- * What a warehouse needs of its place before anything is written: rights, extensions of DuckDB, and some disk space.
+ * Checks of the place of a warehouse before anything is written: permissions, DuckDB extensions, and disk space.
  *
  * @param path as `warehousePath` gives it
  */

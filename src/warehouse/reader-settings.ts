@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 let readers = 0;
 
-/** Keeps DuckDB's temporary files out of the working folder, their default place. */
+/** Settings of a reader's instance: DuckDB's temporary files do not go to the working folder, which is the default. */
 export function readerSettings(): Readonly<Record<string, string>> {
   readers++;
   return { temp_directory: join(tmpdir(), `tonlake-spill-${process.pid}-${readers}`) };
 }
 
 /**
- * Settings of an instance of a writer, whose memory belongs to the rows that it writes: no cache of files that are read once.
+ * Settings of a writer's instance. It has no cache of files that are read once, because the rows that it writes need the memory.
  *
  * @param name of the instance: two that spill into one folder would overwrite each other's files
  */

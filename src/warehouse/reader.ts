@@ -17,7 +17,7 @@ export interface Reader {
   readonly network: string;
   /** One relation per table, and `_commits`. In a Parquet warehouse, each call sees what is committed at that moment. */
   readonly query: Query;
-  /** As `query`, for any number of rows: none are kept in memory. */
+  /** Like `query`, but rows are not collected in memory. */
   readonly stream: Stream;
   /** Entries in force, in order of commit. */
   ledger(): Promise<readonly LedgerEntry[]>;
@@ -26,29 +26,29 @@ export interface Reader {
   /** Entries that record rows removed on purpose, in order of commit. */
   forgotten(): Promise<readonly LedgerEntry[]>;
   /**
-   * Entries with a greater number, in order of commit, also those that are no longer in force; without those of incomplete commits.
-   * @param most about how many to read at most. Default: all
+   * Entries with a greater number, in order of commit, whether or not in force; without those of incomplete commits.
+   * @param most approximate maximum number of entries. Default: all
    */
   log(after: number, most?: number): Promise<readonly LedgerEntry[]>;
   /** SQL for the declared columns of a table's rows in some entries, for `query`. */
   select(table: TableDef, entries: readonly LedgerEntry[]): string;
   /** Absolute paths of the files that hold a table's rows; none in a DuckDB warehouse. */
   files(table: string): Promise<readonly string[]>;
-  /** SQL for a table's rows in force, for `query`, with the entry and file of each; null for columns that the warehouse lacks. */
+  /** SQL for a table's rows in force, for `query`, with the entry and file of each row. Columns that the warehouse lacks are null. */
   selectEach(table: TableDef): Promise<SelectEach>;
   /** The process that writes the warehouse now. */
   writer(): Promise<LockHolder | undefined>;
   /** @throws {StoreError} `not-a-query` unless it is one statement that only selects, or creates something temporary */
   requireQuery(statement: string): Promise<void>;
-  /** Requests to an object store since the last call, or the start of the process; absent if rows do not lie in one. */
+  /** Requests to the object store since the last call, or the start of the process; absent for local warehouses. */
   readonly traffic?: (() => Promise<ReaderTraffic>) | undefined;
-  /** {@link Database.define} of the database that queries run in, also if it is confined, before its first query. */
+  /** {@link Database.define} for the database of the queries, before its first query. Works for confined ones, too. */
   define(functions: readonly ScalarFunction[]): Promise<void>;
-  /** Lets a pinned reader see what is committed now. Others do so with each call. */
+  /** Advances a pinned reader to the newest commit. Other readers advance with each call. */
   refresh(): Promise<void>;
-  /** Cancels the query that runs, which throws then. */
+  /** Cancels the running query, which throws. */
   interrupt(): void;
-  /** Lets others write the warehouse. Afterwards only temporary objects can be queried, if the warehouse was opened confined. */
+  /** Lets other processes write the warehouse. If it was opened confined, only temporary objects can be queried afterwards. */
   release(): Promise<void>;
   close(): Promise<void>;
 }
@@ -65,10 +65,9 @@ export interface ReaderOptions {
   /** Counts the requests for rows. Default false. */
   readonly countsTraffic?: boolean | undefined;
   /**
-   * All queries see what was committed when the warehouse was opened, or at the last `refresh`, so their results are consistent. Default
-   * false.
+   * All queries see the state when the warehouse was opened, or at the last `refresh`, so their results are consistent. Default false.
    */
   readonly isPinned?: boolean | undefined;
-  /** Queries cannot reach anything but the warehouse, or change settings. Default: they can. */
+  /** Queries can read only the warehouse, and cannot change settings. Default: unconfined. */
   readonly confinement?: Confinement | undefined;
 }

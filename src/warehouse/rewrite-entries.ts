@@ -39,8 +39,8 @@ import type {
 } from './store.ts';
 
 /**
- * What takes the place of entries of a pipeline: merging, forgetting, repairs and readings with more columns differ in their blocks alone.
- * Blocks that are neither kept nor read leave with their entries.
+ * New entries in place of others of a pipeline. Forgetting, repairs and reads of more columns differ only in the blocks: those of `keep` are
+ * copied, those of `read` are new, and all others are removed.
  */
 export interface Rewrite {
   /** With the columns of the new rows. */
@@ -49,11 +49,11 @@ export interface Rewrite {
   readonly old: readonly LedgerEntry[];
   /** Blocks whose rows are copied. */
   readonly keep: readonly Span[];
-  /** The old entries without files that are damaged, which have no rows to keep. Default: the old entries. */
+  /** The old entries without their damaged files, from which no rows are copied. Default: the old entries. */
   readonly sound?: readonly LedgerEntry[] | undefined;
-  /** Rows of other blocks as they were read anew, not committed yet. */
+  /** Rows of other blocks that were fetched again, not committed yet. */
   readonly read: readonly CommitPart[];
-  /** Blocks that leave on purpose: without damage, the rows that stay and those that leave are all that there were. Default: not compared. */
+  /** Blocks to remove on purpose. If present, copied and removed rows together must equal the committed rows. Default: not compared. */
   readonly drop?: readonly Span[] | undefined;
 }
 
@@ -64,9 +64,9 @@ interface RewriteContext {
 }
 
 /**
- * Stages new entries, which supersede the old ones: one for each span, or one for all where entries were merged.
+ * Stages new entries, which supersede the old ones: one per span, or a single one if an old entry was merged.
  *
- * @throws {StoreError} with `drop`: `damaged` if the old rows are not those that were committed
+ * @throws {StoreError} with `drop`: `damaged` if the old rows differ from the committed rows
  */
 export async function stageRewrite(context: RewriteContext, rewrite: Rewrite): Promise<readonly CommitPart[]> {
   const { old, drop } = rewrite;
@@ -88,7 +88,7 @@ export async function stageRewrite(context: RewriteContext, rewrite: Rewrite): P
   return parts;
 }
 
-/** @throws {StoreError} `damaged` if new and dropped rows together are not those of the old entries */
+/** @throws {StoreError} `damaged` if new and dropped rows together differ from those of the old entries */
 async function requireSame(
   { store, tables }: RewriteContext,
   { pipeline, old }: Rewrite,
@@ -109,7 +109,7 @@ async function requireSame(
   }
 }
 
-/** One entry in the place of others, of rows that were all read anew. */
+/** One entry in place of others, if no rows are copied. */
 function joinRead(rewrite: Omit<Rewrite, 'keep'>): CommitPart {
   const { pipeline, read } = rewrite;
   const draft = draftOf({ ...rewrite, keep: [], leftOut: pipeline.leftOut });
@@ -131,7 +131,7 @@ function joinStaged(pipeline: PipelineDef, parts: readonly CommitPart[]): Staged
   return { id: first.staged.id, tables };
 }
 
-/** The draft of an entry of kept and read rows, which is only as proven as the least proven of them. */
+/** The draft of an entry of copied and new rows. Its proof is the weakest of theirs. */
 export function draftOf({
   old,
   keep,
@@ -174,13 +174,13 @@ function proofOf(sources: readonly Pick<CommitDraft, 'proof'>[]): CommitDraft['p
   return [first, ...others].includes('contradicted') ? 'contradicted' : 'none';
 }
 
-/** What the content of all shows; undefined if that of one is not known. */
+/** Sum of the content counts; undefined if one is unknown. */
 function contentOf(sources: readonly Pick<CommitDraft, 'content'>[]): CommitDraft['content'] {
   if (sources.some(({ content }) => content === undefined)) return undefined;
   return sources.map(({ content = {} }) => content).reduce(addCounts);
 }
 
-/** Stages rows to keep, with those that were read. */
+/** Stages copied rows together with new ones. */
 async function copyRows(context: RewriteContext, rewrite: Rewrite): Promise<StagedSpan> {
   const { store, tables } = context;
   const { pipeline, old, keep, sound = old, read } = rewrite;
@@ -215,8 +215,8 @@ async function copyRows(context: RewriteContext, rewrite: Rewrite): Promise<Stag
 }
 
 /**
- * Files whose rows all stay: the new entry names them as they are, with rows and bounds that are measured anew. `rest` are the entries with
- * their other files.
+ * Finds files whose rows all stay: the new entry names them without a copy, with rows and bounds measured again. `rest` are the entries
+ * with their other files.
  *
  * @throws {StoreError} `damaged` if a file is not the one that was committed
  */
@@ -226,7 +226,7 @@ async function nameIntact(
   table: TableDef,
   sound: readonly LedgerEntry[],
 ): Promise<{ readonly named: StagedTable | undefined; readonly rest: readonly LedgerEntry[] }> {
-  const kept: TableFile[] = [];
+  const reused: TableFile[] = [];
   const evidence: TableEvidence[] = [];
   const intact = new Set<TableFile>();
   for (const entry of sound) {
@@ -236,7 +236,7 @@ async function nameIntact(
       return leaving.length === 0 || (blocks !== undefined && !haveCommon([blocks], leaving));
     };
     const { [table.name]: own } = entry.tables;
-    // Files of older columns are written again with those of the new entry.
+    // Files with older columns are rewritten with those of the new entry.
     if (own === undefined || own.schema !== schemaOf(table).id) continue;
     for (const file of own.files.filter(stays)) {
       const alone = { ...entry, tables: { [table.name]: { ...own, files: [file] } } };
@@ -247,14 +247,14 @@ async function nameIntact(
       if (part === undefined || others.length > 0 || part.date !== dateIn(file.path) || !stays(part)) continue;
       const { date: _, bounds, ...measured } = part;
       evidence.push(measured);
-      kept.push({ ...file, rows: part.rows, bounds, copied: sourcesOf(entry, file) });
+      reused.push({ ...file, rows: part.rows, bounds, copied: sourcesOf(entry, file) });
       intact.add(file);
     }
   }
   const rest = sound.map((entry) => withFiles(entry, table, (file) => !intact.has(file)));
-  if (kept.length === 0) return { named: undefined, rest };
+  if (reused.length === 0) return { named: undefined, rest };
   return {
-    named: { schema: schemaOf(table).id, isSorted: true, ...addEvidence(evidence, table), files: [], kept },
+    named: { schema: schemaOf(table).id, isSorted: true, ...addEvidence(evidence, table), files: [], reused },
     rest,
   };
 }

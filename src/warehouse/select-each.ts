@@ -1,6 +1,6 @@
 import type { TableFile } from './store.ts';
 
-/** A select with a column that identifies the entry, and the file, of each row. */
+/** A select with a column that identifies the entry and file of each row. */
 export interface SelectEach {
   readonly sql: string;
   /** Name of that column. */

@@ -28,7 +28,7 @@ export async function shareStore(
 /** Joins a warehouse that this process shares. @returns undefined if it shares none at the path */
 export function joinStore(path: string, { network, marts = [], setAside }: StoreOptions): Store | undefined {
   const own = shared.get(path);
-  // Others must not lose what a repair sets aside.
+  // A repair sets entries aside, which the other users would no longer see.
   if (own === undefined || (setAside?.size ?? 0) > 0) return undefined;
   requireNetwork(path, own.network, network);
   own.declare(marts);
@@ -90,7 +90,7 @@ class SharedStore {
   }
 }
 
-/** A shared warehouse as one of its users sees it: entries of the others are those of rivals. */
+/** A shared warehouse as one of its users sees it, for whom the entries of the others are those of rivals. */
 class SharingStore implements Store {
   readonly rivals = new Set<string>();
   readonly #shared: SharedStore;

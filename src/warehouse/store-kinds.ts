@@ -8,7 +8,7 @@ import type { Store } from './store.ts';
 import type { StoreDriver } from './store-driver.ts';
 
 interface StoreKind {
-  /** Whether its warehouses are folders; otherwise they are files. */
+  /** True if its warehouses are folders, false if they are files. */
   readonly isFolder: boolean;
   /** File extension of new warehouses of this kind; undefined for the kind of all other names. */
   readonly ending: string | undefined;
@@ -41,7 +41,7 @@ interface Detected {
   readonly exists: boolean;
 }
 
-/** Kind of the warehouse at a path: by what is there, or by the name if nothing is. */
+/** Kind of the warehouse at a path: by the folder or file there, or by the name if there is none. */
 export async function detectStoreKind(path: string): Promise<Detected> {
   if (isObjectUrl(path)) {
     const { objects } = await openBackend(path);
@@ -55,7 +55,7 @@ export async function detectStoreKind(path: string): Promise<Detected> {
   return { kind: names.find(fits) ?? 'parquet', exists: found !== undefined };
 }
 
-/** True if opening the path for writing makes a new warehouse: nothing is there, or a folder that is none. */
+/** True if opening the path for writing creates a warehouse: nothing is there, or a folder that is no warehouse. */
 export async function isUnmade(path: string, { kind, exists }: Detected): Promise<boolean> {
   if (!exists || isObjectUrl(path) || !kinds[kind].isFolder) return !exists;
   return (await guarded(`warehouse ${path}`, () => statIfAny(join(path, IDENTITY)))) === undefined;

@@ -6,32 +6,32 @@ import type { TableDef } from '../declare/table.ts';
 import { requireLocalPath } from '../files/local-path.ts';
 import { formatLocation, isObjectUrl, parseLocation } from '../objects/s3-location.ts';
 
-/** Minimum pause between two writings of what other programs read beside the rows, as a multiple of the time that the last one took. */
-export const SHOWN_PAUSE = 20;
+/** Minimum pause between two updates of the catalog, or of the views of a DuckDB file, as a multiple of the duration of the last one. */
+export const CATALOG_PAUSE = 20;
 
 /** Default of `graceMs`, in milliseconds. */
 export const GRACE_MS = 3_600_000;
 
 export interface StoreOptions {
-  /** Relative to the working folder, absolute, or `s3://bucket/prefix`. Made if it does not exist. */
+  /** Relative to the working folder, absolute, or `s3://bucket/prefix`. Created if it does not exist. */
   readonly path: string;
   readonly network: string;
   /** Every table that the warehouse may hold. */
   readonly tables: readonly TableDef[];
   /** Every pipeline that the warehouse may have rows of. Their declarations are stored with their commits. */
   readonly pipelines: readonly PipelineDef[];
-  /** Marts that may be committed. Rows that are there may come from older versions of their selects. */
+  /** Marts that may be committed. Stored rows may come from older versions of their selects. */
   readonly marts?: readonly TableDef[];
   readonly effects: Effects;
-  /** How long superseded files stay for open readers: at most a day, because checkpoints leave them out then. Default one hour. */
+  /** How long superseded files stay for open readers, in milliseconds. At most a day, after which checkpoints leave them out. Default one hour. */
   readonly graceMs?: number;
   /** The command that is running, for the message to a second writer. Other users can read it. Default `tonlake`. */
   readonly command?: string;
-  /** Least time between two rebuilds of the catalog. Default 3 s. */
+  /** Minimum time between two updates of the catalog, in milliseconds. Default 3000. */
   readonly catalogMs?: number;
-  /** Ids of damaged entries. They count as not in force, so their spans are missing, but they can be superseded. */
+  /** Ids of damaged entries. They are not in force, so their spans are missing, but they can be superseded. */
   readonly setAside?: ReadonlySet<string>;
-  /** Awaited before each step between which a crash can happen; for tests. */
+  /** Awaited before each step that a crash can interrupt; for tests. */
   readonly onStep?: ((step: string) => Promise<void>) | undefined;
 }
 

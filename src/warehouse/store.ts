@@ -14,7 +14,7 @@ export interface TableEvidence {
   readonly sums: Readonly<Record<string, string>>;
 }
 
-/** Least and greatest value of a column, as decimal text, microseconds for times, null if there is none; and the number of nulls. */
+/** Minimum and maximum of a column as decimal text, microseconds for times, null if there is no value; and the number of nulls. */
 export type ColumnBounds = readonly [least: string | null, greatest: string | null, nulls: number];
 
 /** Bounds by column. */
@@ -25,7 +25,7 @@ export interface TableFile {
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
-  /** Of the columns that files are chosen by. */
+  /** Bounds of the columns by which queries skip files. */
   readonly bounds: FileBounds;
   /** SHA-256 of the file, 64 hex digits. DuckDB reads most flipped bits as other values, without an error. */
   readonly sha256: string;
@@ -33,11 +33,11 @@ export interface TableFile {
   readonly copied?: CopiedRows | undefined;
 }
 
-/** The commits that brought rows, which may be in other files since. */
+/** The commits in which rows were new. Their files may have been merged since. */
 export interface CopiedRows {
-  /** Number of the newest of their entries. */
+  /** Number of the newest of these entries. */
   readonly newest: number;
-  /** Sum of the first 64 bits of the SHA-256 of their ids, one for each file, modulo 2^64. 16 hex digits. */
+  /** Sum modulo 2^64 of the first 64 bits of the SHA-256 of their ids, one per file. 16 hex digits. */
   readonly origin: string;
 }
 
@@ -49,10 +49,10 @@ export interface TableEntry extends TableEvidence {
   readonly files: readonly TableFile[];
 }
 
-/** `accepted`: no check refused the rows; `coverage` tells which are proven. `quarantined`: a record could not be decoded; its blocks are missing. */
+/** `accepted`: no check refused the rows; `coverage` has which are proven. `quarantined`: a record could not be decoded; its blocks are missing. */
 export type Verdict = 'accepted' | 'quarantined';
 
-/** What a warehouse has of some rows, at least. */
+/** The weakest state of some rows. */
 export type Covered = 'proven' | 'unproven' | 'missing';
 
 /** The inputs of a mart's rows. */
@@ -61,28 +61,27 @@ export interface MartStamp {
   readonly day?: string | undefined;
   /** Hash of the select and of the entries that it read: equal hashes mean equal rows. 16 hex digits. */
   readonly inputs: string;
-  /** The least that the warehouse had of the rows that it reads. */
+  /** Weakest state of the rows that it reads. */
   readonly coverage: Covered;
   /** Names of the tables and marts that the select reads. */
   readonly reads: readonly string[];
-  /** Number of the newest entry when they were selected: later ones are not in them. */
+  /** Number of the newest entry when the rows were selected. */
   readonly through: number;
-  /** Hash of the select and of those of the marts that it reads, of a mart that can be merged. 16 hex digits. */
+  /** For a mart that can be merged: hash of its select and of those of the marts that it reads. 16 hex digits. */
   readonly select?: string | undefined;
-  /** Present if the rows are what checks found: what each check that passed has seen, as `inputs` or, of rows of any day, as `through`. */
+  /** Present if the rows are findings of checks: for each check that passed, its inputs, as in `inputs`, or for rows of any day, as in `through`. */
   readonly passed?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * What rows of a list were compared with before their commit. `transactions`: the transactions of the same blocks. `none`: nothing; they
- * are what the source answered. `contradicted`: headers count the rows, but a transaction does not have the hash of its content, however
- * often it was requested.
+ * Proof of rows before their commit. `transactions`: they agree with the transactions of the same blocks. `none`: they were not compared.
+ * `contradicted`: their number agrees with the headers, but the content of a transaction contradicts its hash in every response.
  */
 export type ListProofKind = 'transactions' | 'none' | 'contradicted';
 
-/** Rows that were removed on purpose, as recorded by an entry without rows. */
+/** Rows that were removed on purpose, recorded by an entry without rows. */
 export interface ForgottenRows {
-  /** `retention`: by a job that keeps rows only for some time. */
+  /** `retention`: by the retention of a job. */
   readonly by: 'command' | 'retention';
   /** First and last UTC day of the rows; absent if they have no time. */
   readonly days?: { readonly from: string; readonly to: string } | undefined;
@@ -97,7 +96,7 @@ export interface LedgerEntry {
   readonly network: string;
   readonly pipeline: string;
   readonly version: number;
-  /** From the first to the last block, with holes if `spans` is present: use `spansOf`. */
+  /** From the first to the last block, with gaps if `spans` is present: use `spansOf`. */
   readonly span: Span;
   /** Present if it covers several spans: ascending, not adjacent. Blocks between them do not belong to it. */
   readonly spans?: readonly Span[] | undefined;
@@ -109,13 +108,13 @@ export interface LedgerEntry {
   readonly planned?: number | undefined;
   /** Newest masterchain block before and after the rows were read; absent if rows never change. */
   readonly asOf?: Span | undefined;
-  /** Present if only a part of the span was requested: the span does not count as done then. */
+  /** Present if only a part of the span was requested. The span does not count as done. */
   readonly scope?: string | undefined;
-  /** Number of requested keys without a row at the source, also when asked again; absent if all have one, or need none. */
+  /** Number of requested keys for which the source repeatedly returned no row; absent if all have one, or need none. */
   readonly unknownKeys?: number | undefined;
   /** Absent from headers and transactions, which are always proven. */
   readonly proof?: ListProofKind | undefined;
-  /** What the content of its transactions shows: how many agree with their hash, and the like. Absent if it was not proven. */
+  /** Counts of the content proof, such as the transactions that agree with their hashes. Absent if content was not proven. */
   readonly content?: Readonly<Record<string, number>> | undefined;
   /** Identifier of the stored declaration of the pipeline; absent from marts. */
   readonly declaration?: string | undefined;
@@ -125,22 +124,21 @@ export interface LedgerEntry {
   readonly mart?: MartStamp | undefined;
   /** Present if rows were removed on purpose: the entry is never in force. */
   readonly forgotten?: ForgottenRows | undefined;
-  /** Id of the last entry of the same commit, if it has several: without that one, this one is not in force. */
+  /** Id of the last entry of the same commit, if it has several. Without that entry, this one is not in force. */
   readonly commitWith?: string | undefined;
   /**
-   * Present if its rows are rows of entries that leave force in the same commit, unchanged: the number of the newest entry that brought some of
-   * them.
+   * Present if its rows are unchanged rows of entries that it supersedes: number of the newest entry in which some of them were new.
    */
   readonly copies?: number | undefined;
   /** Ids of entries whose rows this one replaces. */
   readonly supersedes: readonly string[];
-  /** Version of tonlake that committed it; absent if none did: `verify --repair` filled a lost number. */
+  /** Version of tonlake that committed it; absent if `verify --repair` filled a lost number. */
   readonly tonlake?: string | undefined;
   /** ISO 8601, UTC. */
   readonly committedAt: string;
 }
 
-/** What the caller of a commit says about the staged rows. */
+/** The fields of an entry that the caller of a commit sets. */
 export type CommitDraft = Pick<
   LedgerEntry,
   | 'network'
@@ -164,8 +162,8 @@ export type CommitDraft = Pick<
   | 'supersedes'
 > & {
   /**
-   * Number of the last entry that a reading of lists or keys knew when it chose what to read. Undefined for rows of blocks, which tell by
-   * their blocks whether another writer has them. It is not stored.
+   * For lists and keys: number of the newest entry when the request was planned. Undefined for rows of blocks, whose spans show if another
+   * writer has committed them. Not stored.
    */
   readonly seen?: number | undefined;
 };
@@ -176,7 +174,7 @@ export interface CommitPart {
   readonly draft: CommitDraft;
 }
 
-/** Which of several rows with the same key is the newest: the one with the greatest value of a column, then the last one written. */
+/** Decides which of several rows with the same key is the newest: by the greatest value of a column, then by the order of writing. */
 export interface NewestRule {
   readonly key: readonly string[];
   /** Undefined if the last row written is the newest. */
@@ -186,7 +184,7 @@ export interface NewestRule {
 export interface FinishOptions {
   /** The blocks of the rows. Default: the span of the stage. */
   readonly span?: Span | undefined;
-  /** Which of several rows with the same key to keep, by table. Default: all. */
+  /** Keeps only the newest of several rows with the same key, by table. Default: keeps all. */
   readonly newest?: Readonly<Record<string, NewestRule>> | undefined;
 }
 
@@ -195,10 +193,10 @@ export interface Stage {
   /**
    * Copies the rows; the batch's memory may be reused afterwards.
    *
-   * @param startsPart true if the rows before are another part of the commit, which may overlap in order. Default false
+   * @param startsPart true if the batch begins a part of the commit whose order may overlap with that of earlier rows. Default false
    */
   write(batch: Batch, startsPart?: boolean): Promise<FolderState>;
-  /** Says what is on the disk of files that will get more rows: a store may take it early. */
+  /** Reports the bytes on disk of files that are still being written, so that a store can upload them early. */
   grow(files: readonly GrowingFile[]): Promise<void>;
   /** Completes the files and measures them. No write may follow. */
   finish(options?: FinishOptions): Promise<StagedSpan>;
@@ -208,28 +206,28 @@ export interface Stage {
 
 /** A stage that also takes rows from Parquet files. */
 export interface FileStage extends Stage {
-  /** Id of the commit, and in the names of its files. */
+  /** Id of the commit, which is also in the names of its files. */
   readonly id: string;
   /** Folder of the stage; removed with it. */
   readonly folder: string;
   /** The form that its files should have. */
   readonly form: FileForm;
   /**
-   * Takes over a Parquet file with exactly the table's columns.
+   * Moves a Parquet file with exactly the table's columns into the stage.
    *
-   * @param known of its rows. Default: not in order, not for readers, as many bytes as the file, any number, of the day in its path
+   * @param known facts about its rows. Default: unsorted, not in the final form, of any number and size, of the day in its path
    */
   adopt(table: TableDef, path: string, known?: Partial<Omit<RowFile, 'table' | 'path'>>): Promise<void>;
   /**
-   * Takes a data file of another warehouse as it is: by a hard link, or as a copy where that is not possible.
+   * Adds a data file of another warehouse, by a hard link or, if that is impossible, as a copy.
    *
-   * @param from folder that has it at its path
+   * @param from folder with the file at its path
    * @throws {StoreError} `damaged` if it is not the one that was committed
    */
   take(table: TableDef, file: TableFile, from: string): Promise<void>;
 }
 
-/** Rows of a span, ready to be committed. Plain data, so that a worker thread can send it. */
+/** Rows of a span, ready to be committed. Plain data that a thread can send. */
 export interface StagedSpan {
   readonly id: string;
   readonly tables: Readonly<Record<string, StagedTable>>;
@@ -237,16 +235,16 @@ export interface StagedSpan {
 
 export interface StagedTable extends TableEvidence {
   readonly schema: string;
-  /** Whether the rows were written in the table's order. */
+  /** True if the rows were written in the table's order. */
   readonly isSorted: boolean;
   readonly files: readonly StagedFile[];
-  /** Files of entries that leave force, which the new one names as they are. */
-  readonly kept?: readonly TableFile[] | undefined;
+  /** Unchanged files of superseded entries that the new entry names, too. */
+  readonly reused?: readonly TableFile[] | undefined;
 }
 
 /**
- * A staged file: its absolute path, and where it belongs (relative to the warehouse). Files that the store reads once belong nowhere: their
- * path and checksum are empty, and they have no bounds.
+ * A staged file: its absolute path, and its future `path` in the warehouse. A file that the store reads once has no future path: its `path`
+ * and checksum are empty, and it has no bounds.
  */
 export interface StagedFile extends TableFile {
   readonly stagedPath: string;
@@ -269,8 +267,8 @@ export interface EntryRows {
   /** @throws {StoreError} `damaged` if a file of an entry is not the one that was committed */
   requireSound(entry: LedgerEntry): Promise<void>;
   /**
-   * A local folder that has data files at their paths: the warehouse, or a folder in `scratch` to which they were fetched.
-   * @throws {StoreError} `damaged` if a fetched file is not the one that was committed
+   * A local folder with data files at their paths: the warehouse, or a folder in `scratch` to which they were downloaded.
+   * @throws {StoreError} `damaged` if a downloaded file is not the one that was committed
    */
   localFolder(files: readonly TableFile[], scratch: string): Promise<string>;
 }
@@ -281,54 +279,54 @@ export interface EntryDay {
   readonly entry: LedgerEntry;
 }
 
-/** A connection of its own: the store's other queries do not wait for one that takes long. */
+/** A separate connection, whose long queries do not delay those of the store. */
 export interface SideConnection {
   readonly query: Query;
   /** {@link Database.define} of its database. */
   define(functions: readonly ScalarFunction[]): Promise<void>;
-  /** Cancels the query that runs, which throws then. */
+  /** Cancels the running query, which throws. */
   interrupt(): void;
   /** Waits for running queries. */
   close(): Promise<void>;
 }
 
-/** A warehouse, opened for writing; only one process can do so, except in an object store. */
+/** A warehouse opened for writing. Only one process can open it so, except in an object store. */
 export interface Store {
   readonly kind: 'parquet' | 'duckdb';
-  /** Absolute, or the address of a place in an object store. */
+  /** Absolute path, or URL in an object store. */
   readonly path: string;
   /** Ids of the entries that other writers have committed since it was opened; absent if there is only one writer. */
   readonly rivals?: ReadonlySet<string>;
   readonly staging: StagerOptions;
   stage(pipeline: string, span: Span): FileStage;
-  /** A stage of plain files that are queried before the commit: it measures nothing, and is never committed. */
+  /** A stage of plain files that are only queried, never committed. It measures nothing. */
   scratch(): FileStage;
   /**
    * Makes the staged rows and the ledger entry visible in one step.
    * @throws {StoreError} `committed-meanwhile` if another writer was first; nothing is committed then
    */
   commit(staged: StagedSpan, draft: CommitDraft): Promise<LedgerEntry>;
-  /** As `commit`, for several entries: all of them or none. The last one supersedes what any of them replaces. */
+  /** Like `commit`, for several entries atomically. The last one supersedes what any of them replaces. */
   commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]>;
   /** Entries that are not superseded, in order of commit. */
   ledger(): readonly LedgerEntry[];
   /** Entries that record rows removed on purpose, in order of commit. */
   forgotten(): readonly LedgerEntry[];
   /**
-   * Entries with a greater number, in order of commit, also those that are no longer in force; without those of incomplete commits.
-   * @param most about how many to read at most. Default: all
+   * Entries with a greater number, in order of commit, whether or not in force; without those of incomplete commits.
+   * @param most approximate maximum number of entries. Default: all
    */
   log(after: number, most?: number): Promise<readonly LedgerEntry[]>;
-  /** @throws {StoreError} `newer-tonlake` if another writer has committed columns or tables since, which a rewrite would lose */
+  /** @throws {StoreError} `newer-tonlake` if another writer has committed unknown columns or tables, which a rewrite would lose */
   requireKnown(): void;
-  /** Queries committed rows: one relation per table. One that exceeds the memory limit runs once more with 2 GB. */
+  /** Queries committed rows, one relation per table. A query that exceeds the memory limit is retried once with 2 GB. */
   readonly query: Query;
-  /** Opens another connection, for queries beside commits. To be closed before the store. */
+  /** Opens another connection, for queries beside commits. It must be closed before the store. */
   connect(): Promise<SideConnection>;
   readonly rows: EntryRows;
-  /** Removes files whose grace period after they were superseded is over. @returns how many */
+  /** Removes superseded files whose grace period is over. @returns how many */
   clearSuperseded(): Promise<number>;
-  /** Closes instances of DuckDB that nothing uses now: each keeps memory. What needs one later opens it again. */
+  /** Closes unused DuckDB instances to free their memory. They are opened again when needed. */
   closeIdle(): Promise<void>;
   /** Waits for running commits, updates the catalog and releases the lock. */
   close(): Promise<void>;

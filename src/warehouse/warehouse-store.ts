@@ -53,7 +53,7 @@ export class WarehouseStore implements Store {
   }
 
   commitTogether(parts: readonly CommitPart[]): Promise<readonly LedgerEntry[]> {
-    return this.#alone(() => this.#commit(supersedeLast(parts)));
+    return this.#exclusively(() => this.#commit(supersedeLast(parts)));
   }
 
   ledger(): readonly LedgerEntry[] {
@@ -75,7 +75,7 @@ export class WarehouseStore implements Store {
   readonly connect: Store['connect'] = () => this.#writer.connect();
 
   clearSuperseded(): Promise<number> {
-    return this.#alone(() => this.#writer.clear());
+    return this.#exclusively(() => this.#writer.clear());
   }
 
   closeIdle(): Promise<void> {
@@ -87,8 +87,8 @@ export class WarehouseStore implements Store {
     await this.#writer.close();
   }
 
-  /** Runs while no commit does. */
-  #alone<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` while no commit runs. */
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#commits.add(() => guarded(`warehouse ${this.path}`, work));
   }
 
@@ -111,7 +111,7 @@ export class WarehouseStore implements Store {
           await this.#clearStages(staged);
           return drafted.map(({ entry }) => entry);
         }
-        // Under ids that are new, so that the entries before the missing one stay incomplete for ever.
+        // New ids, so that the entries that were put remain an incomplete commit.
         if (count > 0) due = this.#renamed(due);
       }
     } catch (error) {
@@ -128,11 +128,11 @@ export class WarehouseStore implements Store {
     const { entries } = this.#writer;
     const last = parts.at(-1)?.staged.id;
     const committedAt = effects.now();
-    return parts.map(({ staged, draft, declared }, ahead) => {
+    return parts.map(({ staged, draft, declared }, position) => {
       this.#requireUnrivalled(draft, staged.id);
       const commitWith = staged.id === last ? undefined : last;
       const declaration = declared?.id;
-      const entry = draftEntry({ staged, draft, entries, network, commitWith, declaration, committedAt, ahead });
+      const entry = draftEntry({ staged, draft, entries, network, commitWith, declaration, committedAt, position });
       return { staged, declared, entry };
     });
   }
@@ -141,16 +141,16 @@ export class WarehouseStore implements Store {
     const { rivals } = this;
     if (rivals === undefined || rivals.size === 0) return;
     const { entries } = this.#writer;
-    const held = new Set(entries.all.map((entry) => entry.id));
+    const known = new Set(entries.all.map((entry) => entry.id));
     requireUnrivalled({
       ...{ draft, id, pipelines: this.#options.pipelines },
       rivals: entries.effective.filter((entry) => rivals.has(entry.id)),
-      // The ledger forgets entries that were replaced long ago.
-      isReplaced: (each) => rivals.has(entries.successorOf(each)?.id ?? '') || !held.has(each),
+      // Entries that were replaced long ago are no longer in memory.
+      isReplaced: (each) => rivals.has(entries.successorOf(each)?.id ?? '') || !known.has(each),
     });
   }
 
-  /** The same with new ids of the entries; those of the files stay. */
+  /** The same parts with new entry ids. The names of the files keep the old ones. */
   #renamed(parts: readonly DeclaredPart[]): readonly DeclaredPart[] {
     const ids = new Map(parts.map(({ staged }) => [staged.id, this.#options.effects.freshId()]));
     const idOf = (id: string): string => ids.get(id) ?? id;

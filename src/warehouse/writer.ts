@@ -10,35 +10,35 @@ export interface DeclaredPart extends CommitPart {
   readonly declared: StoredDeclaration | undefined;
 }
 
-/** An entry on its way to the ledger. */
+/** An entry that is about to be put into the ledger. */
 export interface DraftedEntry extends Pick<DeclaredPart, 'staged' | 'declared'> {
   readonly entry: LedgerEntry;
 }
 
-/** A warehouse, opened for writing: all that the kinds of warehouses do in different ways. {@link WarehouseStore} is written once. */
+/** A warehouse opened for writing: everything that differs between the kinds of stores. {@link WarehouseStore} is the common part. */
 export interface Writer
   extends Pick<Store, 'kind' | 'path' | 'rivals' | 'staging' | 'query' | 'connect' | 'rows' | 'log'> {
   readonly entries: Entries;
   /** Measures and encodes the files of stages. */
   readonly instance: Instance;
-  /** As `requireKnown` of a store. Absent if there is one writer. */
+  /** See {@link Store.requireKnown}. Absent if there is one writer. */
   requireKnown?(): void;
-  /** A stage as the place wants to be told of it. Default: as it is. */
+  /** Wraps a stage, for example to upload files early. Default: unchanged. */
   readonly stage?: (files: FileStage, span: Span) => FileStage;
-  /** Stores what entries will name, durably: no reader knows of it yet. Called once for each commit. */
+  /** Durably stores everything that entries will name, before readers can see it. Called once per commit. */
   place(parts: readonly DeclaredPart[]): Promise<void>;
   /**
-   * Puts entries under their numbers, one after the other. The last one puts the others in force.
-   * @returns how many are there: fewer than were given if another writer has taken a number, whose entries are known then
+   * Puts entries under their numbers, in order. The last one puts the others in force.
+   * @returns number of entries put: fewer than given if another writer has taken a number. Its entries were read then
    */
   put(drafted: readonly DraftedEntry[]): Promise<number>;
-  /** After a commit: superseded files leave, and others follow what is committed. */
+  /** Called after a commit: retires superseded files, and updates catalog and checkpoints. */
   settle(drafted: readonly DraftedEntry[]): Promise<void>;
-  /** Removes what was placed for entries that will never be. */
+  /** Removes files that were placed for entries that will not be committed. */
   abandon(staged: readonly StagedSpan[]): Promise<void>;
-  /** As `clearSuperseded` of a store. */
+  /** See {@link Store.clearSuperseded}. */
   clear(): Promise<number>;
   closeIdle(): Promise<void>;
-  /** After all commits: completes what follows them, and releases the lock. */
+  /** Called after all commits: completes their follow-up work, and releases the lock. */
   close(): Promise<void>;
 }

@@ -9,10 +9,10 @@ import { type Selection, selectFrom } from '../../src/declare/selection.ts';
 import type { TableDef } from '../../src/declare/table.ts';
 import { type RunEvent, type RunReport, run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { sumRows } from '../../src/warehouse/compaction/prove-merge.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { readsOf } from '../../src/warehouse/query/left-out-gaps.ts';
 import type { Reader } from '../../src/warehouse/reader.ts';
-import { sumRows } from '../../src/warehouse/staging/row-sum.ts';
 import { openWarehouse } from '../open-warehouse.ts';
 import { freshFolder } from '../scratch.ts';
 

@@ -18,7 +18,7 @@ function fileOf(entry: number, more: Partial<DataFile> = {}): DataFile {
   const path = `items/block_date=${date}/${entry}-${entry}-e${entry}.parquet`;
   const bounds = { lt: [`${entry}000`, `${entry}999`, 0], now: ['1777593600', '1777593610', 0] } as const;
   return {
-    ...{ path: `tables/${path}`, lastingPath: `pinned/${path}`, rows: 10, bytes: 1000, entry, date },
+    ...{ path: `tables/${path}`, stablePath: `pinned/${path}`, rows: 10, bytes: 1000, entry, date },
     ...{ columns, bounds, sha256: '' },
     ...more,
   };
@@ -40,7 +40,7 @@ function publishFiles(folder: SmallObjects, files: readonly DataFile[], more: Pa
       isReplaced: false,
       coverage: {},
     },
-    ...{ uriOf: ({ lastingPath }) => `/w/${lastingPath}`, keep: async () => {} },
+    ...{ uriOf: ({ stablePath }) => `/w/${stablePath}`, keep: async () => {} },
     ...{ now: () => 1_800_000_000_000, freshId: realEffects.freshId },
     ...more,
   });

@@ -5,7 +5,7 @@ import { realEffects } from '../../src/core/effects.ts';
 import { Database } from '../../src/sql/database.ts';
 import { compactWarehouse } from '../../src/warehouse/compaction/compact.ts';
 import type { DamagedStore } from '../../src/warehouse/damaged-store.ts';
-import { openDamaged } from '../../src/warehouse/open-damaged.ts';
+import { openDamaged } from '../../src/warehouse/open-store.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
 import { commitItems, freshPath, openTestStore, type StoreKind } from './warehouses.ts';

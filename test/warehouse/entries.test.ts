@@ -79,9 +79,9 @@ test('what a checkpoint of any ledger keeps says the same as all of its entries,
       const restored = new Entries();
       restored.restore({
         number: before.lastNumber,
-        since: before.lastingSince,
+        since: before.retainedSince,
         published: [],
-        entries: before.lasting,
+        entries: before.retained,
       });
       for (const entry of [undefined, ...all.slice(cut)]) {
         if (entry !== undefined) {
@@ -91,7 +91,7 @@ test('what a checkpoint of any ledger keeps says the same as all of its entries,
         expect(restored.effective).toEqual(before.effective);
         expect(restored.forgotten).toEqual(before.forgotten);
         expect(restored.nextNumber).toBe(before.nextNumber);
-        expect(restored.lasting).toEqual(before.lasting);
+        expect(restored.retained).toEqual(before.retained);
       }
     }),
   );
@@ -102,11 +102,16 @@ test('what a checkpoint keeps for published states has all of their files, also 
     fc.property(ledger, fc.nat({ max: 60 }), fc.array(fc.nat({ max: 60 }), { maxLength: 3 }), (all, cut, published) => {
       fc.pre(!all.slice(0, cut).some(({ commitWith }) => all.slice(cut).some(({ id }) => id === commitWith)));
       const whole = read(all.slice(0, cut));
-      whole.keepFor(published);
+      whole.retainFor(published);
       let restored = new Entries();
-      const restore = ({ lastNumber: number, lastingSince: since, keptFor, lasting: entries }: Entries): Entries => {
+      const restore = ({
+        lastNumber: number,
+        retainedSince: since,
+        retainedFor,
+        retained: entries,
+      }: Entries): Entries => {
         const made = new Entries();
-        made.restore({ number, since, published: keptFor, entries });
+        made.restore({ number, since, published: retainedFor, entries });
         return made;
       };
       restored = restore(whole);
@@ -140,7 +145,7 @@ test('a ledger that prunes what a checkpoint leaves out says the same as one tha
         expect(pruned.effective).toEqual(whole.effective);
         expect(pruned.forgotten).toEqual(whole.forgotten);
         expect(pruned.lastNumber).toBe(whole.lastNumber);
-        expect(pruned.lasting).toEqual(whole.lasting);
+        expect(pruned.retained).toEqual(whole.retained);
         const changed = whole.tablesSince(cut);
         for (const table of changed) expect(pruned.tablesSince(cut)).toContain(table);
       }
@@ -164,7 +169,7 @@ test('a ledger that also prunes what a checkpoint keeps says the same, and knows
         expect(pruned.effective).toEqual(whole.effective);
         expect(pruned.forgotten).toEqual(whole.forgotten);
         expect(pruned.nextNumber).toBe(whole.nextNumber);
-        expect(pruned.lastingNumbers).toEqual(whole.lasting.map(({ number }) => number));
+        expect(pruned.retainedNumbers).toEqual(whole.retained.map(({ number }) => number));
         for (const table of whole.tablesSince(at >> 1)) expect(pruned.tablesSince(at >> 1)).toContain(table);
       }
     }),
@@ -188,7 +193,7 @@ test('a ledger that prunes knows the files of superseded entries until it is tol
           gone = Math.max(gone, time - (more * DAY) / 24);
           pruned.pruneBefore(time, ({ by }) => by.committedAt <= time - (more * DAY) / 24);
         }
-        const lasting = new Set(whole.lasting.map(({ number }) => number));
+        const lasting = new Set(whole.retained.map(({ number }) => number));
         const present = ({ superseded }: Entries) =>
           superseded
             .filter(({ number, by, files }) => files.length > 0 && by.committedAt > gone && lasting.has(number))
@@ -213,7 +218,7 @@ test('the files of entries that were superseded long ago are not kept, only thei
   expect(entries.superseded.filter(({ files }) => files.length > 0).map(({ number }) => number)).toEqual([
     40, 41, 42, 43, 44, 45, 46, 47,
   ]);
-  expect(entries.lastingNumbers).toHaveLength(25);
+  expect(entries.retainedNumbers).toHaveLength(25);
 });
 
 /** Commits of some days, each of which supersedes the one before. */
@@ -245,5 +250,5 @@ test('a process that commits for weeks keeps the entries of a day or two', () =>
 test('a writer that commits for weeks keeps the entries of two hours, and the numbers of a day', () => {
   const entries = commitFor(20, 240, (each, now) => each.pruneBefore(now - 2 * (DAY / 24), () => true));
   expect(entries.most).toBeLessThan(20 + 10 + 2);
-  expect(entries.lastingNumbers).toHaveLength(240 + 1);
+  expect(entries.retainedNumbers).toHaveLength(240 + 1);
 });

@@ -84,7 +84,7 @@ describe('a merge is', () => {
       return stageMerge(work, async () => warehouse);
     };
     // A file that is alone in its folder stays as it is.
-    expect(await stage(100)).toMatchObject({ items: { rows: 100, files: [], kept: [{ path: A.path }] } });
+    expect(await stage(100)).toMatchObject({ items: { rows: 100, files: [], reused: [{ path: A.path }] } });
     await expect(stage(101)).rejects.toMatchObject({ code: 'not-the-same' });
   });
 

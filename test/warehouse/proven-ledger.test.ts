@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { sha256Of } from '../../src/core/sha256.ts';
 import { digestOf, type ProvenLedger } from '../../src/warehouse/ledger/proven-ledger.ts';
-import { openDamaged } from '../../src/warehouse/open-damaged.ts';
+import { openDamaged } from '../../src/warehouse/open-store.ts';
 import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';

@@ -86,7 +86,7 @@ export async function publish(place: SimulatedWarehouse, published: Map<string, 
     const files = effective.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
     await marks.mark({ number, id: last.id, publishedAt: readAt });
     if (world.effects.now() - readAt <= MARK_WITHIN_MS) {
-      await backend.keep(files);
+      await backend.pin(files);
       published.set(`${number} in ${target}`, files.map(({ path }) => path));
       await world.sleep(world.random.below(40 * GRACE_MS));
     }

@@ -67,17 +67,17 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   },
   'a mark of a clean folder that is written too early': {
     file: 'warehouse/parquet-store/folder-writes',
-    from: 'this.#isSettled = false;\n        const count',
-    to: 'this.#isSettled = true;\n        return 0;\n        const count',
+    from: 'this.#isClean = false;\n        const count',
+    to: 'this.#isClean = true;\n        return 0;\n        const count',
   },
   'a checkpoint that is written too early': {
     file: 'warehouse/ledger/ledger-folder',
-    from: '[of.entries.lastNumber, await',
-    to: '[of.entries.lastNumber + 1, await',
+    from: '[entries.lastNumber, await',
+    to: '[entries.lastNumber + 1, await',
   },
   'a checkpoint that leaves out what is published': {
     file: 'warehouse/ledger/entries',
-    from: 'this.#keptFor.length === 0',
+    from: 'this.#retainedFor.length === 0',
     to: 'true',
   },
   'a collector that removes what a merged entry still names': {

@@ -191,8 +191,8 @@ export class SimulatedWriter {
       this.#place.truth.intendMerge(id);
       const { pipeline } = ofEntry(entries[0] as LedgerEntry);
       const { tables } = await this.#stage(pipeline, id, span, rows);
-      const kept = alone.map((file) => ({ ...file, copied: COPIED }));
-      return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, { ...table, kept }]));
+      const reused = alone.map((file) => ({ ...file, copied: COPIED }));
+      return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, { ...table, reused }]));
     };
     await mergeGroup(this.#store, group, { tables: TABLES, effects, stage });
   }

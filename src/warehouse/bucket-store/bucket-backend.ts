@@ -22,9 +22,9 @@ import type { TableFile } from '../store.ts';
 import { BucketScans } from './bucket-scans.ts';
 import { BucketWrites } from './bucket-writes.ts';
 
-/** Threads wait for answers of the store most of the time: two of them take five times as long as eight, at 30 ms an answer. */
+/** Threads mostly wait for responses: at 30 ms a response, two threads take five times as long as eight. */
 const THREADS = 16;
-/** From this number of files of a table on, one listing costs less than a request for each. */
+/** Minimum number of files of a table for which one listing costs less than a request for each. */
 const LISTED_FILES = 50;
 /** Files that are looked up concurrently. */
 const LOOKUPS = 8;
@@ -34,7 +34,7 @@ export interface BucketBackend extends Backend {
   readonly objects: ObjectStore;
 }
 
-/** A place in an object store. @param path `s3://bucket/prefix` @param objects what is there */
+/** {@link Backend} of a place in an object store. @param path `s3://bucket/prefix` */
 export function bucketBackend(path: string, objects: ObjectStore = openS3Store(path)): BucketBackend {
   const access = () => remoteAccess(path);
   return {
@@ -63,8 +63,8 @@ export function bucketBackend(path: string, objects: ObjectStore = openS3Store(p
     put: ({ path: key, bytes, sha256 }, local) => objects.upload(key, local, { bytes, sha256 }),
     requireWritable: ({ freshId }) => requireConditionalPut(objects, freshId()),
     requireQueries: requireHttpfs,
-    lastingOf: (file) => file,
-    keep: (given) => guarded(`warehouse ${path}`, () => requireFiles(objects, given)),
+    stablePathOf: (file) => file,
+    pin: (files) => guarded(`warehouse ${path}`, () => requireFiles(objects, files)),
   };
 }
 
@@ -93,14 +93,14 @@ function accessTo(path: string, { countsTraffic }: ReaderOptions): (database: Da
   };
 }
 
-/** A superseded file keeps its name in an object store, so it is enough that it is there. */
+/** In an object store, superseded files keep their names, so it is enough that they exist. */
 async function requireFiles(objects: ObjectStore, files: readonly TableFile[]): Promise<void> {
   const found = await sizesOf(objects, files);
   const lost = files.find(({ path, bytes }) => found.get(path) !== bytes);
   if (lost === undefined) return;
-  const held = found.get(lost.path);
-  if (held === undefined) throw missingFile(objects.url, lost.path);
-  throw damagedData(objects.url, `${objects.url}/${lost.path} has ${held} of ${lost.bytes} bytes`);
+  const bytes = found.get(lost.path);
+  if (bytes === undefined) throw missingFile(objects.url, lost.path);
+  throw damagedData(objects.url, `${objects.url}/${lost.path} has ${bytes} of ${lost.bytes} bytes`);
 }
 
 async function sizesOf(objects: ObjectStore, files: readonly TableFile[]): Promise<ReadonlyMap<string, number>> {
@@ -114,8 +114,8 @@ async function sizesOf(objects: ObjectStore, files: readonly TableFile[]): Promi
     await runLimited(
       LOOKUPS,
       own.map(({ path }) => async () => {
-        const held = await objects.head(path);
-        if (held !== undefined) found.set(path, held.bytes);
+        const object = await objects.head(path);
+        if (object !== undefined) found.set(path, object.bytes);
       }),
     );
   }

@@ -5,16 +5,16 @@ import { entryName } from '../ledger/entries.ts';
 import { LEDGER, type LedgerFolder } from '../ledger/ledger-folder.ts';
 import { filesOf } from '../ledger/pruned-entries.ts';
 
-/** A writer gives up a commit whose first file it put longer ago than this. */
+/** A writer abandons a commit whose first file it put longer ago than this. */
 export const COMMIT_WITHIN_MS = 12 * 3_600_000;
-/** Files that no entry names are removed at this age, by the clock of the store: later than any commit can still name them. */
+/** Age, by the clock of the store, at which files that no entry names are removed. By then no commit can name them any more. */
 const ORPHAN_MS = 24 * 3_600_000;
 /** Minimum time between two automatic collections of a warehouse. */
 const COLLECT_EVERY_MS = 3_600_000;
 
 /** Put when a collection begins. */
 const MARKER = '_checkpoints/collected';
-/** Put to read the clock of the store, which has no other way. */
+/** Put to read the clock of the store, for which it has no other means. */
 const CLOCK = '_checkpoints/clock';
 
 export interface CollectOptions {
@@ -24,12 +24,12 @@ export interface CollectOptions {
 }
 
 /**
- * Removes data files that no entry in force names, and ends uploads that nobody completes, while other processes write. Two ages make it
- * safe: that after which writers give up a commit, and a greater one after which files are removed. Files are listed before the ledger is
- * read to its end: what was committed by then is named, and what is committed later has younger files. Files of published states stay; the
- * marks of these are read after the clock, see `MARK_WITHIN_MS`.
+ * Removes data files that no entry in force names, and aborts old uploads, while other processes write. This is safe because writers
+ * abandon a commit at an age well below that at which files are removed, and because files are listed before the ledger is read: earlier
+ * commits name their files, and later ones have younger files. Files of published states stay; their marks are read after the clock, see
+ * `MARK_WITHIN_MS`.
  *
- * @returns how many files were removed
+ * @returns number of removed files
  */
 export async function collectGarbage(
   objects: ObjectStore,
@@ -59,8 +59,8 @@ export async function collectGarbage(
 }
 
 /**
- * Files that entries name: those that stay, and those that were superseded long enough ago. `isOlder` if some of these may be of entries that
- * a checkpoint left out: merging leaves files as they are.
+ * Files that entries name: `needed` ones, and `superseded` ones whose grace period is over. `isOlder` if older entries, which a checkpoint
+ * left out, may name some of these, too, because merges can reuse files.
  */
 async function sortFiles(
   objects: ObjectStore,
@@ -72,12 +72,12 @@ async function sortFiles(
     published,
   }: { readonly now: number; readonly graceMs: number; readonly published: readonly number[] },
 ) {
-  const present = new Set(found.map(({ key }) => key));
+  const existing = new Set(found.map(({ key }) => key));
   const over = entries.all.flatMap((entry) => {
     const successor = entries.successorOf(entry.id);
     if (successor === undefined || now - Date.parse(successor.committedAt) < graceMs) return [];
     if (isPublished(published, entry.number, successor.number)) return [];
-    return filesOf(entry).some((path) => present.has(path)) ? [{ entry, by: successor.number }] : [];
+    return filesOf(entry).some((path) => existing.has(path)) ? [{ entry, by: successor.number }] : [];
   });
   const putAt = over.length === 0 ? undefined : await putTimes(objects, Math.min(...over.map(({ by }) => by)));
   const gone = new Set(
@@ -85,7 +85,7 @@ async function sortFiles(
   );
   const needed = new Set<string>();
   const superseded = new Set<string>();
-  // A commit that is incomplete will stay so: its files are collected by their age, as those that no entry names.
+  // An incomplete commit stays incomplete: its files are collected by age, like those that no entry names.
   for (const entry of entries.after(0)) {
     for (const path of filesOf(entry)) (gone.has(entry.id) ? superseded : needed).add(path);
   }
@@ -95,7 +95,7 @@ async function sortFiles(
   return { needed, superseded, isOlder };
 }
 
-/** When entries were put, by the clock of the store: that of the machine that wrote them may be wrong. */
+/** When entries were put, by the clock of the store, because the clock of their writer may be wrong. */
 async function putTimes(objects: ObjectStore, first: number): Promise<ReadonlyMap<number, number>> {
   const listed = await objects.list(`${LEDGER}/`, `${LEDGER}/${entryName(first - 1)}`);
   return new Map(listed.map(({ key, putAt }) => [Number.parseInt(key.slice(LEDGER.length + 1), 10), putAt]));

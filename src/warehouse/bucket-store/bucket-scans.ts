@@ -9,13 +9,13 @@ import type { TableScans } from '../relations/warehouse-views.ts';
 import type { ScanMetadata } from './scan-metadata.ts';
 import { openWorkFolder } from './work-folder.ts';
 
-/** Up to so many files of a table are named by their paths. That takes a request for the size of each, but no further extension. */
+/** Maximum number of files of a table that are read by their paths, with one request each for its size, but without more extensions. */
 const FEW = 8;
 
-/** Reads tables with many files through metadata that is made from the ledger; see {@link ScanMetadata}. */
+/** Reads tables with many files through metadata made from the ledger; see {@link ScanMetadata}. */
 export class BucketScans implements TableScans {
   #folder: string | undefined;
-  /** Null if DuckDB's extensions cannot be had: then all files are named by their paths. */
+  /** Null if DuckDB's extensions are not available: all files are read by their paths then. */
   #metadata: Promise<ScanMetadata | null> | undefined;
 
   async confine(database: Database): Promise<readonly string[]> {

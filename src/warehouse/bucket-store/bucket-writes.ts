@@ -23,7 +23,7 @@ import { openWorkFolder } from './work-folder.ts';
 /** Files of a commit that are uploaded concurrently. */
 const UPLOADS = 4;
 
-/** What it needs of its backend. */
+/** The part of the backend that {@link BucketWrites} needs. */
 interface Place extends Pick<Backend, 'access'> {
   readonly objects: ObjectStore;
 }
@@ -39,7 +39,7 @@ export class BucketWrites implements Writes {
   readonly #access: () => (database: Database) => Promise<void>;
   readonly #copies: LocalCopies;
   readonly #uploads: EarlyUploads;
-  /** Age of the first file of the commit that runs. */
+  /** Age of the first file of the running commit. */
   #ageMs: () => number = () => 0;
 
   private constructor(place: Place, ledger: LedgerFolder, options: StoreOptions, work: string) {
@@ -65,14 +65,14 @@ export class BucketWrites implements Writes {
   }
 
   openReads(beside?: string): Reads {
-    // Extensions are loaded into one instance of DuckDB, which keeps what it has read of the objects.
+    // A separate instance with httpfs, which caches the bytes that it has read.
     const settings = writerSettings(this.stagingPath, beside ?? 'queries', { threads: beside === undefined ? 2 : 1 });
     const instance = new Instance({ ...settings, enable_external_file_cache: 'true' });
     const scans = new BucketScans();
     const access = this.#access();
     return {
       ...{ instance, scans, close: () => takeAll([() => instance.close(), () => scans.close()]) },
-      // A run that reads only what it has written itself needs no extension.
+      // A run that reads only its own files needs no extension.
       prepare: async (database) => {
         if (this.#ledger.entries.effective.some((entry) => this.#isElsewhere(entry))) await access(database);
       },
@@ -110,7 +110,7 @@ export class BucketWrites implements Writes {
     });
   }
 
-  /** Keeps the files of a commit for reading. What it superseded keeps its name until it is collected. */
+  /** Moves the files of a commit to the local copies. Superseded objects stay until garbage collection. */
   async settle(staged: readonly StagedSpan[]): Promise<void> {
     for (const each of staged) await this.#copies.take(each);
   }

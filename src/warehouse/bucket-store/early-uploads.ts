@@ -3,19 +3,19 @@ import type { FileSum, GrowingUpload, ObjectStore } from '../../objects/object-s
 import type { StagedFile } from '../store.ts';
 
 /**
- * Age from which on an upload is not completed: some stores give an object the time at which its upload began, and the collection of garbage
- * removes files by that time unless an entry names them.
+ * Maximum age of an upload that is completed. Some stores date an object by the start of its upload, and garbage collection removes files
+ * without an entry by that date.
  */
 const COMPLETE_WITHIN_MS = 3_600_000;
 
-/** A local file that is being put while it grows. */
+/** The upload of a local file that still grows. */
 export interface EarlyUpload {
   readonly key: string;
   readonly upload: GrowingUpload;
   readonly ageMs: () => number;
 }
 
-/** The uploads of a writer that began before their commit. */
+/** Uploads of a writer that began before the commit. */
 export class EarlyUploads {
   readonly #objects: ObjectStore;
   readonly #effects: Pick<Effects, 'now' | 'monotonic'>;
@@ -32,7 +32,7 @@ export class EarlyUploads {
     return early;
   }
 
-  /** Puts a file of a commit in full, whatever of it is in the store already. */
+  /** Puts a file of a commit: completes its early upload, or uploads it from the start. */
   async put({ path, stagedPath, bytes, sha256 = '' }: StagedFile): Promise<void> {
     const early = this.#begun.get(path);
     if (early !== undefined && (await this.#complete(early, { bytes, sha256 }))) return;
@@ -49,7 +49,7 @@ export class EarlyUploads {
     await Promise.all([...this.#begun.values()].map((early) => this.abort(early)));
   }
 
-  /** @returns false if it failed: the local file is still there, and gives the error if it cannot be put either */
+  /** @returns false if it failed. The file is uploaded from the start then, and a lasting failure is reported by that upload */
   async #complete({ key, upload, ageMs }: EarlyUpload, sum: FileSum): Promise<boolean> {
     if (ageMs() >= COMPLETE_WITHIN_MS) return false;
     try {

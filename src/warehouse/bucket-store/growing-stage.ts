@@ -5,18 +5,18 @@ import type { FileForm, FolderState, GrowingFile } from '../staging/row-folder.t
 import type { FileStage, FinishOptions, StagedSpan, StagedTable } from '../store.ts';
 import type { EarlyUpload, EarlyUploads } from './early-uploads.ts';
 
-/** Bytes of a file from which on it is put while it grows. Smaller ones are put by one request. */
+/** Minimum size of a file that is uploaded while it grows, in bytes. Smaller ones are put by one request. */
 const EARLY_BYTES = 16 * 2 ** 20;
 
 /**
- * A stage that puts its large files while they grow. Their names in the store have the blocks of the first part of the commit, because
- * the last block is not known when they begin.
+ * A stage that uploads large files while they grow. Their names contain the blocks of the first part of the commit, because the last block
+ * is not known when the upload begins.
  */
 export class GrowingStage implements FileStage {
   readonly #files: FileStage;
   readonly #span: Span;
   readonly #uploads: EarlyUploads;
-  /** By the path of the local file. */
+  /** By local path. */
   readonly #own = new Map<string, EarlyUpload>();
 
   constructor(files: FileStage, span: Span, uploads: EarlyUploads) {
@@ -50,7 +50,7 @@ export class GrowingStage implements FileStage {
   }
 
   async grow(files: readonly GrowingFile[]): Promise<void> {
-    await this.#keep(new Set(files.map(({ path }) => path)));
+    await this.#abortOthers(new Set(files.map(({ path }) => path)));
     for (const { table, path, date, bytes } of files) {
       const known = this.#own.get(path);
       if (known === undefined && bytes < EARLY_BYTES) continue;
@@ -63,7 +63,7 @@ export class GrowingStage implements FileStage {
   async finish(options?: FinishOptions): Promise<StagedSpan> {
     const { id, tables } = await this.#files.finish(options);
     const all = Object.values(tables).flatMap(({ files }) => files);
-    await this.#keep(new Set(all.map(({ stagedPath }) => stagedPath)));
+    await this.#abortOthers(new Set(all.map(({ stagedPath }) => stagedPath)));
     return {
       id,
       tables: Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, this.#named(table)])),
@@ -71,7 +71,7 @@ export class GrowingStage implements FileStage {
   }
 
   async discard(): Promise<void> {
-    await this.#keep(new Set());
+    await this.#abortOthers(new Set());
     await this.#files.discard();
   }
 
@@ -80,8 +80,8 @@ export class GrowingStage implements FileStage {
     return { ...table, files };
   }
 
-  /** Aborts the uploads of all other files. */
-  async #keep(paths: ReadonlySet<string>): Promise<void> {
+  /** Aborts the uploads of all files except these. */
+  async #abortOthers(paths: ReadonlySet<string>): Promise<void> {
     for (const [path, early] of this.#own) {
       if (paths.has(path)) continue;
       this.#own.delete(path);

@@ -4,35 +4,36 @@ import type { StagedSpan } from '../store.ts';
 
 /** Maximum size of the copies of a table, in bytes. */
 const TABLE_BYTES = 256 * 2 ** 20;
+
 interface Copy {
-  /** As the ledger names the file. */
+  /** Path of the file in the ledger. */
   readonly path: string;
   readonly bytes: number;
 }
 
-interface Leaving {
+/** A copy that is removed when no query can read it any more. */
+interface Evicted {
   readonly local: string;
   /** Queries that may still read it. */
   readonly readers: ReadonlySet<symbol>;
 }
 
 /**
- * The newest files of each table that this process has put into the store, on the local disk, so that a run reads what it has just
- * committed without a request.
+ * Local copies of the newest files that this process has put into the store, so that a run reads its own commits without a request.
  */
 export class LocalCopies {
   readonly #folder: string;
   readonly #local = new Map<string, string>();
   readonly #tables = new Map<string, Copy[]>();
-  /** Queries that run or wait. */
+  /** Queries that run or are queued. */
   readonly #readers = new Set<symbol>();
-  #leaving: Leaving[] = [];
+  #evicted: Evicted[] = [];
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Runs a query that may read copies: none of today's leaves before it ends, because DuckDB opens files as it comes to them. */
+  /** Runs a query that may read copies. None is removed before it ends, because DuckDB opens files only when it reaches them. */
   async readBy<T>(query: () => Promise<T>): Promise<T> {
     const reader = Symbol('query');
     this.#readers.add(reader);
@@ -40,7 +41,7 @@ export class LocalCopies {
       return await query();
     } finally {
       this.#readers.delete(reader);
-      await this.#removeLeft();
+      await this.#removeEvicted();
     }
   }
 
@@ -49,40 +50,40 @@ export class LocalCopies {
     return this.#local.get(path);
   }
 
-  /** Takes over the files of a commit. The views of its tables are made again after it, so only theirs may change. */
+  /** Moves the files of a commit here. Evicts only copies of the same tables, because only their views are created again. */
   async take(staged: StagedSpan): Promise<void> {
     for (const [table, { files }] of Object.entries(staged.tables)) {
       const copies = this.#tables.get(table) ?? [];
       this.#tables.set(table, copies);
       for (const { path, bytes, stagedPath } of files) {
-        // Below the same folders: that of the day tells `block_date`.
+        // In the same folders, because `block_date` is read from the path.
         const local = join(this.#folder, path);
         await mkdir(dirname(local), { recursive: true });
         await rename(stagedPath, local);
         this.#local.set(path, local);
         copies.push({ path, bytes });
       }
-      this.#giveUp(copies);
+      this.#evictFrom(copies);
     }
-    await this.#removeLeft();
+    await this.#removeEvicted();
   }
 
-  #giveUp(copies: Copy[]): void {
+  #evictFrom(copies: Copy[]): void {
     let total = copies.reduce((sum, { bytes }) => sum + bytes, 0);
     while (total > TABLE_BYTES && copies.length > 1) {
       const [oldest] = copies.splice(0, 1);
       const local = this.#local.get(oldest?.path ?? '');
       if (oldest === undefined || local === undefined) return;
       this.#local.delete(oldest.path);
-      this.#leaving.push({ local, readers: new Set(this.#readers) });
+      this.#evicted.push({ local, readers: new Set(this.#readers) });
       total -= oldest.bytes;
     }
   }
 
-  async #removeLeft(): Promise<void> {
-    const isRead = ({ readers }: Leaving): boolean => [...readers].some((reader) => this.#readers.has(reader));
-    const over = this.#leaving.filter((each) => !isRead(each));
-    this.#leaving = this.#leaving.filter(isRead);
-    for (const { local } of over) await rm(local, { force: true });
+  async #removeEvicted(): Promise<void> {
+    const isRead = ({ readers }: Evicted): boolean => [...readers].some((reader) => this.#readers.has(reader));
+    const unread = this.#evicted.filter((copy) => !isRead(copy));
+    this.#evicted = this.#evicted.filter(isRead);
+    for (const { local } of unread) await rm(local, { force: true });
   }
 }

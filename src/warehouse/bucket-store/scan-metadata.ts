@@ -19,19 +19,19 @@ import { manifestFileSchema, PARTITION_FIELD } from '../../iceberg/format/manife
 import { DATE_COLUMN, dateIn } from '../file-layout.ts';
 import type { EntryFile, EntryGroup } from '../parquet-store/entry-files.ts';
 
-/** What was written for the files of a table with the same columns. */
+/** The metadata of one group of files. */
 interface Written {
   readonly metadata: string;
   readonly list: string;
-  /** By name, which tells their files. */
+  /** By name, which is a hash of their files. */
   readonly manifests: ReadonlyMap<string, ManifestFile>;
 }
 
 /**
- * Local metadata of Iceberg tables, made from the ledger alone, over data files wherever they lie. DuckDB learns from it the size, the day and
- * the bounds of each file, so it sends no request to find that out, and none for files that a query rules out.
+ * Local Iceberg metadata, made from the ledger alone, of data files in an object store. It gives DuckDB the size, day and bounds of each
+ * file, so DuckDB sends no request for these, and none for files that a query excludes.
  *
- * Each group of files with the same columns is a table of its own, so nothing depends on how engines read older columns.
+ * Each group of files with the same columns is a separate Iceberg table, so nothing depends on how engines read older columns.
  */
 export class ScanMetadata {
   readonly #folder: string;
@@ -44,7 +44,7 @@ export class ScanMetadata {
   }
 
   /**
-   * Path of the metadata of a group's files. It replaces that of the same table and columns.
+   * Writes the metadata of a group of files, in place of that of the same table and columns. @returns its path
    *
    * @throws {RangeError} if a column has a type that Iceberg lacks
    */
@@ -111,14 +111,14 @@ export class ScanMetadata {
   }
 }
 
-/** Files by the numbers of their entries, so that a commit changes few manifests. */
+/** Groups files by entry number, so that a commit changes few manifests. */
 function partsOf(files: readonly EntryFile[]): Iterable<readonly EntryFile[]> {
   const parts = new Map<number, EntryFile[]>();
   for (const file of files) {
     const part = Math.floor(file.entry / ENTRIES_PER_MANIFEST);
-    const held = parts.get(part);
-    if (held === undefined) parts.set(part, [file]);
-    else held.push(file);
+    const own = parts.get(part);
+    if (own === undefined) parts.set(part, [file]);
+    else own.push(file);
   }
   return parts.values();
 }
@@ -130,7 +130,7 @@ function nameOf({ name }: TableDef, files: readonly EntryFile[]): string {
   return `m-${hash.digest('hex').slice(0, 24)}.avro`;
 }
 
-/** Of one snapshot, as short as readers accept. */
+/** Table metadata with one snapshot, and only the fields that readers require. */
 function tableMetadata(location: string, fields: readonly SchemaField[], partition: string | undefined, list: string) {
   const schema = { type: 'struct', 'schema-id': 0, fields };
   return {

@@ -7,7 +7,7 @@ import { markSchema, readFate, readMark } from '../../files/process-liveness.ts'
 const NAME = 'tonlake-bucket-';
 const OWNER = 'owner.json';
 
-/** A folder for what one process stages before it is put into an object store, in the system's temporary folder (`TMPDIR`). */
+/** Creates a folder for staged files of an object store, in the system's temporary folder (`TMPDIR`). */
 export async function openWorkFolder(): Promise<string> {
   await removeAbandoned();
   const folder = await mkdtemp(join(tmpdir(), NAME));
@@ -31,7 +31,7 @@ async function isAbandoned(folder: string): Promise<boolean> {
     const fate = await readFate(markSchema.parse(owner), { path: folder, since: String(owner.since) });
     return fate === 'gone';
   } catch {
-    // Of another user, or not written yet.
+    // It belongs to another user, or its owner is not written yet.
     return false;
   }
 }

@@ -16,12 +16,12 @@ export interface BackgroundMergeOptions {
   readonly share?: number | undefined;
   /** Maximum size of a merged file, in bytes. Default 128 MB. */
   readonly targetBytes?: number | undefined;
-  /** True to make merged files in a process that ends with each merge, and its memory with it. Default false. */
+  /** True to run each merge in a process of its own, which frees its memory when it ends. Default false. */
   readonly isApart?: boolean | undefined;
-  /** When aborted, a failure is not told: what has stopped this process may have stopped that of a merge. */
+  /** When aborted, failures are not reported: the signal that stops this process may have ended that of a merge. */
   readonly stop?: AbortSignal | undefined;
   readonly onEvent?: ((event: CompactEvent) => void) | undefined;
-  /** Told why files could not be merged; they are tried again after a minute. */
+  /** Called with the error of a failed merge, which is tried again after a minute. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
@@ -31,8 +31,8 @@ const AFTER_FAILURE_MS = 60_000;
 const CLEAR_MS = 600_000;
 
 /**
- * Keeps the files of a warehouse few while its writer goes on: merges small files between commits, and removes superseded ones. Readers see
- * every row once all the time. A DuckDB warehouse has nothing to merge.
+ * Merges small files between the commits of a running writer, and removes superseded ones. Readers always see every row once. A DuckDB
+ * warehouse has nothing to merge.
  */
 export class BackgroundMerge implements CommitStep {
   readonly #options: BackgroundMergeOptions;
@@ -47,7 +47,7 @@ export class BackgroundMerge implements CommitStep {
     this.#clearAt = options.effects.monotonic() + CLEAR_MS;
   }
 
-  /** Begins to merge, if it is time and there is something to merge. */
+  /** Starts merging if it is due. */
   committed(store: Store): void {
     if (store.kind === 'duckdb' || this.#work !== undefined || this.#isStopped) return;
     if (this.#options.effects.monotonic() < this.#dueAt) return;
@@ -61,7 +61,7 @@ export class BackgroundMerge implements CommitStep {
     await this.#work;
   }
 
-  /** Ends after the merge that is running. */
+  /** Ends after the running merge. */
   async end(): Promise<void> {
     this.#isStopped = true;
     await this.idle();

@@ -20,8 +20,8 @@ export interface CompactOptions {
   readonly tables: readonly TableDef[];
   /** Pipelines whose entries are merged once their rows are final. */
   readonly pipelines: readonly PipelineDef[];
-  /** Returns the spans in which to merge. It may refuse the warehouse by throwing. Default: everywhere. */
-  readonly limit?: ((held: Reader) => Promise<readonly Span[] | undefined>) | undefined;
+  /** Returns the spans in which to merge. May throw to refuse the warehouse. Default: everywhere. */
+  readonly limit?: ((warehouse: Reader) => Promise<readonly Span[] | undefined>) | undefined;
   /** Maximum size of a merged file, in bytes. Default 128 MB. */
   readonly targetBytes?: number | undefined;
   readonly effects: Effects;
@@ -36,7 +36,7 @@ export interface CompactOptions {
 export interface CompactEvent {
   readonly event: 'merged';
   readonly pipeline: string;
-  /** First and last block; not all blocks between them need to be there. */
+  /** First and last block. The entry may have gaps between them. */
   readonly from: number;
   readonly to: number;
   /** Masterchain blocks that it covers. */
@@ -63,10 +63,10 @@ export interface CompactReport {
 export const DEFAULT_TARGET_BYTES = 128e6;
 
 /**
- * Merges small files. Each merge is one commit: a new entry replaces the merged ones, whose files stay for the grace period, so readers
- * always see every row once. The merged rows are proven to be the same.
+ * Merges small files. Each merge is one commit: a new entry supersedes the merged ones, whose files stay for the grace period, so readers
+ * always see every row once. The rows of each merged file are compared with those of its sources.
  *
- * @throws {StoreError} `damaged` if a file is not the one that was committed; its group is left as it was
+ * @throws {StoreError} `damaged` if a file is not the one that was committed; its group is left unchanged
  */
 export async function compactWarehouse(options: CompactOptions): Promise<CompactReport> {
   const { effects, tables, targetBytes = DEFAULT_TARGET_BYTES } = options;
@@ -84,19 +84,16 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
   });
   // A DuckDB warehouse is one file.
   if (kind === 'duckdb') return report(before, 0, true);
-  const { onStep } = options;
+  const { pipelines, onStep } = options;
   const store = await openStore({
-    ...{ path, network, tables, effects, kind, command: 'tonlake compact', pipelines: options.pipelines },
-    onStep,
+    ...{ path, network, tables, pipelines, effects, kind, onStep },
+    command: 'tonlake compact',
   });
   try {
-    const groups = planMerges(store.ledger(), {
-      ...{ tables, targetBytes, range },
-      pipelines: options.pipelines,
-    });
+    const groups = planMerges(store.ledger(), { tables, pipelines, targetBytes, range });
     let merged = 0;
-    // Groups that another process has merged, or otherwise replaced, meanwhile.
-    let rivalled = 0;
+    // Groups that another process has replaced meanwhile.
+    let replaced = 0;
     for (const group of groups) {
       if (options.stop?.aborted === true) break;
       try {
@@ -105,10 +102,10 @@ export async function compactWarehouse(options: CompactOptions): Promise<Compact
         options.onEvent?.(event);
       } catch (error) {
         if (!isCommittedMeanwhile(error)) throw error;
-        rivalled++;
+        replaced++;
       }
     }
-    return report(store.ledger(), merged, merged + rivalled === groups.length);
+    return report(store.ledger(), merged, merged + replaced === groups.length);
   } finally {
     await store.close();
   }
@@ -150,7 +147,7 @@ export async function mergeGroup(
   }
 }
 
-/** Rows that are final need not say when they were read. */
+/** The draft of a merged entry. Only rows that are not final need `asOf`. */
 function mergedDraft({ spans, entries, isReadAgain }: MergeGroup): CommitDraft {
   const leftOut = entries[0]?.without;
   const { asOf, ...draft } = draftOf({ old: entries, keep: spans, read: [], leftOut });

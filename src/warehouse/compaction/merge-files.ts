@@ -17,28 +17,28 @@ import { readSound, requireCommitted, sumFile } from '../parquet-store/entry-fil
 import { readFiles } from '../relations/table-relation.ts';
 import type { TableFile } from '../store.ts';
 
-/** Compressed bytes that are sorted at once; they take about six times as much memory. */
+/** Compressed bytes that are sorted at once. Sorting takes about six times as much memory. */
 const CHUNK_BYTES = 8 * 2 ** 20;
-/** Chunks are uncompressed between sorting and encoding: they are read once, and their size is that of the rows. */
+/** Chunks are uncompressed, because they are read once. */
 const CHUNK_ENCODING = 'FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT 1, ROW_GROUP_SIZE 8192';
 /**
- * Maximum overlap of the leading column's ranges, of the range of the second, for rows to be merged without sorting: at the seam of two
- * spans, the logical times of shards overlap by some blocks.
+ * Maximum overlap of the leading column's ranges, as a share of the second range, for rows to be merged without sorting. Where two spans
+ * meet, the logical times of shards overlap by some blocks.
  */
-const MOST_OVERLAP = 0.1;
+const MAX_OVERLAP = 0.1;
 /** Files with fewer rows are sorted together: their pages are too small for readers. */
 const TINY_ROWS = 2048;
 
 export interface MergeOptions {
   readonly database: Database;
-  /** Path of the warehouse. */
+  /** A folder with the files at their paths. */
   readonly warehouse: string;
   readonly table: TableDef;
   /** In the order of their spans. */
   readonly files: readonly TableFile[];
   /** Folder for temporary files. */
   readonly folder: string;
-  /** The file to make; absolute. */
+  /** Absolute path of the merged file. */
   readonly path: string;
 }
 
@@ -80,7 +80,7 @@ async function copyFiles(options: MergeOptions): Promise<boolean> {
   }
 }
 
-/** The row groups of the files. Tiny files, and those that `FileWriter` did not write, are sorted together first. */
+/** The row groups of the files. Tiny files, and those not written by `FileWriter`, are sorted together first. */
 async function* storedGroups(options: MergeOptions): AsyncGenerator<StoredGroup> {
   const { warehouse, table, files, folder } = options;
   const columns = columnsOf(table);
@@ -107,7 +107,7 @@ async function* storedGroups(options: MergeOptions): AsyncGenerator<StoredGroup>
   yield* sortOthers();
 }
 
-/** How the rows of a row group continue those of another, by the bounds of the leading column: `seam` if they overlap a little. */
+/** The order of two successive row groups, by the bounds of the leading column: `seam` if they overlap a little. */
 function orderOf(
   { sort }: TableDef,
   columns: readonly ColumnDef[],
@@ -130,7 +130,7 @@ function orderOf(
     number,
     number,
   ];
-  return max - from <= (to - from) * MOST_OVERLAP ? 'seam' : 'mixed';
+  return max - from <= (to - from) * MAX_OVERLAP ? 'seam' : 'mixed';
 }
 
 function toNumber(value: Uint8Array): number {
@@ -223,7 +223,7 @@ function toBigInt(value: unknown): bigint {
   return value === null || value === undefined ? 0n : BigInt(String(value));
 }
 
-/** Ascending boundaries of ranges of about equal size, assuming that rows are spread evenly. */
+/** Ascending boundaries of ranges of about equal size, assuming that values are distributed evenly. */
 export function planCuts(ranges: readonly Range[]): readonly bigint[] {
   const steps = ranges.flatMap(({ from, to, bytes }) => {
     const pieces = Math.max(1, Math.ceil(bytes / CHUNK_BYTES));

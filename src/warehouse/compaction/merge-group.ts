@@ -3,18 +3,18 @@ import { groupBy } from '../../core/group-by.ts';
 import { spansOf } from '../ledger/done-spans.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 
-/** Maximum size of a merged entry, in files of the target size: the work that a kill can cost. */
-const MOST_TARGETS = 4;
+/** Maximum size of a merged entry, in files of the target size, which limits the work that a kill loses. */
+const MAX_TARGETS = 4;
 
-/** Maximum number of spans of a merged entry, so that it can be read and written at once. */
-const MOST_SPANS = 10_000;
+/** Maximum number of spans of a merged entry, so that its file stays small. */
+const MAX_SPANS = 10_000;
 
 /** Groups of entries within the limits of a merged one, in order. */
 export function pack(run: readonly LedgerEntry[], targetBytes: number): readonly OpenGroup[] {
   const groups: OpenGroup[] = [];
   for (const entry of run) {
     const last = groups.at(-1);
-    if (last?.takes(entry, targetBytes) === true) last.add(entry);
+    if (last?.accepts(entry, targetBytes) === true) last.add(entry);
     else groups.push(new OpenGroup(entry));
   }
   return groups;
@@ -35,12 +35,12 @@ export class OpenGroup {
     this.add(first);
   }
 
-  takes(entry: LedgerEntry, targetBytes: number): boolean {
+  accepts(entry: LedgerEntry, targetBytes: number): boolean {
     const day = firstDayOf(entry);
     const isOfDay = day === undefined || this.#day === undefined || day === this.#day;
     return (
       (isOfDay || this.#isNext(entry)) &&
-      this.#spans + spansOf(entry).length <= MOST_SPANS &&
+      this.#spans + spansOf(entry).length <= MAX_SPANS &&
       this.size.fits(entry, targetBytes)
     );
   }
@@ -92,9 +92,9 @@ export class MergedSize {
     this.#files += filesOf(entry).length;
   }
 
-  /** What decides the tier: the largest file, or the share of the whole if it has many. */
+  /** The size that decides the level: that of the largest file, or a share of the total if there are many files. */
   get bytes(): number {
-    return Math.max(0, ...this.#folders.values(), this.#total / MOST_TARGETS);
+    return Math.max(0, ...this.#folders.values(), this.#total / MAX_TARGETS);
   }
 
   /** True if the merged entry would be at least that large, with at most half of the files. */
@@ -106,7 +106,7 @@ export class MergedSize {
   fits(entry: LedgerEntry, targetBytes: number): boolean {
     const sizes = sizesOf(entry);
     const total = sizes.reduce((sum, [, bytes]) => sum + bytes, this.#total);
-    if (total > targetBytes * MOST_TARGETS) return false;
+    if (total > targetBytes * MAX_TARGETS) return false;
     return sizes.every(([folder, bytes]) => (this.#folders.get(folder) ?? 0) + bytes <= targetBytes);
   }
 }
@@ -119,12 +119,12 @@ function sizesOf(entry: LedgerEntry): readonly (readonly [folder: string, bytes:
   return [...groupFiles([entry])].map(([folder, files]) => [folder, files.reduce((sum, file) => sum + file.bytes, 0)]);
 }
 
-/** Files to merge, by folder: that of a table, or of a date. */
+/** Files by folder, which is that of a table or of a day. */
 function groupFiles(entries: readonly LedgerEntry[]): ReadonlyMap<string, readonly TableFile[]> {
   return groupBy(entries.flatMap(filesOf), ({ path }) => dirname(path));
 }
 
-/** The files of entries to merge: those of each folder with several become one; those that are alone in theirs stay. */
+/** The files of entries to merge. Several files of a folder become one; single ones are reused. */
 export interface SplitFiles {
   readonly joined: ReadonlyMap<string, readonly TableFile[]>;
   readonly alone: readonly TableFile[];

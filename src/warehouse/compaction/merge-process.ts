@@ -8,10 +8,10 @@ import type { MergeWork, StageMerge } from './stage-merge.ts';
 
 const MERGE_WORKER = new URL('./merge-worker.js', import.meta.url);
 
-/** What the process is sent: once, after it has started. */
-export interface MergeOrder {
+/** The message to the process, sent once after it has started. */
+export interface MergeRequest {
   readonly work: MergeWork;
-  /** The local folder of all source files. */
+  /** Local folder with all source files at their paths. */
   readonly warehouse: string;
 }
 
@@ -20,20 +20,19 @@ export type MergeReply =
   | { readonly kind: 'failed'; readonly error: WireError };
 
 /**
- * {@link StageMerge} in a process that ends with the merge, and all of its memory with it: allocators do not return what a merge has freed
- * between small pieces that are still in use, and a process that goes on would keep a part of each merge.
+ * {@link StageMerge} in a process that ends with the merge, which frees all of its memory. In a long-running process, fragmentation would
+ * retain a part of the memory of each merge.
  *
- * @throws {StoreError} also `merge-ended` if the process ended by itself, as one that needs too much memory does
+ * @throws {StoreError} also `merge-ended` if the process ended early, for example because it needed too much memory
  */
 export const stageMergeApart: StageMerge = async (work, localFolder) => {
   const files = [...splitFiles(work.entries).joined.values()].flat();
-  const order: MergeOrder = { work, warehouse: await localFolder(files) };
-  const reply = await ask(order);
+  const reply = await runProcess({ work, warehouse: await localFolder(files) });
   if (reply.kind === 'failed') throw decodeError(reply.error);
   return reply.tables;
 };
 
-function ask(order: MergeOrder): Promise<MergeReply> {
+function runProcess(request: MergeRequest): Promise<MergeReply> {
   const child = fork(compiledFile(MERGE_WORKER), [], {
     execArgv: [],
     serialization: 'advanced',
@@ -43,7 +42,7 @@ function ask(order: MergeOrder): Promise<MergeReply> {
     let reply: MergeReply | undefined;
     const fail = (problem: string, cause?: unknown): void => {
       reject(
-        new StoreError(`store: merge ${order.work.span.from}:${order.work.span.to}: ${problem}`, {
+        new StoreError(`store: merge ${request.work.span.from}:${request.work.span.to}: ${problem}`, {
           code: 'merge-ended',
           retryable: true,
           cause,
@@ -54,13 +53,13 @@ function ask(order: MergeOrder): Promise<MergeReply> {
       reply = message as MergeReply;
     });
     child.once('error', (error) => fail(`its process could not be started: ${error.message}`, error));
-    // Once it has ended, it holds no file open.
+    // After its end, it has no file open.
     child.once('exit', (code, signal) => {
       if (reply !== undefined) resolve(reply);
       else fail(`its process ended with ${signal ?? `exit code ${code}`}`);
     });
-    child.send(order, (error) => {
-      // The end of the process tells more.
+    child.send(request, (error) => {
+      // The exit code or signal explains more.
       if (error !== null) child.kill();
     });
   });

@@ -1,17 +1,17 @@
-import type { MergeOrder, MergeReply } from './merge-process.ts';
+import type { MergeReply, MergeRequest } from './merge-process.ts';
 
-// Entry of the process that merges files for another one, which decides about stopping: a terminal and systemd signal all processes of a
-// group. It ends when the merge is done, and when the other process has ended.
+// Entry point of the process that merges files for another one. It ignores signals, which a terminal or systemd sends to the whole process
+// group, because the parent decides when to stop. It ends with the merge, or with the parent.
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.once('disconnect', () => process.exit(1));
 process.once('message', async (message) => {
-  // Loaded after the signals are handled: it takes most of the time of the start.
+  // Loaded after the signal handlers are set, because loading takes most of the start.
   const [{ stageMerge }, { encodeError }] = await Promise.all([
     import('./stage-merge.ts'),
     import('../../core/wire-error.ts'),
   ]);
-  const { work, warehouse } = message as MergeOrder;
+  const { work, warehouse } = message as MergeRequest;
   const reply: MergeReply = await stageMerge(work, async () => warehouse).then(
     (tables) => ({ kind: 'staged', tables }),
     (error: unknown) => ({ kind: 'failed', error: encodeError(error) }),

@@ -10,33 +10,33 @@ import { daysOf, MergedSize, type OpenGroup, pack } from './merge-group.ts';
 /** Entries of one pipeline to merge. */
 export interface MergeGroup {
   readonly pipeline: string;
-  /** What they cover. */
+  /** The blocks of the entries. */
   readonly spans: readonly Span[];
   /** In the order of their spans. */
   readonly entries: readonly LedgerEntry[];
-  /** True if the rows are not final: the merged entry keeps when the first of them were read. */
+  /** True if the rows are not final. The merged entry has the `asOf` of all then. */
   readonly isReadAgain: boolean;
 }
 
 export interface MergePlanOptions {
   readonly tables: readonly TableDef[];
-  /** Pipelines whose entries can be final although they record when they were read. */
+  /** Pipelines whose entries with `asOf` can be final. */
   readonly pipelines: readonly PipelineDef[];
   /** Maximum size of a merged file, in bytes. */
   readonly targetBytes: number;
   /** Only entries inside one of these. Default: all. */
   readonly range?: readonly Span[] | undefined;
-  /** Milliseconds since 1970, if commits go on: days that are not over yet are merged less. Default: every day is over. */
+  /** Milliseconds since 1970, if commits go on: days that are not over are merged less. Default: all days are over. */
   readonly now?: number | undefined;
 }
 
 /** A size that merged entries should reach. */
 interface Level {
-  /** True for an entry that has reached it: it parts the others, and stays as it is. */
+  /** True for an entry that has reached it. It is not merged, and separates the entries before and after it. */
   readonly isReachedBy: (entry: LedgerEntry) => boolean;
-  /** Whether entries are worth merging. */
+  /** True if entries are worth merging. */
   readonly isWorth: (group: OpenGroup) => boolean;
-  /** True if entries that are not are tried again without the largest of them. Default false. */
+  /** True if a group that is not worth merging is tried again without its largest entry. Default false. */
   readonly sparesLargest?: boolean;
 }
 
@@ -62,25 +62,25 @@ function isBalanced(entries: readonly LedgerEntry[]): boolean {
 }
 
 /**
- * Levels of days that are over: ten times the size of the one below. Entries are merged if they together reach a higher level than each of
- * them, so that a growing warehouse writes each row once per level, and not again with every merge. On the lowest, they are merged if that
- * leaves at most half of their files, or if none has more blocks than all others: files of other days stay as many as they are, and a merged
- * entry names all of them again.
+ * Levels of days that are over, each ten times the size of the one below. Entries are merged if together they reach a higher level than each
+ * alone, so a growing warehouse writes each row once per level. On the lowest level, they are merged if that leaves at most half of their
+ * files, or if no entry has more blocks than all others together: files of other days are not merged, and a merged entry names all of them
+ * again.
  */
 const closedLevels = (targetBytes: number): readonly Level[] =>
   [2, 20, 200].map((share) => levelOfBytes(targetBytes / share, share === 200));
-/** Levels beside commits that go on: a table has at most about nine files of each size, and each row is written once per size. */
+/** Levels, in blocks, of days that are not over: a table has at most about nine files per level, and each row is written once per level. */
 const OPEN_LEVELS = [1e6, 1e5, 1e4, 1000, 100, 10].map(levelOfBlocks);
-/** Rows that will be read again are merged only so far: an entry is read again in one piece. */
+/** Levels of rows that will be fetched again. They are low because an entry is fetched again as a whole. */
 const UNFINISHED_LEVELS = [100, 10].map(levelOfBlocks);
 
-/** A day is closed when nothing was added to it for so long, and later days have rows. */
+/** A day is closed when nothing was added to it for this long, and a later day has rows. */
 const QUIET_MS = 15 * 60_000;
 
 /**
- * Which entries to merge, those of days that are not over first, and of these the most at once, so that a writer that has little time for
- * merges leaves none aside: adjacent ones, and separate ones of the same UTC day, because files are per day. An entry with a file of half the
- * target size stays as it is.
+ * Groups of entries to merge: adjacent ones, and separate ones of the same UTC day, because files are per day. An entry with a file of half
+ * the target size is not merged. Days that are not over come first, and of these the largest groups, so a writer with little time for merges
+ * does not fall behind.
  */
 export function planMerges(ledger: readonly LedgerEntry[], options: MergePlanOptions): readonly MergeGroup[] {
   const { targetBytes, now } = options;
@@ -151,7 +151,7 @@ function partsOf(
   return parts;
 }
 
-/** Entries that can be merged with each other, of one day if days stay apart: in the order of their spans. */
+/** Entries that can be merged with each other, in the order of their spans. @param perDay true to separate days */
 function runsOf(entries: readonly LedgerEntry[], perDay: boolean): readonly (readonly LedgerEntry[])[] {
   const runs = new Map<string, LedgerEntry[]>();
   const lastDays = new Map<string, string>();
@@ -195,7 +195,7 @@ function isMergeable(entry: LedgerEntry, { tables, pipelines, range, targetBytes
   });
 }
 
-/** True if rows of an entry are read once more when they are final, and it can be merged until then. */
+/** True if an entry can be merged although its rows will be fetched again when they are final. */
 function isOpenRead(entry: LedgerEntry, options: MergePlanOptions): boolean {
   const walk = options.pipelines.find(({ name }) => name === entry.pipeline)?.walk;
   if (walk === undefined || !('lookBack' in walk) || walk.lookBack === 0) return false;
@@ -203,7 +203,7 @@ function isOpenRead(entry: LedgerEntry, options: MergePlanOptions): boolean {
   return isMergeable({ ...entry, asOf: undefined }, options);
 }
 
-/** Entries of days that are over, and quiet. */
+/** Entries of days that are closed. */
 function closedEntries(ledger: readonly LedgerEntry[], now: number): ReadonlySet<LedgerEntry> {
   const dated = ledger.map((entry) => ({ entry, days: daysOf(entry) }));
   const lastDays = new Map<string, string>();

@@ -12,21 +12,21 @@ import { mergeFiles } from './merge-files.ts';
 import { splitFiles } from './merge-group.ts';
 import { differs, type MergedFile, proveMerge } from './prove-merge.ts';
 
-/** What to merge, as data that can be sent to another process. */
+/** A merge, as data that can be sent to another process. */
 export interface MergeWork {
   /** Id of the staged span, and its folder, which exists. */
   readonly id: string;
   readonly folder: string;
   readonly span: Span;
   readonly entries: readonly LedgerEntry[];
-  /** Those that the entries have rows of, without the columns that these lack. */
+  /** Tables of which the entries have rows, without the columns that they lack. */
   readonly tables: readonly TableDef[];
 }
 
-/** Makes merged files in the folder of the work, and proves that they have the rows of the entries. The caller clears it after a failure. */
+/** Creates merged files in the folder of the work, and compares their rows with those of the entries. The caller removes it after a failure. */
 export type StageMerge = (work: MergeWork, localFolder: LocalFolder) => Promise<StagedSpan['tables']>;
 
-/** A local folder that has data files at their paths. */
+/** Returns a local folder with these data files at their paths. */
 type LocalFolder = (files: readonly TableFile[]) => Promise<string>;
 
 interface Merging extends MergeWork {
@@ -51,7 +51,7 @@ export async function stageMerge(work: MergeWork, localFolder: LocalFolder): Pro
       const proof = Promise.allSettled(proofs).then(async () => {
         return [table.name, await describeTable(merging, table, files)] as const;
       });
-      // It may fail before all are awaited, where the error comes out.
+      // `Promise.all` below reports a failure, which can come earlier.
       proof.catch(() => undefined);
       proofs.push(proof);
     }
@@ -59,20 +59,20 @@ export async function stageMerge(work: MergeWork, localFolder: LocalFolder): Pro
   } finally {
     await Promise.allSettled(proofs);
     database.close();
-    // The commits of this process need a hundredth of what a day of rows took.
+    // Later commits of this process need a hundredth of the memory of a merge.
     dropEncodingMemory();
   }
 }
 
-/** The files of a table: those that were merged, and those that are alone in their folder. */
+/** The files of a merged table; `reused` are those that were alone in their folder. */
 interface MergedTable {
   readonly merged: readonly MergedFile[];
-  readonly kept: readonly TableFile[];
+  readonly reused: readonly TableFile[];
 }
 
 async function mergeTable({ database, folder, entries, localFolder }: Merging, table: TableDef): Promise<MergedTable> {
   const own = entries.map((entry) => ({ ...entry, tables: pick(entry, table.name) }));
-  const { joined, alone: kept } = splitFiles(own);
+  const { joined, alone: reused } = splitFiles(own);
   const merged: MergedFile[] = [];
   for (const [place, sources] of joined) {
     const stagedPath = join(folder, `${place.replaceAll('/', '-')}.parquet`);
@@ -80,13 +80,13 @@ async function mergeTable({ database, folder, entries, localFolder }: Merging, t
     await mergeFiles({ database, warehouse, table, files: sources, folder, path: stagedPath });
     merged.push({ place, stagedPath, sources });
   }
-  return { merged, kept };
+  return { merged, reused };
 }
 
 async function describeTable(
   { database, id, span, entries, localFolder }: Merging,
   table: TableDef,
-  { merged, kept }: MergedTable,
+  { merged, reused }: MergedTable,
 ): Promise<StagedTable> {
   const { query } = await database.connect();
   const parts = entries.flatMap((entry) => entry.tables[table.name] ?? []);
@@ -111,11 +111,11 @@ async function describeTable(
     files.push({ stagedPath, path, rows, bytes, sha256, bounds, copied: copiedFrom(sources) });
   }
   const evidence = addEvidence(parts, table);
-  const found = [...files, ...kept].reduce((total, { rows }) => total + rows, 0);
+  const found = [...files, ...reused].reduce((total, { rows }) => total + rows, 0);
   if (found !== evidence.rows) throw differs({ warehouse: await localFolder([]), table, span });
   return {
     ...{ schema: schemaOf(table).id, isSorted: true, ...evidence, files },
-    kept: kept.map((file) => ({ ...file, copied: copiedFrom([file]) })),
+    reused: reused.map((file) => ({ ...file, copied: copiedFrom([file]) })),
   };
 }
 

@@ -20,7 +20,7 @@ import { roleViews } from '../relations/role-views.ts';
 import { readFiles } from '../relations/table-relation.ts';
 import { requireDeclared, requireKnownTables } from '../relations/table-schema.ts';
 import type { EntryDay, EntryRows, LedgerEntry, SideConnection, StagedTable, StagerOptions } from '../store.ts';
-import { SHOWN_PAUSE, type StoreOptions, stepOf } from '../store-options.ts';
+import { CATALOG_PAUSE, type StoreOptions, stepOf } from '../store-options.ts';
 import type { DraftedEntry, Writer } from '../writer.ts';
 import {
   createFile,
@@ -176,7 +176,7 @@ class DuckdbWriter implements Writer {
   #areStatesDue(drafted: readonly DraftedEntry[]): boolean {
     const { writtenAt, tookMs } = this.#states;
     const isAddition = drafted.every(({ entry }) => entry.supersedes.length === 0);
-    return !isAddition || this.#options.effects.monotonic() - writtenAt >= SHOWN_PAUSE * tookMs;
+    return !isAddition || this.#options.effects.monotonic() - writtenAt >= CATALOG_PAUSE * tookMs;
   }
 
   async #writeStates(added: readonly LedgerEntry[] = []): Promise<void> {

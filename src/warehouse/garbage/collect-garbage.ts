@@ -12,26 +12,32 @@ import { removeFile, restoreFile, retireFile } from '../parquet-store/pinned-fil
 import type { LedgerEntry } from '../store.ts';
 import { isPublished, publishedNumbers } from './published-entries.ts';
 
-/** Names of our own files; all others in the folders are foreign and stay. */
-const ownName = /^\d+-\d+-[0-9a-z]+\.parquet$/;
+/** Names of the files that tonlake writes; all others in the folders are foreign and stay. */
+const OWN_NAME = /^\d+-\d+-[0-9a-z]+\.parquet$/;
 
 /** True for the path of one of our data files, as the ledger names it. */
 export function isDataFile(path: string): boolean {
-  return path.startsWith('tables/') && ownName.test(path.slice(path.lastIndexOf('/') + 1));
+  return path.startsWith('tables/') && OWN_NAME.test(path.slice(path.lastIndexOf('/') + 1));
+}
+
+/** How long superseded files stay, and the time now, both in milliseconds. */
+export interface Grace {
+  readonly now: number;
+  readonly ms: number;
 }
 
 /**
- * Removes data files that no entry in force names: those of commits that did not happen, and those that were superseded longer than the
- * grace period ago. Completes what a killed run left half done: superseded files leave `tables/`, and files that are in force again come
- * back. Files of published states stay. Only for the process that holds the lock, while no commit is running.
- * @param showCurrent awaited before superseded files move: lists of files must not name them any more
- * @returns how many data files were removed.
+ * Removes data files that no entry in force names: those of failed commits, and those that were superseded before the grace period. Also
+ * completes the moves of a killed run: superseded files leave `tables/`, and files that are in force again return. Files of published
+ * states stay. Only for the process that holds the lock, while no commit is running.
+ * @param updateCatalog awaited before superseded files move, because the catalog must not name them any more
+ * @returns number of removed data files
  */
 export async function clearFiles(
   warehouse: string,
   ledger: LedgerFolder,
-  grace: { readonly now: number; readonly ms: number },
-  showCurrent: () => Promise<void>,
+  grace: Grace,
+  updateCatalog: () => Promise<void>,
 ): Promise<number> {
   const { entries } = ledger;
   const needed = new Set(entries.effective.flatMap(filesOf));
@@ -45,44 +51,46 @@ export async function clearFiles(
     if (isNeeded(ledger, each, grace, published)) for (const path of each.files) superseded.add(path);
   }
   const { tables, pinned } = layoutOf(warehouse);
-  const isOwn = (name: string): boolean => ownName.test(name);
-  const [shown, steady] = [new Set(await listFiles(tables, isOwn)), new Set(await listFiles(pinned, isOwn))];
+  const isOwn = (name: string): boolean => OWN_NAME.test(name);
+  const inTables = new Set(await listFiles(tables, isOwn));
+  const inPinned = new Set(await listFiles(pinned, isOwn));
   for (const path of needed) {
-    if (!shown.has(path) && !(steady.has(path) && (await restoreFile(warehouse, path, published.length > 0))))
+    if (!inTables.has(path) && !(inPinned.has(path) && (await restoreFile(warehouse, path, published.length > 0))))
       throw missingFile(warehouse, path);
   }
-  const left = [...superseded].filter((path) => shown.has(path) && !needed.has(path) && !aside.has(path));
-  if (left.length > 0) await showCurrent();
-  for (const path of left) await retireFile(warehouse, path);
-  const found = [...new Set([...shown, ...steady])];
+  const unmoved = [...superseded].filter((path) => inTables.has(path) && !needed.has(path) && !aside.has(path));
+  if (unmoved.length > 0) await updateCatalog();
+  for (const path of unmoved) await retireFile(warehouse, path);
+  const found = [...new Set([...inTables, ...inPinned])];
   const unnamed = found.filter((path) => !needed.has(path) && !superseded.has(path) && !aside.has(path));
-  // Even if the lock failed: what another process has committed meanwhile stays.
-  const late = unnamed.length === 0 ? [] : await ledger.refresh();
-  const named = new Set(late.flatMap(filesOf));
-  const over = unnamed.length === 0 ? new Set() : await publishedFiles(ledger, published);
-  const removable = unnamed.filter((path) => over !== undefined && !over.has(path) && !named.has(path));
+  if (unnamed.length === 0) return 0;
+  // Files that another process has committed meanwhile stay, even if the lock failed.
+  const named = new Set((await ledger.refresh()).flatMap(filesOf));
+  const inPublications = await publishedFiles(ledger, published);
+  if (inPublications === undefined) return 0;
+  const removable = unnamed.filter((path) => !inPublications.has(path) && !named.has(path));
   for (const path of removable) await removeFile(warehouse, path);
   return removable.length;
 }
 
-/** True if superseded files of an entry stay: for readers that may still be open, or because they are published. */
+/** True if the files of a superseded entry stay: readers may still use them, or they are published. */
 export function isNeeded(
   ledger: LedgerFolder,
   { number, by }: Superseded,
-  { now, ms }: { readonly now: number; readonly ms: number },
+  { now, ms }: Grace,
   published: readonly number[],
 ): boolean {
   const isOver = now - timeOf(by, now, ledger.entries.all) >= ms && now - putAt(ledger, by, now) >= ms;
   return !isOver || isPublished(published, number, by.number);
 }
 
-/** When an entry became visible: later than it says if the machine slept meanwhile. Unknown if a clock was wrong. */
+/** When an entry became visible: later than its `committedAt` if the machine slept in between. -Infinity if a clock was wrong. */
 function putAt(ledger: LedgerFolder, { number }: Successor, now: number): number {
   const time = statSync(ledger.entryPath(number), { throwIfNoEntry: false })?.ctimeMs ?? now;
   return time < now ? time : Number.NEGATIVE_INFINITY;
 }
 
-/** When something was committed. If that is in the future, the clock was ahead: it was not after any later commit. */
+/** When an entry was committed. If that is in the future, a clock was ahead: it was not after any later commit. */
 function timeOf({ number, committedAt }: Successor, now: number, all: readonly LedgerEntry[]): number {
   if (committedAt <= now) return committedAt;
   const later = all.map(commitOf).filter((each) => each.number > number);
@@ -90,21 +98,20 @@ function timeOf({ number, committedAt }: Successor, now: number, all: readonly L
 }
 
 /**
- * The superseded files of published states, also those of entries that a checkpoint left out, for which all entries are read.
- * @returns undefined if such an entry is lost, so that nobody knows
+ * The superseded files of published states. If a checkpoint left out some of their entries, all entries are read.
+ * @returns undefined if such an entry is lost: the files are unknown then
  */
 export async function publishedFiles(
   ledger: LedgerFolder,
   published: readonly number[],
 ): Promise<ReadonlySet<string> | undefined> {
-  const entries = ledger.entries.hasAllOf(published) ? ledger.entries : await readWhole(ledger);
-  if (entries === undefined) return undefined;
-  const shown = entries.superseded.filter(({ number, by }) => isPublished(published, number, by.number));
-  return new Set(shown.flatMap(({ files }) => files));
+  const entries = ledger.entries.hasAllOf(published) ? ledger.entries : await readAll(ledger);
+  const inStates = entries?.superseded.filter(({ number, by }) => isPublished(published, number, by.number));
+  return inStates && new Set(inStates.flatMap(({ files }) => files));
 }
 
-/** All entries of whole commits; undefined if one is lost. */
-async function readWhole(ledger: LedgerFolder): Promise<Entries | undefined> {
+/** All entries of complete commits; undefined if one is lost. */
+async function readAll(ledger: LedgerFolder): Promise<Entries | undefined> {
   const log = await ledger.log(0).catch((error: unknown) => {
     if (error instanceof StoreError && error.code === 'bad-ledger') return undefined;
     throw error;
@@ -116,27 +123,23 @@ async function readWhole(ledger: LedgerFolder): Promise<Entries | undefined> {
 }
 
 /**
- * True if {@link clearFiles} has nothing to remove later, unless marks of publications go: the files of all entries that were superseded, or
- * set aside, are gone, or published.
+ * True if {@link clearFiles} will have nothing to remove until a publication mark is removed: all files of superseded entries, and of those
+ * set aside, are gone or published.
  */
-export async function isCleared(
-  warehouse: string,
-  ledger: LedgerFolder,
-  grace: { readonly now: number; readonly ms: number },
-): Promise<boolean> {
+export async function isCleared(warehouse: string, ledger: LedgerFolder, grace: Grace): Promise<boolean> {
   const { entries } = ledger;
-  // Files of entries that a checkpoint left out may be published, too.
+  // A checkpoint may have left out entries with published files.
   if (!entries.hasAllOf(await publishedNumbers(diskObjects(warehouse)))) return false;
   const isWaiting = entries.superseded.some((each) => each.files.length > 0 && isNeeded(ledger, each, grace, []));
   return !isWaiting && entries.all.every((entry) => !entries.isAside(entry.id) || filesOf(entry).length === 0);
 }
 
-/** Files below `tables/` that programs read as rows of a table, and that are none of ours; relative to the warehouse. */
+/** Foreign files below `tables/` that other programs would read as rows of a table; relative to the warehouse. */
 export function foreignFiles(warehouse: string): Promise<readonly string[]> {
-  return listFiles(layoutOf(warehouse).tables, (name) => /\.parquet$/i.test(name) && !ownName.test(name));
+  return listFiles(layoutOf(warehouse).tables, (name) => /\.parquet$/i.test(name) && !OWN_NAME.test(name));
 }
 
-/** Files below `tables/` or `pinned/` with some names, as the ledger would name them. */
+/** Files below `tables/` or `pinned/` with accepted names, by the paths that the ledger would give them. */
 async function listFiles(
   folder: string,
   accepts: (name: string) => boolean,

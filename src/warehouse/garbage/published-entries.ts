@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { SmallObjects } from '../../objects/object-store.ts';
 
 /**
- * A ledger entry whose state is published for other engines: the files that were in force then stay, also when they were superseded long
- * ago. It is marked before a table names these files, and unmarked when no table does.
+ * A ledger entry whose state is published for other engines. The files that were in force then stay, however long ago they were superseded.
+ * The entry is marked before a table names these files, and unmarked when no table does.
  */
 export interface PublishedEntry {
   readonly number: number;
-  /** Id of the ledger entry; another one tells that the ledger was replaced. */
+  /** Id of the ledger entry. If the ledger has another id under this number, it was replaced. */
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly publishedAt: number;
@@ -23,7 +23,7 @@ export class PublishedEntries {
   readonly #objects: SmallObjects;
   readonly #ending: string;
 
-  /** @param target lower-case hex digits that tell places apart; undefined for the folder of the warehouse itself */
+  /** @param target identifies the place, in lower-case hex digits; undefined for the folder of the warehouse itself */
   constructor(objects: SmallObjects, target: string | undefined) {
     this.#objects = objects;
     this.#ending = target === undefined ? '.json' : `.${target}.json`;
@@ -58,10 +58,9 @@ export class PublishedEntries {
 
 /** Numbers of the entries that are published anywhere. */
 export async function publishedNumbers(objects: SmallObjects): Promise<readonly number[]> {
-  const found = (await objects.list(FOLDER)).map(({ key }) => key.slice(FOLDER.length));
-  return [
-    ...new Set(found.flatMap((name) => (/^\d{8,}(\.[0-9a-f]+)?\.json$/.test(name) ? [Number.parseInt(name, 10)] : []))),
-  ];
+  const names = (await objects.list(FOLDER)).map(({ key }) => key.slice(FOLDER.length));
+  const marks = names.filter((name) => /^\d{8,}(\.[0-9a-f]+)?\.json$/.test(name));
+  return [...new Set(marks.map((name) => Number.parseInt(name, 10)))];
 }
 
 /** True if rows that were in force from entry `from` until entry `until` superseded them are part of a published state. */

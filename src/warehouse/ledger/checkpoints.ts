@@ -10,17 +10,17 @@ import { type Checkpoint, entryName, FORMAT, isInside } from './entries.ts';
 
 /** A checkpoint to write. */
 export interface CheckpointDraft extends Omit<Checkpoint, 'entries'> {
-  /** An entry each, as JSON. */
+  /** One entry per line, as JSON. */
   readonly lines: AsyncIterable<string>;
 }
 
 const headerSchema = z.object({
   format: z.literal(1),
   number: z.number().int().positive(),
-  /** Absent, as {@link published}, where nothing that was superseded is promised. */
+  /** Absent, like {@link published}, in checkpoints that promise no superseded entries. */
   since: z.number().int().nonnegative().optional(),
   published: z.array(z.number().int()).default([]),
-  /** Hash of the names, sizes and times of the entry files that it covers. */
+  /** Hash of the sizes and times of the entry files that the checkpoint covers. */
   files: z.string(),
 });
 
@@ -37,7 +37,7 @@ function keyOf(number: number): string {
 /** The state of the folder of entries, and the hash of the entry files that a checkpoint covered then. */
 const STAMP = `${CHECKPOINTS}/ledger.stamp`;
 
-/** The header field `files` of a checkpoint in an object store: objects have no times of change that could be compared. */
+/** The header field `files` in an object store, where objects have no modification times to compare. */
 const OBJECTS = 'objects';
 
 /** Paths of a warehouse that is a folder. */
@@ -48,9 +48,9 @@ interface CheckpointPaths {
 }
 
 /**
- * Checkpoints of a ledger, each one object: a checksum of what follows, a header, and one entry per line, as in its own file. A checkpoint
- * saves time and proves nothing: one that is missing, damaged, or older than a change of the entry files it covers is ignored. In an object
- * store, entries are put if absent and never changed, so one with the right checksum holds.
+ * Checkpoints of a ledger. Each is one object: a checksum of the rest, a header, and one entry per line, as in its own file. A checkpoint
+ * only saves time: if it is missing, damaged, or older than a change to the entry files it covers, it is ignored. In an object store,
+ * entries are put if absent and never changed, so the checksum is enough.
  */
 export class Checkpoints {
   readonly #objects: WarehouseObjects;
@@ -66,7 +66,7 @@ export class Checkpoints {
     this.#stamps = new FileStamps(paths.ledger);
   }
 
-  /** Checkpoints that opening would use, newest first. */
+  /** Valid checkpoints, newest first. */
   async *list(): AsyncGenerator<Checkpoint> {
     const covered = new Map<number, string | undefined>();
     for (const number of await this.#numbers()) covered.set(number, await this.#hash(number));
@@ -76,7 +76,7 @@ export class Checkpoints {
     }
   }
 
-  /** @param state of the folder of entries: if it is that of the stamp, no entry file is looked at */
+  /** The newest valid checkpoint. @param state of the folder of entries: if it equals the stamp, no entry file is examined */
   async newest(state: string | undefined): Promise<(Checkpoint & { readonly isStamped: boolean }) | undefined> {
     const text = state === undefined ? undefined : await readText(this.#objects, STAMP).catch(() => undefined);
     const [stamped, files] = text?.split('\n') ?? [];
@@ -91,8 +91,8 @@ export class Checkpoints {
   }
 
   /**
-   * Notes the state of the folder of entries, for the process that holds the lock: until a file is added to it, removed or renamed, opening
-   * need not look at each. A stamp that is missing or out of date costs only time.
+   * Records the state of the folder of entries; only for the process that holds the lock. Until a file is added, removed or renamed there,
+   * opening need not examine each entry file. A missing or stale stamp only costs time.
    */
   async stamp(state: string | undefined): Promise<void> {
     if (this.#files === undefined || state === undefined) return;
@@ -132,7 +132,7 @@ export class Checkpoints {
     this.#files = files;
     const numbers = await this.#numbers();
     const old = numbers.filter((each) => each < draft.number).slice(0, -1);
-    // Of a folder that was put back to an earlier state. In an object store, another writer may be ahead.
+    // Left by a folder that was restored to an earlier state. In an object store, another writer may be ahead.
     const later = numbers.filter((each) => each > draft.number && this.#paths !== undefined);
     await this.#objects.remove([...old, ...later].map(keyOf));
   }
@@ -145,17 +145,17 @@ export class Checkpoints {
   }
 }
 
-/** The whole checkpoint. @param files hash of the entry files that it covers */
+/** The text of a checkpoint. @param files hash of the entry files that it covers */
 async function formatCheckpoint(draft: CheckpointDraft, files: string): Promise<string> {
   let text = '';
   for await (const chunk of chunksOf(draft, files)) text += chunk;
   return `${sha256Of(text)}\n${text}`;
 }
 
-/** Size of a piece of a checkpoint, about: all of it would take tens of megabytes after a day of many commits. */
+/** Approximate size of a chunk: a complete checkpoint can take tens of megabytes. */
 const CHUNK_LENGTH = 262_144;
 
-/** What follows the checksum. */
+/** Everything after the checksum. */
 async function* chunksOf({ number, since, published, lines }: CheckpointDraft, files: string): AsyncGenerator<string> {
   const header: z.infer<typeof headerSchema> = { format: 1, number, since, published: [...published], files };
   let chunk = `${JSON.stringify(header)}\n`;
@@ -184,7 +184,7 @@ async function writeHashed(path: string, chunks: AsyncIterable<string>): Promise
   }
 }
 
-/** @param files hash of the entry files as they are now */
+/** A checkpoint from its bytes; undefined if it is damaged, stale or newer than this version. @param files hash of the current entry files */
 export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | undefined {
   const end = bytes.indexOf('\n');
   if (bytes.toString('latin1', 0, Math.max(end, 0)) !== sha256Of(bytes.subarray(end + 1))) return undefined;
@@ -194,20 +194,20 @@ export function parseCheckpoint(bytes: Buffer, files: string): Checkpoint | unde
       .trimEnd()
       .split('\n');
     const header = headerSchema.parse(JSON.parse(first));
-    // The checksum proves that the lines are whole. They are those of checked entries, if tonlake wrote them: maybe a newer version.
+    // The checksum proves that the lines are complete, and tonlake writes only valid entries, but maybe a newer version did.
     const entries = lines.map((line): LedgerEntry => JSON.parse(line));
-    const isKnown = header.files === files && entries.every(({ format }) => format <= FORMAT);
+    if (header.files !== files || entries.some(({ format }) => format > FORMAT)) return undefined;
     const named = entries.flatMap(({ tables }) => Object.values(tables).flatMap((table) => table.files));
     if (!named.every(({ path }) => isInside(path))) return undefined;
     const { number, since = number + 1, published } = header;
-    return isKnown ? { number, since, published, entries } : undefined;
+    return { number, since, published, entries };
   } catch {
     return undefined;
   }
 }
 
-/** Number of entry files to look at concurrently. */
-const AT_ONCE = 64;
+/** Number of entry files to examine concurrently. */
+const CONCURRENCY = 64;
 
 /**
  * A running hash of the sizes and times of entry files. tonlake never changes a file in place, so anything that replaces one, such as
@@ -227,7 +227,7 @@ class FileStamps {
   /** The hash of entries 1 to `number`; undefined if one is missing. Numbers of successive calls must ascend. */
   async hash(number: number): Promise<string | undefined> {
     while (this.#number < number) {
-      const count = Math.min(AT_ONCE, number - this.#number);
+      const count = Math.min(CONCURRENCY, number - this.#number);
       const numbers = Array.from({ length: count }, (_, at) => this.#number + 1 + at);
       const stamps = await Promise.all(numbers.map((each) => this.#files.stamp(`${this.#ledger}/${entryName(each)}`)));
       for (const stamp of stamps) {

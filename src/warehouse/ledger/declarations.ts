@@ -73,7 +73,7 @@ function pathOf({ pipeline, number, id }: DeclarationPlace): string {
   return `${DECLARATIONS}/${pipeline}-${String(number).padStart(8, '0')}-${id}.json`;
 }
 
-/** Says that rows are there, but not what their columns are. */
+/** Rows exist, but nothing describes their columns. */
 export function missingDeclaration(subject: string): StoreError {
   return new StoreError(`store: ${subject} is missing, but entries name it`, {
     code: 'bad-declaration',

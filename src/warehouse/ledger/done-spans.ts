@@ -4,10 +4,10 @@ import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { LeftOut } from '../../declare/table.ts';
 import type { LedgerEntry } from '../store.ts';
 
-/** Scope of a commit whose rows are missing or wrong in part: its span is not done, and will be requested again. */
+/** Scope of a commit of which some rows are missing or wrong: its span is not done, and will be requested again. */
 export const PARTIAL = 'part of the rows';
 
-/** Scope of an entry that records a removal on purpose. It supersedes the entries of the removed rows, and itself. */
+/** Scope of an entry that records a deliberate removal. It supersedes the entries of the removed rows, and itself. */
 export const FORGOTTEN = 'forgotten';
 
 /** The spans that an entry covers: ascending, not adjacent. */
@@ -20,23 +20,23 @@ export function hasRows(ledger: readonly LedgerEntry[], table: string): boolean 
   return ledger.some(({ tables }) => (tables[table]?.rows ?? 0) > 0);
 }
 
-/** The fields of an entry for the spans that it covers; at least one. */
+/** The fields of an entry that covers these spans; at least one. */
 export function covering(spans: readonly Span[]): Pick<LedgerEntry, 'span' | 'spans'> {
   const span = hullOf(spans);
   if (span === undefined) throw new Error('expected the spans of an entry, got none');
   return { span, spans };
 }
 
-/** True if a complete commit of a span replaces an entry: the entry is inside, and its blocks are not done. */
-export function givesWay(entry: LedgerEntry, to: Span): boolean {
+/** True if a complete commit of a span replaces an entry: the entry lies inside the span, and its blocks are not done. */
+export function isReplacedBy(entry: LedgerEntry, complete: Span): boolean {
   const { verdict, scope } = entry;
-  return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans(spansOf(entry), [to]).length === 0;
+  return (verdict === 'quarantined' || scope === PARTIAL) && subtractSpans(spansOf(entry), [complete]).length === 0;
 }
 
 /**
  * The spans of a pipeline that count as done.
  *
- * @param suffices whether an entry with this selection counts; default: every one does
+ * @param suffices decides by its selection if an entry counts. Default: all count
  */
 export function doneSpans(
   ledger: readonly LedgerEntry[],
@@ -51,7 +51,7 @@ export function doneFor(ledger: readonly LedgerEntry[], { name, leftOut }: Pipel
   return doneSpans(ledger, name, (without) => isWithin(without, leftOut));
 }
 
-/** Entries of some spans without all columns that this pipeline requests; a run reads them again completely. */
+/** Entries in some spans that lack columns that this pipeline requests; a run reads them again completely. */
 export function narrowerEntries(
   ledger: readonly LedgerEntry[],
   { name, leftOut }: PipelineDef,
@@ -82,7 +82,7 @@ function contradictedSpans(ledger: readonly LedgerEntry[], pipeline: string): re
   );
 }
 
-/** The done spans of a list whose rows were not compared with anything. `isCounted`: the pipeline is proven by headers. */
+/** The done spans of a pipeline whose rows nothing proves. @param isCounted true if headers count the rows of the pipeline */
 export function unprovenSpans(ledger: readonly LedgerEntry[], pipeline: string, isCounted: boolean): readonly Span[] {
   if (isCounted) return contradictedSpans(ledger, pipeline);
   const proven = ledger.filter(({ proof }) => proof !== undefined && proof !== 'none');

@@ -15,15 +15,15 @@ export interface DraftEntryOptions {
   readonly declaration?: string | undefined;
   /** Milliseconds since 1970. */
   readonly committedAt: number;
-  /** Id of the last entry of the same commit; undefined for the last one, and for a single entry. */
+  /** Id of the last entry of the same commit; undefined for that entry. */
   readonly commitWith?: string | undefined;
-  /** Entries of the same commit that come before it. Default 0. */
-  readonly ahead?: number | undefined;
+  /** Number of entries of the same commit before this one. Default 0. */
+  readonly position?: number | undefined;
 }
 
 /** The next entry of the ledger, before it is written. @throws {StoreError} if it contradicts the warehouse */
 export function draftEntry(options: DraftEntryOptions): LedgerEntry {
-  const { staged, draft, entries, declaration, commitWith, ahead = 0 } = options;
+  const { staged, draft, entries, declaration, commitWith, position = 0 } = options;
   if (draft.network !== options.network) {
     throw new StoreError(`store: the warehouse is for ${options.network}, not ${draft.network}`, {
       code: 'other-network',
@@ -32,13 +32,13 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   // An entry that supersedes itself is never in force.
   entries.requireEffective(draft.supersedes.filter((id) => id !== staged.id));
   const tables: Record<string, TableEntry> = {};
-  for (const [name, { schema, rows, keyHash, sums, files, kept = [] }] of Object.entries(staged.tables)) {
+  for (const [name, { schema, rows, keyHash, sums, files, reused = [] }] of Object.entries(staged.tables)) {
     if (draft.verdict === 'quarantined' && rows > 0 && name !== 'quarantine') {
       throw new StoreError(`store: a quarantined span cannot hold rows of ${name}`, { code: 'quarantined-rows' });
     }
-    const recorded = files.filter(({ path }) => path !== '').map(({ stagedPath: _, ...file }) => file);
-    // In the order of their days, as those of a stage are.
-    const all = kept.length === 0 ? recorded : [...kept, ...recorded].sort((a, b) => (a.path < b.path ? -1 : 1));
+    const added = files.filter(({ path }) => path !== '').map(({ stagedPath: _, ...file }) => file);
+    // By day, as a stage orders its files.
+    const all = reused.length === 0 ? added : [...reused, ...added].sort((a, b) => (a.path < b.path ? -1 : 1));
     tables[name] = { rows, keyHash, sums, schema, files: all };
   }
   const { planned, asOf, scope, unknownKeys, proof, content, without, mart, forgotten, copies } = draft;
@@ -47,7 +47,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   const isApart = covered.length > 1;
   return {
     format: FORMAT,
-    number: entries.nextNumber + ahead,
+    number: entries.nextNumber + position,
     id: staged.id,
     network: draft.network,
     pipeline: draft.pipeline,
@@ -78,7 +78,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
   };
 }
 
-/** Drafts of a commit of several entries: the last one supersedes what any of them replaces, but those that supersede themselves. */
+/** Drafts of a commit of several entries: the last one supersedes what any of them replaces. Entries still supersede themselves. */
 export function supersedeLast(parts: readonly CommitPart[]): readonly CommitPart[] {
   const own = new Set(parts.map(({ staged }) => staged.id));
   const replaced = [...new Set(parts.flatMap(({ draft }) => draft.supersedes.filter((id) => !own.has(id))))];

@@ -9,8 +9,8 @@ import type { LedgerEntry, TableEntry, TableFile } from '../store.ts';
 import { spansOf } from './done-spans.ts';
 
 /**
- * The entries of a pipeline that cover some of these blocks, with the files of a table that can have rows of them: the footer of a file
- * that has none would be read nevertheless, one request each in a bucket.
+ * The entries of a pipeline that cover some of these blocks, with only those files of a table that can have rows of them: a query reads the
+ * footer of every other file for nothing, one request each in a bucket.
  */
 export function entriesIn(
   ledger: readonly LedgerEntry[],
@@ -28,13 +28,13 @@ export function entriesIn(
     );
 }
 
-/** The files of a table of an entry by the UTC day of their rows; undefined: of rows without a day. Each check asks for each day. */
+/** The files of a table of an entry by the UTC day of their rows; undefined for rows without a day. Cached, because each check needs each day. */
 export const filesByDay = oncePer(
   ({ files }: Pick<TableEntry, 'files'>): ReadonlyMap<string | undefined, readonly TableFile[]> =>
     groupBy(files, ({ path }) => dateIn(path)),
 );
 
-/** The blocks from the first to the last row of a file, by its bounds; undefined if they do not tell. */
+/** The blocks from the first to the last row of a file, by its bounds; undefined if unknown. */
 export function blocksOf({ bounds }: Pick<TableFile, 'bounds'>, column: string | undefined): Span | undefined {
   const [from, to, nulls] = bounds[column ?? ''] ?? [];
   return typeof from === 'string' && typeof to === 'string' && nulls === 0

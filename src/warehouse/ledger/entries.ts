@@ -12,12 +12,12 @@ export const FORMAT = 1;
 
 const count = z.number().int().nonnegative();
 
-/** The format and who wrote it, whatever else there is. */
+/** The format, and the version that wrote it, of a document of any format. */
 export const formatField = z.object({ format: z.unknown(), tonlake: z.string().optional() });
 
 const bound = z.string().nullable();
 
-/** True for a path inside the warehouse. A ledger may come from somebody else, and a copy writes the files that it names. */
+/** True for a path inside the warehouse. A ledger can be foreign, and a copy writes the files that it names. */
 export function isInside(path: string): boolean {
   return !path.startsWith('/') && !path.includes('..') && !path.includes('\\');
 }
@@ -111,7 +111,7 @@ export function parseEntry(text: string, subject: string, number: number): Ledge
   }
 }
 
-/** Refuses entries whose blocks could be understood in two ways. */
+/** Refuses entries whose spans are ambiguous. */
 function requireSpans({ span, spans }: Pick<LedgerEntry, 'span' | 'spans'>): void {
   if (spans === undefined) return;
   const isAscending = spans.every(({ from, to }, at) => from <= to && from > (spans[at - 1]?.to ?? -Infinity) + 1);
@@ -132,7 +132,7 @@ export function entryName(number: number): string {
   return `${String(number).padStart(8, '0')}.json`;
 }
 
-/** How long a checkpoint keeps superseded entries, whose files may be in use until the grace period ends. */
+/** How long a checkpoint retains superseded entries, whose files may be in use until the grace period ends. */
 export const CHECKPOINT_GRACE_MS = 86_400_000;
 
 const LEAST_PRUNED = 2_000;
@@ -141,9 +141,9 @@ const LEAST_PRUNED = 2_000;
 export interface Checkpoint {
   /** Number of the last entry that it covers. */
   readonly number: number;
-  /** Of entries that others superseded, it has those superseded from this number on, and those in force at a {@link published} one. */
+  /** It has the entries superseded from this number on, and those in force at a {@link published} one; older superseded ones are left out. */
   readonly since: number;
-  /** Numbers of the published entries that it was written for. */
+  /** Numbers of the entries that were published when it was written. */
   readonly published: readonly number[];
   readonly entries: readonly LedgerEntry[];
 }
@@ -155,17 +155,17 @@ export class Entries {
   readonly #ids = new Set<string>();
   readonly #successors = new Map<string, LedgerEntry>();
   readonly #aside = new Set<string>();
-  /** Ids of the last entries of commits with several. */
+  /** Ids of the last entries of commits with several entries. */
   readonly #awaited = new Set<string>();
   #effective: readonly LedgerEntry[] | undefined;
   /** Names of the tables of all entries so far. */
   readonly #tables = new Set<string>();
-  /** Entries that were superseded before this number are not there, but those that {@link keptFor} keeps. */
-  #complete = 0;
-  #keptFor: readonly number[] = [];
-  /** Number of entries at which superseded ones are looked for. */
+  /** Entries that were superseded before this number are missing, except those of {@link retainedFor}. */
+  #completeSince = 0;
+  #retainedFor: readonly number[] = [];
+  /** Number of entries from which on {@link prune} removes superseded ones. */
   #pruneAt: number;
-  /** Entries that checkpoints still keep. */
+  /** Entries that are in checkpoints, but no longer in memory. */
   readonly #pruned = new PrunedEntries();
   readonly #leastPruned: number;
 
@@ -175,7 +175,7 @@ export class Entries {
     this.#pruneAt = leastPruned;
   }
 
-  /** All entries, without those that a checkpoint left out, or that were pruned. */
+  /** All entries, except those that a checkpoint left out or that were pruned. */
   get all(): readonly LedgerEntry[] {
     return this.#all;
   }
@@ -202,63 +202,63 @@ export class Entries {
     return this.#all.filter((entry) => entry.scope === FORGOTTEN && this.#isWhole(entry));
   }
 
-  /** The entries that a checkpoint keeps: in force, set aside, recording removed rows, or recently superseded. Without those pruned. */
-  get lasting(): readonly LedgerEntry[] {
+  /** The entries that a checkpoint retains: in force, set aside, recording removed rows, or recently superseded. Without pruned ones. */
+  get retained(): readonly LedgerEntry[] {
     return this.#since(this.#recent());
   }
 
-  /** Numbers of the entries that a checkpoint keeps, also of those that were pruned. Ascending. */
-  get lastingNumbers(): readonly number[] {
+  /** Numbers of the entries that a checkpoint retains, including pruned ones. Ascending. */
+  get retainedNumbers(): readonly number[] {
     const recent = this.#recent();
     return [...this.#pruned.since(recent), ...this.#since(recent)].map(({ number }) => number).sort((a, b) => a - b);
   }
 
-  /** Number from which on a checkpoint keeps all that was superseded. */
-  get lastingSince(): number {
-    return Math.max(this.#recent(), this.#complete);
+  /** Number from which on a checkpoint retains all superseded entries. */
+  get retainedSince(): number {
+    return Math.max(this.#recent(), this.#completeSince);
   }
 
-  /** Numbers of the published entries for which superseded ones stay. */
-  get keptFor(): readonly number[] {
-    return this.#keptFor;
+  /** Numbers of the published entries for which superseded ones are retained. */
+  get retainedFor(): readonly number[] {
+    return this.#retainedFor;
   }
 
-  /** From now on, what was in force at one of these entries stays, though it was superseded long ago. */
-  keepFor(published: readonly number[]): void {
-    this.#keptFor = published;
+  /** From now on, entries that were in force at one of these numbers are retained, however long ago they were superseded. */
+  retainFor(published: readonly number[]): void {
+    this.#retainedFor = published;
   }
 
-  /** True if all entries are there that were in force at each of these numbers. */
+  /** True if all entries that were in force at each of these numbers are in memory. */
   hasAllOf(published: readonly number[]): boolean {
-    return published.every((number) => number >= this.#complete - 1 || this.#keptFor.includes(number));
+    return published.every((number) => number >= this.#completeSince - 1 || this.#retainedFor.includes(number));
   }
 
-  /** Entries that matter, were superseded by one with at least a number, or are part of a published state. */
+  /** Entries that are not superseded, were superseded by an entry from this number on, or are part of a published state. */
   #since(recent: number): readonly LedgerEntry[] {
-    const shown = this.#shown();
+    const published = this.#publishedIds();
     return this.#all.filter((entry) => {
       const successor = this.#successors.get(entry.id);
-      if ((successor ?? entry).number >= recent || shown.has(entry.id)) return true;
+      if ((successor ?? entry).number >= recent || published.has(entry.id)) return true;
       return this.#isWhole(entry) && (successor === undefined || entry.scope === FORGOTTEN);
     });
   }
 
-  /** Superseded entries of published states, and those that superseded them, and them in turn: without these they would be in force. */
-  #shown(): ReadonlySet<string> {
-    const shown = new Set<string>();
-    if (this.#keptFor.length === 0) return shown;
+  /** Superseded entries of published states, and their chains of successors, without which they would be in force. */
+  #publishedIds(): ReadonlySet<string> {
+    const published = new Set<string>();
+    if (this.#retainedFor.length === 0) return published;
     for (const entry of this.#all) {
       const by = this.#successors.get(entry.id);
-      if (by === undefined || !isPublished(this.#keptFor, entry.number, by.number)) continue;
-      for (let next: LedgerEntry | undefined = entry; next !== undefined && !shown.has(next.id); ) {
-        shown.add(next.id);
+      if (by === undefined || !isPublished(this.#retainedFor, entry.number, by.number)) continue;
+      for (let next: LedgerEntry | undefined = entry; next !== undefined && !published.has(next.id); ) {
+        published.add(next.id);
         next = this.#successors.get(next.id);
       }
     }
-    return shown;
+    return published;
   }
 
-  /** Removes the entries that a checkpoint leaves out, from time to time, so that a process that runs for weeks does not keep them. */
+  /** Removes the entries that a checkpoint leaves out, if there are many, so that a long-running process does not grow. */
   prune(): void {
     if (this.#all.length < this.#pruneAt) return;
     this.#removeBefore(this.#recent());
@@ -266,10 +266,10 @@ export class Entries {
   }
 
   /**
-   * Removes the entries that were superseded before a time, in milliseconds since 1970, also those that a checkpoint keeps:
-   * {@link lastingNumbers} has their numbers, and {@link superseded} their files.
+   * Removes the entries that were superseded before a time, in milliseconds since 1970, even if a checkpoint retains them:
+   * {@link retainedNumbers} still has their numbers, and {@link superseded} their files.
    *
-   * @param isGone whether the files of an entry that was superseded are gone, which are not named any more then
+   * @param isGone true if the files of a superseded entry are gone; {@link superseded} drops them then
    */
   pruneBefore(time: number, isGone: (entry: Superseded) => boolean): void {
     this.#removeBefore(firstAfter(this.#times(), time));
@@ -277,27 +277,27 @@ export class Entries {
   }
 
   #removeBefore(recent: number): void {
-    const kept = new Set(this.#since(recent));
-    const pruned = this.#all.filter((entry) => !kept.has(entry));
+    const retained = new Set(this.#since(recent));
+    const pruned = this.#all.filter((entry) => !retained.has(entry));
     if (pruned.length === 0) return;
-    this.#all = [...kept];
+    this.#all = [...retained];
     this.#pruned.add(pruned, (id) => this.#successors.get(id));
-    this.#pruned.keepSince(this.#recent());
+    this.#pruned.retainSince(this.#recent());
     for (const { id } of pruned) this.#successors.delete(id);
     const named = new Set(this.#all.flatMap(({ id, commitWith }) => [id, commitWith ?? id]));
     for (const id of this.#ids) if (!named.has(id)) this.#ids.delete(id);
     for (const id of this.#awaited) if (!named.has(id)) this.#awaited.delete(id);
     for (const id of this.#aside) if (!named.has(id)) this.#aside.delete(id);
-    this.#complete = Math.max(this.#complete, recent);
+    this.#completeSince = Math.max(this.#completeSince, recent);
   }
 
   /** Starts from a checkpoint. */
   restore({ number, since, published, entries }: Checkpoint): void {
-    this.#complete = since;
-    this.#keptFor = published;
+    this.#completeSince = since;
+    this.#retainedFor = published;
     for (const entry of entries) this.add(entry);
     const recent = this.#recent();
-    // Of older commits with several entries, only complete ones were kept, possibly without their last entry.
+    // Older commits of several entries are complete, but their last entry may have been left out.
     for (const { number, commitWith } of entries) {
       if (commitWith !== undefined && number < recent) this.#ids.add(commitWith);
     }
@@ -306,8 +306,8 @@ export class Entries {
   }
 
   /**
-   * Number of the first entry of the last day. The rule is by number, not by time, because clocks can go back: if an entry is kept, the one
-   * that superseded it must be kept too.
+   * Number of the first entry of the last day. A number, not a time, because clocks can go back: the successor of a retained entry must be
+   * retained, too.
    */
   #recent(): number {
     const times = this.#times();
@@ -319,7 +319,7 @@ export class Entries {
     return [...this.#pruned.all, ...this.#all.map(commitOf)];
   }
 
-  /** Entries with a greater number, without those of incomplete commits, and those that a checkpoint left out. */
+  /** Entries with a greater number, except those of incomplete commits and those that a checkpoint left out. */
   after(number: number): readonly LedgerEntry[] {
     return this.#all.filter((entry) => entry.number > number && this.#isWhole(entry));
   }
@@ -329,13 +329,13 @@ export class Entries {
     return commitWith === undefined || this.#ids.has(commitWith);
   }
 
-  /** Superseded entries, without those that a checkpoint left out. */
+  /** Superseded entries, except those that a checkpoint left out. */
   get superseded(): readonly Superseded[] {
-    const kept = this.#all.flatMap((entry) => {
+    const inMemory = this.#all.flatMap((entry) => {
       const successor = this.#successors.get(entry.id);
       return successor === undefined ? [] : [{ number: entry.number, by: commitOf(successor), files: filesOf(entry) }];
     });
-    return [...this.#pruned.superseded, ...kept];
+    return [...this.#pruned.superseded, ...inMemory];
   }
 
   /** The entry that superseded another; undefined if the other was pruned. */
@@ -367,9 +367,9 @@ export class Entries {
       this.#effective === undefined || changesOthers || !isEffective ? undefined : [...this.#effective, entry];
   }
 
-  /** Tables whose rows in force may differ from those up to the entry of a number. */
+  /** Tables whose rows in force may have changed after the entry of a number. */
   tablesSince(number: number): ReadonlySet<string> {
-    if (number < this.#complete - 1) return this.#tables;
+    if (number < this.#completeSince - 1) return this.#tables;
     const superseded = new Set(this.#all.flatMap((entry) => (entry.number > number ? entry.supersedes : [])));
     const tables = new Set<string>();
     for (const entry of this.#all) {

@@ -8,17 +8,17 @@ export interface ForgottenSpans extends ForgottenRows {
   readonly spans: readonly Span[];
 }
 
-/** What of some entries is still forgotten. @param forgotten entries that record rows removed on purpose */
+/** Removed spans that were not exported again. @param forgotten entries that record rows removed on purpose */
 export function stillForgotten(
   forgotten: readonly LedgerEntry[],
   ledger: readonly LedgerEntry[],
 ): readonly ForgottenSpans[] {
   const done = new Map<string, readonly Span[]>();
   return forgotten.flatMap((entry) => {
-    const { pipeline, forgotten: told = { by: 'command' } } = entry;
+    const { pipeline, forgotten: removal = { by: 'command' } } = entry;
     const own = done.get(pipeline) ?? doneSpans(ledger, pipeline);
     done.set(pipeline, own);
     const spans = subtractSpans(spansOf(entry), own);
-    return spans.length === 0 ? [] : [{ ...told, pipeline, spans }];
+    return spans.length === 0 ? [] : [{ ...removal, pipeline, spans }];
   });
 }

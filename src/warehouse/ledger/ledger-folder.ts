@@ -26,9 +26,9 @@ export type Identity = Readonly<z.infer<typeof identitySchema>>;
 const CHECKPOINT_ENTRIES = 100;
 
 /** Number of files to read concurrently. */
-const readers = 32;
+const CONCURRENCY = 32;
 
-/** Names of the folders of a warehouse that hold its small files. */
+/** Folders of the ledger and of declarations, and the file that describes the warehouse. */
 export const LEDGER = '_ledger';
 export const DECLARATIONS = '_declarations';
 export const IDENTITY = 'tonlake.json';
@@ -44,7 +44,7 @@ export function layoutOf(path: string) {
     pinned: join(path, 'pinned'),
     catalog: join(path, CATALOG),
     catalogStamp: join(path, '_checkpoints', 'catalog.sha256'),
-    settled: join(path, '_checkpoints', 'settled.json'),
+    cleanShutdown: join(path, '_checkpoints', 'settled.json'),
   } as const;
 }
 
@@ -53,12 +53,15 @@ export function folderObjects(warehouse: string): WarehouseObjects {
   return diskObjects(warehouse, layoutOf(warehouse).stage);
 }
 
-/** An unreadable entry, by its number, or schema, by its identifier. */
+/** A missing or unreadable entry, by its number, or schema, by its identifier. */
 export interface LedgerProblem {
   readonly number?: number;
   readonly schema?: string;
   readonly error: unknown;
 }
+
+/** Awaits the read of an entry; undefined if it failed and the failure was reported. */
+type Tolerate = <T>(read: Promise<T>, number: number) => Promise<T | undefined>;
 
 /** The ledger of a Parquet warehouse: numbered, immutable files that are written atomically. */
 export class LedgerFolder {
@@ -70,10 +73,10 @@ export class LedgerFolder {
   readonly #named = new Map<string, Set<string>>();
   readonly #objects: WarehouseObjects;
   readonly #checkpoints: Checkpoints;
-  /** State of the folder when its entries were listed; null before. */
+  /** State of the folder when its entries were last listed; null before. */
   #listed: string | null | undefined = null;
-  /** An entry that was met, but is not among the others yet. */
-  #next: { readonly number: number; readonly text: string } | undefined;
+  /** An entry that was already read, but not added. */
+  #preloaded: { readonly number: number; readonly text: string } | undefined;
   /** Last entry and number of entries of the newest checkpoint. */
   #checkpoint = { number: 0, entries: 0 };
 
@@ -87,31 +90,33 @@ export class LedgerFolder {
 
   /**
    * Reads what was committed since the last call.
-   * @param tell called with each missing or unreadable entry, which is left out, and each schema that an entry in force names. Default:
-   * throws for entries, and {@link Schemas.get} for schemas. With `tell`, no checkpoint is used, and the ledger must not be read again.
+   * @param onProblem called with each missing or unreadable entry, which is left out, and each such schema that an entry in force names.
+   * No checkpoint is used then, and the ledger must not be read again. Default: throws for entries; {@link Schemas.get} throws for schemas.
    * @returns the new entries; the first time, those of the newest checkpoint and all later ones
    */
-  async refresh(tell?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
+  async refresh(onProblem?: (problem: LedgerProblem) => void): Promise<readonly LedgerEntry[]> {
     const state = this.#objects.stateOf?.(LEDGER);
-    const isFirst = tell === undefined && this.entries.nextNumber === 1;
+    const isFirst = onProblem === undefined && this.entries.nextNumber === 1;
     const checkpoint = isFirst ? await this.#checkpoints.newest(state) : undefined;
-    // In a folder that is as it was, no entry is missing; one may have been added since. In an object store, where nothing tells, later
-    // entries are found by their numbers.
-    const isKnown = checkpoint?.isStamped === true || this.#listed === state;
-    const highest = isKnown ? undefined : await this.#highestNumber(checkpoint?.number ?? this.entries.nextNumber - 1);
-    const told = async <T>(read: Promise<T>, number: number): Promise<T | undefined> => {
-      if (tell === undefined) return read;
+    // If the state of the folder is unchanged, no entry was removed; one may have been added since. An object store has no such state:
+    // later entries are found by their numbers.
+    const isUnchanged = checkpoint?.isStamped === true || this.#listed === state;
+    const highest = isUnchanged
+      ? undefined
+      : await this.#highestNumber(checkpoint?.number ?? this.entries.nextNumber - 1);
+    const tolerate: Tolerate = async (read, number) => {
+      if (onProblem === undefined) return read;
       return read.catch((error: unknown) => {
         requireAnswered(error);
         if (isNewer(error)) throw error;
-        tell({ number, error });
+        onProblem({ number, error });
         return undefined;
       });
     };
     const first = checkpoint === undefined ? this.entries.nextNumber : checkpoint.number + 1;
-    const listed = await this.#readEntries(first, highest, told);
-    const isShort = highest !== undefined && this.#objects.stateOf === undefined;
-    const unlisted = isShort ? await this.#readEntries(Math.max(highest + 1, first), undefined, told) : [];
+    const listed = await this.#readEntries(first, highest, tolerate);
+    const mayLackEntries = highest !== undefined && this.#objects.stateOf === undefined;
+    const unlisted = mayLackEntries ? await this.#readEntries(Math.max(highest + 1, first), undefined, tolerate) : [];
     const entries = [...listed, ...unlisted];
     const all = checkpoint === undefined ? entries : [...checkpoint.entries, ...entries];
     await this.schemas.read(this.#nameSchemas(all));
@@ -120,21 +125,20 @@ export class LedgerFolder {
       this.#checkpoint = { number: checkpoint.number, entries: checkpoint.entries.length };
     }
     for (const entry of entries) this.entries.add(entry);
-    // With a listener, everything is looked at.
-    if (tell === undefined) this.entries.prune();
-    else this.#tellUnread(tell);
-    this.#listed = tell === undefined ? state : null;
+    if (onProblem === undefined) this.entries.prune();
+    else this.#reportUnread(onProblem);
+    this.#listed = onProblem === undefined ? state : null;
     return all;
   }
 
-  /** Spares the next `refresh` a read of an entry. */
-  keepNext(number: number, text: string): void {
-    this.#next = { number, text };
+  /** Gives the next `refresh` the text of an entry that was already read. */
+  preload(number: number, text: string): void {
+    this.#preloaded = { number, text };
   }
 
   /**
-   * Entries with a greater number, as far as the ledger was read. Those that a checkpoint left out are read from their files.
-   * @param most about how many to read at most. Default: all
+   * Entries with a greater number, up to the last one that was read. Those that a checkpoint left out are read from their files.
+   * @param most approximate maximum number of entries. Default: all
    */
   async log(after: number, most = Number.POSITIVE_INFINITY): Promise<readonly LedgerEntry[]> {
     const last = this.entries.nextNumber - 1;
@@ -142,11 +146,11 @@ export class LedgerFolder {
       this.entries.all.flatMap((entry) => (entry.number > after ? [[entry.number, entry] as const] : [])),
     );
     if (known.size === Math.max(0, last - after)) return this.entries.after(after).slice(0, most);
-    const whole: LedgerEntry[] = [];
-    // Parts of commits whose last entry is still to come.
+    const complete: LedgerEntry[] = [];
+    // Entries of commits whose last entry is still to come.
     let parts: readonly LedgerEntry[] = [];
-    for (let at = after + 1; at <= last && whole.length < most; at += readers) {
-      const numbers = Array.from({ length: Math.min(readers, last - at + 1) }, (_, more) => at + more);
+    for (let at = after + 1; at <= last && complete.length < most; at += CONCURRENCY) {
+      const numbers = Array.from({ length: Math.min(CONCURRENCY, last - at + 1) }, (_, more) => at + more);
       const read = await Promise.all(
         numbers.map(async (number) => known.get(number) ?? (await this.#readEntry(number, last))),
       );
@@ -156,14 +160,14 @@ export class LedgerFolder {
           parts = [...parts, entry];
           continue;
         }
-        whole.push(...parts.filter(({ commitWith }) => commitWith === entry.id), entry);
+        complete.push(...parts.filter(({ commitWith }) => commitWith === entry.id), entry);
         parts = parts.filter(({ commitWith }) => commitWith !== entry.id);
       }
     }
-    return whole.sort((a, b) => a.number - b.number);
+    return complete.sort((a, b) => a.number - b.number);
   }
 
-  /** Entries after a number, as far as the ledger was read: from their files, also those that a checkpoint has. */
+  /** Entries after a number, up to the last one that was read, all from their files, even if a checkpoint has them. */
   async readAfter(after: number): Promise<readonly LedgerEntry[]> {
     const { number } = this.#checkpoint;
     const covered = await this.#readEntries(after + 1, number, (read) => read);
@@ -172,17 +176,17 @@ export class LedgerFolder {
 
   /** @throws {StoreError} `needs-migration` if rows in force cannot be read as they are declared */
   requireReadable(tables: readonly TableDef[], warehouse: string): void {
-    for (const { table, columns } of this.#held(tables)) requireReadable(table, columns, warehouse);
+    for (const { table, columns } of this.#storedTables(tables)) requireReadable(table, columns, warehouse);
   }
 
-  /** @throws {StoreError} `needs-migration`, `newer-tonlake` if rows in force could not be copied as they are declared */
+  /** @throws {StoreError} `needs-migration`, `newer-tonlake` if rows in force cannot be copied as they are declared */
   requireWritable(tables: readonly TableDef[], warehouse: string): void {
     requireKnownTables(warehouse, this.entries.effective, tables);
-    for (const { table, columns, own } of this.#held(tables)) requireWritable(table, columns, warehouse, own);
+    for (const { table, columns, own } of this.#storedTables(tables)) requireWritable(table, columns, warehouse, own);
   }
 
-  /** Tables with rows in force, once for each schema of theirs. */
-  *#held(tables: readonly TableDef[]) {
+  /** Tables with rows in force, once per schema. */
+  *#storedTables(tables: readonly TableDef[]) {
     const { effective } = this.entries;
     for (const table of tables) {
       for (const id of this.#named.get(table.name) ?? []) {
@@ -204,25 +208,21 @@ export class LedgerFolder {
   }
 
   /**
-   * Entries from a number on, left out where `told` gives none.
+   * Entries from a number on, except those that `tolerate` drops.
    *
-   * @param highest each up to this one, listed or not: a listing can miss a file that is added meanwhile. Undefined: up to the first
-   * that does not exist.
+   * @param highest the last number to read, because a listing can miss a file that is added meanwhile. Undefined: up to the first number
+   * without an entry.
    */
-  async #readEntries(
-    first: number,
-    highest: number | undefined,
-    told: <T>(read: Promise<T>, number: number) => Promise<T | undefined>,
-  ): Promise<readonly LedgerEntry[]> {
+  async #readEntries(first: number, highest: number | undefined, tolerate: Tolerate): Promise<readonly LedgerEntry[]> {
     const entries: LedgerEntry[] = [];
     let count = 0;
     for (let at = first; at <= (highest ?? at); at += count) {
-      // Mostly there is none beyond those that are known, or a few. One that is at hand says nothing of others.
-      const isAtHand = at - count === this.#next?.number;
-      const many = isAtHand ? 1 : Math.max(1, 2 * count);
-      count = Math.min(readers, highest === undefined ? many : highest - at + 1);
+      // Usually there are no new entries, or a few. After a preloaded one, one more is no more likely than before.
+      const isAfterPreloaded = at - count === this.#preloaded?.number;
+      const many = isAfterPreloaded ? 1 : Math.max(1, 2 * count);
+      count = Math.min(CONCURRENCY, highest === undefined ? many : highest - at + 1);
       const numbers = Array.from({ length: count }, (_, more) => at + more);
-      const read = await Promise.all(numbers.map((number) => told(this.#readEntry(number, highest), number)));
+      const read = await Promise.all(numbers.map((number) => tolerate(this.#readEntry(number, highest), number)));
       // Yields to other tasks, even if all reads were synchronous.
       await setImmediate();
       const end = highest === undefined ? read.indexOf(undefined) : -1;
@@ -243,49 +243,50 @@ export class LedgerFolder {
     return [...new Set([...this.#named.values()].flatMap((ids) => [...ids]))];
   }
 
-  /** True if enough was committed since the newest checkpoint for another one. */
+  /** True if enough was committed since the newest checkpoint. */
   get isCheckpointDue(): boolean {
     const { number, entries } = this.#checkpoint;
-    // A share of its size, so that work per commit does not grow with the ledger.
+    // In proportion to its size, so that the work per commit does not grow with the ledger.
     return this.entries.nextNumber - 1 - number >= Math.max(CHECKPOINT_ENTRIES, entries / 10);
   }
 
-  /** Notes the state of the folder, for the process that holds the lock; see {@link Checkpoints.stamp}. */
+  /** See {@link Checkpoints.stamp}. */
   stamp(): Promise<void> {
     return this.#checkpoints.stamp(this.#objects.stateOf?.(LEDGER));
   }
 
-  /** @param of a ledger with the same entries, which was read. Default: this one */
-  async writeCheckpoint(of: LedgerFolder = this): Promise<void> {
-    const [number, published] = [of.entries.lastNumber, await publishedNumbers(this.#objects)];
-    // What was left out of memory before a state of it was published is not to be had.
-    of.entries.keepFor(published.filter((each) => of.entries.hasAllOf([each])));
-    const { lastingNumbers: numbers, lastingSince: since, keptFor } = of.entries;
-    await this.#checkpoints.write({ number, since, published: keptFor, lines: of.#lines(numbers) });
+  /** @param source a ledger with the same entries, which was read. Default: this one */
+  async writeCheckpoint(source: LedgerFolder = this): Promise<void> {
+    const { entries } = source;
+    const [number, published] = [entries.lastNumber, await publishedNumbers(this.#objects)];
+    // Entries that were pruned before a state was published cannot be retained for it.
+    entries.retainFor(published.filter((each) => entries.hasAllOf([each])));
+    const { retainedNumbers: numbers, retainedSince: since, retainedFor } = entries;
+    await this.#checkpoints.write({ number, since, published: retainedFor, lines: source.#lines(numbers) });
     this.#checkpoint = { number, entries: numbers.length };
     this.entries.prune();
   }
 
-  /** Entries as JSON: those that are not in memory from their files. */
+  /** Entries as JSON; those that were pruned are read from their files. */
   async *#lines(numbers: readonly number[]): AsyncGenerator<string> {
-    const known = new Map(this.entries.lasting.map((entry) => [entry.number, entry]));
-    for (let at = 0; at < numbers.length; at += readers) {
+    const known = new Map(this.entries.retained.map((entry) => [entry.number, entry]));
+    for (let at = 0; at < numbers.length; at += CONCURRENCY) {
       const some = numbers
-        .slice(at, at + readers)
+        .slice(at, at + CONCURRENCY)
         .map((number) => known.get(number) ?? this.#readEntry(number, number));
       for (const entry of await Promise.all(some)) yield JSON.stringify(entry);
     }
   }
 
-  /** Numbers of checkpoints that opening would use, but that differ from the entries. The ledger must have been read with `tell`. */
+  /** Numbers of valid checkpoints that differ from the entries. The ledger must have been read with `onProblem`. */
   async findWrongCheckpoints(): Promise<readonly number[]> {
     const wrong: number[] = [];
     for await (const { number, since, published, entries } of this.#checkpoints.list()) {
       const covered = new Entries();
       for (const entry of this.entries.all) if (entry.number <= number) covered.add(entry);
       if (covered.all.length !== number) continue;
-      covered.keepFor(published);
-      const isRight = isDeepStrictEqual(entries, covered.lasting) && since >= covered.lastingSince;
+      covered.retainFor(published);
+      const isRight = isDeepStrictEqual(entries, covered.retained) && since >= covered.retainedSince;
       if (!isRight) wrong.push(number);
     }
     return wrong;
@@ -295,25 +296,25 @@ export class LedgerFolder {
     return `${this.path}/${entryName(number)}`;
   }
 
-  /** Undefined if it does not exist, and `highest` is undefined. */
+  /** Undefined if it does not exist and `highest` is undefined. */
   async #readEntry(number: number, highest: number | undefined): Promise<LedgerEntry | undefined> {
     const path = this.entryPath(number);
-    const text =
-      this.#next?.number === number ? this.#next.text : await readText(this.#objects, `${LEDGER}/${entryName(number)}`);
+    const preloaded = this.#preloaded?.number === number ? this.#preloaded.text : undefined;
+    const text = preloaded ?? (await readText(this.#objects, `${LEDGER}/${entryName(number)}`));
     if (text !== undefined) return parseEntry(text, path, number);
     if (highest === undefined) return undefined;
     throw badLedger(`${path} is missing, but later entries exist`);
   }
 
-  #tellUnread(tell: (problem: LedgerProblem) => void): void {
+  #reportUnread(onProblem: (problem: LedgerProblem) => void): void {
     const named = new Set(
       this.entries.effective.flatMap(({ tables }) => Object.values(tables).map(({ schema }) => schema)),
     );
-    for (const [schema, error] of this.schemas.unread) if (named.has(schema)) tell({ schema, error });
+    for (const [schema, error] of this.schemas.unread) if (named.has(schema)) onProblem({ schema, error });
   }
 }
 
-/** The identity of the warehouse, if there is one. */
+/** The identity of a warehouse; undefined if there is no warehouse. @throws {StoreError} `bad-ledger`, `newer-tonlake` */
 export async function readIdentity(objects: WarehouseObjects): Promise<Identity | undefined> {
   const warehouse = objects.url;
   const text = await readText(objects, IDENTITY);
@@ -340,7 +341,7 @@ function withoutIdentity(warehouse: string): StoreError {
   return badLedger(`warehouse ${warehouse} has no tonlake.json`, undefined, hint);
 }
 
-/** Describes a new warehouse, unless another process has described one there. @returns the description that is there then */
+/** Writes the identity of a new warehouse, unless another process was first. @returns the stored identity */
 export async function putIdentity(objects: WarehouseObjects, network: string, now: number): Promise<Identity> {
   const own: Identity = { format: FORMAT, network, createdAt: new Date(now).toISOString() };
   const other = await objects.putOrGet(IDENTITY, Buffer.from(`${JSON.stringify(own)}\n`));
@@ -348,9 +349,9 @@ export async function putIdentity(objects: WarehouseObjects, network: string, no
 }
 
 /** @throws {StoreError} `other-network` if the warehouse is of another network */
-export function requireNetwork(warehouse: string, held: string, asked: string): void {
-  if (held === asked) return;
-  throw new StoreError(`store: warehouse ${warehouse} holds ${held}, not ${asked}`, {
+export function requireNetwork(warehouse: string, stored: string, requested: string): void {
+  if (stored === requested) return;
+  throw new StoreError(`store: warehouse ${warehouse} holds ${stored}, not ${requested}`, {
     code: 'other-network',
     hint: 'choose another --warehouse, or the network of this one',
   });

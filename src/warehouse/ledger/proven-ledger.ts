@@ -6,11 +6,11 @@ import type { LedgerEntry } from '../store.ts';
 import { Entries } from './entries.ts';
 import type { LedgerFolder } from './ledger-folder.ts';
 
-/** A state of a ledger that a verification has proven. */
+/** A state of a ledger that `verify` has proven. */
 export interface ProvenLedger {
   /** Number of the newest entry in force. */
   readonly entry: number;
-  /** Of the entries in force, as `digestOf` gives it. */
+  /** {@link digestOf} the entries in force. */
   readonly digest: string;
 }
 
@@ -22,9 +22,8 @@ export function digestOf(entries: readonly LedgerEntry[]): string {
 }
 
 /**
- * Reads a ledger as readers do, from its newest checkpoint, if that leads to what follows from a proven state and from the files of all
- * entries after it.
- * @returns false if it does not, or nobody can tell: the ledger must not be used then, and another one be read from all files
+ * Reads a ledger from its newest checkpoint, as readers do, and compares it with a proven state plus the files of all later entries.
+ * @returns false if they differ or cannot be compared. The ledger must not be used then; a new one is to be read from all files
  */
 export async function readSince(ledger: LedgerFolder, { entry, digest }: ProvenLedger): Promise<boolean> {
   try {

@@ -1,14 +1,13 @@
 import type { LedgerEntry } from '../store.ts';
 
-/** What superseded an entry. */
+/** The commit that superseded an entry. */
 export interface Successor {
-  /** Its number. */
   readonly number: number;
   /** Milliseconds since 1970. */
   readonly committedAt: number;
 }
 
-/** A superseded entry: all that garbage collection needs of it. */
+/** The fields of a superseded entry that garbage collection needs. */
 export interface Superseded {
   readonly number: number;
   readonly by: Successor;
@@ -16,7 +15,7 @@ export interface Superseded {
   readonly files: readonly string[];
 }
 
-/** An entry that is not kept in memory, but in checkpoints. */
+/** An entry that checkpoints retain, but memory does not. */
 interface PrunedEntry {
   readonly number: number;
   /** Milliseconds since 1970. */
@@ -32,12 +31,12 @@ export function filesOf(entry: LedgerEntry): string[] {
   return Object.values(entry.tables).flatMap(({ files }) => files.map(({ path }) => path));
 }
 
-/** The fields of an entry that say when something was committed. */
+/** Number and time of an entry. */
 export function commitOf({ number, committedAt }: LedgerEntry): Successor {
   return { number, committedAt: Date.parse(committedAt) };
 }
 
-/** Entries that left the memory: their numbers, and their files as long as these may exist. In order of commit. */
+/** Entries that were removed from memory: their numbers, and their files while these may exist. In order of commit. */
 export class PrunedEntries {
   #all: readonly PrunedEntry[] = [];
 
@@ -57,16 +56,16 @@ export class PrunedEntries {
     this.#all = [...this.#all, ...added].sort((a, b) => a.number - b.number);
   }
 
-  /** Those that were superseded by an entry of at least a number. */
+  /** Entries that were superseded by an entry from this number on. */
   since(number: number): readonly PrunedEntry[] {
     return this.#all.filter((entry) => (entry.by ?? entry).number >= number);
   }
 
-  keepSince(number: number): void {
+  retainSince(number: number): void {
     this.#all = this.since(number);
   }
 
-  /** Drops the files of those whose files are gone. That of an incomplete commit counts as superseded by itself: nothing ever named it. */
+  /** Drops file names of entries whose files are gone. An entry of an incomplete commit counts as superseded by itself. */
   dropFiles(isGone: (entry: Superseded) => boolean): void {
     this.#all = this.#all.map((entry) => {
       const { number, files, by = entry } = entry;

@@ -5,19 +5,19 @@ import type { CommitDraft, LedgerEntry } from '../store.ts';
 import { spansOf } from './done-spans.ts';
 
 export interface RivalOptions {
-  /** What is about to be committed, and the id of its entry. */
+  /** The entry that is about to be committed, and its id. */
   readonly draft: CommitDraft;
   readonly id: string;
   /** Entries in force that other writers have committed since this one planned its rows. */
   readonly rivals: readonly LedgerEntry[];
   /** True if another writer has replaced an entry. */
   readonly isReplaced: (id: string) => boolean;
-  /** Those that may be committed. Default none. */
+  /** Pipelines that may be committed. Default none. */
   readonly pipelines?: readonly PipelineDef[] | undefined;
 }
 
 /**
- * Refuses rows that would be there twice.
+ * Refuses a commit that would duplicate rows.
  * @throws {StoreError} `committed-meanwhile` if another writer has committed the same blocks, the same part of a mart, or lists and keys
  * since these were chosen
  */
@@ -29,7 +29,7 @@ export function requireUnrivalled({ draft, id, rivals, isReplaced, pipelines = [
     if (draft.mart !== undefined || entry.mart !== undefined) return entry.mart?.day === draft.mart?.day;
     // Each block of such a pipeline has its rows once, so that entries must not overlap.
     if (own === undefined || coversBlocks(own)) return haveCommon(spansOf(entry), spans);
-    // Lists and keys of different blocks have rows in common.
+    // Lists and keys of different blocks can share rows.
     return draft.seen !== undefined && entry.verdict === 'accepted' && entry.number > draft.seen;
   };
   const rival = rivals.find(isRival);
@@ -37,7 +37,7 @@ export function requireUnrivalled({ draft, id, rivals, isReplaced, pipelines = [
   if (draft.supersedes.some((each) => each !== id && isReplaced(each))) throw committedMeanwhile(draft.pipeline, spans);
 }
 
-/** The error of a commit whose rows another writer has committed, or whose replaced rows another one has replaced. */
+/** Another writer has committed the same rows, or has replaced the rows that this commit would replace. */
 export function committedMeanwhile(pipeline: string, spans: readonly Span[], rival?: LedgerEntry): StoreError {
   const by = rival === undefined ? '' : ` as entry ${rival.number}`;
   return new StoreError(

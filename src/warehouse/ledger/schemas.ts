@@ -27,7 +27,7 @@ export class Schemas {
     return schema;
   }
 
-  /** Reads those that are not known. One that cannot be read matters once its rows are. */
+  /** Reads the schemas that were not read yet. For one that cannot be read, {@link get} throws. */
   async read(ids: Iterable<string>): Promise<void> {
     for (const id of ids) {
       if (this.#known.has(id)) continue;
@@ -40,25 +40,25 @@ export class Schemas {
     }
   }
 
-  /** Those that are missing or unreadable, and why. */
+  /** Schemas that are missing or unreadable, and why. */
   get unread(): ReadonlyMap<string, unknown> {
     return this.#unread;
   }
 
-  /** Writes a schema unless it is there. */
+  /** Writes a schema unless it exists. */
   async put(schema: Schema): Promise<void> {
     if (this.#known.has(schema.id)) return;
     await this.#objects.putOrGet(this.#key(schema.id), format(schema));
     this.know(schema);
   }
 
-  /** Writes a schema in place of one that is not there, or is damaged. */
+  /** Writes a schema in place of a missing or damaged one. */
   async restore(schema: Schema): Promise<void> {
     await this.#objects.put(this.#key(schema.id), format(schema));
     this.know(schema);
   }
 
-  /** Reads rows of a schema that is not there, or is damaged. */
+  /** Uses a schema in memory in place of a missing or damaged one. */
   know(schema: Schema): void {
     this.#known.set(schema.id, schema);
     this.#unread.delete(schema.id);

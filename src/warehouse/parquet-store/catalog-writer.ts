@@ -1,28 +1,28 @@
 import { guarded, takeAll } from '../../files/file-failure.ts';
 import type { Instance } from '../../sql/instance.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
-import { SHOWN_PAUSE, type StoreOptions, stepOf } from '../store-options.ts';
+import { CATALOG_PAUSE, type StoreOptions, stepOf } from '../store-options.ts';
 import { Catalog } from './catalog.ts';
 
-/** Minimum pause before a catalog that files wait for, as a multiple of the time that the last one took. */
+/** Minimum pause before an update that superseded files wait for, as a multiple of the duration of the last one. */
 const AWAITED_PAUSE = 4;
-/** Maximum pauses, also if the clock jumped while a catalog was written. */
+/** Maximum pauses, even if the clock jumped during an update. */
 const MAX_CATALOG_PAUSE_MS = 60_000;
 const MAX_AWAITED_PAUSE_MS = 1000;
 
-/** Writes the catalog some time after commits, beside later ones. */
+/** Updates the catalog in the background, some time after commits. */
 export class CatalogWriter {
   readonly #path: string;
   readonly #options: StoreOptions;
   readonly #catalog: Catalog;
-  /** The catalog that waits, or is being written. */
+  /** The update that is pending or running. */
   #next: Promise<void> | undefined;
-  /** Ends a pause, after which the next one may be shorter. */
+  /** Ends the current pause; the next one may be shorter. */
   #wake = new AbortController();
-  /** True if files wait for the next catalog. */
+  /** True if superseded files wait for the next update. */
   #isAwaited = false;
   #isClosing = false;
-  /** When the last one was written, or the warehouse opened; and how long the last one took. */
+  /** When the last update ended, or the warehouse was opened; and how long the last one took. */
   #writtenAt = 0;
   #tookMs = 0;
   #isStale = true;
@@ -33,17 +33,17 @@ export class CatalogWriter {
     this.#catalog = new Catalog(path, ledger, instance, options);
   }
 
-  /** Finds out if the catalog shows what is committed. If not, the next commit or `close` replaces it. */
+  /** Checks if the catalog is current. If not, the next commit or `close` replaces it. */
   async open(): Promise<void> {
     this.#writtenAt = this.#options.effects.monotonic();
     this.#isStale = !(await this.#catalog.isCurrent());
   }
 
-  /** After a commit. At most one rebuild waits; it will include all commits until it starts. `close` writes what is still due. */
+  /** Called after a commit. At most one update is pending; it includes all commits until it starts. `close` writes one that is still due. */
   schedule(): void {
     this.#isStale = true;
     const written = this.#writeNext().then(() => {
-      // There were commits while it was written.
+      // There were commits during the update.
       if (this.#isStale && !this.#isClosing) this.schedule();
     });
     // If this fails, `close` tries again and reports the error.
@@ -51,11 +51,11 @@ export class CatalogWriter {
   }
 
   /**
-   * Resolves as soon as the catalog shows what is committed now, before files that it named move. Several commits share one. If it cannot be
-   * written, `close` tries again.
+   * Resolves when the catalog includes all present commits, so that files it named can move. Several commits share one update. If it
+   * fails, `close` tries again.
    */
   async current(): Promise<void> {
-    // One may have begun before the last commit; there may be others since, which need not be waited for.
+    // The running update may have begun before the last commit. After the second, later commits need not be included.
     for (let turn = 0; turn < 2 && this.#isStale; turn++) {
       this.#isAwaited = true;
       this.#hurry();
@@ -108,7 +108,7 @@ export class CatalogWriter {
     const { catalogMs = 3000 } = this.#options;
     if (this.#isClosing) return 0;
     if (this.#isAwaited) return Math.min(MAX_AWAITED_PAUSE_MS, AWAITED_PAUSE * this.#tookMs);
-    return Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, SHOWN_PAUSE * this.#tookMs));
+    return Math.max(catalogMs, Math.min(MAX_CATALOG_PAUSE_MS, CATALOG_PAUSE * this.#tookMs));
   }
 
   async #write(): Promise<void> {

@@ -21,8 +21,8 @@ import type { StoreOptions } from '../store-options.ts';
 import { groupFiles, pathsIn } from './entry-files.ts';
 
 /**
- * The catalog of a warehouse, for its writer: a DuckDB file with macros and views, which any DuckDB can open, wherever the warehouse is
- * moved or mounted. The view of a table, with its comments, reads `_rows.<table>`, which is replaced when the files of the table change.
+ * The catalog of a warehouse: a DuckDB file with macros and views that any DuckDB can open, wherever the warehouse is moved or mounted. The
+ * view of a table, with its comments, reads `_rows.<table>`, which is replaced when the files of the table change.
  */
 export class Catalog {
   readonly #warehouse: string;
@@ -48,7 +48,7 @@ export class Catalog {
     this.#pipelines = pipelines;
   }
 
-  /** True if the catalog shows what is committed, so that opening need not write it again. Later ones start from it. */
+  /** True if the catalog includes all commits, so that opening need not write it. The next update starts from it then. */
   async isCurrent(): Promise<boolean> {
     const { catalog, catalogStamp } = layoutOf(this.#warehouse);
     if ((await statIfAny(`${catalog}.wal`)) !== undefined) return false;
@@ -57,7 +57,7 @@ export class Catalog {
     return isCurrent;
   }
 
-  /** Replaces the catalog by one of what is committed now, atomically. Open readers keep the old one. */
+  /** Atomically replaces the catalog by one with all commits. Open readers keep the old one. */
   async write(): Promise<void> {
     const { stage, catalog } = layoutOf(this.#warehouse);
     const staged = join(stage, 'catalog.duckdb');
@@ -67,12 +67,12 @@ export class Catalog {
       const [seen, statements] = [this.#ledger.entries.lastNumber, this.#statements()];
       await this.#change(staged, statements);
       await syncPath(staged);
-      // A log next to the old catalog was written by another program's session, and does not fit the new one.
+      // A log beside the old catalog was written by a session of another program, and does not fit the new one.
       await rm(`${catalog}.wal`, { force: true });
       await rename(staged, catalog);
       this.#keep(seen);
       await syncPath(this.#warehouse);
-      // Without a stamp, the catalog is only written once more.
+      // Without a stamp, the next writer only writes the catalog again.
       await this.#writeStamp().catch(() => {});
     } catch (error) {
       this.#seen = 0;
@@ -80,13 +80,13 @@ export class Catalog {
     }
   }
 
-  /** The next catalog may start from the one that is there. */
+  /** Lets the next update start from the present catalog. */
   #keep(seen = this.#ledger.entries.lastNumber): void {
     this.#seen = seen;
     this.#current = stateOf(layoutOf(this.#warehouse).catalog);
   }
 
-  /** Stages a copy of the catalog if that is ours, otherwise one of tables without rows. */
+  /** Stages a copy of the catalog if nobody changed it, otherwise one of tables without rows. */
   async #start(staged: string): Promise<void> {
     const { catalog } = layoutOf(this.#warehouse);
     for (const left of [staged, `${staged}.wal`]) await rm(left, { force: true });
@@ -111,7 +111,7 @@ export class Catalog {
     return sha256Of([...sql, ...ids, file?.size, file?.mtimeMs].join('\n'));
   }
 
-  /** SQL of the commits, of what is there, and of how current marts are. */
+  /** SQL of commits, coverage, and the state of marts. */
   #states(ledger: readonly LedgerEntry[], forgotten: readonly LedgerEntry[]): readonly string[] {
     return stateViews({ registry: { pipelines: this.#pipelines }, ledger, forgotten }, ownRelations);
   }
@@ -122,7 +122,7 @@ export class Catalog {
     await writeFile(catalogStamp, await this.#stamp());
   }
 
-  /** SQL that updates the catalog from the entries that it includes to all of them. */
+  /** SQL that adds the entries that the catalog lacks. */
   #statements(): readonly string[] {
     const { entries } = this.#ledger;
     const changed = entries.tablesSince(this.#seen);
@@ -141,7 +141,7 @@ export class Catalog {
   }
 }
 
-/** SQL that the catalog has of a table with a file, but for the file. */
+/** SQL of the view of a table with one file, for the stamp. */
 const rowsOfOneFile = oncePer((table: TableDef) =>
   selectFiles(table, [{ columns: schemaOf(table).columns, paths: ['/'] }]),
 );

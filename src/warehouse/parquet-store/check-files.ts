@@ -12,8 +12,8 @@ import { isCommitted } from './entry-files.ts';
 const order: readonly Trust[] = ['proven', 'suspect', 'unreadable'];
 
 /**
- * Compares the files of a table of an entry with the entry. DuckDB reads several files with the types of the first one, so only files
- * whose bytes are proven may share a statement.
+ * Compares the files of a table in an entry with the entry. DuckDB reads several files with the types of the first one, so only proven files
+ * may share a statement.
  */
 export async function checkFiles(
   backend: Backend,
@@ -29,7 +29,7 @@ export async function checkFiles(
 
 type FileCheck = Pick<BytesCheck, 'trust' | 'faults'>;
 
-/** What is in force by now: others may have committed since the ledger was read. */
+/** The ledger at a later time: other processes may have committed since the first read. */
 export class LaterLedger {
   readonly #ledger: LedgerFolder;
   readonly #refreshes = new PQueue({ concurrency: 1 });
@@ -42,7 +42,7 @@ export class LaterLedger {
 
   /** True if an entry in force names the file. */
   async names(path: string): Promise<boolean> {
-    // One at a time; what cannot be read was told before.
+    // One refresh at a time. Unreadable entries were reported by the first read.
     await this.#refreshes.add(() => this.#ledger.refresh(() => {}));
     const { lastNumber: last, effective } = this.#ledger.entries;
     if (this.#named.last !== last) this.#named = { last, files: new Set(effective.flatMap(filesOf)) };
@@ -58,7 +58,7 @@ async function checkFile(backend: Backend, file: TableFile, query: Query, later:
     const isSound = isCommitted(file, await backend.sumOf(path));
     if (isSound && !(await later.names(path))) return { trust: 'proven', faults: [] };
     const fault = { kind: 'file-missing', ...about, expected: 'a file that the ledger names', got: 'none' } as const;
-    // Also if a publication still has it: programs that read the folder of the table do not.
+    // Reported even if a publication still has the file, because programs that read the folder of the table miss it.
     return { trust: isSound ? 'proven' : 'unreadable', faults: [fault] };
   }
   if (size === bytes && isCommitted(file, await backend.sumOf(path))) return { trust: 'proven', faults: [] };

@@ -52,13 +52,13 @@ export async function openDamagedFiles(
   for (const schema of schemas) ledger.schemas.know(schema);
   const { network, unnamed } = networkOf(identity, ledger.entries);
   const known = new Set(ledger.entries.all.map(({ number }) => number));
-  const shown: Catalog = new Map([...catalog].filter(([number]) => number > since || known.has(number)));
-  const lost = await findLost(ledger, broken, shown, objects);
-  const unknown = lost.length === 0 ? unknownCommits(ledger, shown) : [];
+  const commits: Catalog = new Map([...catalog].filter(([number]) => number > since || known.has(number)));
+  const lost = await findLost(ledger, broken, commits, objects);
+  const unknown = lost.length === 0 ? unknownCommits(ledger, commits) : [];
   const wrong = since === 0 ? await wrongCheckpoints(ledger) : [];
   const foreign = backend.isShared ? [] : await foreignFiles(path);
   const later = new LaterLedger(backend.ledger());
-  const changing = async (options: FillOptions, change: () => Promise<void>): Promise<void> => {
+  const withLock = async (options: FillOptions, change: () => Promise<void>): Promise<void> => {
     const lock = await backend.lock(options.command, options.effects);
     await change().finally(() => lock.release());
   };
@@ -75,9 +75,9 @@ export async function openDamagedFiles(
     selectEach: (table, entries) => selectEachFile(pathOf, ledger, table, entries),
     checkBytes: (part, query) => checkFiles(backend, part, query, later),
     declarations: new DeclarationFolder(objects),
-    fillLedger: (options) => changing(options, () => fillLedger(backend, { network, lost, schemas }, options.effects)),
+    fillLedger: (options) => withLock(options, () => fillLedger(backend, { network, lost, schemas }, options.effects)),
     restoreDeclarations: (gone, options) =>
-      changing(options, async () => {
+      withLock(options, async () => {
         const folder = new DeclarationFolder(objects);
         for (const { pipeline, number } of gone) await folder.replace(serializePipeline(pipeline), number);
       }),
@@ -98,21 +98,28 @@ async function wrongCheckpoints(ledger: LedgerFolder): Promise<readonly LedgerFa
   });
 }
 
-/** As {@link readDamaged}, of all entries, or of those after the proven ones. `since`: number of the last one that was not read from its file. */
-async function readLedger(backend: Backend, proven: ProvenLedger | undefined) {
+/** {@link readDamaged}, if possible without the proven entries. `since`: number of the last entry that was not read from its file; 0 if all were. */
+async function readLedger(
+  backend: Backend,
+  proven: ProvenLedger | undefined,
+): Promise<DamagedLedger & { readonly since: number }> {
   const ledger = backend.ledger();
   if (proven === undefined || !(await readSince(ledger, proven)))
     return { ...(await readDamaged(backend.ledger())), since: 0 };
-  const nothing: Omit<Awaited<ReturnType<typeof readDamaged>>, 'ledger'> = {
-    broken: new Set(),
-    unread: [],
-    faults: [],
-  };
-  return { ledger, ...nothing, since: proven.entry };
+  return { ledger, broken: new Set(), unread: [], faults: [], since: proven.entry };
 }
 
-/** The readable entries of the ledger, and the numbers of those, and identifiers of schemas, that are missing or unreadable. */
-async function readDamaged(ledger: LedgerFolder) {
+/** The readable entries of a ledger, and what is missing or unreadable. */
+interface DamagedLedger {
+  readonly ledger: LedgerFolder;
+  /** Numbers of entries. */
+  readonly broken: ReadonlySet<number>;
+  /** Identifiers of schemas. */
+  readonly unread: readonly string[];
+  readonly faults: readonly LedgerFault[];
+}
+
+async function readDamaged(ledger: LedgerFolder): Promise<DamagedLedger> {
   const broken = new Set<number>();
   const unread: string[] = [];
   const faults: LedgerFault[] = [];
@@ -122,7 +129,7 @@ async function readDamaged(ledger: LedgerFolder) {
     unread.push(schema);
     faults.push({ kind: 'schema-broken', pipeline: '', expected: 'a readable schema', got: shortMessage(error) });
   });
-  return { ledger, broken, unread, faults } as const;
+  return { ledger, broken, unread, faults };
 }
 
 /** Entries that are missing or unreadable. */
@@ -139,7 +146,7 @@ async function findLost(
   for (const number of gone.sort((a, b) => a - b)) {
     const { pipeline, span, spans } = catalog.get(number) ?? {};
     const isBroken = (await objects.get(`${LEDGER}/${entryName(number)}`)) !== undefined;
-    // Files that no entry names do not exist for readers.
+    // Readers do not see files that no entry names.
     lost.push({ number, isBroken, isGap: isBroken || number < highest, hasRows: false, pipeline, span, spans });
   }
   return lost;
@@ -156,8 +163,8 @@ function unknownCommits(ledger: LedgerFolder, catalog: Catalog): readonly Ledger
     });
 }
 
-/** A commit that the catalog shows. */
-interface ShownCommit {
+/** A commit in the catalog. */
+interface CatalogCommit {
   readonly id: string;
   readonly pipeline: string;
   readonly span: Span | undefined;
@@ -166,10 +173,10 @@ interface ShownCommit {
   readonly hasRows: boolean;
 }
 
-/** Commits that the catalog shows, by number. */
-type Catalog = ReadonlyMap<number, ShownCommit>;
+/** Commits in the catalog, by number. */
+type Catalog = ReadonlyMap<number, CatalogCommit>;
 
-/** The commits in the catalog; none if it cannot be read, because it can be written again. */
+/** The commits in the catalog; none if it cannot be read, which is harmless: it can be written again. */
 async function readCatalog(path: string, database: Database): Promise<Catalog> {
   const { catalog } = layoutOf(path);
   if ((await statIfAny(catalog)) === undefined) return new Map();
@@ -185,15 +192,15 @@ async function readCatalog(path: string, database: Database): Promise<Catalog> {
       parts.set(Number(row[0]), own);
       own.push(row);
     }
-    return new Map([...parts].map(([number, own]) => [number, shownCommit(own)]));
+    return new Map([...parts].map(([number, own]) => [number, commitOf(own)]));
   } catch {
     // Truncated, or not ours.
     return new Map();
   }
 }
 
-/** One commit of the catalog, which has a row for each of its spans. */
-function shownCommit(rows: readonly (readonly unknown[])[]): ShownCommit {
+/** A commit from its rows in the catalog, one per span. */
+function commitOf(rows: readonly (readonly unknown[])[]): CatalogCommit {
   const [, id, pipeline] = rows[0] ?? [];
   const spans = unionSpans(rows.map(([, , , from, to]) => ({ from: Number(from), to: Number(to) })));
   return {
@@ -205,7 +212,7 @@ function shownCommit(rows: readonly (readonly unknown[])[]): ShownCommit {
   };
 }
 
-/** What is not there, or cannot be read, and what stands in its place. */
+/** Lost entries to fill, and schemas to restore. */
 interface Fill {
   readonly network: string;
   readonly lost: readonly LostEntry[];
@@ -222,13 +229,13 @@ async function fillLedger(backend: Backend, { network, lost, schemas }: Fill, ef
     await fillEntry(objects, voidEntry(network, each, effects), each.isBroken);
   }
   const filled = await readDamaged(backend.ledger());
-  await backend.bringBack?.(filled.ledger.entries.effective.flatMap(filesOf));
+  await backend.restore?.(filled.ledger.entries.effective.flatMap(filesOf));
   if (filled.broken.size > 0 || (await filled.ledger.findWrongCheckpoints()).length === 0) return;
   await objects.remove((await objects.names(CHECKPOINTS)).map((name) => `${CHECKPOINTS}/${name}`));
   await filled.ledger.writeCheckpoint();
 }
 
-/** Puts an entry under the number of one that is lost; a broken one is put aside. A number that another process has filled stays. */
+/** Puts an entry under the number of a lost one, after a broken one was renamed. Does nothing if another process has filled the number. */
 async function fillEntry(objects: WarehouseObjects, entry: LedgerEntry, isBroken: boolean): Promise<void> {
   const key = `${LEDGER}/${entryName(entry.number)}`;
   const text = Buffer.from(`${JSON.stringify(entry)}\n`);
@@ -238,6 +245,6 @@ async function fillEntry(objects: WarehouseObjects, entry: LedgerEntry, isBroken
     return;
   }
   await objects.put(`${LEDGER}/.broken-${entry.number}-${entry.id}.json`, broken);
-  // Another repair may have been here, and a writer after it.
+  // Another process may have repaired it meanwhile.
   await objects.putInPlaceOf(key, broken, text);
 }

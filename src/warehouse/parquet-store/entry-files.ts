@@ -11,7 +11,7 @@ import type { SelectEach } from '../select-each.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 import { ledgerPath, placeOf } from './pinned-files.ts';
 
-/** Where DuckDB reads a data file that the ledger names: a path or an address. */
+/** Returns where DuckDB reads a data file that the ledger names: an absolute path or a URL. */
 export type PathOf = (path: string) => string;
 
 /** {@link PathOf} of a folder. */
@@ -67,7 +67,7 @@ export function selectEntries(
   return selectFiles(table, groupFiles(pathOf, ledger, table.name, entries), readFiles, isNamed);
 }
 
-/** As `selectEntries`, and the entry and file of each row. */
+/** Like {@link selectEntries}, with the entry and file of each row. */
 export function selectEachFile(
   pathOf: PathOf,
   ledger: LedgerFolder,
@@ -89,14 +89,14 @@ export function isCommitted({ bytes, sha256 }: TableFile, got: FileSum | undefin
   return got?.bytes === bytes && got.sha256 === sha256;
 }
 
-/** Otherwise a flipped bit would be copied and committed as sound. @throws {StoreError} `damaged` */
+/** To be called before bytes are copied into new files. @throws {StoreError} `damaged` if they are not the committed bytes */
 export function requireCommitted(warehouse: string, file: TableFile, got: FileSum | undefined): void {
   if (isCommitted(file, got)) return;
   if (got === undefined) throw missingFile(warehouse, file.path);
   throw damagedData(warehouse, `${warehouse}/${file.path} differs from the committed file`);
 }
 
-/** The bytes of a local file as they were committed. @throws {StoreError} `damaged` */
+/** The committed bytes of a local file. @throws {StoreError} `damaged` */
 export async function readSound(warehouse: string, file: TableFile): Promise<Uint8Array> {
   const read = await ifAny(readFile(join(warehouse, file.path)));
   requireCommitted(warehouse, file, read && { bytes: read.length, sha256: sha256Of(read) });

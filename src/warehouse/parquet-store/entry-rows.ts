@@ -13,24 +13,24 @@ import { requireCommitted, selectEntries } from './entry-files.ts';
 /**
  * {@link EntryRows} of Parquet files.
  *
- * @param pathOf where they are read: files may have been kept on this machine
- * @param refresh reads what other writers have committed
+ * @param pathOf where the writer reads them, maybe in local copies
+ * @param refresh reads the commits of other writers
  */
 export function entryRows(
   backend: Backend,
   ledger: LedgerFolder,
   { pathOf, refresh }: Pick<Backend, 'pathOf'> & { readonly refresh: () => Promise<void> },
 ): EntryRows {
-  /** Another writer may have taken a file out of force so long ago that it was collected since. */
-  const unlessReplaced = async (file: TableFile, work: Promise<unknown>): Promise<void> => {
+  /** Explains a failed read if another writer has superseded the file, and garbage collection has removed it. */
+  const unlessReplaced = async (file: TableFile, read: () => Promise<unknown>): Promise<void> => {
     try {
-      await work;
+      await read();
     } catch (error) {
       if (!backend.isShared) throw error;
-      const holds = (entry: LedgerEntry): boolean => filesOf(entry).includes(file.path);
-      const before = ledger.entries.effective.find(holds);
+      const isNaming = (entry: LedgerEntry): boolean => filesOf(entry).includes(file.path);
+      const before = ledger.entries.effective.find(isNaming);
       await refresh();
-      if (before === undefined || ledger.entries.effective.some(holds)) throw error;
+      if (before === undefined || ledger.entries.effective.some(isNaming)) throw error;
       throw committedMeanwhile(before.pipeline, spansOf(before));
     }
   };
@@ -39,11 +39,7 @@ export function entryRows(
     days: async (table) => ledger.entries.effective.flatMap((entry) => daysOf(entry, table)),
     requireSound: async ({ tables }) => {
       for (const file of Object.values(tables).flatMap(({ files }) => files)) {
-        const sum = backend.sumOf(file.path);
-        await unlessReplaced(
-          file,
-          sum.then((found) => requireCommitted(backend.path, file, found)),
-        );
+        await unlessReplaced(file, async () => requireCommitted(backend.path, file, await backend.sumOf(file.path)));
       }
     },
     localFolder: async (files, scratch) => {
@@ -53,7 +49,7 @@ export function entryRows(
         const path = join(folder, file.path);
         if ((await statIfAny(path)) !== undefined) continue;
         await mkdir(dirname(path), { recursive: true });
-        await unlessReplaced(file, fetchFile(backend, file, path));
+        await unlessReplaced(file, () => fetchFile(backend, file, path));
       }
       return folder;
     },
@@ -67,7 +63,7 @@ function daysOf(entry: LedgerEntry, table: string): readonly EntryDay[] {
   return [...filesByDay(own).keys()].flatMap((date) => (date === undefined ? [] : [{ date, entry }]));
 }
 
-/** A local file with the bytes of a data file as they were committed: `to` if it had to be fetched. @throws {StoreError} `damaged` */
+/** A local file with the committed bytes of a data file, which is `to` if they were downloaded. @throws {StoreError} `damaged` */
 export async function fetchFile(backend: Backend, file: TableFile, to: string): Promise<string> {
   const got = await backend.download(file.path, to);
   requireCommitted(backend.path, file, got?.sum);

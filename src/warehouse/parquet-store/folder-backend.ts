@@ -16,7 +16,7 @@ import { pathsIn, requireCommitted, sumFile } from './entry-files.ts';
 import { FolderWrites } from './folder-writes.ts';
 import { pinFile, pinnedPath, placeOf, relocationIn, restoreFile } from './pinned-files.ts';
 
-/** A folder. @param path absolute */
+/** {@link Backend} of a folder. @param path absolute */
 export function folderBackend(path: string): Backend {
   const { lock, stage } = layoutOf(path);
   const pathOf = pathsIn(path);
@@ -58,21 +58,21 @@ export function folderBackend(path: string): Backend {
     openWrites: async (ledger, options) => new FolderWrites(path, ledger, options),
     requireWritable: () => requireFolder(path),
     requireQueries: async () => {},
-    bringBack: async (paths) => {
-      const lost = paths.filter((file) => placeOf(path, file) === join(path, pinnedPath(file)));
-      const isPublished = lost.length > 0 && (await publishedNumbers(folderObjects(path))).length > 0;
-      for (const file of lost) await restoreFile(path, file, isPublished);
-      for (const folder of new Set(lost.map(dirname))) await syncPath(join(path, folder));
+    restore: async (paths) => {
+      const moved = paths.filter((file) => placeOf(path, file) === join(path, pinnedPath(file)));
+      const isPublished = moved.length > 0 && (await publishedNumbers(folderObjects(path))).length > 0;
+      for (const file of moved) await restoreFile(path, file, isPublished);
+      for (const folder of new Set(moved.map(dirname))) await syncPath(join(path, folder));
     },
-    lastingOf: pinnedPath,
-    keep: (files) =>
+    stablePathOf: pinnedPath,
+    pin: (files) =>
       guarded(`warehouse ${path}`, async () => {
-        // The writer of the last entry may have been killed before it synced it.
+        // The writer of the last entry may have been killed before the sync.
         await syncPath(layoutOf(path).ledger);
-        // So may a publisher that made a folder, which is trusted when it is found.
+        // So may a publisher that has created a folder.
         const folders = new Set([path]);
         for (const file of files) {
-          for (let folder = await keepFile(path, file); !folders.has(folder); folder = dirname(folder))
+          for (let folder = await requirePinned(path, file); !folders.has(folder); folder = dirname(folder))
             folders.add(folder);
         }
         for (const folder of folders) await syncPath(folder);
@@ -92,8 +92,8 @@ async function requireFolder(path: string): Promise<void> {
   for (const folder of [stage, ledger, tables]) await makeFolder(folder);
 }
 
-/** @returns the folder of the name that lasts */
-async function keepFile(warehouse: string, { path }: TableFile): Promise<string> {
+/** Pins a file. @returns the folder of its stable path */
+async function requirePinned(warehouse: string, { path }: TableFile): Promise<string> {
   const isPinned = await ifAny(pinFile(warehouse, path));
   if (isPinned === undefined) throw missingFile(warehouse, path);
   if (isPinned) return dirname(join(warehouse, pinnedPath(path)));

@@ -7,9 +7,9 @@ import { takeAll } from '../../files/file-failure.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { Instance } from '../../sql/instance.ts';
 import type { Reads, Writes } from '../backend.ts';
+import { CleanShutdown } from '../garbage/clean-shutdown.ts';
 import { clearFiles, isCleared, isNeeded } from '../garbage/collect-garbage.ts';
 import { publishedNumbers } from '../garbage/published-entries.ts';
-import { SettledFolders } from '../garbage/settled-folders.ts';
 import { type LedgerFolder, layoutOf } from '../ledger/ledger-folder.ts';
 import { writerSettings } from '../reader-settings.ts';
 import type { StagedFile, StagedSpan } from '../store.ts';
@@ -18,12 +18,12 @@ import { CatalogWriter } from './catalog-writer.ts';
 import { pathsIn } from './entry-files.ts';
 import { retireFile } from './pinned-files.ts';
 
-/** Number of commits after which old entries leave the memory. */
+/** Number of commits between two removals of superseded entries from memory. */
 const PRUNE_EVERY = 100;
-/** How long superseded entries stay in memory: longer than the time between two catalogs, so that these see which tables have changed. */
-const KEPT_MS = 600_000;
+/** How long superseded entries stay in memory: longer than the time between two catalog updates, which need them to find changed tables. */
+const RETAIN_MS = 600_000;
 
-/** What follows commits, beside later ones. */
+/** The update of the catalog, which runs beside later commits. */
 export type CatalogWork = Pick<CatalogWriter, 'open' | 'schedule' | 'current' | 'close'>;
 
 /** The writer of a folder, which holds its lock. */
@@ -35,15 +35,15 @@ export class FolderWrites implements Writes {
   readonly #options: StoreOptions;
   readonly #ledger: LedgerFolder;
   readonly #catalog: CatalogWork;
-  readonly #folders: SettledFolders;
-  /** True if the next writer will have nothing to clear; and whether it was so before the commit that runs. */
-  #isSettled = false;
-  #wasSettled = false;
+  readonly #shutdown: CleanShutdown;
+  /** True if the next writer will have nothing to clear; and if this was so before the running commit. */
+  #isClean = false;
+  #wasClean = false;
   readonly #moves = new PQueue({ concurrency: 1 });
-  /** Done when no superseded file is left in its place. */
+  /** Resolves when no superseded file is left in `tables/`. */
   #retired: Promise<void> = Promise.resolve();
 
-  /** @param path absolute @param catalog default: the catalog for other programs */
+  /** @param path absolute @param catalog default: a {@link CatalogWriter} */
   constructor(path: string, ledger: LedgerFolder, options: StoreOptions, catalog?: CatalogWork) {
     this.stagingPath = layoutOf(path).stage;
     // Stages, queries and the catalog share it.
@@ -53,7 +53,7 @@ export class FolderWrites implements Writes {
     this.#options = options;
     this.#ledger = ledger;
     this.#catalog = catalog ?? new CatalogWriter(path, ledger, this.instance, options);
-    this.#folders = new SettledFolders(path);
+    this.#shutdown = new CleanShutdown(path);
   }
 
   openReads(beside?: string): Reads {
@@ -68,10 +68,10 @@ export class FolderWrites implements Writes {
 
   async open(): Promise<void> {
     await clearFolder(this.stagingPath);
-    const isSettled = await this.#folders.take();
+    const wasCleanShutdown = await this.#shutdown.take();
     await this.#catalog.open();
-    if (isSettled) {
-      this.#isSettled = true;
+    if (wasCleanShutdown) {
+      this.#isClean = true;
     } else {
       await this.#syncNames();
       await this.clear();
@@ -79,30 +79,30 @@ export class FolderWrites implements Writes {
   }
 
   /**
-   * A writer that was killed may have made names that a loss of power would take back: an entry, while what it superseded is collected, or a
-   * folder, while the commits of others are in it.
+   * Syncs names that a killed writer may not have synced. Otherwise a loss of power could remove an entry after the files it superseded were
+   * collected, or a folder after others have committed files in it.
    */
   async #syncNames(): Promise<void> {
     const { ledger, tables, pinned } = layoutOf(this.#path);
     const below = [tables, pinned].map(async (folder) => (await listFolder(folder)).map((name) => join(folder, name)));
     const folders = [this.#path, ledger, tables, pinned, ...(await Promise.all(below)).flat()];
     await Promise.all(folders.map((folder) => ifAny(syncPath(folder))));
-    // Which may be of another user.
+    // The parent folder can belong to another user.
     await syncPath(dirname(this.#path)).catch((error) => {
       if (!failedWith(error, 'EACCES')) throw error;
     });
   }
 
-  /** Moves of superseded files wait, which may remove a folder that is empty. */
+  /** Never runs beside moves of superseded files, which remove empty folders. */
   place(files: readonly StagedFile[]): Promise<void> {
     return this.#moves.add(() => this.#place(files));
   }
 
   async #place(files: readonly StagedFile[]): Promise<void> {
     const step = stepOf(this.#options);
-    this.#wasSettled = this.#isSettled;
+    this.#wasClean = this.#isClean;
     // If the commit fails, files without an entry may be left.
-    this.#isSettled = false;
+    this.#isClean = false;
     const folders = new Set<string>();
     for (const { path, stagedPath } of files) {
       await step('move file');
@@ -110,19 +110,19 @@ export class FolderWrites implements Writes {
       await makeFolder(dirname(to));
       await rename(stagedPath, to);
       folders.add(dirname(to));
-      this.#folders.add(dirname(path));
+      this.#shutdown.add(dirname(path));
     }
     await step('sync folders');
     for (const folder of folders) await syncPath(folder);
   }
 
-  async settle(_staged: readonly StagedSpan[], left: readonly string[]): Promise<void> {
+  async settle(_staged: readonly StagedSpan[], superseded: readonly string[]): Promise<void> {
     this.#catalog.schedule();
-    this.#isSettled = this.#wasSettled && left.length === 0;
-    // What stays in its place is moved by the next writer, or by the next one that clears.
-    if (left.length > 0) {
+    this.#isClean = this.#wasClean && superseded.length === 0;
+    // If this fails, the next `clear`, or the next writer, moves the files.
+    if (superseded.length > 0) {
       const before = this.#retired;
-      this.#retired = this.#retire(left).then(
+      this.#retired = this.#retire(superseded).then(
         () => before,
         () => before,
       );
@@ -130,12 +130,12 @@ export class FolderWrites implements Writes {
     if (this.#ledger.entries.lastNumber % PRUNE_EVERY === 0) await this.#prune();
   }
 
-  /** Moves superseded files, as soon as the catalog does not name them. */
-  async #retire(left: readonly string[]): Promise<void> {
+  /** Moves superseded files once the catalog no longer names them. */
+  async #retire(superseded: readonly string[]): Promise<void> {
     await this.#catalog.current();
     await this.#moves.add(async () => {
       await stepOf(this.#options)('retire files');
-      for (const path of left) await retireFile(this.#path, path);
+      for (const path of superseded) await retireFile(this.#path, path);
     });
   }
 
@@ -143,10 +143,10 @@ export class FolderWrites implements Writes {
     await this.#retired;
     const { effects, graceMs = GRACE_MS } = this.#options;
     const grace = { now: effects.now(), ms: graceMs };
-    this.#folders.noteMarks();
-    this.#isSettled = false;
+    this.#shutdown.noteMarks();
+    this.#isClean = false;
     const count = await clearFiles(this.#path, this.#ledger, grace, () => this.#catalog.current());
-    this.#isSettled = await isCleared(this.#path, this.#ledger, grace);
+    this.#isClean = await isCleared(this.#path, this.#ledger, grace);
     return count;
   }
 
@@ -157,22 +157,20 @@ export class FolderWrites implements Writes {
       () => this.instance.close(),
       () => clearFolder(this.stagingPath),
       () => this.#ledger.stamp().catch(() => {}),
-      () => this.#isSettled && this.#folders.put(this.#ledger.entries).catch(() => {}),
+      () => this.#isClean && this.#shutdown.write(this.#ledger.entries).catch(() => {}),
     ]);
   }
 
-  /**
-   * Removes superseded entries from memory, and then the names of their files, which are gone by then. Published ones stay.
-   */
+  /** Removes superseded entries from memory, and later the names of their files, when these are gone. Published ones stay. */
   async #prune(): Promise<void> {
     const { effects, graceMs = GRACE_MS } = this.#options;
     const published = await publishedNumbers(diskObjects(this.#path)).catch(() => undefined);
     if (published === undefined || !this.#ledger.entries.hasAllOf(published)) return;
-    this.#ledger.entries.keepFor(published);
+    this.#ledger.entries.retainFor(published);
     const now = effects.now();
     const grace = { now, ms: 2 * graceMs };
     this.#ledger.entries.pruneBefore(
-      now - Math.min(KEPT_MS, grace.ms),
+      now - Math.min(RETAIN_MS, grace.ms),
       (superseded) => !isNeeded(this.#ledger, superseded, grace, published),
     );
   }

@@ -8,22 +8,22 @@ import { type Schema, type SchemaColumn, schemaId, schemaOf } from '../relations
 import type { LedgerEntry } from '../store.ts';
 import type { PathOf } from './entry-files.ts';
 
-/** Files that are asked for their columns: others may be damaged, too. */
-const MOST_FILES = 10;
+/** Maximum number of files whose columns are read for one schema. The first ones may be damaged. */
+const MAX_FILES = 10;
 
-/** What tells the columns of rows. */
-interface Told {
+/** Where the columns of rows can be found. */
+interface SchemaSources {
   readonly entries: readonly LedgerEntry[];
   readonly tables: readonly TableDef[];
   readonly pathOf: PathOf;
   readonly query: Query;
 }
 
-/** The schemas that a ledger has lost, from declarations and from files. Their identifiers, hashes of the columns, prove them. */
-export async function findSchemas(ids: readonly string[], told: Told): Promise<readonly Schema[]> {
+/** Finds lost schemas in declarations and files. Their identifiers, which are hashes of the columns, prove them. */
+export async function findSchemas(ids: readonly string[], sources: SchemaSources): Promise<readonly Schema[]> {
   const found: Schema[] = [];
   for (const id of ids) {
-    for await (const columns of columnsOf(id, told)) {
+    for await (const columns of columnsOf(id, sources)) {
       if (schemaId(columns) !== id) continue;
       found.push({ id, columns });
       break;
@@ -32,8 +32,8 @@ export async function findSchemas(ids: readonly string[], told: Told): Promise<r
   return found;
 }
 
-/** Columns that the rows of a schema may have. */
-async function* columnsOf(id: string, { entries, tables, pathOf, query }: Told) {
+/** Candidates for the columns of a schema. */
+async function* columnsOf(id: string, { entries, tables, pathOf, query }: SchemaSources) {
   const parts = entries.flatMap(({ tables: own, without }) =>
     Object.entries(own).flatMap(([name, part]) => (part.schema === id ? [{ name, without, ...part }] : [])),
   );
@@ -41,11 +41,11 @@ async function* columnsOf(id: string, { entries, tables, pathOf, query }: Told) 
     const declared = tables.find((table) => table.name === name);
     if (declared !== undefined) yield schemaOf(narrowTable(declared, without)).columns;
   }
-  const files = parts.flatMap((part) => part.files).slice(0, MOST_FILES);
+  const files = parts.flatMap((part) => part.files).slice(0, MAX_FILES);
   for (const { path } of files) {
     const stored = await storedIn(pathOf(path), query);
     yield stored;
-    // The column of a folder is not in its files.
+    // The partition column is not in the files.
     const date: SchemaColumn = { name: DATE_COLUMN, type: 'DATE' };
     for (let at = 0; at <= stored.length; at++) yield stored.toSpliced(at, 0, date);
   }

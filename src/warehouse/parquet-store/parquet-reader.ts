@@ -20,7 +20,7 @@ export async function openParquetReader(backend: Backend, tablesOf: TablesOf, op
   const tables = await tablesOf(new DeclarationFolder(backend.objects));
   const ledger = backend.ledger();
   const { takeLedgerTraffic, close, ...reads } = backend.openReads(options);
-  // One refresh at a time: two at once would add the same entries twice.
+  // One refresh at a time: concurrent ones would add the same entries twice.
   let last: Promise<void> = Promise.resolve();
   const refresh = (): Promise<void> => {
     const next = last.then(async () => {
@@ -32,12 +32,12 @@ export async function openParquetReader(backend: Backend, tablesOf: TablesOf, op
     return guarded(`warehouse ${path}`, () => next);
   };
   await refresh();
-  /** What reads the warehouse as it is now, unless it is pinned to a state. */
+  /** Refreshes before each call, unless the reader is pinned. */
   const current =
-    <A extends readonly unknown[], R>(read: (...given: A) => R | Promise<R>) =>
-    async (...own: A): Promise<R> => {
+    <A extends readonly unknown[], R>(read: (...args: A) => R | Promise<R>) =>
+    async (...args: A): Promise<R> => {
       if (options.isPinned !== true) await refresh();
-      return read(...own);
+      return read(...args);
     };
   const views = new WarehouseViews({
     ...reads,

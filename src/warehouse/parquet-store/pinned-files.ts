@@ -6,9 +6,9 @@ import { ifAny, lacksLinks, makeFolder } from '../../files/disk.ts';
 import type { Relocation } from '../../sql/database.ts';
 
 /**
- * A data file has one name: in `tables/`, which programs read as a folder, as long as it is in force; in `pinned/` from the commit that
- * supersedes it until its grace period is over, so no folder shows rows twice and no query loses a file. Only files that a publication
- * shows have both names at once.
+ * The path of a data file once it is superseded. A file is in `tables/`, which programs read as a folder, while it is in force, and in
+ * `pinned/` from then until its grace period is over, so no folder has rows twice and no query loses a file. Only published files have both
+ * names at once.
  */
 export function pinnedPath(path: string): string {
   return path.replace(/^tables\//, 'pinned/');
@@ -16,36 +16,36 @@ export function pinnedPath(path: string): string {
 
 /** The absolute path where a file lies now; in `tables/` if it is nowhere. */
 export function placeOf(warehouse: string, path: string): string {
-  // Called for many thousand files, and `join` takes longer than the rest.
+  // Called for thousands of files; `join` would take longer than the rest.
   const [own, pinned] = [`${warehouse}/${path}`, `${warehouse}/${pinnedPath(path)}`];
-  return !isThere(own) && isThere(pinned) ? pinned : own;
+  return !exists(own) && exists(pinned) ? pinned : own;
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** A data file of ours in SQL, or in a message, after the path of its warehouse. */
+/** The path of a data file inside its warehouse, in SQL or in a message. */
 const NAMED = /\/(?:tables|pinned)\/(\w+\/(?:\w+=[^'"/]+\/)?\d+-\d+-[0-9a-z]+\.parquet)/g;
 
-/** A file as the ledger names it, from an absolute path of where it lies or lay. */
+/** The path of a file in the ledger, from its present or earlier absolute path. */
 export function ledgerPath(absolute: string): string {
   const found = [...absolute.matchAll(NAMED)].at(-1);
   return `tables/${found?.[1]}`;
 }
 
-/** Where the files of a warehouse lie that statements and messages name. */
+/** {@link Relocation} of the files of a warehouse. */
 export function relocationIn(warehouse: string): Relocation {
   const current = (text: string): string =>
     text.replace(NAMED, (_, tail: string) => placeOf(warehouse, `tables/${tail}`).slice(warehouse.length));
   return {
     hasMoved: (message) =>
-      [...message.matchAll(NAMED)].some(([name]) => current(name) !== name && isThere(`${warehouse}${current(name)}`)),
+      [...message.matchAll(NAMED)].some(([name]) => current(name) !== name && exists(`${warehouse}${current(name)}`)),
     relocate: async (sql) => current(sql),
   };
 }
 
-/** Gives a file a second name that stays when it is superseded. @returns false if the file system has no hard links */
+/** Gives a file its second name, which it keeps when it is superseded. @returns false if the file system has no hard links */
 export async function pinFile(warehouse: string, path: string): Promise<boolean> {
   const [own, pinned] = [join(warehouse, path), join(warehouse, pinnedPath(path))];
   await makeFolder(dirname(pinned));
@@ -53,10 +53,10 @@ export async function pinFile(warehouse: string, path: string): Promise<boolean>
     await link(own, pinned);
     return true;
   } catch (error) {
-    // Superseded meanwhile: the second name is its only one.
-    if (failedWith(error, 'EEXIST') || (failedWith(error, 'ENOENT') && isThere(pinned))) return true;
-    // A writer has removed the folder while it was empty.
-    if (failedWith(error, 'ENOENT') && isThere(own)) return pinFile(warehouse, path);
+    // If it was superseded meanwhile, it has only the second name.
+    if (failedWith(error, 'EEXIST') || (failedWith(error, 'ENOENT') && exists(pinned))) return true;
+    // A writer has removed the empty folder.
+    if (failedWith(error, 'ENOENT') && exists(own)) return pinFile(warehouse, path);
     if (lacksLinks(error) || failedWith(error, 'EMLINK', 'EXDEV')) return false;
     throw error;
   }
@@ -68,12 +68,12 @@ export async function retireFile(warehouse: string, path: string): Promise<void>
   const pinned = join(warehouse, pinnedPath(path));
   await makeFolder(dirname(pinned));
   await ifAny(rename(own, pinned));
-  // Two names of one file are not renamed.
+  // `rename` does nothing if both names are links to the same file.
   await rm(own, { force: true });
   await removeEmpty(dirname(own));
 }
 
-/** Moves a file that is in force again back to `tables/`. @param isPublished it keeps its other name @returns false if it is gone */
+/** Moves a file that is in force again back to `tables/`. @param isPublished true to keep its other name, too @returns false if it is gone */
 export async function restoreFile(warehouse: string, path: string, isPublished: boolean): Promise<boolean> {
   const [own, pinned] = [join(warehouse, path), join(warehouse, pinnedPath(path))];
   await makeFolder(dirname(own));

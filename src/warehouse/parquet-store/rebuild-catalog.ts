@@ -12,11 +12,12 @@ import type { Reader } from '../reader.ts';
 import type { StoreOptions } from '../store-options.ts';
 
 /**
- * Writes the catalog of a Parquet warehouse again, for example after a move. A DuckDB warehouse is its own catalog.
+ * Rebuilds the catalog of a Parquet warehouse, for example after a move. A DuckDB warehouse is its own catalog.
  *
  * @param accept may refuse the warehouse by throwing
  * @returns path of the catalog
- * @throws {StoreError} `no-warehouse`; `no-catalog` for an object store; `busy` while a run writes the warehouse, which keeps the catalog up to date by itself
+ * @throws {StoreError} `no-warehouse`; `no-catalog` for an object store; `busy` while a run writes the warehouse, which keeps the catalog
+ * current anyway
  */
 export async function rebuildCatalog(
   warehouse: string,
@@ -29,7 +30,7 @@ export async function rebuildCatalog(
   await reader.close();
   accept(reader);
   if (kind === 'duckdb') return path;
-  // Damage inside the file does not show in its size and time.
+  // Damage inside the file does not change its size and time.
   await guarded(`warehouse ${path}`, () => rm(layoutOf(path).catalogStamp, { force: true }));
   const store = await openStore({
     path,

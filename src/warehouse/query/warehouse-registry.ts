@@ -1,22 +1,25 @@
 import { StoreError } from '../../core/errors.ts';
+import { isNewer } from '../../core/newer-tonlake.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import { loadRegistry, type Registry } from '../../declare/registry.ts';
 import { requireUnchanged } from '../../declare/stored-declaration.ts';
 import type { TableDef } from '../../declare/table.ts';
+import { guarded } from '../../files/file-failure.ts';
 import { resolveNetwork } from '../../http/network.ts';
-import type { Declarations } from '../ledger/declarations.ts';
+import type { DeclarationPlace, Declarations } from '../ledger/declarations.ts';
 import { hasRows } from '../ledger/done-spans.ts';
 import { openReader } from '../open-store.ts';
 import type { Reader, ReaderOptions } from '../reader.ts';
-import { newestOf, readStoredPipelines } from '../stored-pipelines.ts';
+import { detectStoreKind, loadDriver } from '../store-kinds.ts';
+import { warehousePath } from '../store-options.ts';
 
 /**
- * The pipelines of a registry, and those that made rows of a warehouse: their declarations are stored beside the rows.
+ * The pipelines of a registry, and those whose declarations a warehouse stores beside its rows.
  *
  * @param registry default: the pipelines that come with tonlake, and those of `TONLAKE_PIPELINES`
- * @param onBroken told of declarations that cannot be read, which are left out then; default: throws
- * @throws {StoreError} `bad-declaration` when one is missing or damaged; `changed-declaration` when the rows of a pipeline of one's own
- * cannot be read by its declaration of today
+ * @param onBroken called for each declaration that cannot be read, which is left out then. Default: throws
+ * @throws {StoreError} `bad-declaration` if one is missing or damaged; `changed-declaration` if the rows of a user's pipeline cannot be
+ * read by its present declaration
  */
 export async function warehouseRegistry(
   warehouse: string,
@@ -27,7 +30,7 @@ export async function warehouseRegistry(
   return withStored(given, warehouse, (isWanted) => readStoredPipelines(warehouse, isWanted, onBroken));
 }
 
-/** A warehouse that is open for reading, and the pipelines that {@link warehouseRegistry} gives of it. */
+/** A warehouse that is open for reading, and its {@link warehouseRegistry}. */
 export interface OpenWarehouse {
   readonly registry: Registry;
   readonly reader: Reader;
@@ -63,10 +66,21 @@ export async function openWarehouse(
   return { registry, reader };
 }
 
+/** The network of an existing warehouse; undefined if there is none, or it cannot be read: opening it will report why. */
+export async function storedNetwork(path: string): Promise<string | undefined> {
+  try {
+    const reader = await openReader(path, []);
+    await reader.close();
+    return reader.network;
+  } catch {
+    return undefined;
+  }
+}
+
 /** @throws {StoreError} `other-network` */
-export function requireSameNetwork(path: string, held: string, asked: string | undefined): void {
-  if (asked === undefined || resolveNetwork(asked).name === held) return;
-  throw new StoreError(`store: warehouse ${path} holds ${held}, not ${resolveNetwork(asked).name}`, {
+export function requireSameNetwork(path: string, stored: string, requested: string | undefined): void {
+  if (requested === undefined || resolveNetwork(requested).name === stored) return;
+  throw new StoreError(`store: warehouse ${path} holds ${stored}, not ${resolveNetwork(requested).name}`, {
     code: 'other-network',
     hint: 'choose another --warehouse',
   });
@@ -85,14 +99,14 @@ async function withStored(
     try {
       requireUnchanged(pipeline, given.pipeline(pipeline.name), warehouse);
     } catch (error) {
-      if (await isExplaining(warehouse, pipeline)) throw error;
+      if (await hasRowsOf(warehouse, pipeline)) throw error;
     }
   }
   return given.with(stored.filter(({ name }) => !names.has(name)));
 }
 
-/** True if the warehouse has rows by a declaration. Without them, it may change in any way. */
-async function isExplaining(warehouse: string, { tables }: PipelineDef): Promise<boolean> {
+/** True if the warehouse has rows of a pipeline. Without rows, its declaration may change in any way. */
+async function hasRowsOf(warehouse: string, { tables }: PipelineDef): Promise<boolean> {
   const reader = await openReader(warehouse, []);
   try {
     const ledger = await reader.ledger();
@@ -102,7 +116,47 @@ async function isExplaining(warehouse: string, { tables }: PipelineDef): Promise
   }
 }
 
-/** Names of the pipelines of one's own whose entries, all without rows, come from a declaration that meant something else. */
+/**
+ * The newest stored declaration of each pipeline that a warehouse holds rows of. None if there is no warehouse, or another process writes a
+ * DuckDB file, which the next open reports.
+ *
+ * @param isWanted by name: only these are read
+ */
+async function readStoredPipelines(
+  warehouse: string,
+  isWanted: (pipeline: string) => boolean,
+  onBroken?: (error: unknown) => void,
+): Promise<readonly PipelineDef[]> {
+  const path = warehousePath(warehouse);
+  const { kind, exists } = await detectStoreKind(path);
+  if (!exists) return [];
+  const driver = await loadDriver(kind);
+  const read = (declarations: Declarations) => newestOf(declarations, isWanted, onBroken);
+  return guarded(`warehouse ${path}`, async () => (await driver.useDeclarations(path, read)) ?? []);
+}
+
+async function newestOf(
+  declarations: Declarations,
+  isWanted: (pipeline: string) => boolean,
+  onBroken?: (error: unknown) => void,
+): Promise<readonly PipelineDef[]> {
+  const newest = new Map<string, DeclarationPlace>();
+  for (const place of await declarations.list()) if (isWanted(place.pipeline)) newest.set(place.pipeline, place);
+  const read = [...newest.values()].map(async (place) => {
+    try {
+      return [await declarations.read(place)];
+    } catch (error) {
+      // Its tables are unknown to this version, which refuses to write where entries name them.
+      if (isNewer(error)) return [];
+      if (onBroken === undefined) throw error;
+      onBroken(error);
+      return [];
+    }
+  });
+  return (await Promise.all(read)).flat();
+}
+
+/** Names of the user's pipelines whose entries, all without rows, come from an incompatible declaration. */
 export async function redeclaredPipelines(warehouse: string, { own, pipelines }: Registry): Promise<readonly string[]> {
   const given = pipelines.filter(({ name }) => own.has(name));
   if (given.length === 0) return [];

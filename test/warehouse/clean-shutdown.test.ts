@@ -5,8 +5,8 @@ import type { LedgerEntry } from '../../src/warehouse/store.ts';
 import { clockAt, commitItems, countItems, freshPath, listAll, openTestStore } from './warehouses.ts';
 
 const HOUR = 3_600_000;
-const settledPath = (path: string): string => join(path, '_checkpoints', 'settled.json');
-const isSettled = (path: string): boolean => existsSync(settledPath(path));
+const recordPath = (path: string): string => join(path, '_checkpoints', 'settled.json');
+const hasRecord = (path: string): boolean => existsSync(recordPath(path));
 
 let path: string;
 let first: LedgerEntry;
@@ -31,21 +31,21 @@ async function reopen(): Promise<void> {
 }
 
 describe('a writer that closed with nothing left to clear', () => {
-  test('notes the folders, and the next one finds them as they are', async () => {
-    const before = readFileSync(settledPath(path), 'utf8');
+  test('records the states of its folders', async () => {
+    const before = readFileSync(recordPath(path), 'utf8');
     expect(Object.keys(JSON.parse(before)).sort()).toContain('_ledger');
     await reopen();
-    expect(readFileSync(settledPath(path), 'utf8')).toBe(before);
+    expect(readFileSync(recordPath(path), 'utf8')).toBe(before);
   });
 
-  test('leaves what it added to the note', async () => {
+  test('records the folders to which it added files', async () => {
     const store = await openTestStore(path);
     await commitItems(store, 10, 19);
     await store.close();
     const stray = addStray();
     await reopen();
     expect(existsSync(stray)).toBe(false);
-    expect(isSettled(path)).toBe(true);
+    expect(hasRecord(path)).toBe(true);
   });
 
   test.each(['tables/items', 'tables/parts/block_date=1999-01-01', 'pinned/items'])(
@@ -61,12 +61,12 @@ describe('a writer that closed with nothing left to clear', () => {
     for (const { path: file } of first.tables['items']?.files ?? []) rmSync(join(path, file));
     await expect(openTestStore(path)).rejects.toMatchObject({ code: 'damaged' });
     // The failed writer has forgotten the folders.
-    expect(isSettled(path)).toBe(false);
+    expect(hasRecord(path)).toBe(false);
   });
 
-  test.each(['', 'null', '{}', '{"tables":', '[1]'])('is not believed where its note is %j', async (text) => {
+  test.each(['', 'null', '{}', '{"tables":', '[1]'])('is not believed where its record is %j', async (text) => {
     const stray = addStray();
-    writeFileSync(settledPath(path), text);
+    writeFileSync(recordPath(path), text);
     await reopen();
     expect(existsSync(stray)).toBe(false);
   });
@@ -74,9 +74,9 @@ describe('a writer that closed with nothing left to clear', () => {
 
 test('a writer has forgotten the folders while it is open, so that a killed one is cleared after', async () => {
   const store = await openTestStore(path);
-  expect(isSettled(path)).toBe(false);
+  expect(hasRecord(path)).toBe(false);
   await store.close();
-  expect(isSettled(path)).toBe(true);
+  expect(hasRecord(path)).toBe(true);
 });
 
 test('folders with superseded files are noted when these are gone', async () => {
@@ -84,12 +84,12 @@ test('folders with superseded files are noted when these are gone', async () => 
   const store = await openTestStore(path, { effects });
   await commitItems(store, 0, 9, { supersedes: [first.id] });
   await store.close();
-  expect(isSettled(path)).toBe(false);
+  expect(hasRecord(path)).toBe(false);
   await (await openTestStore(path, { effects })).close();
-  expect(isSettled(path)).toBe(false);
+  expect(hasRecord(path)).toBe(false);
   effects.time += 2 * HOUR;
   await (await openTestStore(path, { effects })).close();
-  expect(isSettled(path)).toBe(true);
+  expect(hasRecord(path)).toBe(true);
   expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(2);
 });
 
@@ -104,10 +104,10 @@ test('a commit that failed with files in place leaves the folders to the next wr
   isFailing = false;
   await commitItems(store, 20, 29);
   await store.close();
-  expect(isSettled(path)).toBe(false);
+  expect(hasRecord(path)).toBe(false);
   const again = await openTestStore(path);
   expect(await countItems(again)).toMatchObject({ rows: 20 });
   await again.close();
   expect((await listAll(path)).filter((name) => name.endsWith('.parquet'))).toHaveLength(4);
-  expect(isSettled(path)).toBe(true);
+  expect(hasRecord(path)).toBe(true);
 });

@@ -7,54 +7,56 @@ import { filesOf } from '../ledger/pruned-entries.ts';
 import { pinnedPath } from '../parquet-store/pinned-files.ts';
 import { MARKS } from './published-entries.ts';
 
+/** State by path, relative to the warehouse; null for a folder that does not exist. */
+type FolderStates = Readonly<Record<string, string | null>>;
+
 /**
- * The folders of ledger, data files, and marks of publications as a writer left them that closed with nothing left to clear: as long as
- * none of them changed, their files need not be listed. A writer forgets them when it opens, so that one that is killed leaves nothing to rely on.
+ * The states of the folders of ledger, data files and publication marks, recorded by a writer that closed with nothing left to clear. While
+ * none of them changes, the next writer need not list their files. It removes the record when it opens, so a killed writer leaves none.
  */
-export class SettledFolders {
+export class CleanShutdown {
   readonly #warehouse: string;
   readonly #path: string;
-  /** State by path, relative to the warehouse; undefined if the folders changed, or are unknown. */
-  #states: Readonly<Record<string, string | null>> | undefined;
+  /** Undefined if there was no record, or a folder has changed since. */
+  #recorded: FolderStates | undefined;
   readonly #changed = new Set<string>();
   #marks: string | null = null;
 
   constructor(warehouse: string) {
     this.#warehouse = warehouse;
-    this.#path = layoutOf(warehouse).settled;
+    this.#path = layoutOf(warehouse).cleanShutdown;
   }
 
-  /** True if all folders are as they were left. */
+  /** Reads and removes the record. @returns true if there was one, and no folder has changed since */
   async take(): Promise<boolean> {
     const text = await readFile(this.#path, 'utf8').catch(() => '{}');
     await rm(this.#path, { force: true });
-    const states = parseStates(text);
-    const isSettled =
-      Object.keys(states).length > 0 && Object.entries(states).every(([path, state]) => state === this.#stateOf(path));
-    this.#states = isSettled ? states : undefined;
+    const states = Object.entries(parseStates(text));
+    const isUnchanged = states.length > 0 && states.every(([path, state]) => state === this.#stateOf(path));
+    this.#recorded = isUnchanged ? Object.fromEntries(states) : undefined;
     this.noteMarks();
-    return isSettled;
+    return isUnchanged;
   }
 
-  /** Before marks of publications are read: those that go later leave something to clear. */
+  /** To be called before publication marks are read: a mark that is removed later leaves files to clear. */
   noteMarks(): void {
     this.#marks = this.#stateOf(MARKS);
   }
 
-  /** A file was added to a folder; relative to the warehouse. */
+  /** Notes that a file was added to a folder. @param folder relative to the warehouse */
   add(folder: string): void {
     this.#changed.add(folder);
   }
 
-  async put(entries: Entries): Promise<void> {
-    const all = this.#states === undefined ? entries.effective.flatMap(filesOf).map(dirname) : [];
+  async write(entries: Entries): Promise<void> {
+    const all = this.#recorded === undefined ? entries.effective.flatMap(filesOf).map(dirname) : [];
     const changed = new Set(['_ledger', 'tables', 'pinned']);
     for (const folder of new Set([...all, ...this.#changed])) {
       for (let path = folder; path !== '.'; path = dirname(path))
         for (const each of [path, pinnedPath(path)]) changed.add(each);
     }
     const now = Object.fromEntries([...changed].map((path) => [path, this.#stateOf(path)]));
-    const states = { ...this.#states, ...now, [MARKS]: this.#marks };
+    const states: FolderStates = { ...this.#recorded, ...now, [MARKS]: this.#marks };
     await makeFolder(dirname(this.#path));
     await writeFile(this.#path, JSON.stringify(states));
   }
@@ -64,7 +66,7 @@ export class SettledFolders {
   }
 }
 
-function parseStates(text: string): Readonly<Record<string, string | null>> {
+function parseStates(text: string): FolderStates {
   try {
     return JSON.parse(text) ?? {};
   } catch {
