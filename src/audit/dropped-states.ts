@@ -14,13 +14,13 @@ interface Side {
  *
  * @param rows that are valid
  * @param seqnoOf the masterchain block of a row
- * @param held hashes of states that rows elsewhere have completely
+ * @param knownStates hashes of states that rows elsewhere have completely
  */
 export function droppedStates(
   decoder: Decoder,
   rows: Iterable<number>,
   seqnoOf: (row: number) => number,
-  held: ReadonlySet<string>,
+  knownStates: ReadonlySet<string>,
 ): readonly BadBlock[] {
   const sides = ['before', 'after'].flatMap((when) => sideOf(decoder, when) ?? []);
   const known = new Map<number, readonly [Side, number]>();
@@ -35,7 +35,7 @@ export function droppedStates(
   for (const [side, row] of bare) {
     const other = known.get(keyOf(side, row));
     const isKnown = other !== undefined && isSame(side, row, ...other);
-    if (!isKnown && (held.size === 0 || !held.has(textOf(side, row)))) continue;
+    if (!isKnown && (knownStates.size === 0 || !knownStates.has(textOf(side, row)))) continue;
     const seqno = seqnoOf(row);
     bad.set(seqno, [...(bad.get(seqno) ?? []), textOf(side, row)]);
   }

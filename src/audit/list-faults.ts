@@ -15,12 +15,12 @@ export interface ListRelations {
   /** Rows of the list. */
   readonly own: string;
   /**
-   * What is compared: `run_from` and `run_to`, masterchain blocks for which the list is complete; `held_from`, from which on
+   * What is compared: `run_from` and `run_to`, masterchain blocks for which the list is complete; `stored_from`, from which on
    * transactions are stored without a gap up to `run_to`; `low` and `high` (exclusive), the logical times all of whose transactions
    * are stored; `first`, from which on the list has rows of these blocks, up to `low` among those of the block before, which may not be stored.
    */
   readonly judged: string;
-  /** Rows of a role, as its relation has them: at least those of the blocks from `held_from` to `run_to`. */
+  /** Rows of a role, as its relation has them: at least those of the blocks from `stored_from` to `run_to`. */
   readonly near: (role: 'counted' | 'messageEnds') => string;
 }
 
@@ -47,7 +47,7 @@ const PROTOCOL = `-1:${'0'.repeat(64)}`;
 function traceFaults({ own, judged, near }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
     tx AS (SELECT run_from, run_to, hash, trace_id, mc_block_seqno AS mc FROM ${near('counted')}
-      JOIN j ON mc_block_seqno BETWEEN held_from AND run_to WHERE trace_id IS NOT NULL),
+      JOIN j ON mc_block_seqno BETWEEN stored_from AND run_to WHERE trace_id IS NOT NULL),
     seen AS (SELECT DISTINCT run_from, trace_id FROM tx WHERE mc >= run_from),
     members AS (SELECT tx.* FROM tx SEMI JOIN seen ON seen.run_from = tx.run_from AND seen.trace_id = tx.trace_id),
     ends AS (SELECT x.run_from, x.trace_id, x.hash, m.msg_hash, m.direction, m.source FROM ${near('messageEnds')} m
@@ -70,7 +70,7 @@ function traceFaults({ own, judged, near }: ListRelations): string {
     UNION ALL
     SELECT t.mc_seqno_end, t.trace_id, NULL, concat(t.transactions, ' transactions of trace ', t.trace_id),
       coalesce(w.n, 0)::VARCHAR, 'wrong'
-    FROM own t JOIN j ON t.mc_seqno_end BETWEEN j.run_from AND j.run_to AND t.mc_seqno_start >= j.held_from
+    FROM own t JOIN j ON t.mc_seqno_end BETWEEN j.run_from AND j.run_to AND t.mc_seqno_start >= j.stored_from
     LEFT JOIN whole w ON w.run_from = j.run_from AND w.trace_id = t.trace_id
     WHERE coalesce(w.n, 0) <> t.transactions
     UNION ALL
@@ -94,7 +94,7 @@ function actionFaults({ own, judged, near }: ListRelations): string {
     SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action in block ', a.trace_mc_seqno_end),
       'none', 'wrong'
     FROM own a JOIN j ON a.trace_mc_seqno_end BETWEEN j.run_from AND j.run_to
-    ANTI JOIN (SELECT trace_id, mc_block_seqno FROM ${near('counted')} JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
+    ANTI JOIN (SELECT trace_id, mc_block_seqno FROM ${near('counted')} JOIN j ON mc_block_seqno BETWEEN stored_from AND run_to) x
       ON x.trace_id = a.trace_id AND x.mc_block_seqno = a.trace_mc_seqno_end
     UNION ALL
     SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action in block ', a.trace_mc_seqno_end),
@@ -104,7 +104,7 @@ function actionFaults({ own, judged, near }: ListRelations): string {
     UNION ALL
     SELECT a.mc, a.trace_id, NULL, concat('transaction ', a.hash, ' of an action'), 'none', 'wrong'
     FROM parts a JOIN j ON a.mc BETWEEN j.run_from AND j.run_to AND a.start_lt >= j.low
-    ANTI JOIN (SELECT hash, trace_id FROM ${near('counted')} JOIN j ON mc_block_seqno BETWEEN held_from AND run_to) x
+    ANTI JOIN (SELECT hash, trace_id FROM ${near('counted')} JOIN j ON mc_block_seqno BETWEEN stored_from AND run_to) x
       ON x.hash = a.hash AND x.trace_id = a.trace_id`;
 }
 
@@ -117,11 +117,11 @@ function isListed(lt: string, seqno: string): string {
 function linkFaults({ own, judged, near }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
     sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM ${near('messageEnds')}
-      JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
+      JOIN j ON tx_mc_block_seqno BETWEEN stored_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE direction = 'out'),
     received AS (SELECT * FROM _message_ends WHERE direction = 'in'),
     minted AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM received
-      JOIN j ON tx_mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
+      JOIN j ON tx_mc_block_seqno BETWEEN stored_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE source = '${PROTOCOL}'),
     linked AS (SELECT DISTINCT msg_hash, out_msg_tx_hash, created_lt, run_to AS mc, created_lt >= low AS is_whole FROM own
       JOIN j ON created_lt >= first AND created_lt < high
@@ -151,7 +151,7 @@ function orderFaults(table: string, { opcode, account, contracts, isAbortedListe
   return ({ own, judged, near }: ListRelations): string => `WITH j AS (${judged}), own AS (${own}),
     orders AS (SELECT DISTINCT x.hash, x.account, x.lt, x.mc_block_seqno AS mc, x.end_status,
         x.aborted IS NOT TRUE AND x.compute_success IS TRUE AS is_done
-      FROM ${near('counted')} x JOIN j ON x.mc_block_seqno BETWEEN held_from AND run_to AND ${isListed('x.lt', 'x.mc_block_seqno')}
+      FROM ${near('counted')} x JOIN j ON x.mc_block_seqno BETWEEN stored_from AND run_to AND ${isListed('x.lt', 'x.mc_block_seqno')}
       JOIN ${near('messageEnds')} m ON m.tx_hash = x.hash AND m.tx_mc_block_seqno = x.mc_block_seqno
       WHERE m.direction = 'in' AND m.opcode = ${opcode}),
     verified AS (SELECT ${quoteName(account)} AS account FROM own UNION SELECT ${quoteName(account)} FROM ${quoteName(table)}

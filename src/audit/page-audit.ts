@@ -159,8 +159,8 @@ export class PageAudit {
   }
 
   private checkKeys({ columns: names, values, hasOthers = false }: RowsOfKeys, rows: AuditedPage): readonly string[] {
-    const asked = new Map(values.map((value) => [canonicalText(value), value]));
-    const requested = [...asked.keys()];
+    const byText = new Map(values.map((value) => [canonicalText(value), value]));
+    const requested = [...byText.keys()];
     const known = new Set(requested);
     const columns = names.map((name) => ({
       column: this.columns.column(name),
@@ -193,7 +193,7 @@ export class PageAudit {
     }
     const stray = hasOthers ? undefined : bare.find((row) => !accepted.has(textOf(row)));
     if (stray !== undefined) throw this.wrong(expectedKeys(names, values), 'one with none');
-    return [...asked].flatMap(([text, value]) => (columns.every(({ seen }) => seen.has(text)) ? [] : [value]));
+    return [...byText].flatMap(([text, value]) => (columns.every(({ seen }) => seen.has(text)) ? [] : [value]));
   }
 
   /**

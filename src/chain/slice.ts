@@ -26,13 +26,13 @@ export function parseSlice(text: string): Slice {
 /**
  * Refuses a range that is not the same whenever and wherever it is resolved: slices of it would overlap, or leave blocks out.
  *
- * @param asked the range as it is now
+ * @param requested the range as it is now
  * @param openDays days and times of the range that are not over
  * @throws {UsageError} `moving-range`
  */
 export function requireFixedRange(
   parts: readonly RangePart[],
-  asked: readonly Span[],
+  requested: readonly Span[],
   openDays: readonly string[],
 ): void {
   const [day] = openDays;
@@ -42,7 +42,7 @@ export function requireFixedRange(
   if (moving === undefined) return;
   throw usage('a range with fixed ends for slices', moving, {
     code: 'moving-range',
-    hint: `give all slices the same blocks, such as --range ${formatSpans(asked)}`,
+    hint: `give all slices the same blocks, such as --range ${formatSpans(requested)}`,
   });
 }
 
@@ -60,39 +60,39 @@ function isMoving(from: RangeEnd, to: RangeEnd): boolean {
  * @throws {UsageError} if there are fewer blocks than slices
  */
 export async function cutSlice(
-  asked: readonly Span[],
+  requested: readonly Span[],
   { index, count }: Slice,
   chain: Pick<ChainBounds, 'blockTime' | 'firstOfDay'>,
 ): Promise<readonly Span[]> {
-  const total = totalSize(asked);
+  const total = totalSize(requested);
   if (total < count) {
     throw usage(`at least ${count} blocks for ${count} slices`, total, {
       code: 'bad-slice',
       hint: `--slice 1/${total} to ${total}/${total}`,
     });
   }
-  const first = await cutBefore(asked, index - 1, count, chain);
-  const next = await cutBefore(asked, index, count, chain);
-  return intersectSpans(asked, [{ from: blockAt(asked, first), to: blockAt(asked, next - 1) }]);
+  const first = await cutBefore(requested, index - 1, count, chain);
+  const next = await cutBefore(requested, index, count, chain);
+  return intersectSpans(requested, [{ from: blockAt(requested, first), to: blockAt(requested, next - 1) }]);
 }
 
 /** Number of blocks of the range before the slice that follows `index` slices. */
 async function cutBefore(
-  asked: readonly Span[],
+  requested: readonly Span[],
   index: number,
   count: number,
   chain: Pick<ChainBounds, 'blockTime' | 'firstOfDay'>,
 ): Promise<number> {
-  const total = totalSize(asked);
+  const total = totalSize(requested);
   if (index === 0 || index === count) return index === 0 ? 0 : total;
   const even = Math.floor((total * index) / count);
-  const date = dateAt(await chain.blockTime(blockAt(asked, even)), 'UTC');
-  const last = dateAt(await chain.blockTime(blockAt(asked, total - 1)), 'UTC');
+  const date = dateAt(await chain.blockTime(blockAt(requested, even)), 'UTC');
+  const last = dateAt(await chain.blockTime(blockAt(requested, total - 1)), 'UTC');
   let best = even;
   // Two cuts never meet: together they move by less than the least slice.
   let least = Math.floor(total / count) / 2;
   for (const day of date < last ? [date, addDays(date, 1)] : [date]) {
-    const offset = blocksBefore(asked, await chain.firstOfDay(day));
+    const offset = blocksBefore(requested, await chain.firstOfDay(day));
     if (Math.abs(offset - even) >= least) continue;
     least = Math.abs(offset - even);
     best = offset;
@@ -100,6 +100,6 @@ async function cutBefore(
   return best;
 }
 
-function blocksBefore(asked: readonly Span[], seqno: number): number {
-  return totalSize(intersectSpans(asked, [{ from: 0, to: seqno - 1 }]));
+function blocksBefore(requested: readonly Span[], seqno: number): number {
+  return totalSize(intersectSpans(requested, [{ from: 0, to: seqno - 1 }]));
 }

@@ -21,7 +21,7 @@ export interface ReachedPiece {
 }
 
 export interface Coming {
-  readonly asked: readonly Span[];
+  readonly requested: readonly Span[];
   readonly source: Source;
   readonly effects: Pick<Effects, 'monotonic' | 'sleep'>;
   readonly stop: AbortSignal;
@@ -34,14 +34,14 @@ export interface Coming {
  * came since the last piece is left to the caller.
  */
 export async function* reachedPieces(coming: Coming): AsyncGenerator<ReachedPiece> {
-  const { asked, source, effects, stop, waitMs = DEFAULT_WAIT_MS } = coming;
-  const last = asked.at(-1)?.to ?? 0;
+  const { requested, source, effects, stop, waitMs = DEFAULT_WAIT_MS } = coming;
+  const last = requested.at(-1)?.to ?? 0;
   let from = 0;
   let ends = await fetchEnds(source);
   let movedAt = effects.monotonic();
   while (from <= last && !stop.aborted) {
     const to = Math.min(last, ends.last);
-    const spans = intersectSpans(asked, [{ from, to }]);
+    const spans = intersectSpans(requested, [{ from, to }]);
     if (spans.length > 0 && (to === last || totalSize(spans) >= PIECE_BLOCKS)) {
       yield { spans, ends };
       from = to + 1;

@@ -1,10 +1,10 @@
 import { formatBytes, formatCount, formatDuration } from '../core/format.ts';
 import { formatSpan, shortSpans } from '../core/span.ts';
+import type { EstimateBasis } from '../export/estimate.ts';
 import type { RunPlan } from '../export/plan.ts';
-import type { QuoteBasis } from '../export/quote.ts';
 
 /** What the figures of a pipeline are based on. */
-const SOURCES: Readonly<Record<QuoteBasis, string>> = {
+const SOURCES: Readonly<Record<EstimateBasis, string>> = {
   headers: ', exact: planned from the headers in the warehouse',
   history: ', estimated from earlier runs',
   sample: ', estimated from one page of the source',

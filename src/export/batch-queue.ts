@@ -16,7 +16,7 @@ export interface BatchOf {
   readonly batch: RecordBatch;
 }
 
-/** Hands batches of proven rows to a consumer, one at a time, as they are written: the walk waits until it asks for more. */
+/** Passes batches of proven rows to a consumer, one at a time: the walk waits until the consumer reads on. */
 export class BatchQueue {
   private readonly known = new Map<number, readonly Header[]>();
   private readonly stream = new TransformStream<BatchOf, BatchOf>();
@@ -44,10 +44,10 @@ export class BatchQueue {
     yield* this.stream.readable;
   }
 
-  /** A sink for the consumer, or for headers that only prove other rows. */
-  sink(isHandedOut: boolean): SpanSink {
+  /** A sink of rows for the consumer, or of headers that only prove other rows. */
+  sink(isForConsumer: boolean): SpanSink {
     return {
-      stage: () => this.stage(isHandedOut),
+      stage: () => this.stage(isForConsumer),
       commit: async (staged, draft) => {
         const committedAt = new Date(this.now()).toISOString();
         return { format: 1, number: this.count, id: staged.id, tables: staged.tables, committedAt, ...draft };
@@ -68,14 +68,14 @@ export class BatchQueue {
     return unionSpans(seqnos.map((seqno) => ({ from: seqno, to: seqno })));
   }
 
-  private stage(isHandedOut: boolean): Stage {
+  private stage(isForConsumer: boolean): Stage {
     const id = String(++this.count);
     const headers = new Map<number, Header[]>();
     const tables: Record<string, StagedSpan['tables'][string]> = {};
     return {
       write: async (batch) => {
         if (batch.table.plays === 'headers') addHeaders(batch, headers);
-        if (isHandedOut && batch.rows > 0)
+        if (isForConsumer && batch.rows > 0)
           await this.writer.write({ table: batch.table.name, batch: toRecordBatch(batch) });
         const rows = (tables[batch.table.name]?.rows ?? 0) + batch.rows;
         tables[batch.table.name] = { rows, keyHash: '0', sums: {}, schema: '', files: [], isSorted: false };
@@ -90,14 +90,14 @@ export class BatchQueue {
     };
   }
 
-  /** Forgets the headers before the span, which is never followed by an earlier one. */
+  /** The known headers of a span. Forgets older ones: spans come in order. */
   private headers(span: Span): ReadonlyMap<number, readonly Header[]> {
     for (const seqno of this.known.keys()) if (seqno < span.from) this.known.delete(seqno);
     return new Map([...this.known].filter(([seqno]) => seqno <= span.to));
   }
 }
 
-/** Lists are compared with rows in a warehouse, and entries replaced in one. */
+/** For operations that need a warehouse. @throws {WalkError} `no-warehouse` */
 export function noWarehouse(): never {
   throw new WalkError('walk: expected no comparison without a warehouse', { code: 'no-warehouse' });
 }

@@ -1,12 +1,12 @@
 import type { Span } from '../core/span.ts';
 import type { SpanSink } from './walk-context.ts';
 
-/** Blocks that are looked at first; four times as many each time after. */
-const FIRST_LOOK = 4;
+/** Blocks of the first query; each further one reads four times as many. */
+const FIRST_BLOCKS = 4;
 
 /**
- * The last of some masterchain blocks that ends before a logical time; undefined if none does. They are looked at from the last one
- * backwards, so that headers far from it are not read.
+ * The last masterchain block of a span that ends before a logical time; undefined if none does. Searches backwards from the end, so
+ * headers far from it are not read.
  */
 export async function blockBefore(
   sink: Pick<SpanSink, 'headers'>,
@@ -14,7 +14,7 @@ export async function blockBefore(
   within: Span,
 ): Promise<number | undefined> {
   let { to } = within;
-  for (let size = FIRST_LOOK; to >= within.from; size *= 4) {
+  for (let size = FIRST_BLOCKS; to >= within.from; size *= 4) {
     const from = Math.max(within.from, to - size + 1);
     const headers = [...(await sink.headers({ from, to })).values()].flat();
     const earlier = headers.filter(({ workchain, endLt }) => workchain === -1 && endLt < lt);

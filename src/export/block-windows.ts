@@ -1,7 +1,7 @@
 import type { Header } from '../chain/headers.ts';
 import { type Span, spanSize } from '../core/span.ts';
 import { halve, type LtWindow, rangeOf } from './lt-windows.ts';
-import { promisedRows } from './span-proof.ts';
+import { txCountOf } from './span-proof.ts';
 
 /** Expected share of a page that a window fills: far enough below a full page that few are halved. */
 export const WINDOW_FILL = 0.7;
@@ -14,14 +14,14 @@ interface BlockRange {
 
 /**
  * Windows of logical time over the masterchain blocks of a span, by their headers. The last transaction of a record is in its block, so the
- * windows that a block meets have all its records. A window whose rows did not come leaves its blocks unanswered.
+ * windows that overlap a block have all its records. A block is answered when all its windows are.
  */
 export class BlockWindows {
-  /** Blocks all of whose windows came. */
+  /** Blocks whose windows are all answered. */
   readonly answered = new Set<number>();
   planned: readonly LtWindow[] = [];
   private readonly blocks: readonly BlockRange[];
-  /** Windows to come, by block. */
+  /** Number of outstanding windows, by block. */
   private readonly open = new Map<number, number>();
   private begun = 0;
 
@@ -30,7 +30,7 @@ export class BlockWindows {
     this.blocks = Array.from({ length: spanSize(span) }, (_, at) => {
       const own = headers.get(span.from + at) ?? [];
       const range = rangeOf(own);
-      return range === undefined ? [] : [{ seqno: span.from + at, transactions: promisedRows(own), range }];
+      return range === undefined ? [] : [{ seqno: span.from + at, transactions: txCountOf(own), range }];
     }).flat();
   }
 
@@ -39,7 +39,7 @@ export class BlockWindows {
     return this.blocks.reduce((sum, { transactions }) => sum + transactions, 0);
   }
 
-  /** Cuts the span into windows with about as many transactions each. @param rows that are expected @param limit of a page */
+  /** Cuts the span into windows with about equally many transactions. @param rows expected records @param limit maximum records of a page */
   plan(rows: number, limit: number): void {
     const [first] = this.blocks;
     if (first === undefined) return;
@@ -60,7 +60,7 @@ export class BlockWindows {
     this.begin(this.planned);
   }
 
-  /** The rows of a window came. */
+  /** Notes that the rows of a window were loaded. */
   take(window: LtWindow): void {
     for (const seqno of this.blocksIn(window)) {
       const left = (this.open.get(seqno) ?? 0) - 1;
@@ -69,7 +69,7 @@ export class BlockWindows {
     }
   }
 
-  /** Halves of a window that was full; none if its blocks are better requested by themselves: a source may ignore the bounds. */
+  /** Halves of a full window; none if requesting its blocks one by one is cheaper: a source may ignore the bounds. */
   halve(window: LtWindow): readonly LtWindow[] {
     const isCheaper = this.begun + 2 <= this.blocks.length && this.blocksIn(window).length > 1;
     const halves = isCheaper ? halve(window) : undefined;

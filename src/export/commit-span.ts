@@ -7,7 +7,7 @@ import type { RefusedRecord } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { EntryTerms } from './span-walk.ts';
 import { spanEvent, type WalkContext } from './walk-context.ts';
-import { askWitness } from './witness.ts';
+import { compareWithWitness } from './witness.ts';
 
 /** Commits staged rows and reports them. Quarantined and partial entries of the same blocks are replaced. */
 export async function commitSpan(
@@ -33,7 +33,7 @@ export async function commitSpan(
     ...meter(),
     supersedes: [...supersedes, ...replaced.map(({ id }) => id)],
   };
-  if (verdict === 'accepted') await askWitness(context, staged, span);
+  if (verdict === 'accepted') await compareWithWitness(context, staged, span);
   try {
     const entry = await sink.commit(staged, draft);
     if (verdict === 'accepted') report(spanEvent(entry));

@@ -1,5 +1,5 @@
 import { spanSize } from '../core/span.ts';
-import { closedGate, type Gate } from './gate.ts';
+import { type Latch, newLatch } from './latch.ts';
 import { type LtWindow, planEvenWindows, rangeOf, widthOf } from './lt-windows.ts';
 import { PAGE_ROWS } from './page-request.ts';
 import type { HeaderEnds } from './shard-states.ts';
@@ -8,14 +8,14 @@ import type { HeaderEnds } from './shard-states.ts';
 const PROBE_ROWS = 650;
 /** Minimum headers of a window that shows how much windows differ. */
 const ENOUGH_ROWS = 500;
-/** Planned emptiness of a page: its minimum, its maximum, and by the largest excess of the windows before. */
+/** Share of a page that is left empty: minimum, maximum, and factor for the largest excess of earlier windows. */
 const MARGIN = { least: 0.01, most: 0.75, byExcess: 1.2 } as const;
 /** Decay of the largest excess, by round. */
 const MEMORY = 0.7;
 
 /**
- * Windows of headers that are planned to be nearly full pages, by the density in the pages before. A full page of headers is lost, so the
- * first rounds of requests are small: 1, 2, 4, 8 windows, and so on.
+ * Plans windows of headers that nearly fill a page, from the density of earlier pages. A full page is incomplete and must be requested
+ * again, so the first rounds are small: 1, 2, 4, 8 windows, and so on.
  */
 export class HeaderPlan {
   private rows = 0;
@@ -24,13 +24,13 @@ export class HeaderPlan {
   private excessNow = 0;
   private round = 1;
   private isProbed = false;
-  private readonly known: Gate;
+  private readonly known: Latch;
 
   constructor(stop: AbortSignal) {
-    this.known = closedGate(stop);
+    this.known = newLatch(stop);
   }
 
-  /** Until the first pages of headers are there. */
+  /** Resolves when the first pages of headers are loaded. */
   get begun(): Promise<void> {
     return this.known.opened;
   }

@@ -6,13 +6,13 @@ import type { EngineContext } from './run-context.ts';
 import type { SpanWalk } from './span-walk.ts';
 import type { WalkRequest } from './walk-request.ts';
 
-/** Codes of failures that a request for fewer rows may not have. */
+/** Codes of failures that a request for fewer rows may avoid. */
 const HEAVY: ReadonlySet<string> = new Set(['server-error', 'gateway-error', 'timeout', 'too-large']);
-/** Attempts of a request of a list that has shown that waiting does not help. */
+/** Attempts of a request once a list has shown that waiting does not help. */
 const QUICK_ATTEMPTS = 3;
-/** Attempts to find out whether the source answers at all. */
+/** Attempts to check that the source responds at all. */
 const PROBE_ATTEMPTS = 2;
-/** A request that was halved so often is small, or as small as it can be. */
+/** Halvings after which a request counts as small, and after which it is not halved again. */
 const CUTS = { small: 3, most: 10 } as const;
 
 /** True for an error that may be due to the size of the answer. */
@@ -21,18 +21,18 @@ export function isHeavy(error: unknown): error is TonlakeError {
 }
 
 /**
- * Cuts requests that fail in every attempt although the source answers others: a server may take too long for many rows. If small requests
- * fail one after the other, the source is at fault.
+ * Halves requests that fail in every attempt while the source answers others: a server may take too long for many rows. If small
+ * requests fail one after the other, the source is at fault.
  */
 export class HeavyRequests {
   private readonly context: EngineContext;
   private readonly walk: SpanWalk;
-  private readonly lasting = new RepeatedFailure();
-  /** Blocks with a page that is too heavy, though it is as small as it can be. */
+  private readonly repeated = new RepeatedFailure();
+  /** Blocks with a page that is too heavy at its smallest size. */
   private readonly failed = new Set<number>();
-  /** How often a request was halved. */
+  /** Number of halvings that led to a request. */
   private readonly cuts = new WeakMap<WalkRequest, number>();
-  /** Requests that were sent with few attempts, and those that need all. */
+  /** Requests sent with few attempts, and those that get all attempts. */
   private readonly quick = new WeakSet<WalkRequest>();
   private readonly patient = new WeakSet<WalkRequest>();
 
@@ -41,7 +41,7 @@ export class HeavyRequests {
     this.walk = walk;
   }
 
-  /** How to send a request: after one that was too heavy, others of the list are halved sooner. */
+  /** Options of a request: after one that was too heavy, others of the list are halved sooner. */
   optionsOf(request: WalkRequest): FetchOptions | undefined {
     const { pages, pipeline } = this.context;
     const { unit, isSupplement = false } = request.page;
@@ -51,13 +51,13 @@ export class HeavyRequests {
     return { ...request.fetch, attempts: QUICK_ATTEMPTS };
   }
 
-  noteAnswer(): void {
-    this.lasting.noteAnswer();
+  noteSuccess(): void {
+    this.repeated.noteSuccess();
   }
 
   /** @returns the requests to send instead, none if it cannot be cut; undefined if the source is at fault, not the size */
   async partsOf(request: WalkRequest, error: unknown): Promise<readonly WalkRequest[] | undefined> {
-    const { context, walk, lasting } = this;
+    const { context, walk, repeated } = this;
     if (walk.isReading === true || !(error instanceof TonlakeError)) return undefined;
     const isTooHeavy = isHeavy(error) && (await this.isAlive());
     const cuts = this.cuts.get(request) ?? 0;
@@ -67,8 +67,8 @@ export class HeavyRequests {
       return [request];
     }
     if (!isTooHeavy) return undefined;
-    if ((parts.length === 0 || cuts >= CUTS.small) && this.isFirst(request)) lasting.noteFailure(error);
-    if (lasting.signal.aborted) return undefined;
+    if ((parts.length === 0 || cuts >= CUTS.small) && this.isFirst(request)) repeated.noteFailure(error);
+    if (repeated.signal.aborted) return undefined;
     if (parts.length > 0) {
       const { name } = context.pipeline;
       context.pages.halved.add(name);
@@ -78,7 +78,7 @@ export class HeavyRequests {
     return parts;
   }
 
-  /** False for further pages of a block, which all are too heavy. */
+  /** False for further pages of a block that is too heavy already. */
   private isFirst({ page: { unit } }: WalkRequest): boolean {
     const isFirst = unit === undefined || !this.failed.has(unit);
     if (unit !== undefined) this.failed.add(unit);

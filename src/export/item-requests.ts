@@ -19,10 +19,10 @@ export interface Fault {
   readonly reason: string;
 }
 
-/** Accounts of one request: they fit in a request line everywhere. */
+/** Accounts per request: their request line fits every server. */
 export const ACCOUNTS = 100;
 
-/** Requests what a list lacks: by id, or by account. */
+/** Requests for records that a list lacks: by id, or by account. */
 export function itemRequests(context: WalkContext, faults: readonly Fault[]): readonly WalkRequest[] {
   const { pipeline } = context;
   const { parameter, column, batch, isByAccount } = waysOf(pipeline);
@@ -47,7 +47,7 @@ export function inBatches<T>(all: readonly T[], size: number): readonly (readonl
   return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 }
 
-/** The accounts among these that the index lists as verified. */
+/** Of some accounts, those that the index lists as verified. */
 export async function fetchVerified(
   { source, pipeline, report }: WalkContext,
   accounts: readonly string[],
@@ -77,7 +77,7 @@ export async function fetchVerified(
   return verified;
 }
 
-/** How to request single records of a list; `isByAccount`: those that an account received. */
+/** How to request single records of a list. */
 function waysOf({ walk, crossCheck }: PipelineDef): {
   readonly parameter: string;
   /** Column of the main table with the values of the parameter. */

@@ -9,15 +9,15 @@ import type { LtWindow } from './lt-windows.ts';
 import type { ProvableRows } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** Masterchain blocks before a span whose transactions are read: a trace that began earlier is requested by its id. */
+/** Masterchain blocks before a span whose transactions are read as well; a trace that began earlier is requested by its id. */
 const LOOK_BACK = 2_000;
-/** Attempts to request missing records by themselves. Each can reveal further ones. */
+/** Rounds of requests for missing records. Each can reveal further ones. */
 const ROUNDS = 2;
 
 /** Code of the error for rows that contradict the transactions. */
 const UNPROVEN = 'unproven';
 
-/** Without `outdated`: rows that come so are wrong, because the source has sent the transactions before. */
+/** Without `outdated`: the source has already sent the transactions, so such rows are wrong. */
 const KINDS: readonly FaultKind[] = ['missing', 'unverified', 'unsure', 'wrong'];
 
 /** Compares the rows of a list with the transactions in the warehouse, and requests missing ones again. */
@@ -62,7 +62,7 @@ export class ListProof {
     return this.comparable().find(({ from, to }) => from <= span.from && to >= span.to);
   }
 
-  /** Traces that the transactions of a span belong to; undefined if the list is not compared with traces. */
+  /** Number of traces in the transactions of a span; undefined if the list is not compared with traces. */
   async traces({ from, to }: Span): Promise<number | undefined> {
     if (this.comparison?.columns.counted?.includes('trace_id') !== true) return undefined;
     const { sink } = this.context;
@@ -86,7 +86,7 @@ export class ListProof {
   /**
    * Compares the good parts of a span whose rows have blocks; requests and adds missing rows.
    *
-   * @param together blocks that came with others. Only a block's own request shows that the index has it, so those that lack rows are bad
+   * @param together blocks requested in a common window. Only a block's own request shows that the index has it, so those that lack rows are bad
    */
   async compareBlocks(
     rows: ProvableRows,
@@ -117,15 +117,15 @@ export class ListProof {
     { range, together }: { readonly range?: LtWindow; readonly together?: ReadonlySet<number> | undefined },
   ): Promise<readonly Fault[]> {
     const run = this.runOf(part) ?? part;
-    const asked = new Set<string>();
+    const requested = new Set<string>();
     for (let round = 1; ; round++) {
       const own = await rows.stage(part);
       try {
         const faults = await this.compare(own.staged, part, run, range);
         const alone = faults.filter(({ seqno }) => together?.has(seqno) === true);
         if (alone.length > 0) return alone;
-        const open = faults.filter(({ kind, item, lt }) => kind !== 'wrong' && !asked.has(`${item} ${lt}`));
-        for (const { item, lt } of open) asked.add(`${item} ${lt}`);
+        const open = faults.filter(({ kind, item, lt }) => kind !== 'wrong' && !requested.has(`${item} ${lt}`));
+        for (const { item, lt } of open) requested.add(`${item} ${lt}`);
         const isLast = open.length === 0 || round > ROUNDS;
         const found = isLast ? 0 : await rows.fetch(itemRequests(this.context, open));
         if (found === 0) return await this.certain(faults, rows.signal);
@@ -151,10 +151,10 @@ export class ListProof {
     const low = range !== undefined && range.from > start ? range.from : start;
     const high = range === undefined ? 0n : range.to + 1n;
     const from = range === undefined ? span.from - LOOK_BACK : await this.firstBlockAt(low, { ...run, to: span.from });
-    const held = { from: Math.max(run.from, from), to: span.to };
-    const judged = `SELECT ${span.from} AS run_from, ${span.to} AS run_to, ${held.from} AS held_from,
+    const stored = { from: Math.max(run.from, from), to: span.to };
+    const judged = `SELECT ${span.from} AS run_from, ${span.to} AS run_to, ${stored.from} AS stored_from,
       ${range?.from ?? low}::BIGINT AS first, ${low}::BIGINT AS low, ${high}::BIGINT AS high`;
-    const faults = this.comparison.faults({ own, judged, near: (role) => sink.rows(role, [held]) });
+    const faults = this.comparison.faults({ own, judged, near: (role) => sink.rows(role, [stored]) });
     const { rows } = await sink.query(
       `SELECT seqno::INTEGER, item, lt::BIGINT, kind, expected::VARCHAR, got::VARCHAR FROM (${faults}) ORDER BY ALL`,
     );

@@ -12,7 +12,7 @@ export interface PageRows {
   readonly to: number;
 }
 
-/** The valid rows of a decoder: all but those dropped or present before. */
+/** The valid rows of a decoder: all but dropped ones and duplicates. */
 export class LoadedRows {
   private readonly decoder: Decoder;
   private readonly key: readonly string[];
@@ -47,7 +47,7 @@ export class LoadedRows {
   /** @returns the number of valid rows; in a supplement, those of the span with new keys */
   add(page: PageRows, isSupplement: boolean): number {
     this.pages.push(page);
-    if (isSupplement) return this.dropKnown(page);
+    if (isSupplement) return this.dropDuplicates(page);
     this.keys = undefined;
     return page.to - page.from;
   }
@@ -57,8 +57,8 @@ export class LoadedRows {
     this.keys = undefined;
   }
 
-  /** Drops rows of other spans and of known keys. @returns the number of rows left */
-  private dropKnown({ from, to }: PageRows): number {
+  /** Drops rows of other spans, and rows with keys that are loaded. @returns the number of rows left */
+  private dropDuplicates({ from, to }: PageRows): number {
     const textOf = keyOf(this.decoder, this.key);
     if (this.keys === undefined) {
       const rows = this.of(this.span);
@@ -113,7 +113,7 @@ export class LoadedRows {
     return seqno === undefined || row >= (this.dropped.get(seqno) ?? 0);
   }
 
-  /** Gives the masterchain block of a row; undefined if rows have none. */
+  /** A function from a row to its masterchain block; undefined if rows have none. */
   seqnos(): ((row: number) => number) | undefined {
     const { block } = this;
     const column = block === undefined ? undefined : this.decoder.column(block);

@@ -14,25 +14,25 @@ import { lacks, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readsOf } from '../warehouse/query/left-out-gaps.ts';
 import type { SpanSink, WalkContext } from './walk-context.ts';
 
-/** One key that is looked up. */
+/** A key to look up. */
 export interface Key {
   /** Unique text; a long one is replaced by its hash. */
   readonly text: string;
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** A query with the values of its range, as it can be typed. */
+/** A query with its range filled in, ready to be typed. */
 function withRange(query: string, { from, to }: Span): string {
   return query.replace(/\$from\b/g, String(from)).replace(/\$to\b/g, String(to));
 }
 
-/** A range for a query that is only planned. */
+/** Range for planning a query without running it. */
 const NO_RANGE = { from: 0, to: 0 };
 
 /** Maximum length of a key that is not hashed. */
 const LONG_KEY = 300;
 
-/** The keys of a query that were not read since they changed. */
+/** The keys of a query that were not read since their last change. */
 export async function findKeys(
   { sink, pipeline }: WalkContext,
   walk: LookupWalk,
@@ -52,9 +52,9 @@ export async function findKeys(
     `SELECT ${keySql(walk)}, ${names.map((name) => `wanted.${quoteName(name)}::VARCHAR`).join(', ')}
      FROM (${bare(query)}) AS wanted
      LEFT JOIN (SELECT "key", max(_as_of_seqno) AS as_of FROM lookups
-       WHERE pipeline = $pipeline AND (left_out IS NULL OR left_out IN (${allowed})) GROUP BY ALL) AS held
-       ON held."key" = ${keySql(walk)}
-     WHERE held.as_of IS NULL${isDated ? ' OR held.as_of < wanted.seqno' : ''}
+       WHERE pipeline = $pipeline AND (left_out IS NULL OR left_out IN (${allowed})) GROUP BY ALL) AS known
+       ON known."key" = ${keySql(walk)}
+     WHERE known.as_of IS NULL${isDated ? ' OR known.as_of < wanted.seqno' : ''}
      ORDER BY ALL`,
     parameters,
   );
@@ -72,7 +72,7 @@ export async function findKeys(
   return [...keys.values()];
 }
 
-/** Counts the keys of a query that were read, and those that were refused the last time, with the reason of one. */
+/** Counts the keys of a query that were read, and those that the source refused the last time, with the first reason. */
 export async function countRefused(
   { sink, pipeline }: WalkContext,
   walk: LookupWalk,
@@ -90,7 +90,7 @@ export async function countRefused(
   return { keys: Number(keys), refused: Number(refused), message: message === null ? undefined : String(message) };
 }
 
-/** SQL list of the selections of earlier readings with all columns of this one: their keys need no new reading. */
+/** SQL list of the column selections of earlier readings that include this one: their keys need not be read again. */
 async function sufficientReadings({ query }: Pick<SpanSink, 'query'>, { name, leftOut }: PipelineDef): Promise<string> {
   const { rows } = await query(
     'SELECT DISTINCT left_out FROM lookups WHERE pipeline = $pipeline AND left_out IS NOT NULL ORDER BY ALL',
@@ -136,7 +136,7 @@ function requireColumns(pipeline: string, { keys, carried, match }: LookupWalk, 
 /**
  * Checks the query of `from` before the first request.
  *
- * @param coming pipelines that the run exports before
+ * @param coming pipelines that the run exports first
  * @throws {UsageError} if the pipeline takes no keys, the tables of the query are empty, or it has other columns or no rows
  */
 export async function requireGivenKeys(run: Sources, query: string, coming: readonly string[]): Promise<void> {
@@ -276,7 +276,7 @@ export async function requireColumnsOfSources(
   });
 }
 
-/** Where keys come from. */
+/** Where keys are read from. */
 type Sources = Pick<WalkContext, 'registry' | 'pipeline' | 'pipelines' | 'asked'> & {
   readonly sink: Pick<SpanSink, 'query' | 'ledger'>;
 };

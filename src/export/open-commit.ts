@@ -13,11 +13,11 @@ import type { EntryTerms } from './span-walk.ts';
 /** Size of a file that ends a commit, in bytes. */
 const FULL_BYTES = 128 * 2 ** 20;
 
-/** A commit that can take more parts. */
-interface Opened {
+/** A commit that takes further parts. */
+interface PendingCommit {
   readonly stage: Stage;
   terms: EntryTerms;
-  /** Aborted when it ends. */
+  /** Aborted when the commit ends. */
   readonly ended: AbortController;
 }
 
@@ -31,8 +31,8 @@ export class OpenCommit {
   private readonly meter: RequestMeter;
   /** Parts are written one after the other. */
   private readonly writes = new PQueue({ concurrency: 1 });
-  private opened: Opened | undefined;
-  /** The commit before is measured while the next one takes parts. */
+  private opened: PendingCommit | undefined;
+  /** The previous commit, which is measured while the next one takes parts. */
   private committing: Promise<void> = Promise.resolve();
   private failure: { readonly error: unknown } | undefined;
 
@@ -41,7 +41,7 @@ export class OpenCommit {
     this.meter = meter;
   }
 
-  /** Adds a part, after those of the spans before. @throws the error of writing it, or of a commit before */
+  /** Adds a part, after the parts of earlier spans. @throws the error of writing it, or of an earlier commit */
   async append(turn: SpanTurn, terms: EntryTerms, write: (stage: Stage) => Promise<FolderState>): Promise<void> {
     const { effects, commitEveryMs } = this.context;
     const provenAt = effects.monotonic();
@@ -71,14 +71,14 @@ export class OpenCommit {
     if (this.failure !== undefined) throw this.failure.error;
   }
 
-  private open(terms: EntryTerms, provenAt: number): Opened {
+  private open(terms: EntryTerms, provenAt: number): PendingCommit {
     const { loaders, pipeline, effects, commitEveryMs } = this.context;
     const opened = { stage: loaders.stage(pipeline, terms.span), terms, ended: new AbortController() };
     this.opened = opened;
     if (!this.isOpenEnded(terms)) return opened;
     const dueMs = Math.max(0, commitEveryMs - (effects.monotonic() - provenAt));
     const commit = () => this.writes.add(async () => this.opened === opened && this.end());
-    // It rejects if the commit ends before.
+    // The sleep is aborted when the commit ends earlier.
     effects.sleep(dueMs, opened.ended.signal).then(commit, () => {});
     return opened;
   }
@@ -95,7 +95,7 @@ export class OpenCommit {
     });
   }
 
-  private async commit({ stage, terms }: Opened): Promise<void> {
+  private async commit({ stage, terms }: PendingCommit): Promise<void> {
     try {
       await commitSpan(this.context, this.meter, await stage.finish({ span: terms.span }), terms);
     } catch (error) {
@@ -105,10 +105,10 @@ export class OpenCommit {
   }
 
   private continues(before: EntryTerms, terms: EntryTerms): boolean {
-    return before.span.to + 1 === terms.span.from && kindOf(before) === kindOf(terms) && this.isOpenEnded(terms);
+    return before.span.to + 1 === terms.span.from && termsKey(before) === termsKey(terms) && this.isOpenEnded(terms);
   }
 
-  /** False for parts that are committed by themselves: they replace entries, are not whole, or will be read again. */
+  /** False for parts that get a commit of their own: they replace entries, are partial, or will be read again. */
   private isOpenEnded({ span, asOf, scope, supersedes = [] }: EntryTerms): boolean {
     const { pipeline, commitEveryMs } = this.context;
     return (
@@ -117,12 +117,12 @@ export class OpenCommit {
   }
 }
 
-/** Parts with the same text can share an entry. */
-function kindOf({ asOf, proof, planned }: EntryTerms): string {
+/** Parts with equal keys can share an entry. */
+function termsKey({ asOf, proof, planned }: EntryTerms): string {
   return JSON.stringify([asOf, proof, planned === undefined]);
 }
 
-/** An entry for two parts, one right after the other. */
+/** The entry of two adjacent parts. */
 function joinTerms(before: EntryTerms, terms: EntryTerms): EntryTerms {
   const span: Span = { from: before.span.from, to: terms.span.to };
   const planned = before.planned === undefined ? undefined : before.planned + (terms.planned ?? 0);

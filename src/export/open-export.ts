@@ -24,7 +24,7 @@ import type { WalkMode } from './walk-context.ts';
 import { walkKindOf } from './walk-kinds.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
 
-/** Options of every export into a warehouse. */
+/** Options shared by all exports into a warehouse. */
 export interface ExportOptions extends Omit<SessionOptions, 'effects' | 'names' | 'command'>, Selection {
   /** Names of pipelines; those that they need run first. */
   readonly pipelines: readonly string[];
@@ -41,14 +41,14 @@ export interface ExportOptions extends Omit<SessionOptions, 'effects' | 'names' 
   readonly effects?: Effects | undefined;
   /** Aborted to stop after the current spans; committed rows stay. */
   readonly stop?: AbortSignal | undefined;
-  /** What follows each commit, in this order. Default: nothing. */
+  /** Work after each commit, in this order. Default: none. */
   readonly steps?: readonly CommitStep[] | undefined;
 }
 
 const MOST_COMMIT_EVERY_MS = 86_400_000;
 
-/** What an export has opened. */
-export interface Exporting {
+/** An open export: session, warehouse and loaders. */
+export interface OpenExport {
   readonly options: ExportOptions;
   readonly effects: Effects;
   readonly registry: Registry;
@@ -60,14 +60,14 @@ export interface Exporting {
 }
 
 /**
- * The pipelines of an export, those that others need first; opens nothing.
+ * The pipelines of an export in the order of their needs. Opens nothing.
  *
  * @throws {UsageError} for an unknown pipeline, a selection that does not fit, or an option out of range
  */
 export async function choosePipelines(options: ExportOptions): Promise<{
   readonly registry: Registry;
   readonly pipelines: readonly PipelineDef[];
-  /** True if the export will make the warehouse. */
+  /** True if the export will create the warehouse. */
   readonly isNew: boolean;
 }> {
   requireInterval(options.commitEveryMs);
@@ -78,7 +78,7 @@ export async function choosePipelines(options: ExportOptions): Promise<{
   return { registry, pipelines, isNew };
 }
 
-/** @throws {UsageError} if rows would be committed too late */
+/** @throws {UsageError} for an interval out of range */
 function requireInterval(ms = COMMIT_EVERY_MS): void {
   if (ms >= 0 && ms <= MOST_COMMIT_EVERY_MS) return;
   throw usage('at most 24 hours between commits', `${ms} ms`, {
@@ -87,9 +87,9 @@ function requireInterval(ms = COMMIT_EVERY_MS): void {
   });
 }
 
-/** How the warehouse of an export is opened. */
+/** Options for opening the warehouse of an export. */
 export interface OpenExportOptions extends Pick<OpenStoreOptions, 'network' | 'isShared'> {
-  /** Shown to others that want to write it. */
+  /** Shown to other processes that want to write to the warehouse. */
   readonly command: string;
   /** Marts that may be built while it is open. */
   readonly marts?: readonly TableDef[] | undefined;
@@ -113,7 +113,7 @@ export async function openExportStore(
   }
 }
 
-/** Blocks that had no rows by an older declaration may have some by the one of today. */
+/** Forgets the entries of a pipeline without rows: its current declaration may find rows where an older one found none. */
 async function forgetEmpty(
   store: Store,
   network: string,
@@ -131,7 +131,7 @@ async function forgetEmpty(
   await store.commitTogether([{ staged: { id, tables: {} }, draft }]);
 }
 
-/** The error of some work, so that a report can come before it is thrown. */
+/** Runs some work and returns its error, so that the caller can report before throwing it. */
 export async function failureOf(work: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
   try {
     await work();

@@ -9,15 +9,15 @@ import type { Round, SpanWalk } from './span-walk.ts';
 import type { WalkRequest } from './walk-request.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';
 
-/** A record that could not be decoded, and the request that brought it. */
+/** A record that could not be decoded, and its request. */
 export interface RefusedRecord extends RefusedReport {
   readonly request: string;
 }
 
-/** What the spans of a walk know together, so that it is given up if nothing of it can be had. */
-export interface GivingUp {
-  /** Wrong pages, one after the other. */
-  readonly lasting: RepeatedFailure;
+/** Failures counted over all spans of a walk: the walk ends if every request fails in the same way. */
+export interface WalkFailures {
+  /** Consecutive wrong pages. */
+  readonly repeated: RepeatedFailure;
   readonly misfits: MisfitRecords;
 }
 
@@ -35,17 +35,17 @@ export class PageLoading {
   readonly refusals = new Map<number | undefined, readonly RefusedRecord[]>();
   /** Blocks with a record in a window that could not be decoded. */
   readonly suspects = new Set<number>();
-  /** Blocks, or batches of keys, that came completely. */
+  /** Blocks, or batches of keys, that were loaded completely. */
   readonly answered = new Set<number>();
-  /** Those that were requested. */
+  /** Blocks, or batches, that were requested. */
   private readonly begun = new Set<number>();
   /** Failure of the whole span. */
   failure: TonlakeError | undefined;
   /** Reason to trust no block of the span. */
   distrust: DecodeError | undefined;
-  /** What made the source unusable. */
+  /** The error that made the source unusable. */
   fatal: { readonly error: unknown } | undefined;
-  /** Aborted by that, or when the run is stopped. */
+  /** Aborted by a fatal error, or when the run is stopped. */
   readonly over: AbortSignal;
 
   private readonly context: EngineContext;
@@ -53,7 +53,7 @@ export class PageLoading {
   private readonly loader: SpanLoaderPort;
   private readonly flush: () => Promise<void>;
   private readonly heavy: HeavyRequests;
-  private readonly lasting: RepeatedFailure;
+  private readonly repeated: RepeatedFailure;
   private readonly failed = new AbortController();
   private readonly misfits: MisfitRecords;
 
@@ -63,10 +63,10 @@ export class PageLoading {
     walk: SpanWalk,
     loader: SpanLoaderPort,
     flush: () => Promise<void>,
-    { lasting, misfits }: GivingUp,
+    { repeated, misfits }: WalkFailures,
   ) {
     this.flush = flush;
-    this.lasting = lasting;
+    this.repeated = repeated;
     this.misfits = misfits;
     this.context = context;
     this.walk = walk;
@@ -126,7 +126,7 @@ export class PageLoading {
     return added;
   }
 
-  /** Forgets the rows of incomplete batches: the next run requests their keys again. */
+  /** Drops the rows of incomplete batches: the next run requests their keys again. */
   async forgetIncomplete(): Promise<void> {
     for (const unit of this.begun) {
       if (!this.answered.has(unit) || this.refusals.has(unit)) await this.loader.drop(unit);
@@ -162,21 +162,21 @@ export class PageLoading {
 
   private async load(request: WalkRequest): Promise<PageReport> {
     const { context, walk, loader } = this;
-    let asked = '';
+    let label = '';
     const page = await context.source.fetch(
       request.http,
       async (answer) => {
         walk.see?.(request, answer);
-        asked = answer.request;
+        label = answer.request;
         context.pages.learn(answer.body.length);
         // The source does not know the key.
         return answer.status === 404 ? noRows(request) : loader.add(answer.body, request.page);
       },
       this.heavy.optionsOf(request),
     );
-    this.heavy.noteAnswer();
-    this.lasting.noteAnswer();
-    this.note(request, asked, page);
+    this.heavy.noteSuccess();
+    this.repeated.noteSuccess();
+    this.note(request, label, page);
     return page;
   }
 
@@ -186,7 +186,7 @@ export class PageLoading {
     const pipeline = context.pipeline.name;
     for (const [field, count] of unknown) context.report({ event: 'unknown-field', pipeline, field, count });
     context.report({ event: 'progress', pipeline, seqnos: 0, records });
-    // The comparison finds that its row is missing.
+    // The comparison reports the missing row.
     if (isSupplement) return;
     this.distrust ??= this.misfits.note(context.pipeline, page);
     if (this.distrust?.code === NO_RECORD_FITS) this.fatal ??= { error: this.distrust };
@@ -196,7 +196,7 @@ export class PageLoading {
       this.refusals.set(unit, [...before, ...refused.map((record) => ({ request, ...record }))]);
       return;
     }
-    // Their blocks are requested one by one.
+    // The blocks of these records are requested one by one.
     for (const { seqno, pointer, reason } of refused) {
       if (seqno !== undefined) this.suspects.add(seqno);
       // Counts show which block lacks a transaction; links may not.
@@ -214,10 +214,10 @@ export class PageLoading {
       if (unit !== undefined) await this.loader.drop(unit);
       return more;
     }
-    // The blocks of a window are then requested by themselves.
+    // The blocks of a failed window are requested one by one.
     const isReplaced = unit === undefined && this.isByBlock;
-    if (isWrong(error) && !isReplaced) this.lasting.noteFailure(error);
-    if (this.lasting.signal.aborted) {
+    if (isWrong(error) && !isReplaced) this.repeated.noteFailure(error);
+    if (this.repeated.signal.aborted) {
       this.fail(error);
       return [];
     }
@@ -237,7 +237,7 @@ function noRows({ page: { only } }: WalkRequest): PageReport {
   return { isTaken: true, records: 0, refused: [], unknown: [], added: 0, loaded: 0, without, distinct: undefined };
 }
 
-/** True if a source answered with other rows than requested, in every attempt. */
+/** True if the source sent other rows than requested in every attempt. */
 export function isWrong(error: unknown): error is TonlakeError {
   return error instanceof TonlakeError && (error.code === WRONG_ROWS || error.code === DOUBLE_KEY);
 }

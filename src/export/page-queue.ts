@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 
-/** Maximum bytes of pages, from the request until they are decoded. */
+/** Maximum bytes of the pages in progress: from the request until they are decoded. */
 const BYTES = 32 * 2 ** 20;
 /** Assumed size of the first page. */
 const GUESS = 8 * 2 ** 20;
@@ -10,13 +10,13 @@ const MEMORY = 0.95;
 
 /** Limits the pages in progress by number, and by bytes, estimated from earlier pages. */
 export class PageQueue {
-  /** Names of the pipelines of which a page was too heavy for the source, and was requested in halves. */
+  /** Names of pipelines with a page that was too heavy for the source and was requested in halves. */
   readonly halved = new Set<string>();
   private readonly queue: PQueue;
   private readonly most: number;
   private typical = GUESS;
 
-  /** @param most maximum of pages in progress */
+  /** @param most maximum number of pages in progress */
   constructor(most: number) {
     this.most = most;
     this.queue = new PQueue({ concurrency: this.fitting() });

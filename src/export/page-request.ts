@@ -1,8 +1,8 @@
 import type { MasterchainPipeline, PipelineDef } from '../declare/pipeline.ts';
 import type { Given } from '../decode/table-rows.ts';
 import type { SourceRequest } from '../http/request.ts';
+import type { PageRules } from './load-rules.ts';
 import type { LtWindow } from './lt-windows.ts';
-import type { PageRules } from './row-rules.ts';
 import type { WalkRequest } from './walk-request.ts';
 
 /** Maximum rows of a page of the API. */
@@ -13,7 +13,7 @@ export interface WindowRequest {
   readonly kind: 'window';
   readonly window: LtWindow;
   readonly offset: number;
-  /** Rows that the headers promise from the offset on; 0 if they are not known. */
+  /** Rows from the offset on, by the headers; 0 if unknown. */
   readonly rows: number;
   /** True if no other page has the rows of the window after these. */
   readonly isLast: boolean;
@@ -22,7 +22,7 @@ export interface WindowRequest {
 /** A page of a window, or of a block. */
 export type PageRequest = WindowRequest | { readonly kind: 'block'; readonly seqno: number; readonly offset: number };
 
-/** The page of a window of which nothing else is known. */
+/** The first page of a window with an unknown number of rows. */
 export function wholeWindow(window: LtWindow): WindowRequest {
   return { kind: 'window', window, offset: 0, rows: 0, isLast: true };
 }
@@ -55,7 +55,7 @@ export function boundsOf({ from, to }: LtWindow): Parameters {
   ];
 }
 
-/** Rows that requests of an endpoint select. */
+/** Which rows of an endpoint a request selects. */
 export interface ListRequest {
   readonly where: Parameters;
   /** Rows of a full page; undefined for a list that always comes whole. */
@@ -79,10 +79,10 @@ export function listRequest(
   return { path: pathOf(pipeline), query: [...where, ...page, ...skip, ...fixedQuery(pipeline)], label };
 }
 
-/** A list that is read by offset to its end. */
+/** A list that is read page by page to its end. */
 export interface PagedList extends ListRequest {
   readonly limit: number;
-  /** The same for no other list of the span. */
+  /** Unique within the span. */
   readonly list: string | number;
   readonly page: PageRules;
   readonly missing?: SourceRequest['missing'];
@@ -110,12 +110,12 @@ export function fixedQuery({ parameters }: Pick<PipelineDef, 'parameters'>): Par
   );
 }
 
-/** The same for the decoder. */
+/** The fixed parameters as values for the decoder. */
 export function fixedGiven({ parameters }: PipelineDef): Given {
   return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
 }
 
-/** The pages of a masterchain block with so many rows; the last page is not full. */
+/** The pages of a masterchain block with `rows` rows; the last page is not full. */
 export function pagesOfBlock(seqno: number, rows: number): readonly PageRequest[] {
   const count = Math.floor(rows / PAGE_ROWS) + 1;
   return Array.from({ length: count }, (_, at) => ({ kind: 'block', seqno, offset: at * PAGE_ROWS }));

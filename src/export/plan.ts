@@ -17,8 +17,8 @@ import {
   spansOf,
 } from '../warehouse/index.ts';
 import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
-import { type Quote, type QuoteBasis, quotePipeline } from './quote.ts';
-import { requireSliceable, resolveAsked } from './requested-blocks.ts';
+import { type Estimate, type EstimateBasis, estimatePipeline } from './estimate.ts';
+import { requireSliceable, resolveRequested } from './requested-blocks.ts';
 import { bytesOfRow } from './row-bytes.ts';
 import type { RunOptions } from './run.ts';
 import { runContext } from './run-context.ts';
@@ -32,7 +32,7 @@ const RATES = [1, 10, 25, 100];
 /** What a run would do for one pipeline. */
 export interface PipelinePlan {
   readonly pipeline: string;
-  /** Of the asked range. */
+  /** Of the requested range. */
   readonly done: readonly Span[];
   readonly missing: readonly Span[];
   readonly seqnos: number;
@@ -42,7 +42,7 @@ export interface PipelinePlan {
   /** Bytes of Parquet. */
   readonly bytes: number;
   /** Where the figures come from; undefined if nothing is missing. */
-  readonly basis?: QuoteBasis | undefined;
+  readonly basis?: EstimateBasis | undefined;
 }
 
 export interface RunPlan {
@@ -51,7 +51,7 @@ export interface RunPlan {
   readonly asked: readonly Span[];
   /** Blocks below the first block of the index, or above its head. No figure counts them. */
   readonly absent: readonly Span[];
-  /** First and last masterchain block of the index; undefined if all headers are known, so that it was not asked. */
+  /** First and last masterchain block of the index; undefined if all headers are stored, so that no request was needed. */
   readonly index: Span | undefined;
   readonly pipelines: readonly PipelinePlan[];
   readonly requests: number;
@@ -65,7 +65,7 @@ export interface RunPlan {
   readonly minutes: Readonly<Record<string, number>>;
 }
 
-/** Says what `run` would do with the same options. Changes no file; reads a sample of what the warehouse cannot tell. */
+/** Plans what `run` would do with the same options. Changes no file; requests a sample where the warehouse has no figures. */
 export async function planRun(options: RunOptions): Promise<RunPlan> {
   const { effects = realEffects } = options;
   const registry = await warehouseRegistry(options.warehouse, options.registry);
@@ -76,7 +76,7 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
   const session = await openSession({ ...options, effects, command: 'tonlake run --dry-run' });
   try {
     const chain = sessionBounds(session, effects);
-    const asked = await resolveAsked(options, chain);
+    const asked = await resolveRequested(options, chain);
     const reader = await readerIfAny(options.warehouse, registry.tables);
     try {
       const ledger = (await reader?.ledger()) ?? [];
@@ -94,14 +94,14 @@ export async function planRun(options: RunOptions): Promise<RunPlan> {
       for (const pipeline of pipelines) {
         const declared = registry.pipeline(pipeline.name);
         const missing = missingOf(ledger, pipeline, present);
-        const quoting = { context: { ...context, pipeline }, ledger, reader, ends: chain.ends, samples };
-        const quote: Quote | Omit<Quote, 'basis'> =
+        const given = { context: { ...context, pipeline }, ledger, reader, ends: chain.ends, samples };
+        const estimate: Estimate | Omit<Estimate, 'basis'> =
           missing.length === 0
             ? { rows: 0, requests: {} }
-            : await quotePipeline(quoting, missing, walkKindOf(registry, pipeline));
+            : await estimatePipeline(given, missing, walkKindOf(registry, pipeline));
         const done = intersectSpans(asked, doneFor(ledger, pipeline));
-        const bytes = quote.rows * bytesOfRow(declared, pipeline, ledger);
-        plans.push({ pipeline: pipeline.name, done, missing, seqnos: totalSize(missing), ...quote, bytes });
+        const bytes = estimate.rows * bytesOfRow(declared, pipeline, ledger);
+        plans.push({ pipeline: pipeline.name, done, missing, seqnos: totalSize(missing), ...estimate, bytes });
       }
       return { network: session.network, asked, absent, index, ...total(plans, proven.length > 0) };
     } finally {
@@ -116,7 +116,7 @@ function unused(): never {
   throw new WalkError('walk: expected a plan that writes no rows', { code: 'planning' });
 }
 
-/** The committed rows, for walks that are planned. */
+/** Committed rows as the sink of planned walks, which write nothing. */
 function readSink(reader: Reader | undefined, ledger: readonly LedgerEntry[]): SpanSink {
   const query = reader?.query ?? unused;
   return {

@@ -6,12 +6,12 @@ import type { Registry } from '../declare/registry.ts';
 import type { Source } from '../http/source.ts';
 import { doneSpans, entriesIn, type Store } from '../warehouse/index.ts';
 
-/** Code of the error for a source that serves other blocks than those in the warehouse. */
+/** Error code: the source serves other blocks than those in the warehouse. */
 const OTHER_CHAIN = 'other-chain';
 
 /**
- * The proven masterchain blocks, to compare a source with. Responses do not say which network they are from, and a testnet that starts
- * anew keeps its address: only the hash of a block shows that the chain is still the same.
+ * Compares a source with the proven masterchain blocks of a warehouse. Responses do not name their network, and a testnet keeps its
+ * address after a reset: only block hashes show that the chain is the same.
  */
 export class ProvenChain {
   private readonly store: Store;

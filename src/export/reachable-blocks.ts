@@ -8,7 +8,7 @@ import type { WalkEvent } from './walk-context.ts';
 const BLOCK_MS = 200;
 const DEFAULT_WAIT_MS = 60_000;
 
-/** The blocks that the index has, or can have within the wait time. Others are reported at once. */
+/** The blocks that the index has, or can have within the wait time. Reports the others. */
 export function splitReachable(
   pipeline: PipelineDef,
   spans: readonly Span[],

@@ -14,11 +14,11 @@ import { type BatchOf, BatchQueue, noWarehouse } from './batch-queue.ts';
 import { queryOf, requireGivenKeys } from './lookup-keys.ts';
 import { planSpans } from './lt-windows.ts';
 import { splitReachable } from './reachable-blocks.ts';
-import { walkAndRepair } from './read-again.ts';
 import { CHUNK_BLOCKS } from './row-packs.ts';
 import type { RunOptions } from './run.ts';
 import { type EngineContext, runContext } from './run-context.ts';
 import { CONTENT } from './span-loader.ts';
+import { walkAndRepair } from './walk-and-repair.ts';
 import type { WalkEvent } from './walk-context.ts';
 import { ownLoaders } from './workers/loader-pool.ts';
 
@@ -160,7 +160,7 @@ async function walkAsked(reading: BatchReading, parts: readonly RangePart[]): Pr
   }
   let [rest, waitMs, last] = [asked, options.waitMs, ends];
   if (isComing(parts)) {
-    for await (const piece of reachedPieces({ asked, source: session.source, effects, stop, waitMs })) {
+    for await (const piece of reachedPieces({ requested: asked, source: session.source, effects, stop, waitMs })) {
       await walkPieces(reading, splitReachable(own, piece.spans, piece.ends, 0, report), piece.ends);
       [rest, last] = [subtractSpans(rest, piece.spans), piece.ends];
     }

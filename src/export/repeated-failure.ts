@@ -6,23 +6,23 @@ import { RetryableFailure } from '../http/retryable-failure.ts';
 import { pathOf } from './page-request.ts';
 import type { PageReport } from './span-loader.ts';
 
-/** Successive keys with the same failure after which a run gives up an endpoint: before its first answer, and after. */
+/** Consecutive keys with the same failure after which a run gives up an endpoint: before its first response, and after. */
 const KEYS = { unanswered: 3, answered: 20 } as const;
 
 /** Detects an endpoint that fails in the same way for every key, so that a run gives it up. */
 export class RepeatedFailure {
   private readonly giveUp = new AbortController();
   private cause: string | undefined;
-  /** Successive keys with the same failure. */
+  /** Consecutive keys with the same failure. */
   failedKeys = 0;
-  private hasAnswered = false;
+  private hasSucceeded = false;
 
   /** Aborted when the endpoint is given up; ends current requests. */
   readonly signal: AbortSignal = this.giveUp.signal;
 
-  /** Notes an answer, or a refusal of a key. */
-  noteAnswer(): void {
-    this.hasAnswered = true;
+  /** Notes a usable response, or a refused key. */
+  noteSuccess(): void {
+    this.hasSucceeded = true;
     this.failedKeys = 0;
   }
 
@@ -32,7 +32,7 @@ export class RepeatedFailure {
     const cause = causeOf(error);
     this.failedKeys = cause === this.cause ? this.failedKeys + 1 : 1;
     this.cause = cause;
-    if (this.failedKeys < (this.hasAnswered ? KEYS.answered : KEYS.unanswered)) return;
+    if (this.failedKeys < (this.hasSucceeded ? KEYS.answered : KEYS.unanswered)) return;
     this.giveUp.abort(new SourceError('source: the endpoint was given up', { code: 'given-up' }));
   }
 }
@@ -69,13 +69,13 @@ export class MisfitRecords {
   }
 }
 
-/** The message of a server without the parts that differ by key. */
+/** The message of the server, without the parts that vary by key. */
 function causeOf(error: TonlakeError): string {
   const said = error instanceof RetryableFailure ? `${error.fault.status} ${error.fault.detail ?? ''}` : error.message;
   return `${error.code} ${said.replace(/[0-9A-Za-z+/_=-]{24,}|\d+/g, '#')}`;
 }
 
-/** The reason of a failure, with the words of the server if there are any. */
+/** The reason of a failure, with the text of the server if there is one. */
 export function describeCause(error: TonlakeError): string {
   if (!(error instanceof RetryableFailure)) return error.message;
   const { what, detail } = error.fault;

@@ -1,6 +1,6 @@
 import type { Source } from '../http/source.ts';
 
-/** Gives the requests of a source since the last call. */
+/** Counts the requests of a source since the last call. */
 export type RequestMeter = () => { readonly requests: number; readonly retries: number };
 
 export function requestMeter(source: Source): RequestMeter {

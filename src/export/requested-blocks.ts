@@ -6,31 +6,31 @@ import type { Span } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
 
-/** What a run is asked for. */
-interface Asked {
+/** The range and slice of a run. */
+interface RangeOptions {
   readonly range: string;
   /** `3/16`: the third of sixteen slices; undefined for all. */
   readonly slice?: string | undefined;
 }
 
 /**
- * The masterchain blocks that a run is asked for: the range, or one slice of it.
+ * The requested masterchain blocks: the range, or one slice of it.
  *
- * @throws {UsageError} also if the slices of several machines would not fit together
+ * @throws {UsageError} also for slices of a range without fixed ends, which would differ between machines
  */
-export async function resolveAsked(
-  { range, slice }: Asked,
+export async function resolveRequested(
+  { range, slice }: RangeOptions,
   chain: ChainBounds & { readonly openDays: readonly string[] },
 ): Promise<readonly Span[]> {
   const parts = parseRange(range);
-  const asked = await resolveRange(parts, chain);
-  if (slice === undefined) return asked;
-  requireFixedRange(parts, asked, chain.openDays);
-  return cutSlice(asked, parseSlice(slice), chain);
+  const requested = await resolveRange(parts, chain);
+  if (slice === undefined) return requested;
+  requireFixedRange(parts, requested, chain.openDays);
+  return cutSlice(requested, parseSlice(slice), chain);
 }
 
-/** Refuses pipelines that have no blocks to cut: their keys are in the rows of all slices. @throws {UsageError} */
-export function requireSliceable({ range, slice }: Asked, pipelines: readonly PipelineDef[]): void {
+/** Refuses `--slice` for pipelines without blocks: the rows of all slices have their keys. @throws {UsageError} */
+export function requireSliceable({ range, slice }: RangeOptions, pipelines: readonly PipelineDef[]): void {
   if (slice === undefined) return;
   parseSlice(slice);
   const whole = pipelines.filter((pipeline) => !coversBlocks(pipeline)).map(({ name }) => name);

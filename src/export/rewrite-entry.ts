@@ -49,11 +49,11 @@ export async function collectParts(
 }
 
 /**
- * Replaces an entry by what its blocks have now, with the columns of both, in one commit: no kill leaves half of it, or half of it twice.
+ * Replaces an entry by the current rows of its blocks, with the columns of both, in one commit: a kill leaves the old rows or the new ones.
  *
  * @param walk fetches the blocks
- * @param blocks those of the entry that are read again; the rows of the others are kept. Default: all
- * @returns if the entry stays: what is there of its blocks instead of all
+ * @param blocks blocks of the entry to read again; the rows of the others are retained. Default: all
+ * @returns undefined if it was replaced; otherwise what the source has of its blocks, for a message
  */
 export async function rewriteEntry(
   context: EngineContext,

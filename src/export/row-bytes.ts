@@ -12,7 +12,7 @@ const USUAL_BYTES = { tx_count: 470, links: 90, other: 150 } as const;
  */
 const ENOUGH_ROWS = 10_000;
 
-/** Bytes of Parquet for a row of the first table: those of large files in the warehouse, or the usual ones of what is selected. */
+/** Bytes of Parquet per row of the first table: measured on large files of the warehouse, or estimated from the selected columns. */
 export function bytesOfRow(
   declared: PipelineDef,
   { name, tables, leftOut }: PipelineDef,

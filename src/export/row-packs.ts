@@ -6,8 +6,7 @@ import { type LtWindow, rangeOf } from './lt-windows.ts';
 import { PAGE_ROWS, type PageRequest } from './page-request.ts';
 import { headersOf, planRowPages, planRowSpans } from './row-plan.ts';
 import { RowPositions } from './row-positions.ts';
-import { nearSpan } from './span-cuts.ts';
-import { promisedRows } from './span-proof.ts';
+import { txCountOf } from './span-proof.ts';
 import type { WalkContext } from './walk-context.ts';
 
 /** Maximum masterchain blocks whose headers are in memory together. */
@@ -17,7 +16,7 @@ const DOUBT = 1.3;
 
 type Headers = ReadonlyMap<number, readonly Header[]>;
 
-/** What planning needs of a walk. */
+/** The parts of a walk context that planning needs. */
 interface RowPlanning extends Pick<WalkContext, 'mode' | 'requestsPerSpan' | 'stop'> {
   readonly pipeline: Pick<WalkContext['pipeline'], 'name'>;
   readonly sink: Pick<WalkContext['sink'], 'headers'>;
@@ -29,7 +28,7 @@ export interface PlannedRows {
   /** The blocks of the span that are missing. Default: all. */
   readonly only?: readonly Span[];
   readonly headers: Headers;
-  /** Those of the missing blocks. */
+  /** Headers of the missing blocks. */
   readonly own: readonly Header[];
   readonly pages: readonly PageRequest[];
 }
@@ -37,7 +36,7 @@ export interface PlannedRows {
 /**
  * Plans spans, and their pages, from the headers in the warehouse.
  *
- * @throws {WalkError} if it lacks headers: they were exported before, so they were lost since
+ * @throws {WalkError} `no-headers` for a block without headers, which were exported before and are lost
  */
 export async function* planRows(context: RowPlanning, missing: readonly Span[]): AsyncGenerator<PlannedRows> {
   for await (const pack of packSpans(context, missing)) {
@@ -66,12 +65,12 @@ async function* planSpan(context: RowPlanning, whole: Span): AsyncGenerator<Plan
   }
 }
 
-/** Neighbours whose rows come with one page. */
+/** Plans neighbouring spans whose rows fit one page. */
 function planPack(context: RowPlanning, { spans, headers }: RowPack): PlannedRows {
   for (const span of spans) requireHeaders(context, span, headers);
   const own = spans.flatMap((span) => headersOf(span, headers));
   const window = rangeOf(own) as LtWindow;
-  const page: PageRequest = { kind: 'window', window, offset: 0, rows: promisedRows(own), isLast: true };
+  const page: PageRequest = { kind: 'window', window, offset: 0, rows: txCountOf(own), isLast: true };
   return { span: { from: spans[0].from, to: (spans.at(-1) as Span).to }, only: spans, headers, own, pages: [page] };
 }
 
@@ -85,14 +84,14 @@ function requireHeaders({ pipeline }: RowPlanning, span: Span, headers: Headers)
   }
 }
 
-/** A span by itself, or neighbours whose rows, and the rows between them, probably fit one page. */
+/** A single span, or neighbouring ones that, with the rows between them, probably fit one page. */
 interface RowPack {
   readonly spans: readonly [Span, ...Span[]];
-  /** Of all their blocks, if there are several. */
+  /** Headers of all their blocks, if there are several spans. */
   readonly headers: ReadonlyMap<number, readonly Header[]>;
 }
 
-/** Packs spans that are cheaper together. Many small ones cost a request each otherwise. */
+/** Packs small spans that together take fewer requests. */
 async function* packSpans({ mode, sink }: RowPlanning, missing: readonly Span[]): AsyncGenerator<RowPack> {
   for (let rest = missing; rest.length > 0; ) {
     const [first, ...others] = rest as readonly [Span, ...Span[]];
@@ -105,13 +104,13 @@ async function* packSpans({ mode, sink }: RowPlanning, missing: readonly Span[])
 }
 
 function* packsOf(spans: readonly Span[], headers: RowPack['headers']): Generator<RowPack> {
-  const rowsOf = (span: Span): number => promisedRows(headersOf(span, headers));
-  const meanRows = promisedRows([...headers.values()].flat()) / Math.max(1, headers.size);
+  const rowsOf = (span: Span): number => txCountOf(headersOf(span, headers));
+  const meanRows = txCountOf([...headers.values()].flat()) / Math.max(1, headers.size);
   const between = ({ to }: Span, { from }: Span): number => {
     let rows = 0;
     for (let seqno = to + 1; seqno < from; seqno++) {
       const own = headers.get(seqno);
-      rows += own === undefined ? meanRows * DOUBT : promisedRows(own);
+      rows += own === undefined ? meanRows * DOUBT : txCountOf(own);
     }
     return rows;
   };
@@ -129,4 +128,23 @@ function* packsOf(spans: readonly Span[], headers: RowPack['headers']): Generato
     rows = rowsOf(span);
   }
   if (pack !== undefined) yield { spans: pack, headers };
+}
+
+/** Limits for joining neighbouring spans. */
+export interface NearLimits {
+  /** Maximum gap between two neighbours, in blocks. */
+  readonly hole: number;
+  /** Maximum size of the result, in blocks. */
+  readonly blocks: number;
+}
+
+/** Joins the first of some sorted spans with the neighbours within the limits; a long first span is cut. */
+export function nearSpan([first, ...others]: readonly [Span, ...Span[]], { hole, blocks }: NearLimits): Span {
+  const { from } = first;
+  let { to } = first;
+  for (const next of others) {
+    if (next.from - to - 1 > hole || next.from - from >= blocks) break;
+    to = next.to;
+  }
+  return { from, to: Math.min(to, from + blocks - 1) };
 }

@@ -3,7 +3,7 @@ import type { Span } from '../core/span.ts';
 import { type LtWindow, planSpans, rangeOf } from './lt-windows.ts';
 import { PAGE_ROWS, type PageRequest, pagesOfBlock } from './page-request.ts';
 import type { RowPositions } from './row-positions.ts';
-import { promisedRows } from './span-proof.ts';
+import { txCountOf } from './span-proof.ts';
 import type { WalkMode } from './walk-context.ts';
 
 type Headers = ReadonlyMap<number, readonly Header[]>;
@@ -37,7 +37,7 @@ export function planRowSpans(
   const pages = Math.min(SPAN_PAGES, requestsPerSpan);
   if (mode === 'masterchain') {
     const limits = { records: pages * PAGE_ROWS, seqnos: Math.min(SPAN_SEQNOS, requestsPerSpan) };
-    return planSpans([range], (seqno) => promisedRows(headers.get(seqno) ?? []), limits);
+    return planSpans([range], (seqno) => txCountOf(headers.get(seqno) ?? []), limits);
   }
   const spans: Span[] = [];
   for (let from = range.from; from <= range.to; ) {
@@ -56,7 +56,7 @@ function endOfSpan({ from, to }: Span, headers: Headers, positions: RowPositions
   let range: LtWindow | undefined;
   for (let seqno = from; seqno <= to; seqno++) {
     const added = headers.get(seqno) ?? [];
-    own += promisedRows(added);
+    own += txCountOf(added);
     range = spanning(range, rangeOf(added));
     const rows = range === undefined ? 0 : positions.mostRows(range, headers.has(from - 1));
     if (rows > most && seqno > from) return best.to;
@@ -78,7 +78,7 @@ export function planRowPages(
   headers: Headers,
   positions: RowPositions,
 ): readonly PageRequest[] {
-  const rowsOf = (seqno: number): number => promisedRows(headers.get(seqno) ?? []);
+  const rowsOf = (seqno: number): number => txCountOf(headers.get(seqno) ?? []);
   const blocks: PageRequest[] = [];
   for (let seqno = span.from; seqno <= span.to; seqno++) blocks.push(...pagesOfBlock(seqno, rowsOf(seqno)));
   const range = rangeOf(headersOf(span, headers));

@@ -46,7 +46,7 @@ export class RowPositions {
 
   /**
    * Full pages that together have every row of a range. Each is found by the gap before its first row and the rows between them, so
-   * they can be requested side by side, and the source skips few rows.
+   * they can be requested concurrently, and the source skips few rows.
    *
    * @param isStartKnown false if rows of unknown blocks may lie at the beginning
    */
@@ -83,12 +83,12 @@ export class RowPositions {
     return this.gaps[Math.max(0, countWhile(this.gaps, (gap) => gap.lt <= lt) - 1)] as Gap;
   }
 
-  /** The last gap with at most so many rows before it. */
+  /** The last gap with at most `rows` rows before it. */
   private gapBefore(rows: number): Gap {
     return this.gaps[Math.max(0, countWhile(this.gaps, (gap) => gap.rows <= rows) - 1)] as Gap;
   }
 
-  /** The first gap with at least so many rows before it. */
+  /** The first gap with at least `rows` rows before it. */
   private gapAfter(rows: number): Gap | undefined {
     return this.gaps[countWhile(this.gaps, (gap) => gap.rows < rows)];
   }

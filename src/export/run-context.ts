@@ -7,18 +7,18 @@ import { StateCache } from './state-cache.ts';
 import type { WalkContext, WalkMode } from './walk-context.ts';
 import type { LoaderPool } from './workers/loader-port.ts';
 
-/** Everything that a run works with: made by `runContext`, and handed down whole. */
+/** Everything that a run works with. Only `runContext` makes one. */
 export interface RunContext extends Omit<WalkContext, 'pipeline' | 'ends'> {
   /** Bounds the pages in memory: those requested, and those being decoded. */
   readonly pages: PageQueue;
   readonly loaders: LoaderPool;
   /** Maximum time that proven rows wait for their commit; 0 commits each span by itself. */
   readonly commitEveryMs: number;
-  /** How the content of transactions is proven, as far as the source has said by now. */
+  /** How the content of transactions is proven; may change with the first responses of the source. */
   readonly content: () => ContentMode;
   /** Folder, bucket or file of the rows; undefined for batches. */
   readonly warehouse?: string | undefined;
-  /** How long blocks that are not indexed are waited for. */
+  /** How long to wait for blocks that are not indexed. Default 60 s. */
   readonly waitMs: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface EngineContext<Pipeline extends PipelineDef = PipelineDef> exten
 /** `hash`: transactions are compared with their hashes. `none`: they are not. */
 export type ContentOption = 'hash' | 'none';
 
-/** What the user chose. */
+/** Options of the user. */
 interface Options {
   readonly walk?: WalkMode | undefined;
   readonly concurrency?: number | undefined;
@@ -39,7 +39,7 @@ interface Options {
   readonly warehouse?: string | undefined;
 }
 
-/** What only the caller knows. */
+/** Values of the caller. */
 interface Given
   extends Pick<RunContext, 'pipelines' | 'registry' | 'effects' | 'sink' | 'loaders' | 'asked' | 'report'>,
     Partial<Pick<RunContext, 'history' | 'from' | 'states' | 'pages' | 'requestsPerSpan'>> {

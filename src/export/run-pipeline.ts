@@ -21,9 +21,9 @@ import {
 } from '../warehouse/index.ts';
 import { queryOf, requireColumnsOfSources, requireKeys } from './lookup-keys.ts';
 import { splitReachable } from './reachable-blocks.ts';
-import { walkAndRepair, widenEntry } from './read-again.ts';
 import { bytesOfRow } from './row-bytes.ts';
 import type { EngineContext, RunContext } from './run-context.ts';
+import { walkAndRepair, widenEntry } from './walk-and-repair.ts';
 import type { SpanSink, WalkEvent } from './walk-context.ts';
 
 /** A run of one pipeline. */
@@ -34,16 +34,16 @@ export interface PipelineRun extends RunContext {
 /** The index that a run reads. */
 export interface RunChain {
   readonly ends: () => Promise<IndexEnds>;
-  /** For rows that can change: the index as it is before they are read. */
+  /** The current ends of the index, read before rows that can change. */
   readonly newest: () => Promise<IndexEnds>;
-  /** Called before anything is requested for a warehouse that may have proven blocks. @throws {WalkError} if the source has other ones */
+  /** Compares the proven blocks with the source, before rows are requested. @throws {WalkError} if they differ */
   readonly requireSame?: ((ends: IndexEnds) => Promise<void>) | undefined;
 }
 
-/** Attempts against other writers, and against merges, of the same blocks; each time, others have committed some of them. */
+/** Attempts while other writers, or merges, commit the same blocks. */
 const RIVAL_ATTEMPTS = 20;
 
-/** Exports the missing blocks of one pipeline, and reads again those that were not final; also what other writers were faster with, in part. */
+/** Exports the missing blocks of one pipeline, and reads again those that were not final. Starts over after a conflict with another writer. */
 export async function runPipeline(run: PipelineRun, chain: RunChain): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     let isRivalled = false;
@@ -101,14 +101,14 @@ async function requireSources(run: PipelineRun): Promise<void> {
   else await requireColumnsOfSources(run, query);
 }
 
-/** Bytes that must be free for each planned byte: files are staged, and rows differ. */
+/** Free bytes required per planned byte: files are staged, and the size of rows varies. */
 const ROOM = 1.3;
 
 /** Reports the start. @throws {StoreError} if there is no room for the rows */
 async function announce(run: PipelineRun, missing: readonly Span[]): Promise<void> {
   const { pipeline, registry, sink, asked, report, warehouse } = run;
   const isCounted = proofOf(pipeline) === 'tx_count';
-  const records = isCounted ? await sink.promised?.(missing) : undefined;
+  const records = isCounted ? await sink.txCount?.(missing) : undefined;
   const seqnos = totalSize(missing);
   report({ event: 'start', pipeline: pipeline.name, asked, missing, seqnos, records });
   if (warehouse === undefined) return;

@@ -14,8 +14,8 @@ export class RunTally {
   /** Number of the newest entry before the run. */
   private readonly before: number;
   private spans = 0;
-  /** What is told once. */
-  private readonly told = new Set<string>();
+  /** Events that are reported once per run. */
+  private readonly reported = new Set<string>();
   private readonly troubled = new Set<string>();
   private planned = 0;
   private witness: WitnessCounts | undefined;
@@ -42,12 +42,12 @@ export class RunTally {
     this.witness = answered ? { agreed: agreed + 1, unanswered } : { agreed, unanswered: unanswered + 1 };
   }
 
-  /** False for what this run has told before: a field, or that a list is requested in halves. */
+  /** False for an unknown field, or a list requested in halves, that this run has already reported. */
   private isNews(event: WalkEvent): boolean {
     if (event.event !== 'unknown-field' && event.event !== 'halved') return true;
     const news = `${event.event} ${event.pipeline} ${event.event === 'halved' ? '' : event.field}`;
-    const isKnown = this.told.has(news);
-    this.told.add(news);
+    const isKnown = this.reported.has(news);
+    this.reported.add(news);
     return !isKnown;
   }
 
@@ -93,7 +93,7 @@ export class RunTally {
   }
 }
 
-/** What nothing proves of the range; of given keys, all of it. */
+/** Blocks of the range that nothing proves; for pipelines with given keys, all of them. */
 function unprovenOf(contents: Contents, asked: readonly Span[], free: readonly string[]): UnprovenBlocks {
   const found = contents.registry.pipelines.map((pipeline) => {
     const given = [{ why: 'compared with nothing', spans: asked }] as const;

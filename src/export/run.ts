@@ -10,10 +10,10 @@ import { doneFor, doneSpans, type Store } from '../warehouse/index.ts';
 import type { UnprovenBlocks } from '../warehouse/query/coverage.ts';
 import { CommitSteps } from './commit-steps.ts';
 import { requireGivenKeys, requireKeyColumns } from './lookup-keys.ts';
-import { choosePipelines, type Exporting, type ExportOptions, failureOf, openExportStore } from './open-export.ts';
+import { choosePipelines, type ExportOptions, failureOf, type OpenExport, openExportStore } from './open-export.ts';
 import { ProvenChain } from './proven-chain.ts';
 import { splitReachable } from './reachable-blocks.ts';
-import { requireSliceable, resolveAsked } from './requested-blocks.ts';
+import { requireSliceable, resolveRequested } from './requested-blocks.ts';
 import { type RunContext, runContext } from './run-context.ts';
 import { type RunChain, runPipeline } from './run-pipeline.ts';
 import { RunTally } from './run-tally.ts';
@@ -104,7 +104,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
   const session = await openSession({ ...options, effects, command });
   try {
     const chain = sessionBounds(session, effects);
-    const asked = await resolveAsked(options, chain);
+    const asked = await resolveRequested(options, chain);
     if (isNew) {
       const unmade = await reportUnreached(
         { options, effects, pipelines, session, chain, asked },
@@ -142,11 +142,11 @@ export async function run(options: RunOptions): Promise<RunReport> {
   }
 }
 
-/** What the report of a run tells of. */
+/** What the report of a run is made from. */
 type Reported = Pick<Running, 'options' | 'effects' | 'pipelines' | 'session' | 'chain' | 'asked' | 'tally'>;
 
-/** A run: what it has opened, and what it was asked for. */
-interface Running extends Exporting {
+/** An open run, and the requested blocks. */
+interface Running extends OpenExport {
   readonly options: RunOptions;
   readonly chain: ReturnType<typeof sessionBounds>;
   readonly asked: readonly Span[];
@@ -154,7 +154,7 @@ interface Running extends Exporting {
 }
 
 /**
- * No warehouse is made for a source that does not answer, or that has none of the blocks.
+ * Checks the source before a new warehouse is created: none is made if the source does not respond, or has none of the blocks.
  *
  * @returns the report of a run that has ended; undefined if it can go on
  * @throws {SourceError} after the report
@@ -205,7 +205,13 @@ async function runAll(running: Running, isAwaited: boolean): Promise<void> {
   if (!isAwaited) return runEach(context, chain.ends);
   // Lists that belong to no block are read once, after the last piece.
   const ofBlocks = pipelines.filter(coversBlocks);
-  for await (const { spans, ends } of reachedPieces({ asked, source, effects, stop: context.stop, waitMs })) {
+  for await (const { spans, ends } of reachedPieces({
+    requested: asked,
+    source,
+    effects,
+    stop: context.stop,
+    waitMs,
+  })) {
     await runEach({ ...context, pipelines: ofBlocks, asked: spans, waitMs: 0 }, async () => ends);
   }
   const ends = await newest();

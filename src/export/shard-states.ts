@@ -49,7 +49,7 @@ export class ShardStates {
   private readonly context: WalkContext;
   /** The state at the end of one span is the state before the next. */
   private last: { readonly seqno: number; readonly state: readonly NamedHeader[] } | undefined;
-  private readonly asked = new Set<number>();
+  private readonly requested = new Set<number>();
   private holes = new Map<number, TonlakeError>();
   /** Holes to request once more, without waiting. */
   private again: ReadonlyMap<number, TonlakeError> = new Map();
@@ -64,8 +64,8 @@ export class ShardStates {
     const hole = this.holes.get(seqno);
     if (hole !== undefined) return hole;
     const { report, pipeline, source, stop, states } = this.context;
-    const isAgain = this.asked.has(seqno);
-    this.asked.add(seqno);
+    const isAgain = this.requested.has(seqno);
+    this.requested.add(seqno);
     if (isAgain || !states.has(seqno)) report({ event: 'planned', pipeline: pipeline.name, requests: 1 });
     const before = this.again.get(seqno);
     try {

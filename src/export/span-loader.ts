@@ -23,8 +23,8 @@ import type { ContentMode } from '../proof/content-proof.ts';
 import { applyCorrections, correctedBy } from '../proof/corrections.ts';
 import type { Stage } from '../warehouse/index.ts';
 import type { FolderState } from '../warehouse/staging/row-folder.ts';
+import type { PageRules, RowRules } from './load-rules.ts';
 import { LoadedRows } from './loaded-rows.ts';
-import type { PageRules, RowRules } from './row-rules.ts';
 
 /** Size of a chunk, which becomes a row group of each table: records, and bytes of all tables. */
 const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
@@ -146,14 +146,18 @@ export class SpanLoader {
   /**
    * Checks the rows so far by the rules of the span, and their content.
    *
-   * @param held hashes of account states that rows of other blocks have completely
+   * @param knownStates hashes of account states that rows of other blocks have completely
    */
-  async audit(mode: ContentMode, held: readonly string[] = []): Promise<readonly BadBlock[]> {
+  async audit(mode: ContentMode, knownStates: readonly string[] = []): Promise<readonly BadBlock[]> {
     const { audit } = this.rules;
     switch (audit.kind) {
       case 'counts':
         this.reconciliation ??= new Reconciliation(this.decoder);
-        return this.withContent(mode, held, this.reconciliation.audit(this.span, audit.headers, this.isRowAlive));
+        return this.withContent(
+          mode,
+          knownStates,
+          this.reconciliation.audit(this.span, audit.headers, this.isRowAlive),
+        );
       case 'keys':
         return this.auditKeys();
       case 'none':
@@ -162,7 +166,11 @@ export class SpanLoader {
   }
 
   /** Adds blocks with transactions whose content contradicts their hash, or that lack states which the source has. */
-  private withContent(mode: ContentMode, held: readonly string[], bad: readonly BadBlock[]): readonly BadBlock[] {
+  private withContent(
+    mode: ContentMode,
+    knownStates: readonly string[],
+    bad: readonly BadBlock[],
+  ): readonly BadBlock[] {
     this.content.prove(mode);
     const seqnoOf = this.rows.seqnos();
     const own = this.rows.of(this.span);
@@ -174,7 +182,7 @@ export class SpanLoader {
       return [{ seqno, reason: `expected content with hash ${hashes}, got other content`, code: CONTENT }];
     });
     for (const { seqno } of blocks) known.add(seqno);
-    const dropped = droppedStates(this.decoder, own, (row) => seqnoOf?.(row) ?? 0, new Set(held));
+    const dropped = droppedStates(this.decoder, own, (row) => seqnoOf?.(row) ?? 0, new Set(knownStates));
     const states = dropped.filter(({ seqno }) => !known.has(seqno)).map((block) => ({ ...block, code: CONTENT }));
     return [...bad, ...blocks, ...states].sort((a, b) => a.seqno - b.seqno);
   }

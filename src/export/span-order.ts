@@ -1,4 +1,4 @@
-import { closedGate, type Gate } from './gate.ts';
+import { type Latch, newLatch } from './latch.ts';
 
 /** The turn of one of several spans that are walked side by side. */
 export interface SpanTurn {
@@ -15,12 +15,12 @@ export interface SpanTurn {
 /** Keeps the rows of spans that are walked side by side in order. */
 export class SpanOrder {
   /** Spans that others wait for, in order. */
-  private readonly running = new Set<Gate>();
+  private readonly running = new Set<Latch>();
 
   /** The turn of the next span. */
   next(): SpanTurn {
     const before = [...this.running];
-    const own = closedGate();
+    const own = newLatch();
     this.running.add(own);
     return {
       end: () => this.end(own),
@@ -35,7 +35,7 @@ export class SpanOrder {
     };
   }
 
-  private end(span: Gate): void {
+  private end(span: Latch): void {
     this.running.delete(span);
     span.open();
   }

@@ -12,7 +12,7 @@ import type { Source } from '../http/source.ts';
 import type { ProvableRows } from './span-walk.ts';
 
 /** Number of transactions by some headers. */
-export function promisedRows(headers: readonly Header[]): number {
+export function txCountOf(headers: readonly Header[]): number {
   return headers.reduce((sum, header) => sum + header.txCount, 0);
 }
 

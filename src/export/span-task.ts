@@ -6,7 +6,7 @@ import type { NewestRule, Stage, StagedSpan } from '../warehouse/index.ts';
 import { commitSpan, quarantineSpan, reportProgress } from './commit-span.ts';
 import { isHeavy } from './heavy-requests.ts';
 import type { OpenCommit } from './open-commit.ts';
-import { type GivingUp, isWrong, PageLoading, type RefusedRecord } from './page-loading.ts';
+import { isWrong, PageLoading, type RefusedRecord, type WalkFailures } from './page-loading.ts';
 import type { RequestMeter } from './request-meter.ts';
 import type { EngineContext } from './run-context.ts';
 import { CONTENT } from './span-loader.ts';
@@ -29,7 +29,7 @@ const PAUSE_MS = 500;
 const CONTRADICTED = 'contradicted';
 
 /** What the spans of a walk share, and what one of them has. */
-export interface SpanRun extends GivingUp {
+export interface SpanRun extends WalkFailures {
   readonly context: EngineContext;
   readonly meter: RequestMeter;
   readonly commits: OpenCommit;
@@ -42,7 +42,7 @@ interface Attempt {
   readonly walk: SpanWalk;
   readonly tries: number;
   /** Hashes of account states that it lacked, and that rows of other blocks had. */
-  readonly held?: readonly string[];
+  readonly knownStates?: readonly string[];
 }
 
 /** What a span leaves. */
@@ -187,7 +187,7 @@ class SpanTask {
   /** Bad blocks together, each by its own requests; rows without blocks span by span, then in halves, down to the block. */
   private async walkAgain(open: readonly BadBlock[]): Promise<readonly Attempt[]> {
     const { context, walk } = this;
-    const { tries, held = [] } = this.attempt;
+    const { tries, knownStates = [] } = this.attempt;
     if (open.length === 0 || walk.part === undefined) return [];
     if (!this.isByBlock) {
       const parts = blocksOf(walk).length > 1 ? this.spansOf(open) : halvesOf(walk.span);
@@ -196,7 +196,7 @@ class SpanTask {
     }
     if (tries > 0) await context.effects.sleep(PAUSE_MS);
     const lacking = open.flatMap(({ states = [] }) => states);
-    return [{ walk: await walk.part(this.spansOf(open)), tries: tries + 1, held: [...held, ...lacking] }];
+    return [{ walk: await walk.part(this.spansOf(open)), tries: tries + 1, knownStates: [...knownStates, ...lacking] }];
   }
 
   /** The blocks that are bad; of rows without blocks, the whole spans. */
@@ -237,7 +237,7 @@ class SpanTask {
   private async auditBlocks(): Promise<readonly BadBlock[]> {
     const { loading, walk, loader } = this;
     const found = [
-      ...(await loader.audit(this.context.content(), this.attempt.held)),
+      ...(await loader.audit(this.context.content(), this.attempt.knownStates)),
       ...((await walk.audit?.(this.rows)) ?? []),
     ];
     const isOwn = (seqno: number): boolean => blocksOf(walk).some(({ from, to }) => seqno >= from && seqno <= to);

@@ -6,7 +6,7 @@ import type { Batch } from '../decode/batch.ts';
 import type { Answer } from '../http/request.ts';
 import type { ContentCounts } from '../proof/content-audit.ts';
 import type { ListProofKind, StagedSpan } from '../warehouse/index.ts';
-import type { RowRules } from './row-rules.ts';
+import type { RowRules } from './load-rules.ts';
 import type { PageReport } from './span-loader.ts';
 import type { WalkRequest } from './walk-request.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';

@@ -38,7 +38,7 @@ export function storeSink(store: Store, registry: Registry): SpanSink {
     rootHash: async (seqno) => (await new ProvenChain(store, registry).read(seqno))?.rootHash,
     headers: (span) => readHeaders(store.query, span, rowsOf('headers', [span])),
     transactions: (spans) => readTransactions(store.query, spans, rowsOf('counted', spans)),
-    promised: (spans) => countPromised(store.query, spans, rowsOf('headers', spans)),
+    txCount: (spans) => sumTxCounts(store.query, spans, rowsOf('headers', spans)),
   };
 }
 
@@ -83,7 +83,7 @@ async function readTransactions(
   );
 }
 
-async function countPromised(query: Query, spans: readonly Span[], relation: string): Promise<number> {
+async function sumTxCounts(query: Query, spans: readonly Span[], relation: string): Promise<number> {
   if (spans.length === 0) return 0;
   const where = spanCondition('mc_block_seqno', spans);
   const { rows } = await query(`SELECT coalesce(sum(tx_count), 0)::BIGINT FROM ${relation} WHERE ${where}`);

@@ -98,7 +98,7 @@ export interface SpanSink {
   /** Blocks in some spans whose transactions are committed. */
   transactions(spans: readonly Span[]): Promise<ProvenRows['blocks']>;
   /** Number of transactions in some spans, by their committed headers. */
-  promised?(spans: readonly Span[]): Promise<number>;
+  txCount?(spans: readonly Span[]): Promise<number>;
 }
 
 /** What a walk may use. */

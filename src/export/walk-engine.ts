@@ -3,7 +3,7 @@ import type { Span } from '../core/span.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import type { LedgerEntry } from '../warehouse/index.ts';
 import { OpenCommit } from './open-commit.ts';
-import type { GivingUp } from './page-loading.ts';
+import type { WalkFailures } from './page-loading.ts';
 import { MisfitRecords, RepeatedFailure } from './repeated-failure.ts';
 import { requestMeter } from './request-meter.ts';
 import { reportKept, rewriteEntry } from './rewrite-entry.ts';
@@ -65,7 +65,7 @@ async function runWalk(
   const meter = requestMeter(context.source);
   const commits = new OpenCommit(context, meter);
   const order = new SpanOrder();
-  const giveUp: GivingUp = { lasting: new RepeatedFailure(), misfits: new MisfitRecords() };
+  const failures: WalkFailures = { repeated: new RepeatedFailure(), misfits: new MisfitRecords() };
   // Loaders are taken in order: a span that waits for the one before keeps its own.
   const starts = new PQueue({ concurrency: 1 });
   let failure: { readonly error: unknown } | undefined;
@@ -89,7 +89,7 @@ async function runWalk(
       if ('error' in started) problems.push(started);
       else {
         const [walk, loader] = started;
-        problems.push(...(await runSpan({ context, meter, commits, turn, ...giveUp, loader }, walk)));
+        problems.push(...(await runSpan({ context, meter, commits, turn, ...failures, loader }, walk)));
       }
     } catch (error) {
       fail(error);

@@ -1,6 +1,6 @@
 import type { SourceRequest } from '../http/request.ts';
 import type { FetchOptions } from '../http/source.ts';
-import type { PageRules } from './row-rules.ts';
+import type { PageRules } from './load-rules.ts';
 import type { PageReport } from './span-loader.ts';
 
 /** The request of one page. */

@@ -14,7 +14,7 @@ export interface WitnessCounts {
 
 type Context = Pick<WalkContext, 'witness' | 'effects' | 'sink' | 'registry' | 'pipeline' | 'stop' | 'report'>;
 
-interface Asked {
+interface Sample {
   readonly span: Span;
   readonly seqno: number;
 }
@@ -25,16 +25,16 @@ interface Asked {
  *
  * @throws {WalkError} `other-witness` if it has another hash
  */
-export async function askWitness(context: Context, staged: StagedSpan, span: Span): Promise<void> {
+export async function compareWithWitness(context: Context, staged: StagedSpan, span: Span): Promise<void> {
   const { witness, effects } = context;
   if (witness === undefined) return;
   const seqno = span.from + Math.floor(effects.random() * (span.to - span.from + 1));
   return compare(context, staged, { span, seqno });
 }
 
-async function compare(context: Context, staged: StagedSpan, asked: Asked): Promise<void> {
+async function compare(context: Context, staged: StagedSpan, sample: Sample): Promise<void> {
   const { pipeline, report } = context;
-  const { span, seqno } = asked;
+  const { span, seqno } = sample;
   const own = await ownHash(context, staged, seqno);
   if (own === undefined) return;
   const event = { event: 'witness', pipeline: pipeline.name, from: span.from, to: span.to, seqno } as const;

@@ -7,9 +7,9 @@ import { greatest, least, subtractSpans, totalSize } from '../core/span.ts';
 import { CommitSteps } from '../export/commit-steps.ts';
 import {
   choosePipelines,
-  type Exporting,
   type ExportOptions,
   failureOf,
+  type OpenExport,
   openExportStore,
 } from '../export/open-export.ts';
 import { ProvenChain } from '../export/proven-chain.ts';
@@ -102,7 +102,7 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
     const roundLoaders = new RoundLoaders(store);
     // Not for rounds: they replace their loaders to release memory.
     const loaders = ownLoaders(store);
-    const exporting: Exporting = { options: resolved, effects, registry, pipelines, session, store, tally, loaders };
+    const exporting: OpenExport = { options: resolved, effects, registry, pipelines, session, store, tally, loaders };
     const building = marts && openMarts(exporting, marts, reporter.report);
     // A merge is a commit as well, and may be the last one.
     const merging = openMerge(exporting, reporter, () => steps.committed());
@@ -133,7 +133,7 @@ async function chooseFollowed(options: ExportOptions): ReturnType<typeof chooseP
 }
 
 interface Following {
-  readonly exporting: Exporting;
+  readonly exporting: OpenExport;
   readonly roundLoaders: RoundLoaders;
   /** Undefined without a backfill. */
   readonly backfillSession: Session | undefined;
@@ -156,7 +156,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   // A failure of the head stops the backfill, and vice versa.
   const link = linkSignals([options.stop]);
   const stop = link.signal;
-  const exporting: Exporting = { ...following.exporting, options: { ...options, stop } };
+  const exporting: OpenExport = { ...following.exporting, options: { ...options, stop } };
   const chain = new ProvenChain(store, registry);
   const requests = (): SourceCounts => addRequests(session.source.counts, backfillSession?.source.counts ?? {});
   await writeFollowedFrom(warehouse, from, effects.freshId());
@@ -216,7 +216,7 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
 
 /** Merges small files between rounds. */
 function openMerge(
-  { effects, registry, options }: Exporting,
+  { effects, registry, options }: OpenExport,
   reporter: EventReporter,
   onMerged: () => void,
 ): BackgroundMerge {
@@ -238,7 +238,7 @@ async function runBackfill(following: Following, chain: ProvenChain, stop: Abort
   if (options.backfill === undefined || session === undefined) return;
   const loaders = openLoaders(store, false);
   try {
-    const exporting: Exporting = { ...following.exporting, loaders, session };
+    const exporting: OpenExport = { ...following.exporting, loaders, session };
     const outage = new Outage(effects, reporter.report);
     const bounds = sessionBounds(session, effects);
     const requested = await resolveRange(parseRange(options.backfill), bounds);
@@ -267,7 +267,7 @@ async function runBackfill(following: Following, chain: ProvenChain, stop: Abort
 }
 
 /** The first block to follow, if the options name none. */
-async function firstBlockOf({ options, pipelines, store }: Exporting, { last }: IndexHead): Promise<number> {
+async function firstBlockOf({ options, pipelines, store }: OpenExport, { last }: IndexHead): Promise<number> {
   const recorded = await readFollowedFrom(options.warehouse);
   if (recorded !== undefined) return recorded;
   const ledger = store.ledger();

@@ -2,7 +2,7 @@ import { formatError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { Exporting } from '../export/open-export.ts';
+import type { OpenExport } from '../export/open-export.ts';
 import { BackgroundMarts } from '../marts/background-marts.ts';
 import { loadMarts, type MartDef, withInputs } from '../marts/load-marts.ts';
 import { pipelinesBehind } from '../marts/mart-inputs.ts';
@@ -41,7 +41,7 @@ export async function chooseMarts(
 }
 
 export function openMarts(
-  { registry, effects, session: { network } }: Exporting,
+  { registry, effects, session: { network } }: OpenExport,
   { all, chosen }: FollowedMarts,
   report: (event: FollowEvent) => void,
 ): BackgroundMarts {

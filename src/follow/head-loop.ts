@@ -1,7 +1,7 @@
 import { fetchHead, type IndexHead, type MasterBlock } from '../chain/index-head.ts';
 import { intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
 import type { CommitSteps } from '../export/commit-steps.ts';
-import type { Exporting } from '../export/open-export.ts';
+import type { OpenExport } from '../export/open-export.ts';
 import type { ProvenChain } from '../export/proven-chain.ts';
 import { RecentRequests } from '../rate-limit/recent-requests.ts';
 import { doneFor } from '../warehouse/index.ts';
@@ -37,7 +37,7 @@ export interface HeadLoopOptions {
 
 /** Requests the head, exports missing blocks, and sleeps, until stopped. */
 export class HeadLoop {
-  private readonly exporting: Exporting;
+  private readonly exporting: OpenExport;
   private readonly options: HeadLoopOptions;
   private readonly clock: NetworkClock;
   private readonly interval: RoundInterval;
@@ -60,7 +60,7 @@ export class HeadLoop {
   /** Newest block of the last round. */
   head = 0;
 
-  constructor(exporting: Exporting, options: HeadLoopOptions) {
+  constructor(exporting: OpenExport, options: HeadLoopOptions) {
     this.exporting = exporting;
     this.options = options;
     this.clock = new NetworkClock(exporting.effects);

@@ -1,6 +1,6 @@
 import type { IndexEnds } from '../chain/index-ends.ts';
 import { greatest, intersectSpans, type Span, subtractSpans, totalSize, unionSpans } from '../core/span.ts';
-import type { Exporting } from '../export/open-export.ts';
+import type { OpenExport } from '../export/open-export.ts';
 import { PageQueue } from '../export/page-queue.ts';
 import type { ProvenChain } from '../export/proven-chain.ts';
 import { type RunContext, runContext } from '../export/run-context.ts';
@@ -64,12 +64,12 @@ export class Rounds {
    * @returns true if more blocks may be missing than fit into a round
    * @throws {SourceError} {StoreError} {WalkError} after committing the rows that were already proven
    */
-  exportMissing(exporting: Exporting, round: RoundRequest): Promise<boolean> {
+  exportMissing(exporting: OpenExport, round: RoundRequest): Promise<boolean> {
     return this.run(exporting, round, (pipeline) => this.backoff.failedSpans(pipeline));
   }
 
   /** Retries failed blocks whose back-off is over. @throws as `exportMissing` */
-  async retry(exporting: Exporting, requested: readonly Span[], ends: IndexEnds): Promise<void> {
+  async retry(exporting: OpenExport, requested: readonly Span[], ends: IndexEnds): Promise<void> {
     const { effects, pipelines } = exporting;
     const now = effects.monotonic();
     const dueOf = (pipeline: string): readonly Span[] => this.backoff.dueSpans(pipeline, now);
@@ -81,7 +81,7 @@ export class Rounds {
   }
 
   /** Missing blocks of the pipeline that misses the most. */
-  missing({ store, pipelines }: Exporting, requested: readonly Span[]): number {
+  missing({ store, pipelines }: OpenExport, requested: readonly Span[]): number {
     const input = { requested, ledger: store.ledger(), forgotten: [] };
     return greatest(
       pipelines.filter((pipeline) => !isReading(pipeline)).map((pipeline) => totalSize(missingOf(input, pipeline))),
@@ -89,7 +89,7 @@ export class Rounds {
     );
   }
 
-  private async run(exporting: Exporting, round: RoundRequest, deferred: RoundInput['deferred']): Promise<boolean> {
+  private async run(exporting: OpenExport, round: RoundRequest, deferred: RoundInput['deferred']): Promise<boolean> {
     const { requested, ends, due } = round;
     const { effects, pipelines, store, options } = exporting;
     const forgotten = this.options.isRestoring ? [] : stillForgotten(store.forgotten(), store.ledger());

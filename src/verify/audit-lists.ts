@@ -8,7 +8,7 @@ import { type Finding, groupBad } from './finding.ts';
 
 /** Blocks of a list that can be compared, and the first block from which the warehouse has all transactions. */
 export interface JudgedRun extends Span {
-  readonly heldFrom: number;
+  readonly storedFrom: number;
 }
 
 /** What a comparison of a list has found. */
@@ -44,10 +44,10 @@ export async function auditList(
  * masterchain block to the smallest end of the newest blocks. Null if those blocks do not cover every address.
  */
 async function setWindows({ database }: DamagedStore, runs: readonly JudgedRun[]): Promise<void> {
-  const since = runs.map(({ from, heldFrom }) => `(${from}, ${heldFrom})`).join(', ');
+  const since = runs.map(({ from, storedFrom }) => `(${from}, ${storedFrom})`).join(', ');
   await database.run(`CREATE OR REPLACE TEMP TABLE judged AS
-    SELECT run_from, run_to, held_from, first, low, high FROM runs
-    JOIN (VALUES ${since}) AS since(run_from, held_from) USING (run_from)
+    SELECT run_from, run_to, stored_from, first, low, high FROM runs
+    JOIN (VALUES ${since}) AS since(run_from, stored_from) USING (run_from)
     LEFT JOIN (SELECT run, min(start_lt) AS first, min(start_lt) FILTER (workchain = -1 AND mc = run_from) AS low
       FROM headers JOIN runs USING (run) GROUP BY run) USING (run)
     LEFT JOIN (SELECT run, min(end_lt) AS high FROM ${TIPS} tips GROUP BY run

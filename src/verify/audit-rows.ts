@@ -130,7 +130,7 @@ async function auditOne(options: AuditOptions, comparison: ListComparison, own: 
   const since = subtractSpans(all, lacking);
   const runs = intersectSpans(since, listed).map((run) => {
     const whole = since.find(({ from, to }) => from <= run.from && to >= run.to);
-    return { ...run, heldFrom: whole?.from ?? run.from };
+    return { ...run, storedFrom: whole?.from ?? run.from };
   });
   if (runs.length === 0) return runs;
   const tables = [registry.playing('headers').table, own, ...others.map(({ table }) => table)];

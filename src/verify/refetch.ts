@@ -4,9 +4,9 @@ import { WalkError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { isEphemeral, isMasterchain, type PipelineDef, proofOf } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import { readAnew } from '../export/read-again.ts';
 import { type EngineContext, runContext } from '../export/run-context.ts';
 import { storeSink } from '../export/store-sink.ts';
+import { fetchStaged } from '../export/walk-and-repair.ts';
 import type { WalkEvent } from '../export/walk-context.ts';
 import { walkKindOf } from '../export/walk-kinds.ts';
 import { ownLoaders } from '../export/workers/loader-pool.ts';
@@ -39,7 +39,7 @@ export async function refetch(
   const { pipeline } = damage;
   if (isEphemeral(pipeline)) throw gone(pipeline, damage);
   walkKindOf(options.registry, pipeline);
-  const parts = await readAnew(await contextOf(options, damage, spans), spans);
+  const parts = await fetchStaged(await contextOf(options, damage, spans), spans);
   // What was not requested any more has not failed.
   options.stop.throwIfAborted();
   return parts;

@@ -5,7 +5,7 @@ import { ROLES } from '../../src/declare/roles.ts';
 import { Database } from '../../src/sql/database.ts';
 
 const PROTOCOL = `-1:${'0'.repeat(64)}`;
-const BLOCKS = 'SELECT 10 AS run_from, 19 AS run_to, 10 AS held_from';
+const BLOCKS = 'SELECT 10 AS run_from, 19 AS run_to, 10 AS stored_from';
 const JUDGED = `${BLOCKS}, 100::BIGINT AS first, 100::BIGINT AS low, 200::BIGINT AS high`;
 /** The first of these blocks has transactions before the logical time from which on all are stored. */
 const JUDGED_LATER = `${BLOCKS}, 100::BIGINT AS first, 120::BIGINT AS low, 200::BIGINT AS high`;

@@ -4,7 +4,7 @@ import { parseRange, resolveRange } from '../../src/chain/range.ts';
 import { cutSlice, parseSlice } from '../../src/chain/slice.ts';
 import { formatError } from '../../src/core/errors.ts';
 import { formatSpans, type Span, spanSize, totalSize, unionSpans } from '../../src/core/span.ts';
-import { resolveAsked } from '../../src/export/requested-blocks.ts';
+import { resolveRequested } from '../../src/export/requested-blocks.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.UTC(2026, 4, 1);
@@ -106,7 +106,7 @@ describe('slices of a range', () => {
 
 describe('a slice is refused', () => {
   const failure = async (range: string, slice: string, openDays: readonly string[] = []): Promise<string> =>
-    resolveAsked({ range, slice }, { ...chainOf(100, 100, 100, 50), openDays }).then(
+    resolveRequested({ range, slice }, { ...chainOf(100, 100, 100, 50), openDays }).then(
       (spans) => expect.fail(`got ${formatSpans(spans)}`),
       (error: unknown) => formatError(error),
     );

@@ -67,7 +67,7 @@ test.each(['w', 'w.duckdb'])(
     expect(new Set(blocks.map(({ mcSeqno }) => mcSeqno))).toEqual(new Set([1000, 1006]));
     const counts = [...headers.values()].flat().map(({ txCount }) => txCount);
     expect(
-      await sink.promised?.([
+      await sink.txCount?.([
         { from: 1004, to: 1004 },
         { from: 1005, to: 1005 },
       ]),
@@ -90,7 +90,7 @@ test('of an entry of several days, the files of the days of some blocks are read
       new Map([[seqno, sorted(whole).get(seqno)]]),
     );
     const promised = whole.get(seqno)?.reduce((sum, { txCount }) => sum + txCount, 0);
-    expect(await sink.promised?.([{ from: seqno, to: seqno }])).toBe(promised);
+    expect(await sink.txCount?.([{ from: seqno, to: seqno }])).toBe(promised);
     expect((await sink.transactions([{ from: seqno, to: seqno }])).map(({ mcSeqno }) => mcSeqno)).toContain(seqno);
     expect(await sink.rootHash?.(seqno)).toMatch(/^.{44}$/);
   }

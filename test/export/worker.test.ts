@@ -6,7 +6,7 @@ import blocks from '../../pipelines/blocks.ts';
 import transactions from '../../pipelines/transactions.ts';
 import { contentHash } from '../../src/audit/content-hash.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import type { RowRules } from '../../src/export/row-rules.ts';
+import type { RowRules } from '../../src/export/load-rules.ts';
 import { run } from '../../src/export/run.ts';
 import { workerLoaders } from '../../src/export/workers/loader-pool.ts';
 import type { LoaderPool, StageSource } from '../../src/export/workers/loader-port.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closedGate, type Gate } from '../../src/export/gate.ts';
+import { type Latch, newLatch } from '../../src/export/latch.ts';
 import { Database } from '../../src/sql/database.ts';
 import { collectRows } from '../../src/sql/query-result.ts';
 
@@ -53,8 +53,8 @@ test('of two statements that have more memory, the one that ends last restores t
   const other = await database.connect();
   const limit = () => limitOf(database);
   const before = await limit();
-  const [firstEnds, secondEnds] = [closedGate(), closedGate()];
-  const widened = async (own: Database, { opened }: Gate, begun: () => void): Promise<void> => {
+  const [firstEnds, secondEnds] = [newLatch(), newLatch()];
+  const widened = async (own: Database, { opened }: Latch, begun: () => void): Promise<void> => {
     let isFirst = true;
     await own.withMemory(async () => {
       if (isFirst) {
@@ -65,7 +65,7 @@ test('of two statements that have more memory, the one that ends last restores t
       await opened;
     });
   };
-  const [firstBegins, secondBegins] = [closedGate(), closedGate()];
+  const [firstBegins, secondBegins] = [newLatch(), newLatch()];
   const first = widened(database, firstEnds, firstBegins.open);
   await firstBegins.opened;
   const second = widened(other, secondEnds, secondBegins.open);

@@ -5,10 +5,10 @@ import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { BlockWalk } from '../../declare/walk.ts';
 import { spansOf } from '../../warehouse/index.ts';
 import { BlockWindows } from '../block-windows.ts';
+import { readAsOf, splitAtFinality } from '../finality.ts';
 import { ListProof } from '../list-proof.ts';
 import type { LtWindow } from '../lt-windows.ts';
 import { fixedGiven, listRequest, PAGE_ROWS, pageOf, windowOf } from '../page-request.ts';
-import { cutAtFinal, readAsOf } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { ProvableRows, Round, SpanWalk } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
@@ -40,7 +40,7 @@ function* planBlocks(context: Context, missing: readonly Span[]): Generator<Prep
   const { walk } = context.pipeline;
   const size = Math.min(SPAN_BLOCKS, context.requestsPerSpan);
   const proof = new ListProof(context);
-  for (const whole of proof.cut(cutAtFinal(missing, walk.lookBack, context.ends.last))) {
+  for (const whole of proof.cut(splitAtFinality(missing, walk.lookBack, context.ends.last))) {
     for (let from = whole.from; from <= whole.to; from += size) {
       yield () => blockSpan(context, { from, to: Math.min(whole.to, from + size - 1) });
     }

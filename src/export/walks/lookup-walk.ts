@@ -11,13 +11,13 @@ import { lookupsBatch } from '../../decode/lookups-table.ts';
 import type { Given } from '../../decode/table-rows.ts';
 import type { SourceRequest } from '../../http/request.ts';
 import { PARTIAL } from '../../warehouse/index.ts';
-import { closedGate, type Gate } from '../gate.ts';
 import { inBatches } from '../item-requests.ts';
+import { type Latch, newLatch } from '../latch.ts';
+import type { RowRules } from '../load-rules.ts';
 import { countRefused, findKeys, type Key } from '../lookup-keys.ts';
 import { planSpans } from '../lt-windows.ts';
 import { isWrong } from '../page-loading.ts';
 import { describeCause, RepeatedFailure } from '../repeated-failure.ts';
-import type { RowRules } from '../row-rules.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { EntryTerms, Prepare, Reading, Round, SpanWalk } from '../span-walk.ts';
 import { lastSeen, type WalkContext } from '../walk-context.ts';
@@ -55,7 +55,7 @@ export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups };
 async function* planLookups(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const { asked, from, pipeline, requestsPerSpan, stop } = context;
   const { batch, query } = pipeline.walk;
-  const lasting = new RepeatedFailure();
+  const repeated = new RepeatedFailure();
   const limits = { records: Number.POSITIVE_INFINITY, seqnos: SPAN_BLOCKS };
   const spans = from === undefined ? planSpans(missing, () => 0, limits) : [hullOf(asked) ?? { from: 0, to: 0 }];
   for (const span of spans) {
@@ -65,16 +65,16 @@ async function* planLookups(context: Context, missing: readonly Span[]): AsyncGe
     const lots = inBatches(keys, batch * Math.min(LOT_REQUESTS, Math.max(1, requestsPerSpan)));
     try {
       for (const [at, own] of (lots.length === 0 ? [[]] : lots).entries()) {
-        const lot = { keys: own, isLast: at >= lots.length - 1, seen, ended: closedGate() };
-        yield () => new KeyLot(context, lasting, all, lot);
+        const lot = { keys: own, isLast: at >= lots.length - 1, seen, ended: newLatch() };
+        yield () => new KeyLot(context, repeated, all, lot);
         await lot.ended.opened;
-        if (stop.aborted || lasting.signal.aborted) return;
+        if (stop.aborted || repeated.signal.aborted) return;
         seen = lastSeen(context);
       }
     } finally {
       // A run that is stopped takes no more lots while the last one is still committed.
       await all.begun?.opened;
-      if (all.lots > 0) await reportKeys(context, lasting, all);
+      if (all.lots > 0) await reportKeys(context, repeated, all);
     }
   }
 }
@@ -91,7 +91,7 @@ interface SpanKeys {
   /** Lots that have been settled. */
   lots: number;
   /** Opens when the lot that was begun last has ended. */
-  begun?: Gate;
+  begun?: Latch;
 }
 
 /** Keys that are read and committed together. */
@@ -101,7 +101,7 @@ interface Lot {
   readonly isLast: boolean;
   /** See `CommitDraft`. */
   readonly seen: number;
-  readonly ended: Gate;
+  readonly ended: Latch;
 }
 
 class KeyLot implements SpanWalk<KeyRequest> {
@@ -110,7 +110,7 @@ class KeyLot implements SpanWalk<KeyRequest> {
   readonly rows: RowRules;
   readonly onEnd: () => void;
   private readonly context: Context;
-  private readonly lasting: RepeatedFailure;
+  private readonly repeated: RepeatedFailure;
   private readonly all: SpanKeys;
   private readonly lot: Lot;
   private readonly readAtMs: number;
@@ -122,10 +122,10 @@ class KeyLot implements SpanWalk<KeyRequest> {
   private batches = 0;
   private unknown = 0;
 
-  constructor(context: Context, lasting: RepeatedFailure, all: SpanKeys, lot: Lot) {
+  constructor(context: Context, repeated: RepeatedFailure, all: SpanKeys, lot: Lot) {
     const { walk, tables } = context.pipeline;
     this.context = context;
-    this.lasting = lasting;
+    this.repeated = repeated;
     this.all = all;
     this.lot = lot;
     this.span = all.span;
@@ -144,9 +144,9 @@ class KeyLot implements SpanWalk<KeyRequest> {
   }
 
   next({ keys, offset, batch, isAgain }: KeyRequest, page: PageReport): readonly KeyRequest[] {
-    const { context, lasting, outcomes } = this;
+    const { context, repeated, outcomes } = this;
     const { limit, isEachListed = false } = context.pipeline.walk;
-    lasting.noteAnswer();
+    repeated.noteSuccess();
     if (!page.isTaken) return this.halves(keys);
     // Refused records go to the quarantine; the next run requests their key again.
     if (page.refused.length > 0) this.refusedBatches.add(batch);
@@ -164,7 +164,7 @@ class KeyLot implements SpanWalk<KeyRequest> {
   }
 
   failed({ keys }: KeyRequest, error: unknown): readonly KeyRequest[] | undefined {
-    if (error === this.lasting.signal.reason) return [];
+    if (error === this.repeated.signal.reason) return [];
     return isOfKeys(error) || isWrong(error) ? this.withoutBadKey(keys, error) : undefined;
   }
 
@@ -215,7 +215,7 @@ class KeyLot implements SpanWalk<KeyRequest> {
   }
 
   private requestOf(keys: readonly Key[], offset: number, batch: number): KeyRequest {
-    const { context, lasting, isAgain } = this;
+    const { context, repeated, isAgain } = this;
     const { ends, pipeline } = context;
     const isSingle = keys.length === 1;
     const given: Given = { read_at: BigInt(this.readAtMs) * 1000n, as_of: BigInt(ends.last) };
@@ -228,7 +228,7 @@ class KeyLot implements SpanWalk<KeyRequest> {
           ? { list: { list: batch, isContinued: offset > 0, counted: { list: String(batch), offset } } }
           : { full: pipeline.walk.limit, overflow: 'divide' }),
       },
-      fetch: { signal: lasting.signal, ...(isSingle ? {} : { attempts: BATCH_ATTEMPTS }) },
+      fetch: { signal: repeated.signal, ...(isSingle ? {} : { attempts: BATCH_ATTEMPTS }) },
     };
   }
 
@@ -252,10 +252,10 @@ class KeyLot implements SpanWalk<KeyRequest> {
     if (keys.length > 1) return this.halves(keys);
     if (error.retryable) {
       this.all.failures.push(error);
-      this.lasting.noteFailure(error);
+      this.repeated.noteFailure(error);
       return [];
     }
-    this.lasting.noteAnswer();
+    this.repeated.noteSuccess();
     for (const { text } of keys) this.outcomes.push({ key: text, error: error.message });
     return [];
   }
@@ -319,26 +319,26 @@ function onlyOf(context: Context, keys: readonly Key[]): readonly RequestedRows[
 }
 
 /** Reports on the keys of a span, when no more of its lots will be read. */
-async function reportKeys(context: Context, lasting: RepeatedFailure, all: SpanKeys): Promise<void> {
+async function reportKeys(context: Context, repeated: RepeatedFailure, all: SpanKeys): Promise<void> {
   const { from, pipeline, report } = context;
   const { span, found: keys, unknown } = all;
   // That not every address is a wallet is no news, unless the user gave the keys.
   if (from !== undefined) await reportRefused(context, from, span);
   if (unknown > 0) report({ event: 'unknown-keys', pipeline: pipeline.name, ...span, keys, unknown });
-  reportFailures(context, lasting, all);
+  reportFailures(context, repeated, all);
 }
 
 /** One line for all keys of a span that could not be read. */
 function reportFailures(
   { pipeline: { name }, report }: Context,
-  lasting: RepeatedFailure,
+  repeated: RepeatedFailure,
   { span, found, read, failures }: SpanKeys,
 ): void {
   const [failure] = failures;
   if (failure === undefined) return;
   const more = failures.length === 1 ? '' : `; ${failures.length} of ${found} keys failed`;
-  const message = lasting.signal.aborted
-    ? `source ${name} ${span.from}:${span.to}: gave up after ${lasting.failedKeys} keys failed in the same way, ${found - read} of ${found} keys not read: ${describeCause(failures.at(-1) ?? failure)}`
+  const message = repeated.signal.aborted
+    ? `source ${name} ${span.from}:${span.to}: gave up after ${repeated.failedKeys} keys failed in the same way, ${found - read} of ${found} keys not read: ${describeCause(failures.at(-1) ?? failure)}`
     : `${failure.message}${more}`;
   report({ event: 'problem', pipeline: name, ...span, code: failure.code, message });
 }

@@ -2,14 +2,14 @@ import type { BadBlock } from '../../audit/reconcile.ts';
 import { hullOf, type Span, spanSize, totalSize } from '../../core/span.ts';
 import type { PipelineOf } from '../../declare/pipeline.ts';
 import type { LtWalk } from '../../declare/walk.ts';
-import { closedGate } from '../gate.ts';
+import { readAsOf, splitAtFinality } from '../finality.ts';
 import { ACCOUNTS, inBatches } from '../item-requests.ts';
+import { newLatch } from '../latch.ts';
 import { ListProof } from '../list-proof.ts';
+import type { PageRules } from '../load-rules.ts';
 import { halve, type LtWindow, planEvenWindows, widthOf } from '../lt-windows.ts';
 import { listRequest, PAGE_ROWS, type Parameters, pageOf, windowOf } from '../page-request.ts';
-import type { PageRules } from '../row-rules.ts';
 import { horizonRanges } from '../safe-horizon.ts';
-import { cutAtFinal, readAsOf } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
 import type { Round, SpanWalk } from '../span-walk.ts';
 import { accountsOfTies } from '../split-ties.ts';
@@ -50,14 +50,14 @@ interface Work {
 /** The first span is small, and shows how large the others may be. Those that are near each other are walked together. */
 async function* planLt(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const work = openWork(context);
-  let rest = work.proof.cut(cutAtFinal(missing, context.pipeline.walk.lookBack, context.ends.last));
+  let rest = work.proof.cut(splitAtFinality(missing, context.pipeline.walk.lookBack, context.ends.last));
   while (rest.length > 0 && !context.stop.aborted) {
     const size = Math.min(sizeOf(work.density), Math.max(1, context.requestsPerSpan * 2));
     const near = nearSpans(rest, size);
     const isFirst = work.density.blocks === 0;
-    const gate = closedGate(context.stop);
-    yield () => ltSpan(work, near, gate.open);
-    if (isFirst) await gate.opened;
+    const latch = newLatch(context.stop);
+    yield () => ltSpan(work, near, latch.open);
+    if (isFirst) await latch.opened;
     rest = clip(rest, { from: (near.at(-1) as Span).to + 1, to: Number.MAX_SAFE_INTEGER });
   }
 }

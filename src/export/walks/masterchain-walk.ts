@@ -7,12 +7,11 @@ import { doneSpans } from '../../warehouse/index.ts';
 import { HeaderPlan } from '../header-plan.ts';
 import { halve } from '../lt-windows.ts';
 import { limitOf, PAGE_ROWS, type PageRequest, pagesOfBlock, requestOf, wholeWindow } from '../page-request.ts';
-import { CHUNK_BLOCKS, type PlannedRows, planRows } from '../row-packs.ts';
+import { CHUNK_BLOCKS, nearSpan, type PlannedRows, planRows } from '../row-packs.ts';
 import { headersOf } from '../row-plan.ts';
 import { type HeaderEnds, provableEnds, ShardStates } from '../shard-states.ts';
-import { nearSpan } from '../span-cuts.ts';
 import type { PageReport } from '../span-loader.ts';
-import { linkProof, promisedRows } from '../span-proof.ts';
+import { linkProof, txCountOf } from '../span-proof.ts';
 import type { BlockProblem, SpanWalk } from '../span-walk.ts';
 import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
@@ -49,8 +48,7 @@ async function* rowSpans(context: Context, missing: readonly Span[]): AsyncGener
 }
 
 function countedSpan(context: Context, { span, only, headers, own, pages }: PlannedRows): SpanWalk<PagedRequest> {
-  const pagesOf = (seqno: number): readonly PageRequest[] =>
-    pagesOfBlock(seqno, promisedRows(headers.get(seqno) ?? []));
+  const pagesOf = (seqno: number): readonly PageRequest[] => pagesOfBlock(seqno, txCountOf(headers.get(seqno) ?? []));
   return {
     ...pagedSpan(context, span, [pages]),
     ...{ only, rows: { block: BLOCK, audit: { kind: 'counts', headers: own } } },

@@ -184,7 +184,7 @@ export class History {
     }
   }
 
-  /** Exporting the whole range makes it what one export is, and so its marts. */
+  /** OpenExport the whole range makes it what one export is, and so its marts. */
   async end(): Promise<void> {
     const everything = [...OF_BLOCKS, ...LOOKUPS];
     this.require((await this.run(everything, { from: FIRST, to: LAST })) === true, 'the last run is not complete');

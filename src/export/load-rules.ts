@@ -3,7 +3,7 @@ import type { Header } from '../chain/headers.ts';
 import type { Copies } from '../decode/row-keys.ts';
 import type { Given } from '../decode/table-rows.ts';
 
-/** What a loader checks rows by. Links between headers are checked by `SpanLoaderPort.links`. */
+/** How a loader checks rows. `SpanLoaderPort.links` checks the links between headers. */
 export type RowAudit =
   /** The number of transactions in each block, by its header. */
   | { readonly kind: 'counts'; readonly headers: readonly Header[] }
@@ -21,8 +21,8 @@ export interface RowRules {
 }
 
 /**
- * What to do with a full page. `keep`: its rows stay. `refuse`: all its rows are dropped, and requested in smaller parts. `divide`: as `refuse`, also for a page with a
- * record that cannot be decoded.
+ * Treatment of a full page. `keep`: its rows stay. `refuse`: all its rows are dropped, and requested in smaller parts. `divide`: as
+ * `refuse`, also for a page with a record that cannot be decoded.
  */
 export type Overflow = 'keep' | 'refuse' | 'divide';
 

@@ -43,7 +43,7 @@ function neededHeaders(context: EngineContext): readonly EngineContext<Mastercha
  *
  * @returns the staged rows; incomplete parts say so in their scope or verdict
  */
-export function readAnew(context: EngineContext, spans: readonly Span[]): Promise<readonly CommitPart[]> {
+export function fetchStaged(context: EngineContext, spans: readonly Span[]): Promise<readonly CommitPart[]> {
   return collectParts({ ...context, asked: spans }, (own) => walkAndRepair(own, { missing: spans, again: [] }));
 }
 

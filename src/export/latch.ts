@@ -1,11 +1,11 @@
-/** Something to wait for. It opens once and stays open. */
-export interface Gate {
+/** A one-time event that others wait for: it opens once and stays open. */
+export interface Latch {
   readonly opened: Promise<void>;
   readonly open: () => void;
 }
 
-/** @param stop opens the gate too, so that nobody waits forever. Default: nothing else opens it */
-export function closedGate(stop?: AbortSignal): Gate {
+/** A closed latch. @param stop opens it as well, so that nobody waits forever. Default: none */
+export function newLatch(stop?: AbortSignal): Latch {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
     open = () => {

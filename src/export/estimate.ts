@@ -13,7 +13,7 @@ import { WINDOW_FILL } from './block-windows.ts';
 import { boundOf } from './lookup-keys.ts';
 import { fixedQuery, PAGE_ROWS, pathOf } from './page-request.ts';
 import { CHUNK_BLOCKS, planRows } from './row-packs.ts';
-import { promisedRows } from './span-proof.ts';
+import { txCountOf } from './span-proof.ts';
 import type { SpanWalk } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 import type { WalkKind } from './walk-kind.ts';
@@ -24,18 +24,18 @@ import { LIST_SPAN_ROWS, LIST_WINDOW_ROWS } from './walks/lt-walk.ts';
  * Where the number of rows comes from. `headers`: they are in the warehouse, so rows and requests are exact. `keys`: those in the warehouse.
  * `history`: rows of earlier runs. `sample`: one page of the source. `least`: only a lower bound is known.
  */
-export type QuoteBasis = 'headers' | 'keys' | 'history' | 'sample' | 'least';
+export type EstimateBasis = 'headers' | 'keys' | 'history' | 'sample' | 'least';
 
 /** What a run would take for the missing blocks of a pipeline. */
-export interface Quote {
+export interface Estimate {
   readonly rows: number;
   /** By path. */
   readonly requests: Readonly<Record<string, number>>;
-  readonly basis: QuoteBasis;
+  readonly basis: EstimateBasis;
 }
 
-/** What a quote is made from. */
-export interface Quoting {
+/** What a estimate is made from. */
+export interface EstimateContext {
   /** The walk sees the warehouse as it is. */
   readonly context: Omit<WalkContext, 'ends'>;
   readonly ledger: readonly LedgerEntry[];
@@ -63,49 +63,61 @@ const SAMPLE_BLOCKS = 100;
 const PLANNED_BLOCKS = 1000;
 
 /** What the missing blocks of a pipeline take. */
-export function quotePipeline(quoting: Quoting, missing: readonly Span[], kind: WalkKind): Quote | Promise<Quote> {
-  const { pipeline } = quoting.context;
+export function estimatePipeline(
+  given: EstimateContext,
+  missing: readonly Span[],
+  kind: WalkKind,
+): Estimate | Promise<Estimate> {
+  const { pipeline } = given.context;
   const { walk } = pipeline;
   if (isMasterchain(pipeline)) {
     return pipeline.walk.proof === 'links'
-      ? quoteHeaders(quoting, pipeline, missing)
-      : quoteCounted(quoting, pipeline, missing);
+      ? estimateHeaders(given, pipeline, missing)
+      : estimateCounted(given, pipeline, missing);
   }
   switch (walk.kind) {
     case 'lookup':
-      return quoteLookup(quoting, walk, missing);
+      return estimateLookup(given, walk, missing);
     case 'snapshot':
-      return quoteSnapshot(quoting, walk, missing);
+      return estimateSnapshot(given, walk, missing);
     default:
-      return quotePlanned(quoting, missing, kind);
+      return estimatePlanned(given, missing, kind);
   }
 }
 
-async function quoteHeaders(quoting: Quoting, pipeline: MasterchainPipeline, missing: readonly Span[]): Promise<Quote> {
+async function estimateHeaders(
+  given: EstimateContext,
+  pipeline: MasterchainPipeline,
+  missing: readonly Span[],
+): Promise<Estimate> {
   const blocks = totalSize(missing);
-  const rows = Math.round(blocks * (await sampleHeaders(quoting, missing)).headers);
+  const rows = Math.round(blocks * (await sampleHeaders(given, missing)).headers);
   const states = missing.reduce((sum, span) => sum + 1 + Math.ceil(spanSize(span) / CHUNK_BLOCKS), 0);
-  const isByBlock = quoting.context.mode === 'masterchain';
+  const isByBlock = given.context.mode === 'masterchain';
   const lists = isByBlock ? blocks : missing.length + Math.ceil(rows / USUAL_ROWS.headers);
   return { rows, requests: { [pathOf(pipeline)]: lists, [SHARD_STATE]: states }, basis: 'sample' };
 }
 
 /** Exactly the planned pages where the headers are in the warehouse; elsewhere by a sample of them. */
-async function quoteCounted(quoting: Quoting, pipeline: MasterchainPipeline, missing: readonly Span[]): Promise<Quote> {
-  const { context, ledger } = quoting;
+async function estimateCounted(
+  given: EstimateContext,
+  pipeline: MasterchainPipeline,
+  missing: readonly Span[],
+): Promise<Estimate> {
+  const { context, ledger } = given;
   const known = intersectSpans(missing, doneSpans(ledger, context.registry.playing('headers').pipeline.name));
   const unknown = subtractSpans(missing, known);
   const requests: Record<string, number> = {};
   let rows = 0;
   for await (const planned of planRows({ ...context, pipeline }, known)) {
-    rows += promisedRows(planned.own);
+    rows += txCountOf(planned.own);
     const windows = planned.pages.filter(({ kind }) => kind === 'window').length;
     addRequests(requests, pipeline.walk.windows.path, windows);
     addRequests(requests, pathOf(pipeline), planned.pages.length - windows);
   }
   if (unknown.length === 0) return { rows, requests, basis: 'headers' };
   const blocks = totalSize(unknown);
-  const sampled = Math.round(blocks * (await sampleHeaders(quoting, unknown)).rows);
+  const sampled = Math.round(blocks * (await sampleHeaders(given, unknown)).rows);
   const pages = Math.ceil(sampled / USUAL_ROWS.counted);
   if (context.mode === 'masterchain') addRequests(requests, pathOf(pipeline), Math.max(blocks, pages));
   else addRequests(requests, pipeline.walk.windows.path, pages);
@@ -113,7 +125,7 @@ async function quoteCounted(quoting: Quoting, pipeline: MasterchainPipeline, mis
 }
 
 /** One page of headers from the middle of some blocks. */
-function sampleHeaders({ context, ends, samples }: Quoting, missing: readonly Span[]): Promise<HeaderDensity> {
+function sampleHeaders({ context, ends, samples }: EstimateContext, missing: readonly Span[]): Promise<HeaderDensity> {
   const blocks = totalSize(missing);
   const middle = blockAt(missing, Math.max(0, Math.floor((blocks - SAMPLE_BLOCKS) / 2)));
   const known = samples.get(middle) ?? fetchDensity(context, middle, ends);
@@ -121,7 +133,7 @@ function sampleHeaders({ context, ends, samples }: Quoting, missing: readonly Sp
   return known;
 }
 
-async function fetchDensity({ source }: Quoting['context'], from: number, ends: Quoting['ends']) {
+async function fetchDensity({ source }: EstimateContext['context'], from: number, ends: EstimateContext['ends']) {
   const { first } = await ends();
   const state = await fetchShardState(source, Math.max(first, from - 1), `plan ${from}`);
   const start = state.reduce((most, { endLt }) => (endLt > most ? endLt : most), 0n);
@@ -139,15 +151,15 @@ async function fetchDensity({ source }: Quoting['context'], from: number, ends: 
 }
 
 /** Any other walk of blocks: by rows of earlier runs, or by what it plans for its first span in the middle, of which one page is read. */
-async function quotePlanned(quoting: Quoting, missing: readonly Span[], kind: WalkKind): Promise<Quote> {
-  const context: WalkContext = { ...quoting.context, ends: await quoting.ends() };
+async function estimatePlanned(given: EstimateContext, missing: readonly Span[], kind: WalkKind): Promise<Estimate> {
+  const context: WalkContext = { ...given.context, ends: await given.ends() };
   const blocks = totalSize(missing);
   const middle = blockAt(missing, Math.floor(blocks / 2));
   const around = missing.filter(({ from, to }) => from <= middle && middle <= to);
   const stretch = around.map(({ from, to }) => ({ from: to - from < PLANNED_BLOCKS ? from : middle, to }));
   const [walk, planned] = await firstSpan(context, kind, stretch);
   const scale = blocks / spanSize(walk?.span ?? { from: 0, to: 0 });
-  const history = rowsByHistory(quoting, missing);
+  const history = rowsByHistory(given, missing);
   const request = planned[Math.floor(planned.length / 2)];
   const perRequest =
     history !== undefined || walk === undefined || request === undefined ? 0 : await countRows(context, walk, request);
@@ -155,7 +167,7 @@ async function quotePlanned(quoting: Quoting, missing: readonly Span[], kind: Wa
   const requests: Record<string, number> = {};
   for (const { http } of planned) addRequests(requests, http.path, scale);
   const path = pathOf(context.pipeline);
-  const windows = windowsFor(quoting, missing, rows);
+  const windows = windowsFor(given, missing, rows);
   if (windows !== undefined) requests[path] = Math.min(requests[path] ?? 0, windows);
   if (context.pipeline.walk.kind === 'lt') {
     const spans = missing.length + Math.ceil(rows / LIST_SPAN_ROWS);
@@ -194,7 +206,7 @@ async function countRows(context: WalkContext, walk: SpanWalk, request: WalkRequ
 }
 
 /** Windows of a list of blocks, if their transactions are in the warehouse by then; undefined if each block is requested by itself. */
-function windowsFor({ context, ledger }: Quoting, missing: readonly Span[], rows: number): number | undefined {
+function windowsFor({ context, ledger }: EstimateContext, missing: readonly Span[], rows: number): number | undefined {
   const { pipeline, pipelines, registry, mode } = context;
   const { walk, crossCheck } = pipeline;
   if (walk.kind !== 'block' || walk.windows === undefined || mode === 'masterchain' || crossCheck === undefined) return;
@@ -207,7 +219,10 @@ function windowsFor({ context, ledger }: Quoting, missing: readonly Span[], rows
 }
 
 /** Rows of missing blocks by those of earlier runs; undefined if there were none. */
-function rowsByHistory({ context: { pipeline }, ledger }: Quoting, missing: readonly Span[]): number | undefined {
+function rowsByHistory(
+  { context: { pipeline }, ledger }: EstimateContext,
+  missing: readonly Span[],
+): number | undefined {
   const own = ledger.filter((entry) => entry.pipeline === pipeline.name && entry.scope === undefined);
   const blocks = totalSize(own.flatMap(spansOf));
   if (blocks === 0) return undefined;
@@ -217,14 +232,14 @@ function rowsByHistory({ context: { pipeline }, ledger }: Quoting, missing: read
 }
 
 /** Counts the keys in SQL: they may not fit in memory. */
-async function quoteLookup(
-  quoting: Quoting,
+async function estimateLookup(
+  given: EstimateContext,
   { query, keys, batch }: LookupWalk,
   missing: readonly Span[],
-): Promise<Quote> {
-  const { context, reader } = quoting;
+): Promise<Estimate> {
+  const { context, reader } = given;
   const path = pathOf(context.pipeline);
-  if (reader === undefined || !hasNeeds(quoting, missing)) return { rows: 0, requests: { [path]: 1 }, basis: 'least' };
+  if (reader === undefined || !hasNeeds(given, missing)) return { rows: 0, requests: { [path]: 1 }, basis: 'least' };
   const select = `SELECT count(*) FROM (SELECT DISTINCT ${keys.map(quoteName).join(', ')} FROM (${query}))`;
   let rows = 0;
   for (const span of missing) rows += Number((await reader.query(select, boundOf(query, span))).rows[0]?.[0] ?? 0);
@@ -232,16 +247,20 @@ async function quoteLookup(
 }
 
 /** A changing list: its length by the reading before, or by its first page; more than a page is `least`. */
-async function quoteSnapshot(quoting: Quoting, walk: SnapshotWalk, missing: readonly Span[]): Promise<Quote> {
-  const { context, reader } = quoting;
+async function estimateSnapshot(
+  given: EstimateContext,
+  walk: SnapshotWalk,
+  missing: readonly Span[],
+): Promise<Estimate> {
+  const { context, reader } = given;
   const path = pathOf(context.pipeline);
   const { limit, most = Number.POSITIVE_INFINITY, parents } = walk;
-  const known = rowsByHistory(quoting, missing);
+  const known = rowsByHistory(given, missing);
   const first = { path, query: [['limit', String(Math.min(limit, most))] as const, ...fixedQuery(context.pipeline)] };
   const rows = known ?? (await countRecords(context, first));
   const isOpen = known === undefined && rows >= limit && rows < most;
   let lists = 0;
-  if (parents !== undefined && reader !== undefined && hasNeeds(quoting, missing)) {
+  if (parents !== undefined && reader !== undefined && hasNeeds(given, missing)) {
     const [span = { from: 0, to: 0 }] = missing;
     const select = `SELECT count(*) FROM (${parents.query})`;
     lists = Number((await reader.query(select, boundOf(parents.query, span))).rows[0]?.[0] ?? 0);
@@ -253,7 +272,7 @@ async function quoteSnapshot(quoting: Quoting, walk: SnapshotWalk, missing: read
 }
 
 /** True if the pipelines that this one needs are done in all missing blocks. */
-function hasNeeds({ context, ledger }: Quoting, missing: readonly Span[]): boolean {
+function hasNeeds({ context, ledger }: EstimateContext, missing: readonly Span[]): boolean {
   return context.pipeline.needs.every((need) => subtractSpans(missing, doneSpans(ledger, need)).length === 0);
 }
 
