@@ -10,11 +10,11 @@ interface Side {
 }
 
 /**
- * Transactions with the bare hash of a state that another one of them has completely: the source has that state, and left it out.
+ * Transactions with only the hash of a state that another transaction has in full: the source has that state, and left it out.
  *
  * @param rows that are valid
  * @param seqnoOf the masterchain block of a row
- * @param knownStates hashes of states that rows elsewhere have completely
+ * @param knownStates hashes of states that rows of other blocks have in full
  */
 export function droppedStates(
   decoder: Decoder,

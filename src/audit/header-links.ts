@@ -1,5 +1,7 @@
-import { blockId, type LinkedBlock } from '../chain/headers.ts';
+import { blockId, type CountedBlock, type LinkedBlock, parseLinks } from '../chain/headers.ts';
 import type { Span } from '../core/span.ts';
+import type { Decoder } from '../decode/decoder.ts';
+import type { BytesColumn, WordsColumn } from '../decode/typed-columns.ts';
 import type { Contradiction, ProvenRows } from './proven-rows.ts';
 
 /** Ids of the latest block of every shard at both ends of a span. Plain data for worker threads. */
@@ -8,7 +10,7 @@ export interface LinkEnds {
   readonly before: readonly string[] | undefined;
   /** At the last masterchain block of the span. */
   readonly after: readonly string[];
-  /** The same at blocks within the span, for the last ones before blocks that are left out. */
+  /** The same at blocks within the span: the last ones before blocks that are left out. */
   readonly within?: readonly ShardState[];
   /** Transactions of the span that are already committed. */
   readonly proven?: ProvenRows | undefined;
@@ -28,7 +30,7 @@ export interface LinkGaps {
   readonly stray: readonly LinkedBlock[];
   /** Blocks that do not link to the block before them. */
   readonly unlinked: readonly LinkedBlock[];
-  /** Blocks that are listed more than once, all of them. */
+  /** All copies of blocks that are listed more than once. */
   readonly twice: readonly LinkedBlock[];
   /** At the start of the index: referenced blocks that should be older than the index. */
   readonly older: readonly MissingBlock[];
@@ -45,6 +47,43 @@ export interface MissingBlock {
   readonly id: string;
   /** Masterchain block with a reference to it, or itself. It is listed with this masterchain block or an older one. */
   readonly seenFrom: number;
+}
+
+/**
+ * The headers in a decoder, so that the proof by links uses the rows that are written, not the response.
+ *
+ * @param span masterchain blocks
+ * @param isAlive false for rows that are left out
+ */
+export function readLinkedBlocks(
+  decoder: Decoder,
+  span: Span,
+  isAlive: (row: number) => boolean,
+): readonly CountedBlock[] {
+  const words = (name: string): WordsColumn => decoder.column(name) as WordsColumn;
+  const [workchains, shards, seqnos] = [words('workchain'), words('shard'), words('seqno')];
+  const [mcSeqnos, txCounts] = [words('mc_block_seqno'), words('tx_count')];
+  const [startLts, endLts] = [words('start_lt'), words('end_lt')];
+  const links = decoder.column('prev_blocks') as BytesColumn;
+  const blocks: CountedBlock[] = [];
+  for (let row = 0; row < decoder.records; row++) {
+    const mcSeqno = mcSeqnos.words[row] as number;
+    if (mcSeqno < span.from || mcSeqno > span.to || !isAlive(row)) continue;
+    const workchain = (workchains.words[row] as number) | 0;
+    const seqno = seqnos.words[row] as number;
+    const { bytes, offsets } = links;
+    blocks.push({
+      id: blockId(workchain, shards.signed64(row).toString(), seqno),
+      workchain,
+      seqno,
+      mcSeqno,
+      prev: links.isSet(row) ? parseLinks(bytes.toString('utf8', offsets[row], offsets[row + 1])) : [],
+      txCount: txCounts.words[row * txCounts.width] as number,
+      startLt: startLts.signed64(row),
+      endLt: endLts.signed64(row),
+    });
+  }
+  return blocks;
 }
 
 /**

@@ -15,7 +15,7 @@ export interface ListRelations {
   /** Rows of the list. */
   readonly own: string;
   /**
-   * What is compared: `run_from` and `run_to`, masterchain blocks for which the list is complete; `stored_from`, from which on
+   * The compared blocks: `run_from` and `run_to`, masterchain blocks for which the list is complete; `stored_from`, from which on
    * transactions are stored without a gap up to `run_to`; `low` and `high` (exclusive), the logical times all of whose transactions
    * are stored; `first`, from which on the list has rows of these blocks, up to `low` among those of the block before, which may not be stored.
    */
@@ -24,10 +24,10 @@ export interface ListRelations {
   readonly near: (role: 'counted' | 'messageEnds') => string;
 }
 
-/** How a list is compared with the transactions of the same blocks. */
+/** Comparison of a list with the transactions of the same blocks. */
 export interface ListComparison {
   readonly pipeline: string;
-  /** Roles whose tables must hold the same blocks. */
+  /** Roles whose tables must have the same blocks. */
   readonly with: readonly RoleName[];
   /** Columns of them that are compared. */
   readonly columns: RoleColumns;
@@ -170,7 +170,7 @@ function orderFaults(table: string, { opcode, account, contracts, isAbortedListe
     WHERE m.opcode IS DISTINCT FROM ${opcode}`;
 }
 
-/** How a pipeline's list is compared with other tables; undefined for no comparison. */
+/** The comparison of a pipeline's list with other tables; undefined if there is none. */
 export function comparisonOf({ name, tables, crossCheck }: PipelineDef): ListComparison | undefined {
   const [table] = tables;
   if (crossCheck === undefined || table === undefined) return undefined;

@@ -39,25 +39,25 @@ export interface ListPage {
   readonly list: string | number;
   /** False for the first page. */
   readonly isContinued: boolean;
-  /** For a list whose different rows are counted, because another page may come in the place of one. */
+  /** Set for a list whose distinct rows are counted, to detect a page that was sent in place of another. */
   readonly counted?: CountedPage | undefined;
 }
 
-/** A page of a list whose different rows are counted. */
+/** A page of a list whose distinct rows are counted. */
 export interface CountedPage {
-  /** The list, or one that has all rows of several. */
+  /** The list, or a list that includes it. */
   readonly list: string;
   /** Records of the list before the page. */
   readonly offset: number;
-  /** Records of a full page, if a shorter one ends the list: it is forgotten then, unless rows came twice. Default: it stays. */
+  /** Records of a full page. A shorter page ends the list, which is then forgotten unless it has duplicates. Default: it is retained. */
   readonly full?: number | undefined;
 }
 
-/** What a page that passes shows. */
+/** Results for a page that passes the audit. */
 export interface PageFacts {
   /** Requested values without a row; if several columns can have a value, without one for each column. */
   readonly without: readonly string[];
-  /** Different records of the counted list so far; undefined if they are not counted. */
+  /** Distinct records of the counted list so far; undefined if not counted. */
   readonly distinct: number | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface AuditedPage {
   readonly records: number;
 }
 
-/** What a page must fulfil. */
+/** Conditions that a page must fulfil. */
 export interface PageConditions {
   readonly requested: readonly RequestedRows[];
   readonly page?: ListPage | undefined;
@@ -77,7 +77,7 @@ export interface PageConditions {
   readonly isUnique: boolean;
   /** The only masterchain block of the page. */
   readonly block?: number | undefined;
-  /** Number of records of an answer that has one for each part of the request. */
+  /** Expected number of records, if a response has one for each part of the request. */
   readonly count?: number | undefined;
 }
 
@@ -93,7 +93,7 @@ interface ListSoFar {
   records: number;
 }
 
-/** What a list has in all readings so far. */
+/** Distinct records of a list, in all readings so far. */
 interface CountedList {
   readonly keys: KeySet;
   /** Records of this reading that could not be decoded. */
@@ -103,7 +103,7 @@ interface CountedList {
 /** Checks that a page has the rows that were requested, and no others. */
 export class PageAudit {
   private readonly name: string;
-  /** What the page is of, for messages. */
+  /** The pipeline and block of the page, for messages. */
   private subject = '';
   private readonly key: readonly string[];
   private readonly defs: readonly ColumnDef[];
@@ -169,7 +169,7 @@ export class PageAudit {
     }));
     const textOf = keyOf(this.columns, this.key);
     const accepted = new Set<string>();
-    /** Copies without the columns that show their key: they are of a row that has them. */
+    /** Rows without the columns of the key: valid only as copies of a row that has them. */
     const bare: number[] = [];
     for (let row = rows.from; row < rows.to; row++) {
       const texts = columns.map(({ column, isList, seen }) => ({ text: readableOf(column, row), isList, seen }));
@@ -199,7 +199,7 @@ export class PageAudit {
   /**
    * A page that repeats all of the first page, or of the one before, comes from a source that does not know `offset`.
    *
-   * @returns different records of the counted list
+   * @returns distinct records of the counted list
    */
   private checkProgress({ list, isContinued, counted }: ListPage, rows: AuditedPage): number | undefined {
     const textOf = keyOf(this.columns, this.key);
@@ -262,14 +262,14 @@ export class PageAudit {
   }
 }
 
-/** The error for a list that, at its end, has fewer different rows than its pages had rows, or more than are in it. */
+/** The error for a complete list whose pages had duplicates, or lacked some rows. */
 export function lackingRows(subject: string, rows: number, distinct: number): AuditError {
   const got = distinct < rows ? `${distinct} and copies of them` : `${distinct}, of which it lacks some`;
   const message = `audit ${subject}: expected a list of ${rows} rows, got ${got}`;
   return new AuditError(message, { code: WRONG_ROWS, retryable: true });
 }
 
-/** The requested value that a text is another form of. */
+/** The requested value in another form, if a text is one. */
 function matching(text: string, known: ReadonlySet<string>): readonly string[] {
   const canonical = canonicalText(text);
   return known.has(canonical) ? [canonical] : [];

@@ -13,7 +13,7 @@ export interface BadBlock {
   readonly reason: string;
   /** Error code. Default `unbalanced`. */
   readonly code?: string | undefined;
-  /** Hashes of account states that it lacks, and that rows of other blocks have. */
+  /** Hashes of account states that it lacks, but rows of other blocks have. */
   readonly states?: readonly string[] | undefined;
 }
 
@@ -56,7 +56,7 @@ export class Reconciliation {
   private readonly rows: RowReader;
   private tallies: readonly Tally[] = [];
   private readonly bySeqno = new Map<number, Tally[]>();
-  /** Of the row before: rows of a block are neighbours. */
+  /** Tally of the last row: rows of a block are neighbours. */
   private last: Tally | undefined;
   private readonly bad = new Map<number, string>();
   private readonly seen: SeenValues;

@@ -103,7 +103,7 @@ function shortList(seqno: number, label: string): RetryableFailure {
 export interface DayOptions {
   /** Time zone of days. Default UTC. */
   readonly zone?: string | undefined;
-  /** Rejects a day that is not over, instead of ending at the head. Default false. */
+  /** True to reject a day that is not over, instead of ending at the head. Default false. */
   readonly isOver?: boolean | undefined;
   /** Current time, in milliseconds since 1970. Default: time of the latest block. */
   readonly now?: (() => Promise<number>) | undefined;
@@ -145,7 +145,7 @@ export function chainBounds(
     const found = await firstSince(source, Math.ceil(ms / 1000));
     if (found === undefined) throw notIndexed(formatTime(ms), await older());
     const { first } = await ends();
-    // Before the first block of a chain there is nothing to miss.
+    // There are no blocks before the first block of a chain.
     if (found.seqno > first || first <= 1 || found.time * 1000 === ms) return found.seqno;
     throw notIndexed(formatTime(ms), `the index begins at block ${first} of ${formatTime(found.time * 1000)}`);
   };
@@ -162,7 +162,7 @@ export function chainBounds(
       const begins = what.includes('T') ? formatTime(next.time * 1000) : dateAt(next.time * 1000, zone);
       throw notIndexed(what, `the index begins at block ${first} of ${begins}`);
     }
-    // Late shard blocks have rows from before that time: go on until every shard has passed it.
+    // Late shard blocks have rows from before that time: continue until every shard has passed it.
     for (let { seqno } = next; seqno <= last; seqno++) {
       const times = await source.fetch(stateRequest(seqno), (answer) =>
         parseTimes(answer, `block ${seqno}`).map((block) => block.gen_utime),

@@ -24,7 +24,7 @@ export interface IndexHead extends IndexEnds {
   readonly tail: MasterBlock;
 }
 
-/** Asks for both ends of the index at once. @throws {SourceError}, or the reason of the signal */
+/** Fetches both ends of the index in one request. @throws {SourceError}, or the reason of the signal */
 export async function fetchHead(source: Source, signal?: AbortSignal): Promise<IndexHead> {
   return source.fetch(
     { path: '/masterchainInfo', query: [] },
@@ -39,7 +39,7 @@ export async function fetchHead(source: Source, signal?: AbortSignal): Promise<I
 
 const listSchema = z.object({ blocks: z.array(block.extend({ workchain: z.int() })).nullable() });
 
-/** A masterchain block that the index should have. @throws {SourceError} `short-list` if the source does not list it, again and again */
+/** A masterchain block that the index should have. @throws {SourceError} `short-list` if no attempt lists it */
 export async function fetchMasterBlock(
   source: Source,
   seqno: number,

@@ -1,13 +1,14 @@
 import { UsageError, usage } from '../core/errors.ts';
 import { type Span, unionSpans } from '../core/span.ts';
 import { addDays, isDate } from '../core/time-zone.ts';
-import { refuseGroups } from './grouped-digits.ts';
 import type { ChainBounds, RangeEnd, RangePart } from './range-part.ts';
 
 const EXAMPLES = '47670000:47671000, 47.67M:47.68M, -1000:, :+1000, 47670000, 2026-05-01, 2026-05, yesterday or -7d:';
 const SCALE: Readonly<Record<string, number>> = { '': 1, K: 1e3, M: 1e6, B: 1e9 };
 const MAX_SEQNO = 4_294_967_295;
 const HOUR_MS = 3_600_000;
+/** A number with thousands separators. */
+const GROUPED = /(?<![\d._,])\d{1,3}(?:,\d{3})+(?![\d._])/g;
 /** One end; a time contains colons, too. */
 const END = /(?:\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?!\d))?Z?|[^:])*/iy;
 
@@ -21,12 +22,45 @@ const END = /(?:\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?!\d))?Z?|[^:])*/iy;
 export function parseRange(text: string): readonly RangePart[] {
   // The caller may be JavaScript.
   const whole = `${text}`;
-  refuseGroups(whole, parseParts);
+  refuseGroups(whole);
   return parseParts(whole);
 }
 
 function parseParts(whole: string): readonly RangePart[] {
   return whole.split(',').map((part) => parsePart(part.trim(), whole));
+}
+
+/** Rejects numbers with thousands separators, which would be parsed as several ranges. @throws {UsageError} */
+function refuseGroups(whole: string): void {
+  const joined = whole.replace(GROUPED, (number) => number.replaceAll(',', ''));
+  const isOne = joined !== whole && isRange(joined);
+  const hasZeros = /,\s*(?:[\d._KMB+-]*:)?0\d+\s*(?:[:,]|$)/i.test(whole);
+  const isList = !hasZeros && isRange(whole) && isAscending(parseParts(whole));
+  const beginsGrouped = /^\d+,/.test(whole);
+  if (!hasZeros && (!isOne || (isList && !beginsGrouped))) return;
+  const meant = isOne ? `did you mean ${joined}? ` : '';
+  const list = isOne && isList ? `; ${whole.replace(/^\d+/, '$&:$&')} for several ranges` : '';
+  throw usage('digits without commas', JSON.stringify(whole), {
+    code: 'wrong-range',
+    hint: `${meant}commas separate ranges; group digits like 47_670_000${list}`,
+  });
+}
+
+/** True if the seqnos of the parts are ascending. */
+function isAscending(parts: readonly RangePart[]): boolean {
+  return parts.every(({ from }, at) => {
+    const before = parts[at - 1]?.to;
+    return from.kind !== 'seqno' || before?.kind !== 'seqno' || from.seqno > before.seqno;
+  });
+}
+
+function isRange(text: string): boolean {
+  try {
+    return parseParts(text).length > 0;
+  } catch (error) {
+    if (error instanceof UsageError) return false;
+    throw error;
+  }
 }
 
 function endsOf(part: string): readonly string[] {

@@ -24,9 +24,9 @@ export function parseSlice(text: string): Slice {
 }
 
 /**
- * Refuses a range that is not the same whenever and wherever it is resolved: slices of it would overlap, or leave blocks out.
+ * Refuses a range that depends on when it is resolved: its slices would overlap, or leave blocks out.
  *
- * @param requested the range as it is now
+ * @param requested the range as resolved now
  * @param openDays days and times of the range that are not over
  * @throws {UsageError} `moving-range`
  */
@@ -53,9 +53,9 @@ function isMoving(from: RangeEnd, to: RangeEnd): boolean {
 }
 
 /**
- * The blocks of one slice. All slices of a range are disjoint, have at least one block and make up the range; each is found from range and
- * number alone, so machines need not talk to each other. They have about the same number of blocks, but begin with a UTC day if one begins
- * less than half a slice away, so that no other slice writes files of the same days.
+ * The blocks of one slice. All slices of a range are disjoint, have at least one block and make up the range. Each follows from range and
+ * number alone, so machines need no coordination. They have about equally many blocks, but begin with a UTC day if one begins less than
+ * half a slice away, so that few days are shared between slices.
  *
  * @throws {UsageError} if there are fewer blocks than slices
  */
@@ -76,7 +76,7 @@ export async function cutSlice(
   return intersectSpans(requested, [{ from: blockAt(requested, first), to: blockAt(requested, next - 1) }]);
 }
 
-/** Number of blocks of the range before the slice that follows `index` slices. */
+/** Number of blocks in the first `index` slices. */
 async function cutBefore(
   requested: readonly Span[],
   index: number,
@@ -89,7 +89,7 @@ async function cutBefore(
   const date = dateAt(await chain.blockTime(blockAt(requested, even)), 'UTC');
   const last = dateAt(await chain.blockTime(blockAt(requested, total - 1)), 'UTC');
   let best = even;
-  // Two cuts never meet: together they move by less than the least slice.
+  // Two cuts never meet: each moves by less than half of the smallest slice.
   let least = Math.floor(total / count) / 2;
   for (const day of date < last ? [date, addDays(date, 1)] : [date]) {
     const offset = blocksBefore(requested, await chain.firstOfDay(day));

@@ -14,7 +14,7 @@ export function isComing(parts: readonly RangePart[]): boolean {
   return parts.some(({ from, to }) => from.kind === 'open' && to.kind === 'ahead');
 }
 
-/** A part of the requested blocks, and the index that has it. */
+/** Requested blocks that the index has by now, and its ends. */
 export interface ReachedPiece {
   readonly spans: readonly Span[];
   readonly ends: IndexEnds;
@@ -30,8 +30,8 @@ export interface Coming {
 }
 
 /**
- * Yields the requested blocks piece by piece as the head passes them. Ends with the last, or if the head does not move for too long: then what
- * came since the last piece is left to the caller.
+ * Yields the requested blocks piece by piece as the head passes them. Ends with the last block, or if the head does not move for
+ * `waitMs`; then the caller handles the blocks after the last piece.
  */
 export async function* reachedPieces(coming: Coming): AsyncGenerator<ReachedPiece> {
   const { requested, source, effects, stop, waitMs = DEFAULT_WAIT_MS } = coming;

@@ -2,9 +2,11 @@ import { kinds } from '../declare/kind.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { expectation } from './decode-plan.ts';
-import { compactJson } from './json-text.ts';
 import { Misfit, parseExact, readCell, shown, valueAt } from './read-cell.ts';
 import type { RefusedRecord } from './scan-page.ts';
+
+/** The short escapes that the server writes, so that raw and escaped values are stored alike. */
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Why a record could not be decoded. */
 export interface Explanation {
@@ -97,4 +99,23 @@ function isReadable(read: () => unknown): boolean {
     if (error instanceof Misfit) return false;
     throw error;
   }
+}
+
+/** Removes whitespace from JSON, and escapes raw control characters in strings. */
+function compactJson(text: string): string {
+  let out = '';
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charAt(i);
+    if (!inString) {
+      if (c === '"') inString = true;
+      if (c !== ' ' && c !== '\n' && c !== '\r' && c !== '\t') out += c;
+    } else if (c === '\\') {
+      out += c + text.charAt(++i);
+    } else {
+      if (c === '"') inString = false;
+      out += c < ' ' ? (SHORT_ESCAPES[c] ?? `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`) : c;
+    }
+  }
+  return out;
 }

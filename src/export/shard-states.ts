@@ -5,7 +5,7 @@ import { intersectSpans, type Span } from '../core/span.ts';
 import type { BlockProblem } from './span-walk.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** Codes of failures that concern one block only. */
+/** Codes of failures that concern a single block. */
 const HOLES: ReadonlySet<string> = new Set(['not-indexed', 'short-list']);
 
 /** A span of headers, with the shard states at its ends that prove it. */
@@ -19,7 +19,7 @@ export interface HeaderEnds {
 }
 
 /**
- * The longest part of a span with states at both ends: a masterchain block that is not indexed cannot be an end.
+ * The longest prefix of a span with shard states at both ends. A masterchain block that is not indexed cannot be an end.
  *
  * @param missing blocks, of which the first one begins the span
  * @param first block of the index
@@ -81,7 +81,7 @@ export class ShardStates {
     }
   }
 
-  /** Lets each hole be requested once more: it may be indexed by now. */
+  /** Allows one more request for each hole, which may be indexed by now. */
   retryHoles(): void {
     this.again = this.holes;
     this.holes = new Map();

@@ -1,6 +1,5 @@
 import { droppedStates } from '../audit/dropped-states.ts';
-import { findLinkGaps, type LinkEnds, type LinkReport } from '../audit/header-links.ts';
-import { readLinkRows } from '../audit/link-rows.ts';
+import { findLinkGaps, type LinkEnds, type LinkReport, readLinkedBlocks } from '../audit/header-links.ts';
 import {
   DOUBLE_KEY,
   PageAudit,
@@ -32,7 +31,7 @@ const CHUNK = { least: 2048, most: 122_880, bytes: 32 * 2 ** 20 } as const;
 /** Code of the error for transactions whose content contradicts their hash. */
 export const CONTENT = 'content';
 
-/** Where the sorted rows of a span go. */
+/** Receives the sorted rows of a span. */
 export type RowSink = Pick<Stage, 'write'>;
 
 const NOTHING: FolderState = { bytes: 0, isUniform: true, growing: [] };
@@ -57,7 +56,7 @@ export interface PageReport extends PageFacts {
   readonly refused: readonly PlacedReport[];
   /** Fields without a column, and their number. */
   readonly unknown: readonly (readonly [string, number])[];
-  /** Rows that were kept. */
+  /** Rows that were added. */
   readonly added: number;
   /** Records in the loader. */
   readonly loaded: number;
@@ -65,7 +64,7 @@ export interface PageReport extends PageFacts {
 
 const NO_RULES: RowRules = { block: undefined, audit: { kind: 'none' } };
 
-/** Decodes the pages of a span in any order, and writes its good rows sorted. It is reused, and keeps the memory of the largest span. */
+/** Decodes the pages of a span in any order, and writes its valid rows sorted. Reused for further spans; retains the memory of the largest. */
 export class SpanLoader {
   private readonly pipeline: PipelineDef;
   private readonly decoder: Decoder;
@@ -86,7 +85,7 @@ export class SpanLoader {
     this.pages = new PageAudit(pipeline, this.decoder);
   }
 
-  /** Begins a span and drops the rows before. */
+  /** Begins a span, and drops all rows of the last one. */
   async open(span: Span, rules: RowRules): Promise<void> {
     this.span = span;
     this.rules = rules;
@@ -146,7 +145,7 @@ export class SpanLoader {
   /**
    * Checks the rows so far by the rules of the span, and their content.
    *
-   * @param knownStates hashes of account states that rows of other blocks have completely
+   * @param knownStates hashes of account states that rows of other blocks have in full
    */
   async audit(mode: ContentMode, knownStates: readonly string[] = []): Promise<readonly BadBlock[]> {
     const { audit } = this.rules;
@@ -187,14 +186,14 @@ export class SpanLoader {
     return [...bad, ...blocks, ...states].sort((a, b) => a.seqno - b.seqno);
   }
 
-  /** What the content of the rows of a span shows; undefined if it was not proven. */
+  /** Results of the content proof for the rows of a span; undefined if there was none. */
   async contentOf(span: Span): Promise<ContentCounts | undefined> {
     return this.rules.audit.kind === 'counts' ? this.content.counts(this.rows.of(span)) : undefined;
   }
 
   /** Follows the links between the headers of some blocks, and compares the headers with committed rows. */
   async links(span: Span, ends: LinkEnds): Promise<LinkReport> {
-    const blocks = readLinkRows(this.decoder, span, this.isRowAlive);
+    const blocks = readLinkedBlocks(this.decoder, span, this.isRowAlive);
     const contradicted = ends.proven === undefined ? [] : findContradictions(blocks, ends.proven);
     return { ...findLinkGaps(blocks, span, ends), blocks: blocks.length, contradicted };
   }
@@ -235,7 +234,7 @@ export class SpanLoader {
     return state;
   }
 
-  /** Batches of some rows, with true values where the source is known to err. */
+  /** Batches of some rows, with corrected values where the source is known to be wrong. */
   private corrected(rows: Int32Array): readonly Batch[] {
     const batches = this.decoder.choose(rows);
     const corrections = this.content.corrections(rows);
@@ -251,7 +250,7 @@ export class SpanLoader {
     return Math.max(CHUNK.least, Math.min(CHUNK.most, Math.floor((CHUNK.bytes * records) / Math.max(byteSize, 1))));
   }
 
-  /** Imports on demand: loading the explanations takes longer than everything else. */
+  /** Imports the explanations only here, because loading them is slow. */
   private async explain(refused: readonly RefusedRecord[]): Promise<readonly PlacedReport[]> {
     const { explainRefusal, masterchainSeqnoOf } = await import('../decode/explain-refusal.ts');
     const { pipeline } = this;

@@ -1,20 +1,20 @@
 import { type Latch, newLatch } from './latch.ts';
 
-/** The turn of one of several spans that are walked side by side. */
+/** The turn of one of several concurrent spans. */
 export interface SpanTurn {
   /**
-   * Waits until the spans before have ended, or `limit` is over: then they are overtaken, and nobody waits for them any more.
+   * Waits until earlier spans have ended, or `limit` resolves: then late spans are overtaken, and no span waits for them any more.
    *
-   * @param limit stops when its signal is aborted
+   * @param limit stops when its signal is aborted, because the spans ended in time
    */
   reached(limit: (stop: AbortSignal) => Promise<void>): Promise<void>;
-  /** Lets the spans after go on. */
+  /** Lets later spans continue. */
   end(): void;
 }
 
-/** Keeps the rows of spans that are walked side by side in order. */
+/** Keeps the rows of concurrent spans in order. */
 export class SpanOrder {
-  /** Spans that others wait for, in order. */
+  /** Unfinished spans, in order. */
   private readonly running = new Set<Latch>();
 
   /** The turn of the next span. */

@@ -11,7 +11,7 @@ import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
 import type { ProvableRows } from './span-walk.ts';
 
-/** Number of transactions by some headers. */
+/** Sum of the transaction counts of some headers. */
 export function txCountOf(headers: readonly Header[]): number {
   return headers.reduce((sum, header) => sum + header.txCount, 0);
 }
@@ -25,25 +25,25 @@ export interface LinkProofOptions {
 
 type Rows = Pick<ProvableRows, 'links' | 'signal' | 'answered'>;
 
-/** How the headers of a span are proven whole. */
+/** Proves that the headers of a span are complete. */
 export interface LinkProof {
   /** Checks the list of a block before it is loaded. @throws a retryable error if it is incomplete */
   see(seqno: number, answer: Answer): void;
   /** Masterchain blocks of the span without proof. */
   audit(rows: Rows): Promise<readonly BadBlock[]>;
-  /** As `audit`, for blocks whose own lists came, between the states around them. */
+  /** As `audit`, for blocks that were requested one by one, between the states around them. */
   auditAlone(rows: Rows, blocks: readonly Span[]): Promise<readonly BadBlock[]>;
 }
 
 /**
- * Proves headers by their links, between the states at both ends of the span. Where blocks are left out, nothing links to the block
- * before them: it is held against its own state.
+ * Proves headers by their links, between the states at both ends of the span. If blocks are left out, nothing links to the block before
+ * them: it is compared with the shard state there.
  */
 export function linkProof(options: LinkProofOptions): LinkProof {
   const { span: whole, ends: wholeEnds, source, pipeline } = options;
   const states = new StatesWithin(options);
 
-  /** Blocks of a span that only the first blocks of the index refer to. */
+  /** Missing blocks of a span that only the first blocks of the index reference. */
   const unlisted = async ({ older }: LinkGaps, span: Span, signal: AbortSignal): Promise<LinkGaps['missing']> => {
     const found: MissingBlock[] = [];
     for (const { id } of older) {
@@ -60,7 +60,7 @@ export function linkProof(options: LinkProofOptions): LinkProof {
       const missing = [...gaps.missing, ...(await unlisted(gaps, span, rows.signal))];
       await blame({ ...gaps, missing }, span, states, bad);
       if (await states.fetchBefore(span, bad)) continue;
-      // Only now: chains that end right below a hole are explained by the state there.
+      // Must come last: the state at a hole explains a chain that ends right below it.
       for (const { id, mcSeqno } of gaps.stray) bad.set(mcSeqno, `expected linked blocks only, got ${id}`);
       if (await states.fetchBefore(span, bad)) continue;
       return [...bad].map(([seqno, reason]) => ({ seqno, reason }));
@@ -114,7 +114,7 @@ const NO_STATE_REASON = 'expected the state of its shards, got none';
 /** Errors of a source that has no state for a block, or a wrong one. */
 const NO_STATE: ReadonlySet<string> = new Set(['not-indexed', 'short-list']);
 
-/** States of the shards at blocks of a span, and right before it, fetched when they are needed. */
+/** Shard states at blocks of a span, and right before it, fetched when needed. */
 class StatesWithin {
   signal = new AbortController().signal;
   private readonly options: LinkProofOptions;
@@ -127,7 +127,7 @@ class StatesWithin {
     this.states.set(span.to, { seqno: span.to, ids: ends.after });
   }
 
-  /** Those known at blocks of a span. */
+  /** The known states at blocks of a span. */
   within({ from, to }: Span): readonly ShardState[] {
     const known = [...this.states.values()].filter((state) => state !== undefined);
     return known.filter(({ seqno }) => seqno >= from && seqno <= to);
@@ -139,7 +139,7 @@ class StatesWithin {
   }
 
   /**
-   * Fetches the states right before blocks that are left out. A block whose state cannot be had is added to them.
+   * Fetches the states right before blocks that are left out. Adds blocks without a state to `bad`.
    *
    * @returns true if any is new
    */
@@ -181,7 +181,7 @@ function requireMasterBlock(headers: readonly Header[], seqno: number, pipeline:
   });
 }
 
-/** Adds the masterchain blocks with wrong lists: those of blocks that come twice or have wrong links, and those of missing blocks. */
+/** Adds masterchain blocks with wrong lists to `bad`: with duplicate, unlinked or missing blocks. */
 async function blame(
   { missing, unlinked, twice }: LinkGaps,
   span: Span,
@@ -202,7 +202,7 @@ async function blame(
   }
 }
 
-/** The masterchain block whose list lacks a block: the first whose state names it, or one with no list at all. */
+/** The masterchain block whose list should have a block: the first whose state names it, or one without a list. */
 async function listedWith(
   id: string,
   seenFrom: number,

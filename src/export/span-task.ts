@@ -21,14 +21,14 @@ import {
 } from './span-walk.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';
 
-/** How often a block is walked again, and the delay between these attempts. */
+/** Maximum number of times that a block is walked again, and the delay between these attempts. */
 const ATTEMPTS = { block: 2, content: 1 } as const;
 const PAUSE_MS = 500;
 
 /** `proof` of an entry whose rows contradict themselves. */
 const CONTRADICTED = 'contradicted';
 
-/** What the spans of a walk share, and what one of them has. */
+/** Shared parts of a walk, with the turn and the loader of one span. */
 export interface SpanRun extends WalkFailures {
   readonly context: EngineContext;
   readonly meter: RequestMeter;
@@ -37,29 +37,29 @@ export interface SpanRun extends WalkFailures {
   readonly loader: SpanLoaderPort;
 }
 
-/** A span, and how often its blocks were walked before. */
+/** A walk of a span, and the number of earlier attempts. */
 interface Attempt {
   readonly walk: SpanWalk;
   readonly tries: number;
-  /** Hashes of account states that it lacked, and that rows of other blocks had. */
+  /** Hashes of account states that earlier attempts lacked, though rows of other blocks have them. */
   readonly knownStates?: readonly string[];
 }
 
-/** What a span leaves. */
-interface Settled {
+/** Result of an attempt. */
+interface AttemptResult {
   readonly problems: readonly BlockProblem[];
-  /** Its parts that are walked again. */
+  /** Parts of the span to walk again. */
   readonly again: readonly Attempt[];
 }
 
-const NOTHING_LEFT: Settled = { problems: [], again: [] };
+const EMPTY_RESULT: AttemptResult = { problems: [], again: [] };
 
 /**
- * Fetches, proves and commits one span of a walk, and releases the loader. What cannot be proven is walked again by itself, and left out
- * if that does not help.
+ * Fetches, proves and commits one span of a walk, and releases the loader. Blocks that cannot be proven are walked again, and left out if
+ * they fail again.
  *
- * @returns what could not be fetched
- * @throws what made the source unusable, after committing what was proven by then
+ * @returns blocks that could not be exported
+ * @throws the error that made the source unusable, after committing the proven blocks
  */
 export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly BlockProblem[]> {
   const { context, loader } = run;
@@ -71,7 +71,7 @@ export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly B
       const { walk } = attempt;
       if (walk !== whole && context.stop.aborted) break;
       try {
-        // Requests go out while the worker starts. If it cannot start, its pages get the error, too.
+        // Requests are sent while the worker starts. If it cannot start, adding a page fails with the same error.
         const opened = loader.open(walk.span, walk.rows);
         opened.catch(() => {});
         const settled = await new SpanTask(run, attempt).run();
@@ -88,7 +88,7 @@ export async function runSpan(run: SpanRun, whole: SpanWalk): Promise<readonly B
   return problems;
 }
 
-/** True, and reported, if another writer was faster: nothing is requested then. */
+/** True if another writer has committed the blocks of the span; then reports it. */
 function isDoneByRival({ context }: SpanRun, walk: SpanWalk): boolean {
   const { pipeline, sink, report } = context;
   const isDone = blocksOf(walk).every((span) => sink.isRivalled?.(pipeline.name, span) === true);
@@ -107,7 +107,7 @@ class SpanTask {
   private readonly loader: SpanLoaderPort;
   private readonly loading: PageLoading;
   private readonly rows: ProvableRows;
-  /** Rows of a reading, and how often it became too large for memory. */
+  /** Stage of a reading, and the number of flushes because it became too large for memory. */
   private aside: Stage | undefined;
   private flushes = 0;
 
@@ -128,11 +128,11 @@ class SpanTask {
     };
   }
 
-  async run(): Promise<Settled> {
+  async run(): Promise<AttemptResult> {
     try {
       await this.loading.fetchPlanned();
       if (this.loading.distrust !== undefined) throw this.loading.distrust;
-      const settled = await this.settleWhatCame();
+      const settled = await this.settle();
       const open = settled.again.flatMap(({ walk }) => blocksOf(walk));
       reportProgress(this.context, subtractSpans(blocksOf(this.walk), open));
       if (this.loading.fatal !== undefined) throw this.loading.fatal.error;
@@ -142,13 +142,13 @@ class SpanTask {
     }
   }
 
-  /** After a failure or a stop, what cannot be proven without requests stays missing. */
-  private async settleWhatCame(): Promise<Settled> {
+  /** After a failure or a stop, blocks that need further requests to be proven stay missing. */
+  private async settle(): Promise<AttemptResult> {
     try {
       return await (this.walk.isReading === true ? this.settleReading() : this.settleSpan());
     } catch (error) {
       const { over } = this.loading;
-      if (over.aborted && (error === over.reason || error instanceof SourceError)) return NOTHING_LEFT;
+      if (over.aborted && (error === over.reason || error instanceof SourceError)) return EMPTY_RESULT;
       throw error;
     }
   }
@@ -158,12 +158,12 @@ class SpanTask {
     return this.walk.rows.block !== undefined;
   }
 
-  /** Commits what is proven. Of the rest, what another attempt may prove is walked again. */
-  private async settleSpan(): Promise<Settled> {
+  /** Commits the proven blocks. Walks others again if another attempt may prove them. */
+  private async settleSpan(): Promise<AttemptResult> {
     const { context, walk, loading } = this;
-    if (!this.isByBlock && loading.isOver) return NOTHING_LEFT;
+    if (!this.isByBlock && loading.isOver) return EMPTY_RESULT;
     const bad = await this.prove();
-    if (!this.isByBlock && loading.isOver) return NOTHING_LEFT;
+    if (!this.isByBlock && loading.isOver) return EMPTY_RESULT;
     const open = walk.part === undefined ? [] : bad.filter((each) => this.isWorthAnother(each));
     const rest = bad.filter((each) => !open.includes(each));
     // Headers prove the rows of these blocks, but content contradicts itself: they are stored, and unproven.
@@ -174,7 +174,7 @@ class SpanTask {
     return { problems: context.stop.aborted ? [] : problems, again: await this.walkAgain(open) };
   }
 
-  /** False for blocks that were walked often enough, and for failures that were retried by themselves. */
+  /** False for blocks without attempts left, and for failures that were already retried. */
   private isWorthAnother({ seqno, code }: BadBlock): boolean {
     const { loading, walk } = this;
     if (loading.isOver) return false;
@@ -184,7 +184,7 @@ class SpanTask {
     return this.attempt.tries < (code === CONTENT ? ATTEMPTS.content : ATTEMPTS.block);
   }
 
-  /** Bad blocks together, each by its own requests; rows without blocks span by span, then in halves, down to the block. */
+  /** Walks bad blocks again, each by its own requests; rows without blocks span by span, then in halves, down to one block. */
   private async walkAgain(open: readonly BadBlock[]): Promise<readonly Attempt[]> {
     const { context, walk } = this;
     const { tries, knownStates = [] } = this.attempt;
@@ -199,7 +199,7 @@ class SpanTask {
     return [{ walk: await walk.part(this.spansOf(open)), tries: tries + 1, knownStates: [...knownStates, ...lacking] }];
   }
 
-  /** The blocks that are bad; of rows without blocks, the whole spans. */
+  /** The bad blocks; for rows without blocks, the whole spans around them. */
   private spansOf(bad: readonly BadBlock[]): readonly Span[] {
     if (!this.isByBlock) {
       return blocksOf(this.walk).filter(({ from, to }) => bad.some(({ seqno }) => seqno >= from && seqno <= to));
@@ -233,7 +233,7 @@ class SpanTask {
     return bad;
   }
 
-  /** Blocks that fail the audit, did not come, or have a record that cannot be decoded. */
+  /** Blocks that fail the audit, were not answered, or have a record that cannot be decoded. */
   private async auditBlocks(): Promise<readonly BadBlock[]> {
     const { loading, walk, loader } = this;
     const found = [
@@ -259,7 +259,7 @@ class SpanTask {
     return [...bad.values()];
   }
 
-  /** What is wrong with rows that have no blocks. */
+  /** Audits rows without blocks. */
   private async auditWhole(): Promise<readonly BadBlock[]> {
     const failed = this.failureOfAll();
     if (failed.length > 0) return failed;
@@ -267,7 +267,7 @@ class SpanTask {
     return bad === undefined ? [] : blocksOf(this.walk).map(({ from: seqno }) => ({ ...bad, seqno }));
   }
 
-  /** A request of rows without blocks that failed, or had a record that cannot be decoded. */
+  /** All blocks, if rows have no blocks and a request failed or had a record that cannot be decoded. */
   private failureOfAll(): readonly BadBlock[] {
     const { loading, walk } = this;
     if (this.isByBlock) return [];
@@ -309,7 +309,7 @@ class SpanTask {
     return { refused: this.loading.refused.length, isStopped: this.context.stop.aborted };
   }
 
-  /** Quarantines refused records. All else that is bad is a problem, which the caller reports. */
+  /** Quarantines refused records, and returns the other bad blocks as problems. */
   private async problemsOf(bad: readonly BadBlock[]): Promise<readonly BlockProblem[]> {
     const { context, loading } = this;
     if (!this.isByBlock) return this.problemOfAll(bad);
@@ -347,11 +347,11 @@ class SpanTask {
     return [{ request, pointer: '', reason: error.message, raw: String(error.cause ?? '') }];
   }
 
-  /** Commits what was read, complete or not. */
-  private async settleReading(): Promise<Settled> {
+  /** Commits a reading, complete or not. */
+  private async settleReading(): Promise<AttemptResult> {
     const { context, walk, loading } = this;
     const { meter } = this.shared;
-    if (loading.fatal !== undefined) return NOTHING_LEFT;
+    if (loading.fatal !== undefined) return EMPTY_RESULT;
     const reading = this.reading();
     const terms = await walk.entry(walk.span, reading);
     if (terms !== undefined) {
@@ -362,7 +362,7 @@ class SpanTask {
     const { refused } = loading;
     if (refused.length > 0) await quarantineSpan(context, meter, walk.span, refused);
     await walk.onCommitted?.(reading);
-    return NOTHING_LEFT;
+    return EMPTY_RESULT;
   }
 
   /** Moves the rows of a reading from memory to its stage. */
@@ -385,7 +385,7 @@ class SpanTask {
     return this.aside;
   }
 
-  /** Which rows of a list in several parts to keep: the newest of each key, if the rules say so. */
+  /** For a list that was flushed: selects the newest row of each key, if the rules say so. */
   private newestRule(): Readonly<Record<string, NewestRule>> {
     const { copies } = this.walk.rows;
     const [table] = this.context.pipeline.tables;

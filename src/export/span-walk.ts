@@ -11,40 +11,40 @@ import type { PageReport } from './span-loader.ts';
 import type { WalkRequest } from './walk-request.ts';
 import type { SpanLoaderPort } from './workers/loader-port.ts';
 
-/** Requests that may be sent side by side. */
+/** Requests that may be sent concurrently. */
 export interface Round<Request extends WalkRequest = WalkRequest> {
   readonly requests: Iterable<Request>;
   /** Their number, without the requests that follow from their pages. */
   readonly count: number;
 }
 
-/** What a ledger entry says of its rows. */
+/** Contents of a ledger entry that the walk decides. */
 export interface EntryTerms {
   readonly span: Span;
   /** Newest block before and after the rows were read; undefined for final rows. */
   readonly asOf?: Span | undefined;
-  /** What was requested, if it was not all of the span. */
+  /** What was requested, if not the whole span. */
   readonly scope?: string | undefined;
-  /** Requested keys that the source does not know. */
+  /** Number of requested keys that the source does not know. */
   readonly unknownKeys?: number | undefined;
   /** Undefined if headers prove the rows. */
   readonly proof?: ListProofKind | undefined;
   readonly planned?: number | undefined;
-  /** What the content of the rows shows. */
+  /** Results of the content proof. */
   readonly content?: ContentCounts | undefined;
-  /** Entries that this one replaces, besides those that the engine knows of. */
+  /** Entries that this one replaces, besides those that the engine finds. */
   readonly supersedes?: readonly string[] | undefined;
   /** See `CommitDraft`. */
   readonly seen?: number | undefined;
 }
 
-/** The rows so far, for a walk that checks them itself. */
+/** The loaded rows, for a walk that checks them itself. */
 export interface ProvableRows extends Pick<SpanLoaderPort, 'links'> {
-  /** Blocks whose own pages came. */
+  /** Blocks whose own pages were loaded. */
   readonly answered: ReadonlySet<number>;
   /** Writes the rows of a part to files for a query. They stay in memory, too. */
   stage(part: Span): Promise<ScratchRows>;
-  /** Aborted after a failure that ends the run, or a stop: nothing more can be requested, and only what came can be proven. */
+  /** Aborted after a failure that ends the run, or a stop: no more requests are sent, and only loaded rows can be proven. */
   readonly signal: AbortSignal;
   /** Requests more pages. @returns the number of new rows */
   fetch(requests: readonly WalkRequest[]): Promise<number>;
@@ -61,25 +61,25 @@ export interface ScratchRows {
 export interface Reading {
   /** Records that could not be decoded. */
   readonly refused: number;
-  /** The run was stopped: the rest was not requested. */
+  /** True if the run was stopped before everything was requested. */
   readonly isStopped: boolean;
 }
 
 /**
  * One span of a walk, from its requests to its ledger entry: data, and functions without effects. The engine sends the requests,
- * decodes, walks again what is not proven, quarantines, commits and reports.
+ * decodes pages, repeats unproven blocks, quarantines, commits and reports.
  */
 export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   readonly span: Span;
-  /** The blocks of the span that are committed. The others are between them, and their rows come with the same pages. Default: all. */
+  /** The blocks to commit. Blocks between them only come with the same pages. Default: the whole span. */
   readonly only?: readonly Span[] | undefined;
   /** How the loader assigns rows to blocks and checks them. */
   readonly rows: RowRules;
-  /** The rows of a part, where rows have no blocks. Default: all. */
+  /** Selects the rows of a part, if rows have no blocks. Default: all. */
   rowsOf?(part: Span): RowsWithin;
   /**
-   * True for lists that are read to their end: what came is committed, and the entry says if it is partial. Default false: only proven rows
-   * are committed, block by block if rows have blocks.
+   * True for lists that are read to their end: all loaded rows are committed, and the entry says if it is partial. Default false: only
+   * proven rows are committed, block by block if rows have blocks.
    */
   readonly isReading?: boolean | undefined;
   /** The requests of the span. A round begins when the one before has ended, with all requests that followed from its pages. */
@@ -90,31 +90,30 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   next?(request: Request, page: PageReport): readonly Request[] | Promise<readonly Request[]>;
   /** The halves of a request for too many rows; none if it is as small as it can be. Default: none. */
   halve?(request: Request): readonly Request[];
-  /** Requests that replace a failed one. Undefined: the engine handles the failure. */
+  /** Requests that replace a failed one; undefined to leave the failure to the engine. */
   failed?(request: Request, error: unknown): readonly Request[] | undefined;
   /** Wrong blocks, besides those that the loader finds. */
   audit?(rows: ProvableRows): Promise<readonly BadBlock[]>;
-  /** Blocks that came with others, so that no page is theirs alone. Default: none. */
+  /** Blocks that were loaded in a common window, without a page of their own. Default: none. */
   readonly answered?: ReadonlySet<number>;
-  /** Compares the good parts of the span with the warehouse, and requests what they lack. @returns blocks with wrong rows */
+  /** Compares valid parts of the span with the warehouse, and requests missing rows. @returns blocks with wrong rows */
   compare?(rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]>;
   /** The ledger entry of a part of the span, or of a reading. Undefined: nothing is committed. */
   entry(part: Span, reading: Reading): EntryTerms | undefined | Promise<EntryTerms | undefined>;
   /** Rows of other tables that belong to a reading. */
   more?(): readonly Batch[];
   /**
-   * The walk of blocks of the span that could not be proven, each requested by itself; of rows without blocks, of one of several spans, or of
-   * one half of a span.
-   * Default: they are not walked again.
+   * The walk of unproven blocks of the span, each with its own requests; if rows have no blocks, the walk of one of several spans, or of half
+   * a span. Default: they are not walked again.
    */
   part?(blocks: readonly Span[]): SpanWalk | Promise<SpanWalk>;
   /** Called after the commit of a reading, to report on it. */
   onCommitted?(reading: Reading): Promise<void>;
-  /** Called when nothing more is done for the span, also if its requests failed. */
+  /** Called when the span has ended, also after a failure. */
   onEnd?(): void;
 }
 
-/** The blocks that a span is walked for. */
+/** The blocks that a walk commits. */
 export function blocksOf({ span, only }: Pick<SpanWalk, 'span' | 'only'>): readonly Span[] {
   return only ?? [span];
 }
@@ -125,5 +124,5 @@ export interface BlockProblem {
   readonly error: TonlakeError;
 }
 
-/** Makes the walk of a span when there is room for it, or says what is known to be wrong with the span. */
+/** Makes the walk of a span, when the engine can start it; or returns a known problem of the span. */
 export type Prepare = () => SpanWalk | BlockProblem | Promise<SpanWalk | BlockProblem>;

@@ -8,7 +8,7 @@ import { blockBefore } from './block-before.ts';
 import { PAGE_ROWS } from './page-request.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** Accounts that can have rows at a logical time with more than a page: an account has one transaction then. */
+/** Accounts that can have rows at a logical time with more rows than a page. An account has at most one transaction at a time. */
 export async function accountsOfTies(
   context: WalkContext,
   opcode: number,
@@ -18,7 +18,7 @@ export async function accountsOfTies(
   return (await storedAccounts(context, opcode, span, lt)) ?? (await listedAccounts(context, opcode, lt));
 }
 
-/** Accounts from the transactions in the warehouse; undefined if it may lack some of that time. */
+/** Accounts from the transactions in the warehouse; undefined if some of that time may be missing. */
 async function storedAccounts(
   { sink, registry }: WalkContext,
   opcode: number,
@@ -49,7 +49,8 @@ const listed = z.object({
 type Listed = z.infer<typeof listed>['transactions'];
 
 /**
- * Accounts from the source's list of transactions, in total order: its first page, its last, and page by page only if there are more.
+ * Accounts from the source's list of transactions, which has a total order: the first and the last page, and all pages if these do not
+ * overlap.
  */
 async function listedAccounts(
   { source, pipeline }: WalkContext,

@@ -6,8 +6,8 @@ import type { Source } from '../http/source.ts';
 const MOST = 1_000;
 
 /**
- * Shard states that were answered before. They never change, so the pipelines of a round share them, and the state at the end of a round is
- * that before the next. To be cleared when rows do not agree with the chain: a state may be wrong, too.
+ * Caches shard states. They never change, so the pipelines of a round share them, and the state at the end of a round is the one before
+ * the next. Clear it when rows do not agree with the chain: a state may be wrong.
  */
 export class StateCache {
   readonly #states = new Map<number, readonly NamedHeader[]>();
@@ -17,7 +17,7 @@ export class StateCache {
   }
 
   /**
-   * @param options.isAgain asks even if the state is known, because it did not agree with the rows
+   * @param options.isAgain ignores the cached state, which did not agree with the rows
    * @throws as `fetchShardState`
    */
   async fetch(

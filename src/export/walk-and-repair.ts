@@ -9,10 +9,10 @@ import type { EngineContext } from './run-context.ts';
 import type { BlockProblem } from './span-walk.ts';
 import { type Due, walkDue } from './walk-engine.ts';
 
-/** Fetches what is due. If rows contradict outdated headers, reads both again. Reports the problems that remain. */
+/** Fetches all that is due. If rows contradict outdated headers, reads both again. Reports remaining problems. */
 export async function walkAndRepair(context: EngineContext, due: Due): Promise<void> {
   let problems = await walkDue(context, due);
-  // A state that does not agree with the rows may be wrong.
+  // A cached state may be wrong, too.
   if (problems.length > 0) context.states.clear();
   for (const headers of neededHeaders(context)) {
     if (problems.length === 0 || context.stop.aborted) break;
@@ -39,7 +39,7 @@ function neededHeaders(context: EngineContext): readonly EngineContext<Mastercha
 }
 
 /**
- * Reads spans again, even if the warehouse has them, and commits nothing.
+ * Fetches spans, even if the warehouse has them, without committing them.
  *
  * @returns the staged rows; incomplete parts say so in their scope or verdict
  */
@@ -47,7 +47,7 @@ export function fetchStaged(context: EngineContext, spans: readonly Span[]): Pro
   return collectParts({ ...context, asked: spans }, (own) => walkAndRepair(own, { missing: spans, again: [] }));
 }
 
-/** Replaces an entry by one with the columns that it lacks. */
+/** Replaces an entry by one with the selected columns that it lacks. */
 export async function widenEntry(context: EngineContext, entry: LedgerEntry): Promise<void> {
   const due = { missing: spansOf(entry), again: [] };
   const asked = { ...context, asked: due.missing };
@@ -90,15 +90,15 @@ async function isOutdated(context: EngineContext<MasterchainPipeline>, seqno: nu
     const current = await context.source.fetch(requestOf(context.pipeline, page), ({ body, request }) =>
       parseHeaders(body, request),
     );
-    return describe(current) !== describe(committed);
+    return auditedText(current) !== auditedText(committed);
   } catch (error) {
     if (error instanceof TonlakeError) return false;
     throw error;
   }
 }
 
-/** What the audits use of headers, as one text. */
-function describe(headers: readonly Header[]): string {
+/** The header fields that audits use, as one text. */
+function auditedText(headers: readonly Header[]): string {
   return headers
     .map(({ workchain, shard, seqno, txCount, startLt, endLt, utime }) => {
       return `${blockId(workchain, shard, seqno)} ${txCount} ${startLt} ${endLt} ${utime}`;

@@ -44,7 +44,7 @@ export type WalkEvent =
       readonly refused: number;
       readonly message: string;
     })
-  /** Of the `keys` of a lookup, the source has no row for `unknown`, also when asked again. */
+  /** Of the `keys` of a lookup, the source has no row for `unknown`, also when requested again. */
   | (OfBlocks & { readonly event: 'unknown-keys'; readonly keys: number; readonly unknown: number })
   /** Another writer of the same warehouse has committed some of these blocks first: the rows of this one were dropped. */
   | (OfBlocks & { readonly event: 'rival' })
@@ -101,7 +101,7 @@ export interface SpanSink {
   txCount?(spans: readonly Span[]): Promise<number>;
 }
 
-/** What a walk may use. */
+/** The environment of a walk. */
 export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   readonly pipeline: Pipeline;
   /** All pipelines of the run. */
@@ -130,7 +130,7 @@ export interface WalkContext<Pipeline extends PipelineDef = PipelineDef> {
   readonly states: StateCache;
 }
 
-/** Number of the last ledger entry that is known now; 0 if there is none. */
+/** Number of the newest known ledger entry; 0 if there is none. */
 export function lastSeen({ sink }: Pick<WalkContext, 'sink'>): number {
   return sink.ledger().reduce((last, { number }) => Math.max(last, number), 0);
 }

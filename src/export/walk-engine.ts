@@ -15,17 +15,17 @@ import type { Prepare } from './walk-kind.ts';
 import { walkKindOf } from './walk-kinds.ts';
 import { SPANS, type SpanLoaderPort } from './workers/loader-port.ts';
 
-/** Missing blocks, and entries to read again because their rows could still change when they were read. */
+/** Missing blocks, and entries to read again because their rows were not final. */
 export interface Due {
   readonly missing: readonly Span[];
   readonly again: readonly LedgerEntry[];
 }
 
 /**
- * Fetches what is due, as the walk kind of the pipeline does it.
+ * Fetches all that is due, with the walk kind of the pipeline.
  *
- * @returns what could not be fetched
- * @throws what made the source unusable
+ * @returns blocks that could not be fetched
+ * @throws the error that made the source unusable
  */
 export async function walkDue(context: EngineContext, { missing, again }: Due): Promise<readonly BlockProblem[]> {
   const { registry, pipeline, stop } = context;
@@ -48,17 +48,17 @@ export async function walkDue(context: EngineContext, { missing, again }: Due): 
 }
 
 /**
- * Runs the spans of a walk, some side by side.
+ * Runs the spans of a walk, some concurrently.
  *
- * @returns what could not be fetched, in order
- * @throws what made the source unusable, after committing what was complete by then
+ * @returns blocks that could not be fetched, in order
+ * @throws the error that made the source unusable, after committing complete spans
  */
 async function runWalk(
   given: EngineContext,
   plan: (context: EngineContext) => AsyncIterable<Prepare> | Iterable<Prepare>,
 ): Promise<readonly BlockProblem[]> {
   const problems: BlockProblem[] = [];
-  // A failure of the source in one span ends all: nothing more is planned or requested, and complete spans are committed.
+  // A failure of the source in one span ends all of them; complete spans are still committed.
   const link = linkSignals([given.stop]);
   const context = { ...given, stop: link.signal };
   const tasks = new PQueue({ concurrency: SPANS });
@@ -66,7 +66,7 @@ async function runWalk(
   const commits = new OpenCommit(context, meter);
   const order = new SpanOrder();
   const failures: WalkFailures = { repeated: new RepeatedFailure(), misfits: new MisfitRecords() };
-  // Loaders are taken in order: a span that waits for the one before keeps its own.
+  // Spans take loaders in order, so that no later span holds a loader that an earlier one needs.
   const starts = new PQueue({ concurrency: 1 });
   let failure: { readonly error: unknown } | undefined;
   const fail = (error: unknown): void => {

@@ -4,11 +4,11 @@ import type { Span } from '../core/span.ts';
 import { type StagedSpan, selectStaged } from '../warehouse/index.ts';
 import type { WalkContext } from './walk-context.ts';
 
-/** Number of commits, by what the witness said of them. */
+/** Number of compared commits, by result. */
 export interface WitnessCounts {
-  /** It has the same block. */
+  /** The witness has the same block. */
   readonly agreed: number;
-  /** It did not answer, or did not know the block. */
+  /** The witness did not answer, or did not know the block. */
   readonly unanswered: number;
 }
 
@@ -40,7 +40,7 @@ async function compare(context: Context, staged: StagedSpan, sample: Sample): Pr
   const event = { event: 'witness', pipeline: pipeline.name, from: span.from, to: span.to, seqno } as const;
   const theirs = await hashBy(context, seqno);
   if (theirs instanceof TonlakeError) {
-    // One that is behind may know the oldest block.
+    // A witness that lags behind may know the oldest block.
     if (theirs.code === 'short-list' && seqno > span.from) return compare(context, staged, { span, seqno: span.from });
     return report({ ...event, answered: false, message: theirs.message });
   }
@@ -51,13 +51,13 @@ async function compare(context: Context, staged: StagedSpan, sample: Sample): Pr
   );
 }
 
-/** The hash by the witness, or why there is none. */
+/** The hash from the witness, or the error of the request. */
 async function hashBy({ witness, stop }: Pick<WalkContext, 'witness' | 'stop'>, seqno: number) {
   try {
     return witness && (await fetchMasterBlock(witness, seqno, { signal: stop })).rootHash;
   } catch (error) {
     if (error instanceof TonlakeError) return error;
-    // Nobody waits for it once the run is to end.
+    // A run that is stopped does not wait for the witness.
     if (stop.aborted) return new WalkError(`walk ${seqno}: stopped before the witness answered`, { code: 'stopped' });
     throw error;
   }

@@ -1,19 +1,26 @@
 import type { RoleName } from '../declare/roles.ts';
+import { bytesOf } from '../decode/bytes.ts';
 import type { Decoder } from '../decode/decoder.ts';
-import type { TableRows } from '../decode/table-rows.ts';
-import { BytesColumn } from '../decode/typed-columns.ts';
-import { CONTRADICTED, type ContentMode, proveContent } from './content-proof.ts';
+import { decodedColumns, type TableRows } from '../decode/table-rows.ts';
+import { type AnyColumn, BoolColumn, BytesColumn } from '../decode/typed-columns.ts';
+import {
+  CONTRADICTED,
+  type ContentMode,
+  type ProofColumn,
+  type ProofRows,
+  type ProofTable,
+  proveContent,
+} from './content-proof.ts';
 import type { Correction } from './corrections.ts';
-import { decodedRows } from './decoded-rows.ts';
 import { lackingColumns } from './proof-columns.ts';
 import { correctionFor, verdicts, WRONG_OPCODE } from './verdicts.ts';
 
-/** What the content of some transactions shows: how many of each verdict, and of messages that are unknown or were corrected. */
+/** Results of a content proof: transactions by verdict, and the numbers of unknown and of corrected messages. */
 export type ContentCounts = Readonly<Record<string, number>>;
 
 const UNDECIDED = 0;
 
-/** Proves the transactions of a decoder by their hashes: each once, however often it is asked. */
+/** Proves the transactions of a decoder by their hashes, each once. */
 export class ContentAudit {
   private readonly decoder: Decoder;
   private found = new Uint8Array(1024);
@@ -29,7 +36,7 @@ export class ContentAudit {
     this.lacking = lackingColumns(decoder.pipeline);
   }
 
-  /** Drops what is known of rows that were dropped. */
+  /** Drops all results, when the rows are dropped. */
   clear(): void {
     this.proven = 0;
     this.opcodes.clear();
@@ -52,7 +59,7 @@ export class ContentAudit {
       this.opcodes.set(key, { error: WRONG_OPCODE, key, values: { opcode: opcode ?? null } });
       count(this.corrected, rows.parents[row] as number);
     }
-    // Without cells, none of them is known.
+    // Without cells, all messages are unknown.
     if (mode === 'cells') for (const row of unknownMessages) count(this.unknown, rows.parents[row] as number);
     this.proven = records;
   }
@@ -61,7 +68,7 @@ export class ContentAudit {
     return row < this.proven && this.found[row] === CONTRADICTED;
   }
 
-  /** How the transactions of some rows were decided. */
+  /** Counts the verdicts of some rows. */
   counts(rows: Int32Array): ContentCounts {
     const counts: Record<string, number> = {};
     const add = (name: string, more: number): void => {
@@ -75,7 +82,7 @@ export class ContentAudit {
     return counts;
   }
 
-  /** The corrections of some transactions, and of all messages, which may come again with another transaction; by the role of their table. */
+  /** Corrections of some transactions, and of all messages, which other transactions may repeat; by the role of their table. */
   corrections(rows: Int32Array): Readonly<Partial<Record<RoleName, readonly Correction[]>>> {
     const counted: Correction[] = [];
     for (const row of rows) {
@@ -114,4 +121,30 @@ function textAt(rows: TableRows, name: string, row: number): string {
   return column instanceof BytesColumn
     ? column.bytes.toString('latin1', column.offsets[row], column.offsets[row + 1])
     : '';
+}
+
+/** Views of the rows of a decoder, without copies; undefined if it has no messages. */
+export function decodedRows(decoder: Decoder): ProofRows | undefined {
+  const messages = decoder.nested('messageEnds');
+  if (messages?.parent === undefined) return undefined;
+  const { parent, parentRows, count } = messages;
+  return { transactions: tableOf(parent), messages: tableOf(messages), parents: parentRows, messageCount: count };
+}
+
+function tableOf(rows: TableRows): ProofTable {
+  const names = new Set(decodedColumns(rows.table).flatMap(({ name, origin }) => (origin.kind === 'path' ? name : [])));
+  return (name) => {
+    if (name === rows.place?.def.name) return viewOf(rows.place);
+    return names.has(name) ? viewOf(rows.named(name)) : undefined;
+  };
+}
+
+function viewOf(column: AnyColumn): ProofColumn {
+  const { next, validity } = column;
+  if (column instanceof BytesColumn) {
+    return { rows: next, validity, offsets: column.offsets, values: column.bytes, width: 0 };
+  }
+  if (column instanceof BoolColumn) return { rows: next, validity, offsets: undefined, values: column.bits, width: 0 };
+  const { words, width } = column;
+  return { rows: next, validity, offsets: undefined, values: bytesOf(words), width: width * 4 };
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { coversAll, type Shard } from '../../src/audit/shard-coverage.ts';
+import { coversAll, type Shard } from '../../src/export/safe-horizon.ts';
 
 const MASTER: Shard = { workchain: -1, shard: -(2n ** 63n) };
 

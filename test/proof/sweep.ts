@@ -1,8 +1,8 @@
 import transactions from '../../pipelines/transactions.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { columnProofs } from '../../src/proof/column-proofs.ts';
+import { decodedRows } from '../../src/proof/content-audit.ts';
 import { type ContentProof, proveContent } from '../../src/proof/content-proof.ts';
-import { decodedRows } from '../../src/proof/decoded-rows.ts';
 import { verdicts } from '../../src/proof/verdicts.ts';
 import { type Json, pageOf } from './genuine.ts';
 

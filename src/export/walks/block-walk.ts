@@ -15,9 +15,9 @@ import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** Maximum blocks of a span: bounds memory, and what a killed run fetches again. */
+/** Maximum blocks of a span: bounds memory, and the work that a kill can lose. */
 const SPAN_BLOCKS = 500;
-/** Latest entries that show how dense the rows are. */
+/** Number of latest entries that row density is estimated from. */
 const DENSITY_ENTRIES = 8;
 
 /** Rows of several blocks. */
@@ -28,8 +28,7 @@ interface WindowRequest extends WalkRequest {
 type Context = WalkContext<PipelineOf<BlockWalk>>;
 
 /**
- * Every masterchain block is requested by itself; or several together, where the transactions in the warehouse tell which rows they must
- * have.
+ * Requests masterchain blocks one by one; or several together, if the transactions in the warehouse show which rows they must have.
  */
 export const blockWalk: WalkKind<BlockWalk> = {
   plan: planBlocks,
@@ -81,7 +80,7 @@ async function blockSpan(
   };
 }
 
-/** The windows of a span; undefined if its blocks take no more requests one by one. */
+/** The windows of a span; undefined if requesting its blocks one by one is no more work. */
 async function windowsOf(context: Context, span: Span, proof: ListProof): Promise<BlockWindows | undefined> {
   const { mode, sink, pipeline } = context;
   const { windows } = pipeline.walk;

@@ -24,14 +24,14 @@ import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** Masterchain blocks whose keys are found together. */
+/** Masterchain blocks per query for keys. */
 const SPAN_BLOCKS = 2_000;
-/** Maximum requests whose keys are committed together: what a killed run asks for again. */
+/** Maximum requests per commit: a killed run repeats as many. */
 const LOT_REQUESTS = 200;
 /** Attempts for a batch that can be halved. */
 const BATCH_ATTEMPTS = 3;
 
-/** A key that was answered, or that the source refused. */
+/** Result of a key: answered, or refused by the source. */
 interface Outcome {
   readonly key: string;
   readonly error: string | null;
@@ -42,7 +42,7 @@ interface KeyRequest extends WalkRequest {
   readonly batch: number;
   readonly keys: readonly Key[];
   readonly offset: number;
-  /** True if the keys had no row before. */
+  /** True in the second round, for keys without a row in the first. */
   readonly isAgain: boolean;
 }
 
@@ -51,7 +51,7 @@ type Context = WalkContext<PipelineOf<LookupWalk>>;
 /** Looks up the keys that the declared query finds, span by span, or those of the query `from`. */
 export const lookupWalk: WalkKind<LookupWalk> = { plan: planLookups };
 
-/** Keys are read and committed lot by lot, one after the other: each span skips the keys that those before have read. */
+/** Reads and commits keys lot by lot, in sequence, so that each span skips the keys of earlier ones. */
 async function* planLookups(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const { asked, from, pipeline, requestsPerSpan, stop } = context;
   const { batch, query } = pipeline.walk;
@@ -72,14 +72,14 @@ async function* planLookups(context: Context, missing: readonly Span[]): AsyncGe
         seen = lastSeen(context);
       }
     } finally {
-      // A run that is stopped takes no more lots while the last one is still committed.
+      // A stopped run starts no more lots, but its last lot may still be committing.
       await all.begun?.opened;
       if (all.lots > 0) await reportKeys(context, repeated, all);
     }
   }
 }
 
-/** The keys of a span, and what came of those of its lots so far. */
+/** Progress of the keys of a span. */
 interface SpanKeys {
   readonly span: Span;
   readonly found: number;
@@ -88,9 +88,9 @@ interface SpanKeys {
   readonly failures: TonlakeError[];
   /** False if some keys could not be read. */
   isWhole: boolean;
-  /** Lots that have been settled. */
+  /** Number of finished lots. */
   lots: number;
-  /** Opens when the lot that was begun last has ended. */
+  /** Opens when the last started lot has ended. */
   begun?: Latch;
 }
 
@@ -176,7 +176,7 @@ class KeyLot implements SpanWalk<KeyRequest> {
     if (!all.isWhole && outcomes.length === 0) return undefined;
     return {
       ...{ span, asOf: { from: ends.last, to: ends.last }, proof: 'none', seen },
-      // What was read stays, but a span is done only when all of its keys are read.
+      // Rows are committed lot by lot, but a span is done only when all of its keys are read.
       scope: isLast && all.isWhole ? scope : (scope ?? PARTIAL),
       unknownKeys: unknown === 0 ? undefined : unknown,
     };
@@ -198,7 +198,7 @@ class KeyLot implements SpanWalk<KeyRequest> {
     all.unknown += this.unknown;
   }
 
-  /** A page in the place of another leaves copies of rows. */
+  /** Detects a page that was sent in place of another: it duplicates rows. @throws {AuditError} */
   private checkWhole(rows: number, { distinct = rows }: PageReport, offset: number): void {
     const { name, walk } = this.context.pipeline;
     if (offset === 0 || distinct === rows || walk.copies === 'last') return;
@@ -232,7 +232,7 @@ class KeyLot implements SpanWalk<KeyRequest> {
     };
   }
 
-  /** The request of a batch. A key that fits no request fails like one that the source refuses. */
+  /** The request for a batch. A key that cannot be sent is recorded like one that the source refuses. */
   private readonly requestsOf = (keys: readonly Key[]): readonly KeyRequest[] => {
     try {
       return [this.requestOf(keys, 0, this.batches++)];
@@ -295,7 +295,7 @@ function typedValue(endpoint: Endpoint, name: string, value: unknown): unknown {
   return kind === 'int32' ? Number(value) : value;
 }
 
-/** What rows are told of their key: all of it for a single key, or by position. */
+/** Request values copied into each row: those of a single key, or of each key by position. */
 function givenOf({ tables }: PipelineDef, keys: readonly Key[], given: Given): Given | readonly Given[] {
   const rows = tables[0]?.rows;
   const shape = rows?.kind === 'records' ? rows.shape : undefined;
@@ -303,7 +303,7 @@ function givenOf({ tables }: PipelineDef, keys: readonly Key[], given: Given): G
   return keys.length === 1 ? { ...keys[0]?.values, ...given } : given;
 }
 
-/** The last of the names that a key is sent by, which rows have. */
+/** The value of the last key parameter, which rows contain. */
 function keyValue({ pipeline: { walk } }: Context, { values }: Key): string {
   return values[walk.keys.at(-1) ?? ''] ?? '';
 }
@@ -318,11 +318,11 @@ function onlyOf(context: Context, keys: readonly Key[]): readonly RequestedRows[
   return [{ kind: 'keys', columns, values, hasOthers }];
 }
 
-/** Reports on the keys of a span, when no more of its lots will be read. */
+/** Reports on the keys of a span after its last lot. */
 async function reportKeys(context: Context, repeated: RepeatedFailure, all: SpanKeys): Promise<void> {
   const { from, pipeline, report } = context;
   const { span, found: keys, unknown } = all;
-  // That not every address is a wallet is no news, unless the user gave the keys.
+  // Report refused keys only if the user named them: not every address is a wallet.
   if (from !== undefined) await reportRefused(context, from, span);
   if (unknown > 0) report({ event: 'unknown-keys', pipeline: pipeline.name, ...span, keys, unknown });
   reportFailures(context, repeated, all);

@@ -17,7 +17,7 @@ import type { WalkContext } from '../walk-context.ts';
 import type { Prepare, WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** Masterchain blocks of the first span, which shows how dense the rows are. */
+/** Masterchain blocks of the first span, from which row density is estimated. */
 const LIST_PROBE_BLOCKS = 20;
 const LIST_SPAN_BLOCKS = 5_000;
 /** Planned rows of a span. */
@@ -35,11 +35,11 @@ type Context = WalkContext<PipelineOf<LtWalk>>;
 /** Spans of blocks, each covered by windows of logical time. */
 export const ltWalk: WalkKind<LtWalk> = {
   plan: planLt,
-  walkSpan: (context, span) => ltSpan(openWork(context), [span]),
+  walkSpan: (context, span) => ltSpan(shareWork(context), [span]),
 };
 
-/** What the spans of a walk share. */
-interface Work {
+/** Shared by the spans of a walk. */
+interface SharedWork {
   readonly context: Context;
   readonly rangeOf: (span: Span) => Promise<LtWindow>;
   readonly proof: ListProof;
@@ -47,9 +47,9 @@ interface Work {
   readonly density: { rows: number; blocks: number };
 }
 
-/** The first span is small, and shows how large the others may be. Those that are near each other are walked together. */
+/** The first span is small, and determines the size of the others. Spans near each other are walked together. */
 async function* planLt(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
-  const work = openWork(context);
+  const work = shareWork(context);
   let rest = work.proof.cut(splitAtFinality(missing, context.pipeline.walk.lookBack, context.ends.last));
   while (rest.length > 0 && !context.stop.aborted) {
     const size = Math.min(sizeOf(work.density), Math.max(1, context.requestsPerSpan * 2));
@@ -62,7 +62,7 @@ async function* planLt(context: Context, missing: readonly Span[]): AsyncGenerat
   }
 }
 
-/** The first of sorted spans, and those after it within `blocks`. Adjacent ones were cut, and stay apart. */
+/** The first of sorted spans, and those after it within `blocks`. Adjacent spans were cut on purpose and stay separate. */
 function nearSpans(spans: readonly Span[], blocks: number): readonly Span[] {
   const from = (spans[0] as Span).from;
   const near = clip(spans, { from, to: from + blocks - 1 });
@@ -76,14 +76,14 @@ function clip(spans: readonly Span[], { from, to }: Span): readonly Span[] {
     .filter((span) => span.from <= span.to);
 }
 
-function openWork(context: Context): Work {
+function shareWork(context: Context): SharedWork {
   return {
     ...{ context, rangeOf: horizonRanges(context) },
     ...{ proof: new ListProof(context), density: { rows: 0, blocks: 0 } },
   };
 }
 
-function sizeOf({ rows, blocks }: Work['density']): number {
+function sizeOf({ rows, blocks }: SharedWork['density']): number {
   if (blocks === 0) return LIST_PROBE_BLOCKS;
   return Math.min(LIST_SPAN_BLOCKS, Math.max(1, Math.floor((LIST_SPAN_ROWS * blocks) / Math.max(rows, 1))));
 }
@@ -94,9 +94,9 @@ interface Part {
   readonly range: LtWindow;
 }
 
-/** @param only sorted spans, whose rows are requested together where that takes fewer requests */
+/** @param only sorted spans, whose rows are requested together if that takes fewer requests */
 function ltSpan(
-  work: Work,
+  work: SharedWork,
   only: readonly Span[],
   onEnd: () => void = () => undefined,
 ): SpanWalk<WindowRequest | WalkRequest> {
@@ -130,7 +130,7 @@ function ltSpan(
     next(request, page) {
       if (!('window' in request)) return [];
       rows += page.added;
-      return remainder(work, { span, parts }, request, page);
+      return followUp(work, { span, parts }, request, page);
     },
     halve(request) {
       // Smaller windows show no more than the span itself, which is read again in halves.
@@ -165,24 +165,24 @@ function ratio(of: number, to: number): number {
   return to === 0 ? 0 : of / to;
 }
 
-/** Windows of sorted ranges: of each, or of all from the first to the last where that takes fewer requests. */
+/** Windows over sorted ranges: over each, or over everything from the first to the last if that takes fewer requests. */
 function planOver(ranges: readonly LtWindow[], density: number): readonly LtWindow[] {
   const planOf = (range: LtWindow): readonly LtWindow[] =>
     planEvenWindows(range, density * widthOf(range), LIST_WINDOW_ROWS);
   const alone = ranges.flatMap(planOf);
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined || first === last) return alone;
-  const together = planOf({ from: first.from, to: last.to }).filter((window) => haveAny(ranges, window));
+  const together = planOf({ from: first.from, to: last.to }).filter((window) => overlapsAny(ranges, window));
   return together.length < alone.length ? together : alone;
 }
 
-function haveAny(ranges: readonly LtWindow[], { from, to }: LtWindow): boolean {
+function overlapsAny(ranges: readonly LtWindow[], { from, to }: LtWindow): boolean {
   return ranges.some((range) => range.from <= to && range.to >= from);
 }
 
-/** A full window is halved; the rows of one of a single logical time are paged, or split by accounts. */
-async function remainder(
-  { context }: Work,
+/** Requests after a full window: its halves. A window of a single logical time is paged, or split by accounts. */
+async function followUp(
+  { context }: SharedWork,
   { span, parts }: { readonly span: Span; readonly parts: readonly Part[] },
   { window, page: rules }: WindowRequest,
   page: PageReport,
@@ -190,7 +190,7 @@ async function remainder(
   if (page.isTaken) return [];
   const isSupplement = rules.isSupplement === true;
   const ranges = parts.map((part) => part.range);
-  const halves = halve(window)?.filter((half) => haveAny(ranges, half));
+  const halves = halve(window)?.filter((half) => overlapsAny(ranges, half));
   if (halves !== undefined) return halves.map((half) => windowRequest(context, half, isSupplement));
   const { pipeline } = context;
   const { ties } = pipeline.walk;

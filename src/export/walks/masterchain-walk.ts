@@ -22,9 +22,9 @@ import type { WalkRequest } from '../walk-request.ts';
  * span, of which the first states of an index lack some.
  */
 const SPAN = { headers: 40_000, blocks: 10_000 } as const;
-/** Column of the masterchain block, in the tables of both. */
+/** Column of the masterchain block, in tables of headers and of transactions. */
 const BLOCK = 'mc_block_seqno';
-/** A page of so many rows is not halved: those of a few blocks. */
+/** A page with at most this many rows, those of a few blocks, is not halved. */
 const FEW_ROWS = 100;
 /** Below this many masterchain blocks, windows of headers save nothing. */
 const FEW_BLOCKS = 4;
@@ -80,7 +80,7 @@ function pagedSpan(
         yield { requests: pages.map((each) => pagedRequest(pipeline, each)), count: pages.length };
       }
     },
-    next: ({ of }, page) => remainder(pipeline, of, page).map((each) => pagedRequest(pipeline, each)),
+    next: ({ of }, page) => followUp(pipeline, of, page).map((each) => pagedRequest(pipeline, each)),
     // The blocks of a window that has no halves are requested by themselves.
     halve: ({ of }) => halvesOf(pipeline, of).map((each) => pagedRequest(pipeline, each)),
     entry: (part) => ({ span: part, ...(spanSize(part) === spanSize(span) ? { planned } : {}) }),
@@ -107,8 +107,8 @@ function halvesOf({ walk }: MasterchainPipeline, of: PageRequest): readonly Page
   ];
 }
 
-/** What a page leaves of its window. */
-function remainder({ walk }: MasterchainPipeline, of: PageRequest, { records }: PageReport): readonly PageRequest[] {
+/** Pages for the rest of a window. */
+function followUp({ walk }: MasterchainPipeline, of: PageRequest, { records }: PageReport): readonly PageRequest[] {
   if (of.kind === 'block') return [];
   const isFull = records >= limitOf(of);
   if (walk.windows.order !== 'total') return isFull ? (halve(of.window) ?? []).map(wholeWindow) : [];
@@ -119,7 +119,7 @@ function remainder({ walk }: MasterchainPipeline, of: PageRequest, { records }: 
   return next.rows > 0 && records >= next.rows ? [next] : [];
 }
 
-/** Spans next to a block without a shard state are tried once more after all others. */
+/** Spans next to a block without a shard state are tried again after all others. */
 async function* headerSpans(context: Context, missing: readonly Span[]): AsyncGenerator<Prepare> {
   const plan = new HeaderPlan(context.stop);
   const states = new ShardStates(context);
@@ -159,7 +159,7 @@ function isNotEmpty(spans: readonly Span[]): spans is readonly [Span, ...Span[]]
   return spans.length > 0;
 }
 
-/** The next span of headers, over holes that cost fewer requests than the states at both of their ends. */
+/** The next span of headers. Includes holes that cost fewer requests than the states at both of their ends. */
 async function headerSpanOf(
   { mode, ends, requestsPerSpan }: Context,
   missing: readonly [Span, ...Span[]],

@@ -15,12 +15,12 @@ import { lastSeen, type WalkContext } from '../walk-context.ts';
 import type { WalkKind } from '../walk-kind.ts';
 import type { WalkRequest } from '../walk-request.ts';
 
-/** A page of the list, or of that of one parent. */
+/** A page of the list, or of the list of one parent. */
 interface ListRequest extends WalkRequest {
   readonly filter: Parameters;
   readonly offset: number;
   readonly limit: number;
-  /** True for the unfiltered list, which is read for rows without a parent. */
+  /** True for a page of the unfiltered list, which has the rows without a parent. */
   readonly isOrphans: boolean;
   /** True for the tail of a list that was read to its end before. */
   readonly isTail?: boolean;
@@ -47,7 +47,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
   const { limit, most = Number.POSITIVE_INFINITY, parents, newer } = pipeline.walk;
   const span = hullOf(asked) ?? { from: 0, to: 0 };
   const older = replacedEntries(context);
-  // Every reading of a history stays.
+  // With a history, every reading stays.
   const seen = context.history || from !== undefined ? undefined : lastSeen(context);
   const given: Given = { read_at: BigInt(Math.round(context.effects.now())) * 1000n, as_of: BigInt(ends.last) };
   const key = (pipeline.tables[0]?.key ?? []).filter((name) => name !== '_read_at');
@@ -61,7 +61,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
     const size = Math.min(limit, most - offset);
     const values = filter.map(([, value]) => value);
     const list = listOf(filter);
-    // The best few are others in a second reading. The list of all rows has those of the parents' lists.
+    // A list of the top few changes between readings. The list of all rows includes those of the parents' lists.
     const counted = { list: hasOrphans ? '' : list, offset, full: filter.length === 0 ? undefined : size };
     const label = [pipeline.name, ...values, `from ${offset}`].join(' ');
     return {
@@ -103,7 +103,7 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
       if (isOver || after >= most) return [];
       return [{ ...requestAt(filter, after, isOrphans, true), isTail, before: isShort ? records : undefined }];
     },
-    /** A long unfiltered list is slow at its end, and may fail there: what was read of it stays. */
+    /** A long unfiltered list is slow at its end and may fail there; rows read before that stay. */
     failed({ isOrphans }, error) {
       if (!isOrphans || !(error instanceof TonlakeError) || error.code !== 'server-error') return undefined;
       whole.failure = error;
@@ -142,7 +142,7 @@ function isListEnd({ limit, before = 0 }: ListRequest, records: number): boolean
   return records === 0 || (records < limit && records < before);
 }
 
-/** Rows of a list have its parent, in the column of the parameter. */
+/** Requires that rows of a list have its parent in the column of the parameter. */
 function onlyOf({ parameter, column, others = {} }: ParentsDef, filter: Parameters): readonly RequestedRows[] {
   return filter.map(([name, value]) => {
     const own = name === parameter ? column : (others[name] ?? column);
@@ -150,7 +150,7 @@ function onlyOf({ parameter, column, others = {} }: ParentsDef, filter: Paramete
   });
 }
 
-/** Filters for the lists of the declared parents, or of those of the query `from`, whose column names the parameter. */
+/** Filters for the lists of the declared parents, or of the parents of the query `from`, whose column is named like the parameter. */
 async function filtersOf(
   { sink, from }: Context,
   { query, parameter }: ParentsDef,
@@ -163,7 +163,7 @@ async function filtersOf(
   return [...new Set(found)].sort().map((parent) => [[name, parent]]);
 }
 
-/** Reports how many rows of a reading changed after the block that it is as of. */
+/** Reports how many rows of a reading changed after the block at which it began. */
 async function reportSkew({ sink, source, pipeline, report, ends }: Context, given: Given, to: number): Promise<void> {
   const { newer } = pipeline.walk;
   const from = ends.last;
@@ -178,7 +178,7 @@ async function reportSkew({ sink, source, pipeline, report, ends }: Context, giv
   report({ event: 'skew', pipeline: pipeline.name, from, to, rows: Number(rows[0]?.[0] ?? 0) });
 }
 
-/** Reports that a reading has fewer rows than those that it replaced. Only lists of the best few always have the same number. */
+/** Reports that a reading has fewer rows than the replaced ones, unless the list is limited to the top few. */
 function reportFewer({ sink, pipeline, report }: Context, older: readonly LedgerEntry[], span: Span): void {
   const { name, tables, walk } = pipeline;
   const rowsOf = (entries: readonly LedgerEntry[]): number =>
@@ -189,17 +189,17 @@ function reportFewer({ sink, pipeline, report }: Context, older: readonly Ledger
   if (rows < before && walk.most === undefined) report({ event: 'fewer-rows', pipeline: name, ...span, rows, before });
 }
 
-/** The name of a list; that of all rows has none. */
+/** The name of a list; empty for the list of all rows. */
 function listOf(filter: Parameters): string {
   return filter.map(([, value]) => value).join();
 }
 
 /**
- * Finds lists with copies of rows, or fewer rows than their parts: a page came in the place of another, or ended the list too early. Rows
- * that were added before a page that was read have the same effect. Such a list is read again, once.
+ * Detects lists with duplicate rows, or fewer rows than their pages: a page was sent in place of another, or ended the list too early. Rows
+ * inserted before a page that was already read have the same effect. Such a list is read again, once.
  */
 class WholeLists {
-  /** Why a list could not be read whole. */
+  /** Why a list could not be read completely. */
   failure: TonlakeError | undefined;
   private readonly pipeline: string;
   private readonly again = new Set<string>();

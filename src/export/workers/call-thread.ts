@@ -19,10 +19,10 @@ export type Callable<T> = { readonly [Name in keyof T]: (...args: never[]) => Pr
 /** Objects of a worker other than columns are small and short-lived. */
 const YOUNG = { maxYoungGenerationSizeMb: 3 };
 
-/** Bytes at which calls go out without waiting for more, so that no thread idles and no answer waits behind much work. */
+/** Bytes at which a lot is posted early, so that no thread idles and no reply waits behind much work. */
 const LOT_BYTES = 262_144;
 
-/** Messages of one turn of the event loop go out together: waking a thread costs more than decoding a small page. */
+/** Posts the messages of one turn of the event loop together: waking a thread costs more than decoding a small page. */
 class Outbox<T> {
   private readonly post: (lot: readonly T[], transfer: readonly ArrayBuffer[]) => void;
   private lot: T[] = [];
@@ -56,7 +56,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A worker thread that answers calls of its object's methods. Bytes among the arguments move to the thread. */
+/** A worker thread that serves calls of its object's methods. Byte arguments are transferred to the thread. */
 export class CallThread {
   private readonly worker: Worker;
   private readonly outbox: Outbox<Request>;
@@ -74,7 +74,7 @@ export class CallThread {
 
   /** The object of the thread. Its methods throw their own errors, or {@link WalkError} `worker-ended` if the thread ends by itself. */
   object<T extends Callable<T>>(): T {
-    return forwarding<T>((method, args) => this.ask(method, args));
+    return forwarding<T>((method, args) => this.call(method, args));
   }
 
   async close(): Promise<void> {
@@ -82,7 +82,7 @@ export class CallThread {
     await this.worker.terminate();
   }
 
-  private ask(method: string, given: readonly unknown[]): Promise<unknown> {
+  private call(method: string, given: readonly unknown[]): Promise<unknown> {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     const args = given.map((arg) => (arg instanceof Uint8Array ? ownBytes(arg) : arg));
     const transfer = args.flatMap((arg) => (arg instanceof Uint8Array ? (arg as Uint8Array<ArrayBuffer>).buffer : []));
@@ -115,16 +115,16 @@ export class CallThread {
 
 /** An object whose methods forward their calls. */
 export function forwarding<T extends Callable<T>>(
-  ask: (method: keyof T & string, args: readonly unknown[]) => Promise<unknown>,
+  call: (method: keyof T & string, args: readonly unknown[]) => Promise<unknown>,
 ): T {
   return new Proxy({} as T, {
     get: (_, method) =>
-      // An object that is awaited is asked for this.
-      method === 'then' ? undefined : (...args: unknown[]) => ask(String(method) as keyof T & string, args),
+      // `await` looks for this property.
+      method === 'then' ? undefined : (...args: unknown[]) => call(String(method) as keyof T & string, args),
   });
 }
 
-/** Answers calls of an object's methods that come from the parent thread. Each begins in the order it came. */
+/** Serves calls of an object's methods from the parent thread. They begin in the order of arrival. */
 export function answerCalls<T extends Callable<T>>(object: T): void {
   const outbox = new Outbox<Reply>((lot) => parentPort?.postMessage(lot));
   const answer = async ({ id, method, args }: Request): Promise<void> => {
@@ -141,7 +141,7 @@ export function answerCalls<T extends Callable<T>>(object: T): void {
   });
 }
 
-/** The bytes in memory of their own, which can be transferred. */
+/** The bytes in an ArrayBuffer of their own, which can be transferred. */
 function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = bytes;
   // Node shares memory of at most 64 KiB between small buffers.

@@ -12,19 +12,19 @@ export interface FolderPlace {
 /** A method of a loader. */
 export type LoaderMethod = Exclude<keyof SpanLoader, 'clear'>;
 
-/** The loaders of a thread, by number, and the files that they write: in the thread of the caller, or in a worker. */
+/** The numbered loaders of one thread, and the files that they write. Runs in the caller's thread, or in a worker. */
 export class LoaderHost {
   readonly #pipelines = new Map<number, PipelineDef>();
   readonly #loaders = new Map<number, SpanLoader>();
   readonly #folders = new Map<string, RowFolder>();
 
-  /** Begins a new loader, which replaces that of the number. */
+  /** Registers a pipeline for a number, and drops the number's loader. */
   async begin(loader: number, pipeline: PipelineDef): Promise<void> {
     this.#pipelines.set(loader, pipeline);
     this.#loaders.delete(loader);
   }
 
-  /** Calls a method of a loader. A place among the arguments stands for a sink. */
+  /** Calls a method of a loader. A `FolderPlace` argument stands for a sink. */
   async call(loader: number, method: LoaderMethod, ...args: readonly unknown[]): Promise<unknown> {
     const own: Callable<Pick<SpanLoader, LoaderMethod>> = this.#loader(loader);
     // `SpanLoaderPort` has the methods of the same type.

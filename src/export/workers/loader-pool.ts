@@ -12,14 +12,14 @@ const WORKER = new URL('./loader-worker.js', import.meta.url);
 /**
  * Loaders for an export: in a worker thread, so that requests go on while pages are decoded and files are written.
  *
- * @param isSmall true for so few rows that a thread would take more time than it saves
+ * @param isSmall true if there are so few rows that starting a thread takes longer than decoding them
  */
 export function openLoaders(stages: StageSource<FileStage>, isSmall: boolean): LoaderPool {
   // A thread cannot load sources.
   return isSmall || import.meta.url.endsWith('.ts') ? ownLoaders(stages) : workerLoaders(stages);
 }
 
-/** Loaders in this thread; those of a pipeline are its own. */
+/** Loaders in this thread; each pipeline has its own. */
 export function ownLoaders(stages: StageSource, flushRecords: number = FLUSH_RECORDS): LoaderPool {
   const slots = new WeakMap<PipelineDef, LoaderSlots>();
   return {
@@ -59,7 +59,7 @@ export function workerLoaders(stages: StageSource<FileStage>, file: URL = WORKER
   };
 }
 
-/** The loaders of a host, which one span has at a time. */
+/** Assigns the loaders of a host to spans, one span each. */
 class LoaderSlots {
   readonly #host: Loaders;
   /** Pipeline of each open loader. */
@@ -93,7 +93,7 @@ class LoaderSlots {
   #portOf(number: number, pipeline: PipelineDef): SpanLoaderPort {
     const host = this.#host;
     if (this.#pipelines.get(number) !== pipeline) {
-      // If the host is gone, the calls that follow fail, too.
+      // If the thread has ended, the next call fails as well.
       host.begin(number, pipeline).catch(() => {});
       this.#pipelines.set(number, pipeline);
     }
@@ -109,7 +109,7 @@ class LoaderSlots {
   }
 }
 
-/** A stage whose files the worker writes; those of other tables, this thread. */
+/** A stage whose files the worker writes, except those of other tables, which this thread writes. */
 class WorkerStage implements Stage {
   readonly files: FileStage;
   readonly #pipeline: PipelineDef;
@@ -138,7 +138,7 @@ class WorkerStage implements Stage {
   }
 
   async discard(): Promise<void> {
-    // A thread that has ended holds no file open.
+    // If the thread has ended, its files are closed.
     await this.#host()
       .discard(this.files.folder)
       .catch(() => {});
@@ -146,7 +146,7 @@ class WorkerStage implements Stage {
   }
 }
 
-/** An argument of a call; in place of a stage that the worker writes, its folder. */
+/** An argument as sent to the worker: a stage is replaced by its folder. */
 function placed(arg: unknown): unknown {
   if (!(arg instanceof WorkerStage)) return arg;
   const { folder, form } = arg.files;

@@ -5,7 +5,7 @@ import type { SpanLoader } from '../span-loader.ts';
 
 /** A loader in this thread or in another. It serves one span at a time, and writes to stages of its pool. */
 export interface SpanLoaderPort extends Omit<SpanLoader, 'clear'> {
-  /** Drops the rows, and returns the loader to its pool, unless that is done. */
+  /** Drops the rows, and returns the loader to its pool. Further calls do nothing. */
   release(): Promise<void>;
 }
 

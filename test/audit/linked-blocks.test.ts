@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import blocks from '../../pipelines/blocks.ts';
-import { readLinkRows } from '../../src/audit/link-rows.ts';
+import { readLinkedBlocks } from '../../src/audit/header-links.ts';
 import { blockId, type CountedBlock } from '../../src/chain/headers.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { goldenCases, readAnswer } from '../fixtures.ts';
@@ -10,7 +10,7 @@ const EVERYTHING = { from: 0, to: 2 ** 31 - 1 };
 function rowsOf(page: Buffer, span = EVERYTHING, isAlive = (_: number) => true): readonly CountedBlock[] {
   const decoder = new Decoder(blocks);
   decoder.decode(page);
-  return readLinkRows(decoder, span, isAlive);
+  return readLinkedBlocks(decoder, span, isAlive);
 }
 
 interface Ref {
