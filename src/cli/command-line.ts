@@ -15,13 +15,13 @@ function exitCodeOf(error: unknown): number {
   return error instanceof UsageError || (error instanceof TonlakeError && USAGE_CODES.has(error.code)) ? 2 : 1;
 }
 
-/** True unless the words ask for the help of a command without --all. Completions are of all options. */
+/** False for help without --all, which hides options. Completion needs all of them. */
 function showsAll(argv: readonly string[]): boolean {
   const isHelp = argv[2] === 'help' || argv.includes('--help') || argv.includes('-h');
   return !isHelp || argv.includes('--all');
 }
 
-/** A query that begins with a comment is no option. */
+/** Keeps a query that begins with an SQL comment from being parsed as an option. */
 function asArgument(word: string): string {
   return /^--\s/.test(word) ? ` ${word}` : word;
 }

@@ -16,13 +16,13 @@ export interface ContextFlags extends CommonOptions {
 
 const INTERRUPTED = 'interrupted: stopping after the current span; press Ctrl-C again to stop at once';
 
-/** What a command works with: its flags, warehouse, pipelines, interrupts and output, each opened when it is first used. */
+/** The flags, warehouse, pipelines, interrupts and output of a command, each opened on first use. */
 export class Context<F extends ContextFlags = ContextFlags> {
   readonly flags: F;
   /** Names of the flags that were typed. */
   readonly given: ReadonlySet<string>;
   readonly isJson: boolean;
-  /** True if the user named the warehouse; that of a project need not be there yet. */
+  /** True if the user named the warehouse. That of a project need not exist yet. */
   readonly isWarehouseGiven: boolean;
   readonly effects = realEffects;
   readonly line = new StatusLine();
@@ -31,7 +31,7 @@ export class Context<F extends ContextFlags = ContextFlags> {
   #stop: AbortController | undefined;
   #onInterrupt = (): void => {};
 
-  /** @param project what the project file says */
+  /** @param project options of the project file */
   constructor(command: Command, project: ProjectOptions | undefined) {
     const flags = command.opts<F>();
     this.flags = flags;
@@ -42,7 +42,7 @@ export class Context<F extends ContextFlags = ContextFlags> {
 
   /** The warehouse that the command reads. @throws {StoreError} `no-warehouse` if there are several to choose from */
   warehouse(): Promise<string> {
-    this.#warehouse ??= findWarehouse(this.flags, this.line.tell);
+    this.#warehouse ??= findWarehouse(this.flags, this.line.print);
     return this.#warehouse;
   }
 
@@ -58,7 +58,7 @@ export class Context<F extends ContextFlags = ContextFlags> {
     return loadRegistry(this.flags.pipelines);
   }
 
-  /** Those pipelines, and the ones that made rows of the warehouse. */
+  /** Those pipelines, and the ones that wrote rows of the warehouse. */
   async registry(): Promise<Registry> {
     const [{ warehouseRegistry }, warehouse, own] = await Promise.all([
       import('../warehouse/query/warehouse-registry.ts'),
@@ -68,7 +68,7 @@ export class Context<F extends ContextFlags = ContextFlags> {
     return warehouseRegistry(warehouse, own);
   }
 
-  /** The warehouse, open for reading, with those pipelines. @throws {StoreError} `other-network` than that of `--network` */
+  /** Opens the warehouse for reading, with those pipelines. @throws {StoreError} `other-network` */
   async openWarehouse(options: { readonly isPinned?: boolean } = {}): Promise<OpenWarehouse> {
     const [{ openWarehouse }, warehouse, registry] = await Promise.all([
       import('../warehouse/query/warehouse-registry.ts'),
@@ -86,10 +86,10 @@ export class Context<F extends ContextFlags = ContextFlags> {
 
   /** Aborted by the first SIGINT or SIGTERM; the second ends the process. Committed rows are kept in both cases. */
   get signal(): AbortSignal {
-    return this.interruptedBy(() => this.line.tell(INTERRUPTED));
+    return this.interruptedBy(() => this.line.print(INTERRUPTED));
   }
 
-  /** As `signal`, with something else to do at the first. */
+  /** Like `signal`, but calls `atFirst` instead of printing a message. */
   interruptedBy(atFirst: () => void): AbortSignal {
     if (this.#stop !== undefined) return this.#stop.signal;
     const stop = new AbortController();
@@ -103,26 +103,26 @@ export class Context<F extends ContextFlags = ContextFlags> {
     return stop.signal;
   }
 
-  /** Resolves when the user has enough of something that goes on. */
+  /** Resolves at the first interrupt. */
   untilInterrupted(): Promise<void> {
     return new Promise((resolve) => this.interruptedBy(resolve));
   }
 
-  /** Prints a value to standard output, as a line of JSON or as text for people, in which commands can be pasted. */
+  /** Prints a value to standard output: a line of JSON with --json, otherwise text. */
   readonly print = <T>(value: T, textOf: (value: T) => string): void => {
     this.write(this.isJson ? `${JSON.stringify(value)}\n` : textOf(value));
   };
 
-  /** Writes to standard output as it is. */
+  /** Writes text to standard output unchanged. */
   readonly write = (text: string): void => {
     this.line.clear();
     process.stdout.write(text);
   };
 
-  readonly warn = (message: string): void => this.line.tell(`warning: ${message}`);
+  readonly warn = (message: string): void => this.line.print(`warning: ${message}`);
 
-  readonly tellRetry = ({ message, sleepMs }: RetryEvent): void =>
-    this.line.tell(`${oneLine(message)}; retrying in ${(sleepMs / 1000).toFixed(1)} s`);
+  readonly printRetry = ({ message, sleepMs }: RetryEvent): void =>
+    this.line.print(`${oneLine(message)}; retrying in ${(sleepMs / 1000).toFixed(1)} s`);
 
   close(): void {
     this.line.end();

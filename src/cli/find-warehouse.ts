@@ -11,7 +11,7 @@ import { rememberPlace } from './invocation.ts';
  *
  * @throws {StoreError} `no-warehouse` if there are several to choose from
  */
-export async function findWarehouse(flags: CommonOptions, tell: (line: string) => void): Promise<string> {
+export async function findWarehouse(flags: CommonOptions, print: (line: string) => void): Promise<string> {
   if (flags.warehouse !== undefined) return flags.warehouse;
   const path = defaultWarehouse(networkOf(flags));
   const { statIfAny } = await import('../files/disk.ts');
@@ -20,7 +20,7 @@ export async function findWarehouse(flags: CommonOptions, tell: (line: string) =
   // The command reports the missing warehouse itself.
   if (only === undefined) return path;
   if (others.length === 0 && namedNetwork(flags) === undefined) {
-    tell(`warehouse ${only}: the only one in ${dirname(path)}`);
+    print(`warehouse ${only}: the only one in ${dirname(path)}`);
     rememberPlace({ warehouse: only });
     return only;
   }
@@ -34,18 +34,18 @@ export async function findWarehouse(flags: CommonOptions, tell: (line: string) =
 export interface Place {
   readonly network: string;
   readonly warehouse: string;
-  /** Names the default, where neither a flag nor an existing warehouse says which network is meant; to be shown first. */
+  /** Says that the default network is used: neither a flag nor an existing warehouse selects one. To be printed first. */
   readonly note: string | undefined;
 }
 
-/** The network and the warehouse of a command that sends requests. Without --network, an existing warehouse says which network it holds. */
+/** The network and the warehouse of a command that sends requests. Without --network, the network is that of an existing warehouse. */
 export async function placeOf(flags: CommonOptions): Promise<Place> {
   const warehouse = warehouseOf(flags);
   if (flags.network !== undefined) return { network: flags.network, warehouse, note: undefined };
   const { storedNetwork } = await import('../warehouse/query/warehouse-registry.ts');
-  const held = flags.warehouse === undefined ? undefined : await storedNetwork(flags.warehouse);
-  const network = held ?? networkOf(flags);
-  const isDefault = held === undefined && namedNetwork(flags) === undefined;
+  const stored = flags.warehouse === undefined ? undefined : await storedNetwork(flags.warehouse);
+  const network = stored ?? networkOf(flags);
+  const isDefault = stored === undefined && namedNetwork(flags) === undefined;
   return {
     network,
     warehouse,

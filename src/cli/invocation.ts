@@ -9,7 +9,7 @@ const PLACE = ['warehouse', 'network', 'store'] as const;
 type PlaceFlags = { readonly [K in (typeof PLACE)[number]]?: string | undefined };
 
 /** Commands that send requests, by default to the default network; others use the network of the warehouse. */
-const ASKING: ReadonlySet<string> = new Set(['run', 'follow', 'api']);
+const REQUESTING: ReadonlySet<string> = new Set(['run', 'follow', 'api']);
 
 let given: PlaceFlags = {};
 let program: Command | undefined;
@@ -21,7 +21,7 @@ export function rememberFlags(root: Command, running: Command): void {
   given = Object.fromEntries(flags.map((name) => [name, String(running.getOptionValue(name))]));
 }
 
-/** As `rememberFlags`, for a warehouse that no flag named, such as that of a job. */
+/** Like `rememberFlags`, for a warehouse that no flag named, such as that of a job. */
 export function rememberPlace(place: PlaceFlags): void {
   given = place;
 }
@@ -71,8 +71,8 @@ function placeFlags(command: Command, flags: SuggestedFlags): readonly string[] 
     const value = given[name];
     const isKnown = command.options.some((option) => option.attributeName() === name);
     if (value === undefined || !isKnown || flags[name] !== undefined) return [];
-    const isHeld = given.warehouse !== undefined || flags['warehouse'] !== undefined;
-    if (name === 'network' && isHeld && !ASKING.has(command.name())) return [];
+    const hasWarehouse = given.warehouse !== undefined || flags['warehouse'] !== undefined;
+    if (name === 'network' && hasWarehouse && !REQUESTING.has(command.name())) return [];
     return [`--${name}`, shellWord(value)];
   });
 }

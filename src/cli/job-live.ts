@@ -31,7 +31,7 @@ export async function runOnce(context: Context, job: Job, due: number | undefine
       line.end();
       if (isJson) return context.print(event, () => '');
       const text = describeEvent(event);
-      if (text !== undefined) line.tell(text);
+      if (text !== undefined) line.print(text);
     },
   }).catch((failure: unknown) => {
     if (!(failure instanceof JobError) || failure.code !== 'runs-already') throw failure;
@@ -44,7 +44,7 @@ export async function runOnce(context: Context, job: Job, due: number | undefine
   context.print({ event: 'end', ...record }, describeRecord);
   if (error !== undefined) throw error;
   if (record.state !== 'interrupted') return;
-  line.tell('interrupted: committed rows are kept; run the same command again to continue');
+  line.print('interrupted: committed rows are kept; run the same command again to continue');
   process.exitCode = 130;
 }
 

@@ -98,7 +98,8 @@ export async function requireRecent(
   if (last !== undefined && endOf(last) >= from) return context.print(last, describeRecord);
   const got = last === undefined ? 'none at all' : `the last one at ${formatTime(endOf(last))}`;
   throw new JobError(`job ${job.name}: expected a run that ended well since ${formatTime(from)}, got ${got}`, {
-    ...{ code: 'not-run', hint: `${suggest('job list', shellWord(file))} shows the runs` },
+    code: 'not-run',
+    hint: `${suggest('job list', shellWord(file))} shows the runs`,
   });
 }
 

@@ -8,27 +8,27 @@ import type { RetryEvent } from '../http/source.ts';
 import { RunProgress } from './run-progress.ts';
 import type { StatusLine } from './status-line.ts';
 
-/** How often the lag is printed where lines stay, such as in a log. */
-const TELL_LAG_MS = 60_000;
-/** Waits shorter than this are not shown, and retries not more often than this. */
-const TELL_WAIT_MS = 5_000;
+/** Pause between two lines about the lag where there is no status line, such as in a log. */
+const LAG_INTERVAL_MS = 60_000;
+/** Shorter waits are not shown, nor is a second retry within this time. */
+const MIN_WAIT_MS = 5_000;
 /** Polls for a late block before a message about it: about five seconds. */
-const POLLS_BEFORE_TELLING = 6;
+const SILENT_POLLS = 6;
 const NOT_INDEXED = 'not-indexed';
 
-/** Shows the events of an export to people: how far it is in the status line, what happened above it. */
+/** Shows the events of an export to people: progress in the status line, messages above it. */
 export class LiveEvents {
   readonly #line: StatusLine;
   readonly #isJson: boolean;
   readonly #progress = new RunProgress();
   #lag: LagEvent | undefined;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #printedAt = Number.NEGATIVE_INFINITY;
   /** Why it is waiting now. */
   #pause: string | undefined;
-  /** True from the message that says what is waited for until it is over: retries between them say nothing new. */
+  /** True while the last message says what the export waits for: its retries are not printed. */
   #isWaiting = false;
 
-  /** @param isJson true if programs read the events: people see only trouble then */
+  /** @param isJson true if events go to standard output as JSON: only trouble is printed then */
   constructor(line: StatusLine, isJson: boolean) {
     this.#line = line;
     this.#isJson = isJson;
@@ -39,9 +39,9 @@ export class LiveEvents {
     if (event.event === 'progress' || event.event === 'span') this.#pause = undefined;
     this.#progress.see(event, this.#line.now());
     // On a terminal, the line shows what is committed.
-    const isWorthTelling = isTrouble(event) || (!this.#isJson && (event.event === 'start' || !this.#line.isShown));
-    const text = isWorthTelling ? describeEvent(event) : undefined;
-    if (text !== undefined) this.#line.tell(text);
+    const isPrinted = isTrouble(event) || (!this.#isJson && (event.event === 'start' || !this.#line.isShown));
+    const text = isPrinted ? describeEvent(event) : undefined;
+    if (text !== undefined) this.#line.print(text);
     if (event.event === 'start') this.#line.set(this.#render);
   };
 
@@ -54,19 +54,19 @@ export class LiveEvents {
     }
     if (event.event === 'lag') return this.#showLag(event);
     const text = describeFollowing(event);
-    if (text !== undefined) this.#line.tell(text);
+    if (text !== undefined) this.#line.print(text);
   };
 
   readonly retry = (event: RetryEvent): void => {
     const { sleepMs, code, attempt } = event;
     const polls = code === NOT_INDEXED ? attempt : 0;
-    if (this.#isWaiting || (sleepMs < TELL_WAIT_MS && polls < POLLS_BEFORE_TELLING)) return;
+    if (this.#isWaiting || (sleepMs < MIN_WAIT_MS && polls < SILENT_POLLS)) return;
     this.#pause = describeRetry(event);
     if (this.#line.isShown) return this.#line.set(this.#render);
     const now = this.#line.now();
-    if (now - this.#toldAt < TELL_WAIT_MS || polls > POLLS_BEFORE_TELLING) return;
-    this.#toldAt = now;
-    this.#line.tell(this.#pause);
+    if (now - this.#printedAt < MIN_WAIT_MS || polls > SILENT_POLLS) return;
+    this.#printedAt = now;
+    this.#line.print(this.#pause);
   };
 
   readonly #render = (now: number, width: number): string | undefined => {
@@ -78,9 +78,9 @@ export class LiveEvents {
     this.#lag = event;
     if (this.#line.isShown) return this.#line.set(this.#render);
     const now = this.#line.now();
-    if (this.#isJson || now - this.#toldAt < TELL_LAG_MS) return;
-    this.#toldAt = now;
-    this.#line.tell(describeLag(event, Number.POSITIVE_INFINITY));
+    if (this.#isJson || now - this.#printedAt < LAG_INTERVAL_MS) return;
+    this.#printedAt = now;
+    this.#line.print(describeLag(event, Number.POSITIVE_INFINITY));
   }
 }
 
@@ -88,7 +88,7 @@ function describeRetry({ sleepMs, code, message }: RetryEvent): string {
   return code === NOT_INDEXED ? `waiting: ${message}` : `waiting ${formatDuration(sleepMs / 1000)}: ${message}`;
 }
 
-/** An event while the head is followed, in one line; undefined if it is nothing that people need to know. */
+/** One line for an event of `follow`; undefined for events that are not printed. */
 function describeFollowing(event: Exclude<FollowEvent, LagEvent> | DeliveryEvent): string | undefined {
   switch (event.event) {
     case 'waiting':
@@ -117,7 +117,7 @@ function describeFollowing(event: Exclude<FollowEvent, LagEvent> | DeliveryEvent
   }
 }
 
-/** Without the requests if that is longer than `width`. */
+/** Leaves out the number of requests if the line is longer than `width`. */
 function describeLag(event: LagEvent, width: number): string {
   const { block, blocks, seconds, holes, oldestHole, requests, martsBehind = 0 } = event;
   const behind = blocks === 0 ? 'at the head' : `${formatCount(blocks)} blocks behind the head`;

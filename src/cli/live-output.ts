@@ -21,7 +21,7 @@ export interface LiveOptions {
   readonly publish: PublishPlace | undefined;
   /** Where commits and alerts are sent. */
   readonly feeds: readonly Feed[];
-  /** The command of this process, for others that want to send the same. */
+  /** The command of this process, for the error of another process that sends to the same target. */
   readonly command: string;
 }
 
@@ -52,14 +52,14 @@ export class LiveOutput {
     this.signal = log === undefined ? context.signal : AbortSignal.any([context.signal, log.failure]);
   }
 
-  /** @param isPatient true to let targets take all at the end @throws {UsageError} `no-log` if the log cannot be written */
+  /** @param isPatient true to wait at the end until targets accepted everything @throws {UsageError} `no-log` if the log cannot be written */
   static async open(
     context: Context,
     options: ExportOptions,
     live: LiveOptions,
     isPatient: boolean,
   ): Promise<LiveOutput> {
-    const onFailure = (message: string): void => context.line.tell(describeUnpublished(message));
+    const onFailure = (message: string): void => context.line.print(describeUnpublished(message));
     const along = live.publish && (await openPublishing(live.publish, options, onFailure));
     const log = live.logPath === undefined ? undefined : await openLog(live.logPath);
     const output = new LiveOutput(context, live.note, log);
@@ -80,14 +80,14 @@ export class LiveOutput {
     });
   }
 
-  /** What follows each commit. */
+  /** Steps after each commit. */
   get steps(): readonly CommitStep[] {
     return [this.#along, this.#deliveries].filter((step) => step !== undefined);
   }
 
-  /** @param isDetail true for an event that people alone see, by `show` */
+  /** @param isDetail true for an event that only `show` gets: neither JSON nor the log has it */
   see<E extends { readonly event: string }>(event: E, isDetail: boolean, show: (event: E) => void): void {
-    this.#tellNote();
+    this.#printNote();
     if (!isDetail) {
       if (this.#context.isJson) this.#context.print(event, () => '');
       this.#log?.info(event);
@@ -96,7 +96,7 @@ export class LiveOutput {
   }
 
   readonly retry = (event: RetryEvent): void => {
-    this.#tellNote();
+    this.#printNote();
     this.#log?.warn({ event: 'retry', ...event });
     this.events.retry(event);
   };
@@ -105,7 +105,7 @@ export class LiveOutput {
     this.#log?.failure.throwIfAborted();
   }
 
-  /** Says what was published at the end. @returns why that failed; the rows are committed all the same */
+  /** Prints what was published last. @returns the error if publishing failed; the rows are committed anyway */
   finish(): unknown {
     const { report, error } = this.#along?.last ?? {};
     if (report === undefined) return error;
@@ -119,8 +119,8 @@ export class LiveOutput {
     this.#deliveries?.requireDelivered();
   }
 
-  #tellNote(): void {
-    if (this.#note !== undefined) this.#context.line.tell(this.#note);
+  #printNote(): void {
+    if (this.#note !== undefined) this.#context.line.print(this.#note);
     this.#note = undefined;
   }
 }

@@ -30,10 +30,10 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
   ]);
   const { flags, line } = context;
   const { note, ...place } = await context.place();
-  if (note !== undefined) line.tell(note);
+  if (note !== undefined) line.print(note);
   if (resolveNetwork(place.network).kind === 'sandbox') {
     const moving = suggest('sandbox', '--block-ms 400');
-    line.tell(
+    line.print(
       `note: the head of this sandbox stands still, and what is pending stays so; ${moving} starts one that makes blocks`,
     );
   }
@@ -49,7 +49,7 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
     onEvent: (event) => {
       const text = describeEvent(event);
       if (context.isJson) context.print(event, () => '');
-      else if (text !== undefined) line.tell(text);
+      else if (text !== undefined) line.print(text);
     },
   });
   const { pipeline } = registry.playing('pendingTransactions');

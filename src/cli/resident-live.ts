@@ -34,7 +34,7 @@ export interface LiveHead extends LiveOptions {
 }
 
 /** How long after the drain the current step may take to stop; the next start resumes what is left. */
-const LAST_MS = 30_000;
+const STOP_MS = 30_000;
 
 /**
  * Runs jobs on their schedules until SIGTERM or Ctrl-C, with events on standard output as text or JSON.
@@ -45,7 +45,7 @@ export async function scheduleLive(
 ): Promise<void> {
   limitHeap();
   const drainMs = context.flags.drain * 1000;
-  const drain = context.interruptedBy(() => void setTimeout(() => process.exit(1), drainMs + LAST_MS).unref());
+  const drain = context.interruptedBy(() => void setTimeout(() => process.exit(1), drainMs + STOP_MS).unref());
   let operations: Operations | undefined;
   try {
     const jobs = await reach(context, drain, open);
@@ -82,7 +82,7 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
       onProgress: operations.noteProgress,
       onEvent: (event) => {
         operations.see(event);
-        if (isOfSchedule(event)) output.see(event, false, (own) => line.tell(describeScheduled(own).trimEnd()));
+        if (isOfSchedule(event)) output.see(event, false, (own) => line.print(describeScheduled(own).trimEnd()));
         else if (!isDetail(event)) output.see(event, false, output.events.showFollow);
       },
     });
@@ -95,16 +95,16 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
     await operations.close();
   }
   const failure = output.finish();
-  if (failure !== undefined) line.tell(describeLastUnpublished(failure, head.publish));
-  line.tell('interrupted: committed rows are kept; follow again to continue');
+  if (failure !== undefined) line.print(describeLastUnpublished(failure, head.publish));
+  line.print('interrupted: committed rows are kept; follow again to continue');
   process.exitCode = 130;
 }
 
-/** Does work as soon as the stores that it needs can be reached. */
+/** Repeats work until the stores that it needs can be reached. */
 function reach<T>({ effects, line }: Context<ResidentFlags>, stop: AbortSignal, work: () => Promise<T>): Promise<T> {
   return untilReachable(work, {
     ...{ effects, stop },
-    onWait: ({ error }) => line.tell(`waiting for this to pass: ${formatError(error)}`),
+    onWait: ({ error }) => line.print(`waiting for this to pass: ${formatError(error)}`),
   });
 }
 
@@ -141,7 +141,7 @@ class Operations {
     }
     this.#metrics = metrics;
     this.#server = await serveMetrics(address, metrics, this.#health);
-    this.#context.line.tell(`metrics at http://${address.host}:${this.#server.port}/metrics`);
+    this.#context.line.print(`metrics at http://${address.host}:${this.#server.port}/metrics`);
   }
 
   readonly open = (status: FollowStatus): void => {

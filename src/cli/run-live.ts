@@ -30,10 +30,10 @@ export async function runLive(context: Context, options: RunOptions, live: RunLi
   context.line.end();
   output.throwIfBroken();
   const isInterrupted = context.signal.aborted;
-  if (isInterrupted) context.line.tell('interrupted: committed rows are kept; run the same command again to continue');
+  if (isInterrupted) context.line.print('interrupted: committed rows are kept; run the same command again to continue');
   const failure = output.finish();
   if (isInterrupted) {
-    if (failure !== undefined) context.line.tell(describeLastUnpublished(failure, live.publish));
+    if (failure !== undefined) context.line.print(describeLastUnpublished(failure, live.publish));
     process.exitCode = 130;
     return;
   }
@@ -53,8 +53,8 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
   const added = Object.entries(rows)
     .filter(([, count]) => count > 0)
     .map(([table, count]) => `${formatCount(count)} ${table}`);
-  const whole = spans === 0 ? 'nothing was missing' : 'no rows were found';
-  const nothing = report.complete ? whole : 'nothing was added';
+  const empty = spans === 0 ? 'nothing was missing' : 'no rows were found';
+  const nothing = report.complete ? empty : 'nothing was added';
   const gain = added.length === 0 ? nothing : added.join(', ');
   const head = `${stateOf(report, options.pipelines)}: ${what} ${shortSpans(asked)} on ${network}: ${gain} (${formatCount(requests)} requests, ${formatDuration(seconds)})\n`;
   const unproven = describeUnproven(report.unproven);
@@ -63,9 +63,9 @@ async function summary(context: Context, report: RunReport, options: RunOptions,
   const place = { warehouse: options.warehouse };
   if (report.openDays.length > 0) {
     const days = report.openDays.join(', ');
-    const is = `${days} ${report.openDays.length === 1 ? 'is' : 'are'} not over: exported up to block ${to}`;
-    if (!report.complete) return `${head}  ${is}; run it again later, or accept it with --so-far\n`;
-    context.warn(is);
+    const open = `${days} ${report.openDays.length === 1 ? 'is' : 'are'} not over: exported up to block ${to}`;
+    if (!report.complete) return `${head}  ${open}; run it again later, or accept it with --so-far\n`;
+    context.warn(open);
   }
   if (!report.complete) {
     const { isNew } = await requireKind(options.warehouse, options.store);
@@ -92,7 +92,7 @@ function witnessLine({ witness }: RunReport): string {
   return `  ${formatCount(agreed)} ${agreed === 1 ? 'commit agrees' : 'commits agree'} with the witness${rest}\n`;
 }
 
-/** The first words of a summary: rows that nothing proves are not called complete. */
+/** The first words of a summary. Unproven rows are not called complete. */
 function stateOf({ complete, unproven }: RunReport, pipelines: readonly string[]): string {
   if (!complete) return 'incomplete';
   const names = pipelines.filter((name) => unproven[name] !== undefined);

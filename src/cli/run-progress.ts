@@ -12,11 +12,11 @@ interface Stage {
   readonly pipeline: string;
   readonly blocks: number;
   /** Number of rows according to the headers; without headers, blocks are counted. */
-  readonly promised: number | undefined;
+  readonly expected: number | undefined;
   readonly startedAt: number;
   rows: number;
   walked: number;
-  /** How often it came nearer to its end. */
+  /** Number of events that moved the stage forward. */
   steps: number;
 }
 
@@ -34,13 +34,13 @@ export class RunProgress {
       this.#stage = undefined;
     } else if (event.event === 'start') {
       this.#finish(now);
-      const { pipeline, seqnos: blocks, records: promised } = event;
-      this.#stage = { pipeline, blocks, promised, startedAt: now, rows: 0, walked: 0, steps: 0 };
+      const { pipeline, seqnos: blocks, records: expected } = event;
+      this.#stage = { pipeline, blocks, expected, startedAt: now, rows: 0, walked: 0, steps: 0 };
     } else if (event.event === 'progress' && this.#stage !== undefined) {
       this.#stage.rows += event.records;
       this.#stage.walked += event.seqnos;
-      // Rows of headers say nothing of how many blocks are left.
-      if (this.#stage.promised !== undefined || event.seqnos > 0) this.#stage.steps++;
+      // Without an expected number of rows, only finished blocks are progress.
+      if (this.#stage.expected !== undefined || event.seqnos > 0) this.#stage.steps++;
     }
   }
 
@@ -51,8 +51,8 @@ export class RunProgress {
   line(now: number, width = Number.POSITIVE_INFINITY, pause = ''): string | undefined {
     const stage = this.#stage;
     if (stage === undefined) return undefined;
-    const { rows, promised, walked } = stage;
-    const isUncounted = promised === undefined && walked === 0 && rows > 0;
+    const { rows, expected, walked } = stage;
+    const isUncounted = expected === undefined && walked === 0 && rows > 0;
     const speed = `${formatCount(Math.round(rows / secondsSince(stage.startedAt, now)))} rows/s`;
     const rate = rows > 0 && pause === '' ? speed : '';
     const rest = [rate, this.#timeLeft(stage, now), pause];
@@ -91,14 +91,14 @@ export class RunProgress {
   }
 }
 
-function countOf({ promised, rows, walked, blocks }: Stage): string {
-  if (promised === undefined) return `${formatCount(walked)}/${formatCount(blocks)} blocks`;
+function countOf({ expected, rows, walked, blocks }: Stage): string {
+  if (expected === undefined) return `${formatCount(walked)}/${formatCount(blocks)} blocks`;
   // Blocks that are requested again bring some rows twice.
-  return `${formatCount(Math.min(rows, promised))}/${formatCount(promised)} rows`;
+  return `${formatCount(Math.min(rows, expected))}/${formatCount(expected)} rows`;
 }
 
-function shareOf({ promised, rows, blocks, walked }: Stage): number {
-  const [done, total] = promised === undefined ? [walked, blocks] : [rows, promised];
+function shareOf({ expected, rows, blocks, walked }: Stage): number {
+  const [done, total] = expected === undefined ? [walked, blocks] : [rows, expected];
   return Math.min(1, done / Math.max(1, total));
 }
 

@@ -1,6 +1,6 @@
 import { formatAge } from '../core/format.ts';
 
-/** Standard error, or what stands for it. */
+/** Standard error, or a substitute in tests. */
 export interface LineOutput {
   readonly isTTY: boolean;
   /** Width of the terminal. */
@@ -16,14 +16,14 @@ export interface StatusLineOptions {
   readonly every?: (tick: () => void) => () => void;
 }
 
-/** What the line says now, in at most `width` characters; undefined for nothing. */
+/** The text of the line now, at most `width` characters; undefined for none. */
 type Render = (now: number, width: number) => string | undefined;
 
 const TICK_MS = 1000;
-/** Work that is done sooner is not shown. */
+/** Shorter work is not shown. */
 const QUIET_MS = 2000;
 
-/** The line at the bottom of a terminal that says what a long command does. Messages are printed above it; elsewhere there is no line. */
+/** The progress line at the bottom of a terminal; messages are printed above it. Without a terminal there are only messages. */
 export class StatusLine {
   readonly isShown: boolean;
   readonly now: () => number;
@@ -40,13 +40,12 @@ export class StatusLine {
     this.#every = every;
   }
 
-  /** Shows a line from now on, redrawn each second, so that times go on without events. */
+  /** Shows a line, and redraws it each second, so that times are current without events. */
   set(render: Render): void {
     if (!this.isShown) return;
     this.#render = render;
     if (this.#stop === undefined) {
       this.#stop = this.#every(this.draw);
-      // However the process ends.
       process.once('exit', this.end);
     }
     this.draw();
@@ -62,13 +61,13 @@ export class StatusLine {
   };
 
   /** Prints a message above the line. */
-  readonly tell = (message: string): void => {
+  readonly print = (message: string): void => {
     this.clear();
     this.#output.write(`${message}\n`);
     if (this.#render !== undefined) this.draw();
   };
 
-  /** Takes the line away until it is drawn again: to be called before anything else is printed. */
+  /** Erases the line until the next draw. To be called before anything else is printed. */
   readonly clear = (): void => {
     if (this.#isDrawn) this.#output.write('\r\u001b[K');
     this.#isDrawn = false;
@@ -82,7 +81,7 @@ export class StatusLine {
     process.off('exit', this.end);
   };
 
-  /** Shows what is done and for how long, such as `verifying  12 s`, while work takes longer than two seconds. */
+  /** Shows a label with the elapsed time, such as `verifying  12 s`, if the work takes longer than two seconds. */
   async during<T>(label: string, work: () => Promise<T>): Promise<T> {
     const startedAt = this.now();
     this.set((now) => (now - startedAt < QUIET_MS ? undefined : `${label}  ${formatAge((now - startedAt) / 1000)}`));

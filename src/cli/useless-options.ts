@@ -4,11 +4,11 @@ import type { Context, ContextFlags } from './context.ts';
 /** Names in `flags` of options of the command line. Those of the environment and of tonlake.yaml are for all commands. */
 type Names<F> = readonly (keyof F & string)[];
 
-/** Where a command works. Nothing refuses these: who has them in an alias need not remove them. */
+/** Options that select a place. They are never refused, so that an alias can contain them. */
 const OF_PLACE: ReadonlySet<string> = new Set(['network', 'warehouse', 's3Endpoint', 'pipelines']);
 
 /**
- * Refuses options without what they need.
+ * Refuses options whose precondition is absent.
  * @param needed such as `--repair`
  * @throws {UsageError} `bad-option`
  */
@@ -23,7 +23,7 @@ export function requireNeeded<F extends ContextFlags>(
   throw usage(`${needed} with ${flagOf(name)}`, undefined, { code: 'bad-option', hint: hintOf(flagOf(name)) });
 }
 
-/** What an option does not go with. */
+/** What cannot be combined with an option. */
 interface Refused<F> {
   readonly words?: readonly string[];
   readonly names?: Names<F>;
@@ -42,13 +42,11 @@ export function refuseBeside<F extends ContextFlags>(
 ): void {
   const [other] = [...words, ...names.filter((each) => given.has(each)).map(flagOf)];
   if (other === undefined) return;
-  throw new UsageError(`${flagOf(name)} cannot be combined with ${other}`, {
-    ...{ code: 'bad-option', hint: hintOf(other) },
-  });
+  throw new UsageError(`${flagOf(name)} cannot be combined with ${other}`, { code: 'bad-option', hint: hintOf(other) });
 }
 
 /**
- * Refuses everything beside an option that makes another command of its command, except where that works.
+ * Refuses all options beside one that turns the command into another, except those it takes and those of the place.
  * @param takes options that it takes
  * @throws {UsageError} `bad-option`
  */
@@ -61,7 +59,7 @@ export function refuseOthersBeside<F extends ContextFlags>(
   refuseBeside(context, name, { ...refused, names: othersGiven(context, [name, ...takes]) });
 }
 
-/** Options that were typed, without some, and those of the place. */
+/** Options that were typed, except `takes` and those of the place. */
 export function othersGiven<F extends ContextFlags>({ given }: Context<F>, takes: Names<F>): Names<F> {
   const taken: ReadonlySet<string> = new Set(takes);
   return [...given].filter((each): each is keyof F & string => !taken.has(each) && !OF_PLACE.has(each));

@@ -5,8 +5,8 @@ import { visible } from '../core/visible.ts';
 import { spansOf } from '../warehouse/index.ts';
 import type { EarlierEntry, Explanation, RowExplanation, RowFileFacts } from './explanation.ts';
 
-/** Longest value that is shown whole. */
-const SHOWN = 100;
+/** Characters of a value before it is cut. */
+const MAX_CHARACTERS = 100;
 
 /**
  * An explanation as text for a terminal.
@@ -17,7 +17,8 @@ export function describeExplanation(explanation: Explanation, key: readonly stri
   const { table, rows, isCut, reasons } = explanation;
   if (rows.length === 0) {
     throw new StoreError(`store: ${table}: expected a row with the key ${visible(key.join(' '))}, got none`, {
-      ...{ code: 'no-row', hint: reasons.length === 0 ? undefined : reasons.join('; ') },
+      code: 'no-row',
+      hint: reasons.length === 0 ? undefined : reasons.join('; '),
     });
   }
   const more = isCut ? `\nmore rows match: give more of the key to see others\n` : '';
@@ -27,10 +28,10 @@ export function describeExplanation(explanation: Explanation, key: readonly stri
 function describeRow(table: string, row: RowExplanation): string {
   const { entry, values, block, past, file, proof, newerReading } = row;
   const { number, pipeline, requests, retries, committedAt } = entry;
-  const of = entry.mart === undefined ? `, blocks ${shortSpans(spansOf(entry))}` : '';
+  const blocks = entry.mart === undefined ? `, blocks ${shortSpans(spansOf(entry))}` : '';
   const readAt = values['_read_at'];
   const facts: readonly (readonly [string, string] | undefined)[] = [
-    ['entry', `${number} of ${pipeline}${of}`],
+    ['entry', `${number} of ${pipeline}${blocks}`],
     block === undefined ? undefined : ['block', `masterchain block ${block}`],
     ['read', readText(requests, retries, readAt)],
     [
@@ -84,5 +85,9 @@ function checksumText({ checksum }: RowFileFacts): string {
 
 function short(value: string | null): string {
   if (value === null) return 'null';
-  return visible(value.length <= SHOWN ? value : `${value.slice(0, SHOWN)}… (${formatCount(value.length)} characters)`);
+  return visible(
+    value.length <= MAX_CHARACTERS
+      ? value
+      : `${value.slice(0, MAX_CHARACTERS)}… (${formatCount(value.length)} characters)`,
+  );
 }

@@ -4,10 +4,10 @@ import { suggest } from '../core/suggest.ts';
 import { visible } from '../core/visible.ts';
 import type { ShownThing, ThingFacts, ThingSection, TraceNode } from './shown-thing.ts';
 
-/** Longest value in a table; hashes and addresses fit. */
-const MOST_LETTERS = 68;
+/** Characters of a value before it is cut; hashes and addresses fit. */
+const MAX_CHARACTERS = 68;
 /** Rows of a section, and transactions of a trace, that text shows; JSON and the page have more. */
-const MOST_LINES = 40;
+const MAX_LINES = 40;
 
 const NAMES = { address: 'account', hash: 'hash', block: 'block' } as const;
 
@@ -23,13 +23,13 @@ export function describeThing(thing: ShownThing): string {
   return describeFacts(thing) + describePlaces(places);
 }
 
-/** The end of that text. */
+/** The last part of that text. */
 export function describePlaces(places: ShownThing['places']): string {
   const found = places.map(({ table, column, count }) => `${table}.${column} ${formatCount(count)}`).join(', ');
   return places.length === 0 ? '' : `\nrows: ${found}\n`;
 }
 
-/** Its beginning, without the places of the thing. */
+/** That text without its last part. */
 export function describeFacts({ kind, value, friendly, sections, trace }: ThingFacts): string {
   const head = `${NAMES[kind]} ${value}${friendly === null ? '' : `\n        ${friendly}`}`;
   const tree = trace.length === 0 ? [] : [`trace\n${describeTree(trace, value)}`];
@@ -38,7 +38,7 @@ export function describeFacts({ kind, value, friendly, sections, trace }: ThingF
 
 function describeSection({ title, columns, rows }: ThingSection): string {
   const [only, ...others] = rows;
-  const cells = rows.slice(0, MOST_LINES).map((row) => row.map((cell) => short(cell ?? '')));
+  const cells = rows.slice(0, MAX_LINES).map((row) => row.map((cell) => short(cell ?? '')));
   const lines =
     only !== undefined && others.length === 0
       ? alignColumns(columns.flatMap((column, at) => (only[at] == null ? [] : [[column, short(only[at])]])))
@@ -52,7 +52,7 @@ function describeSection({ title, columns, rows }: ThingSection): string {
 /** The first lines of a tree, and that of the thing itself. */
 function describeTree(trace: readonly TraceNode[], value: string): string {
   const lines = treeLines(trace, value, '');
-  const shown = lines.filter((line, at) => at < MOST_LINES || line.endsWith(OWN));
+  const shown = lines.filter((line, at) => at < MAX_LINES || line.endsWith(REQUESTED));
   return firstOf(shown, lines.length - shown.length);
 }
 
@@ -68,8 +68,8 @@ function treeLines(nodes: readonly TraceNode[], own: string, indent: string): re
   });
 }
 
-/** Marks the transaction that was asked for. */
-const OWN = '<-';
+/** Marks the requested transaction. */
+const REQUESTED = '<-';
 
 function describeNode({ hash, account, ton, opcode, fees, exit, isAborted }: TraceNode, isOwn: boolean): string {
   const parts = [
@@ -80,11 +80,11 @@ function describeNode({ hash, account, ton, opcode, fees, exit, isAborted }: Tra
     `fees ${fees}`,
     ...(exit === null ? [] : [`exit code ${exit}`]),
     ...(isAborted ? ['aborted'] : []),
-    ...(isOwn ? [OWN] : []),
+    ...(isOwn ? [REQUESTED] : []),
   ];
   return visible(parts.join('  '));
 }
 
 function short(value: string): string {
-  return visible(value.length <= MOST_LETTERS ? value : `${value.slice(0, MOST_LETTERS - 1)}…`);
+  return visible(value.length <= MAX_CHARACTERS ? value : `${value.slice(0, MAX_CHARACTERS - 1)}…`);
 }

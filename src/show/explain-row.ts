@@ -9,11 +9,10 @@ import { readBuiltTables } from '../marts/built-tables.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import { textOf } from '../sql/row-text.ts';
-import type { Reader } from '../warehouse/index.ts';
+import { type LedgerEntry, type Reader, spansOf, sumKeyHashes } from '../warehouse/index.ts';
 import { lacksOfTable } from '../warehouse/query/query-coverage.ts';
 import { type OpenOptions, openWarehouse } from '../warehouse/query/warehouse-registry.ts';
-import { pastOf } from './entry-past.ts';
-import type { ExplainedTable, Explanation, RowExplanation } from './explanation.ts';
+import type { EarlierEntry, EntryHistory, ExplainedTable, Explanation, RowExplanation } from './explanation.ts';
 import { readFileFacts } from './row-file.ts';
 import { givenColumns, keyCondition, parseRowKey } from './row-key.ts';
 import { readRowProof } from './row-proof.ts';
@@ -42,7 +41,7 @@ export async function explainRow(
   }
 }
 
-/** As `explainRow`, in a warehouse that is open. */
+/** Like `explainRow`, for an open warehouse. */
 export async function explainRowIn(
   reader: Reader,
   registry: Registry,
@@ -74,10 +73,10 @@ export async function explainRowIn(
     if (entry === undefined) continue;
     const [path, position] = row.slice(table.columns.length);
     const block = blockOf(explained, values);
-    const reading = givenText(table, values);
+    const reading = keyText(table, values);
     rows.push({
       ...{ values, entry, block },
-      past: pastOf(history, entry, name, block),
+      past: earlierCommits(history, entry, name, block),
       file:
         owner?.file === undefined ? undefined : await readFileFacts(reader, owner.file, String(path), Number(position)),
       proof: await readRowProof(reader, registry, explained, { values, entry }),
@@ -132,8 +131,8 @@ function textSql(column: ColumnDef): string {
   return kinds[column.kind].physical === 'binary' ? `to_base64(${name})` : `${name}::VARCHAR`;
 }
 
-/** What readings of one key have in common. */
-function givenText(table: TableDef, values: RowExplanation['values']): string {
+/** Equal for all readings of one key. */
+function keyText(table: TableDef, values: RowExplanation['values']): string {
   return JSON.stringify(givenColumns(table).map((name) => values[name]));
 }
 
@@ -143,7 +142,7 @@ function blockOf({ table, pipeline }: ExplainedTable, values: RowExplanation['va
   return block === undefined || block === null ? undefined : Number(block);
 }
 
-/** Why no row matches: what the table lacks, and records of the quarantine that name the key. */
+/** Why no row matches: gaps of the table, and quarantined records that contain the key. */
 async function reasonsOf(
   reader: Reader,
   registry: Registry,
@@ -152,9 +151,9 @@ async function reasonsOf(
 ): Promise<readonly string[]> {
   const gaps = await lacksOfTable(reader, registry, table.name);
   if (pipeline === undefined) return gaps;
-  const wanted = texts.filter((text) => text.length >= 10);
+  const searched = texts.filter((text) => text.length >= 10);
   const refused = await Promise.all(
-    wanted.map((text) =>
+    searched.map((text) =>
       reader.query(
         'SELECT mc_block_seqno::VARCHAR, pointer, reason FROM quarantine WHERE pipeline = $pipeline AND contains(raw, $text)',
         { pipeline: pipeline.name, text },
@@ -168,4 +167,50 @@ async function reasonsOf(
     ),
   );
   return [...gaps, ...new Set(named)];
+}
+
+/**
+ * The commits before an entry that wrote rows of the same blocks to a table.
+ *
+ * @param block the row's masterchain block: only entries that cover it count
+ */
+function earlierCommits(
+  history: readonly LedgerEntry[],
+  entry: LedgerEntry,
+  table: string,
+  block: number | undefined,
+): EntryHistory {
+  const byId = new Map(history.map((each) => [each.id, each]));
+  const covers = (each: LedgerEntry): boolean =>
+    block === undefined || spansOf(each).some(({ from, to }) => from <= block && block <= to);
+  const before = (of: LedgerEntry): readonly LedgerEntry[] =>
+    of.supersedes.flatMap((id) => byId.get(id) ?? []).filter((each) => each.id !== of.id);
+  const merges = (of: LedgerEntry): boolean => isMerged(of, before(of), table);
+  const mergedFrom: EarlierEntry[] = [];
+  const replaced: EarlierEntry[] = [];
+  const visit = (of: LedgerEntry, isMerge: boolean): void => {
+    const covering = before(of).filter(covers);
+    if (!isMerge) replaced.push(...covering.map(numberAndTime));
+    for (const each of covering) {
+      const isMergeToo = merges(each);
+      if (isMerge && !isMergeToo) mergedFrom.push(numberAndTime(each));
+      visit(each, isMergeToo);
+    }
+  };
+  visit(entry, merges(entry));
+  return { mergedFrom, replaced };
+}
+
+function numberAndTime({ number, committedAt }: LedgerEntry): EarlierEntry {
+  return { number, committedAt };
+}
+
+/** True if an entry has exactly the rows of those that it supersedes, by number and key hash: `compact` copied them. */
+function isMerged(entry: LedgerEntry, before: readonly LedgerEntry[], table: string): boolean {
+  const own = entry.tables[table];
+  const parts = before.flatMap(({ tables }) => tables[table] ?? []);
+  if (own === undefined || before.length < 2 || before.length !== entry.supersedes.length) return false;
+  const requests = before.reduce((total, each) => total + each.requests, 0);
+  const rows = parts.reduce((total, part) => total + part.rows, 0);
+  return requests === entry.requests && rows === own.rows && sumKeyHashes(parts) === own.keyHash;
 }

@@ -9,13 +9,13 @@ export interface RowExplanation {
   readonly values: Readonly<Record<string, string | null>>;
   /** The ledger entry whose commit made it visible. */
   readonly entry: LedgerEntry;
-  readonly past: EntryPast;
-  /** Undefined if rows do not lie in files. */
+  readonly past: EntryHistory;
+  /** Undefined in a DuckDB warehouse. */
   readonly file: RowFileFacts | undefined;
   /** Masterchain block of the row; undefined if it belongs to none. */
   readonly block: number | undefined;
   readonly proof: RowProof;
-  /** A newer reading of the same key, of a table that keeps several; undefined if this is the newest. */
+  /** A newer reading of the same key, in a table that stores every reading; undefined if this is the newest. */
   readonly newerReading: { readonly readAt: string; readonly entry: number } | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface Explanation {
   readonly rows: readonly RowExplanation[];
   /** True if more rows match the key. */
   readonly isCut: boolean;
-  /** If no row matches: what the table lacks, and where the key is instead. */
+  /** If no row matches: gaps of the table, and quarantined records that contain the key. */
   readonly reasons: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export interface EarlierEntry {
 }
 
 /** The earlier commits of the same blocks. */
-export interface EntryPast {
+export interface EntryHistory {
   /** The first commits of rows that `compact` merged later; empty if the entry was not merged. */
   readonly mergedFrom: readonly EarlierEntry[];
   /** Entries whose rows were read again, and replaced. */
@@ -70,7 +70,7 @@ export interface RowFileFacts {
   readonly checksum: 'matches' | 'differs';
 }
 
-/** How a row was proven when it was committed, and what the warehouse shows of it now. */
+/** How a row was proven when it was committed, and whether the stored rows still agree. */
 export interface RowProof {
   /**
    * `links`, `counts`: by block headers. `compared`: a list, with the transactions. `read`: not compared with anything. `mart`: derived
@@ -78,11 +78,11 @@ export interface RowProof {
    */
   readonly kind: 'links' | 'counts' | 'compared' | 'read' | 'mart' | 'quarantine';
   readonly statement: string;
-  /** The same question asked again of the rows that are in the warehouse; undefined if they cannot answer it. */
+  /** The same check on the rows that are stored now; undefined if they are not enough for it. */
   readonly evidence: { readonly holds: boolean; readonly text: string } | undefined;
 }
 
-/** A thing, and where its row is from if that was asked for. */
+/** A thing, with the origin of its row if it was requested (`--why`). */
 export interface ExplainedThing extends ShownThing {
   readonly why?: Explanation;
 }

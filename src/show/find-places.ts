@@ -19,7 +19,7 @@ export async function findPlaces(
   const filled = tablesIn(await reader.ledger());
   const places: FoundPlace[] = [];
   for (const table of registry.tables.filter(({ name }) => filled.has(name))) {
-    const columns = table.columns.filter((column) => mayHold(column, kind));
+    const columns = table.columns.filter((column) => mayContain(column, kind));
     const isIndexed = ({ bloomFilter }: ColumnDef): boolean => bloomFilter === true || kind === 'block';
     // DuckDB uses a filter for one equality alone, not for several of them with OR.
     const scans =
@@ -44,7 +44,7 @@ export async function findPlaces(
   return places.sort((a, b) => Number(b.isKey) - Number(a.isKey));
 }
 
-function mayHold({ name, kind }: ColumnDef, sought: Thing['kind']): boolean {
+function mayContain({ name, kind }: ColumnDef, sought: Thing['kind']): boolean {
   switch (sought) {
     case 'address':
       return kind === 'raw-address';

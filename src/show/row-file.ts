@@ -5,7 +5,7 @@ import type { Query } from '../sql/query-result.ts';
 import type { Reader, TableFile } from '../warehouse/index.ts';
 import type { RowFileFacts } from './explanation.ts';
 
-/** Reads the footer of the file, and all of its bytes for the checksum. @param absolute its path */
+/** Locates a row in its file, and compares the SHA-256 of the file with the ledger. Reads the whole file. @param absolute its path */
 export async function readFileFacts(
   { query }: Reader,
   { path, rows, bytes, sha256 }: TableFile,
@@ -22,15 +22,19 @@ export async function readFileFacts(
     if (rowInGroup < Number(count)) break;
     rowInGroup -= Number(count);
   }
-  return { path, rows, bytes, row, rowGroup, rowInGroup, checksum: await compareBytes(query, absolute, sha256) };
+  return {
+    path,
+    rows,
+    bytes,
+    row,
+    rowGroup,
+    rowInGroup,
+    checksum: (await hashOf(query, absolute)) === sha256 ? 'matches' : 'differs',
+  };
 }
 
-async function compareBytes(query: Query, absolute: string, sha256: string): Promise<RowFileFacts['checksum']> {
-  return (await hashAnywhere(query, absolute)) === sha256 ? 'matches' : 'differs';
-}
-
-/** DuckDB reads what does not lie on a disk. */
-async function hashAnywhere(query: Query, path: string): Promise<string> {
+/** DuckDB reads files of object stores. */
+async function hashOf(query: Query, path: string): Promise<string> {
   if (isLocalPath(path)) return hashFile(path);
   const { rows } = await query(`SELECT sha256(content) FROM read_blob(${quoteText(path)})`);
   return String(rows[0]?.[0]);

@@ -13,7 +13,7 @@ const SUCCESSOR_BLOCKS = 100;
 type Row = Pick<RowExplanation, 'values' | 'entry'>;
 
 /** A query that returns what was found and what was expected, as texts. */
-interface Question {
+interface Check {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly describe: (found: string, expected: string) => string;
@@ -27,14 +27,14 @@ export async function readRowProof(
   row: Row,
 ): Promise<RowProof> {
   const { kind, statement } = statementOf(explained, row.entry);
-  const question = questionFor(kind, registry, explained, row.values);
-  if (question === undefined) return { kind, statement, evidence: undefined };
-  const { rows } = await reader.query(question.sql, question.parameters);
+  const check = checkFor(kind, registry, explained, row.values);
+  if (check === undefined) return { kind, statement, evidence: undefined };
+  const { rows } = await reader.query(check.sql, check.parameters);
   const [found, expected] = (rows[0] ?? []).map(String);
   // What a list names may lie before the exported range.
   const isOutside = kind === 'compared' && found === '0';
   if (found === undefined || expected === undefined || isOutside) return { kind, statement, evidence: undefined };
-  return { kind, statement, evidence: { holds: found === expected, text: question.describe(found, expected) } };
+  return { kind, statement, evidence: { holds: found === expected, text: check.describe(found, expected) } };
 }
 
 function statementOf({ pipeline, inputs }: ExplainedTable, entry: LedgerEntry): Pick<RowProof, 'kind' | 'statement'> {
@@ -84,26 +84,26 @@ function listStatement(pipeline: PipelineDef | undefined, entry: LedgerEntry): P
   }
 }
 
-function questionFor(
+function checkFor(
   kind: RowProof['kind'],
   registry: Registry,
   { table, pipeline }: ExplainedTable,
   values: Row['values'],
-): Question | undefined {
+): Check | undefined {
   if (pipeline === undefined) return undefined;
-  if (kind === 'counts') return countQuestion(registry, pipeline, table, values);
-  if (kind === 'links') return linkQuestion(values);
-  if (kind === 'compared' && pipeline.crossCheck !== undefined) return listQuestion(pipeline.crossCheck, values);
+  if (kind === 'counts') return countCheck(registry, pipeline, table, values);
+  if (kind === 'links') return linkCheck(values);
+  if (kind === 'compared' && pipeline.crossCheck !== undefined) return listCheck(pipeline.crossCheck, values);
   return undefined;
 }
 
 /** Does the block of the row's transaction have as many transactions as its header says? */
-function countQuestion(
+function countCheck(
   registry: Registry,
   pipeline: PipelineDef,
   table: TableDef,
   values: Row['values'],
-): Question | undefined {
+): Check | undefined {
   const hash = values[transactionColumn(registry, table) ?? ''];
   const seqno = values[blockColumn(pipeline, table) ?? ''];
   if (typeof hash !== 'string' || typeof seqno !== 'string') return undefined;
@@ -132,7 +132,7 @@ function transactionColumn(registry: Registry, table: TableDef): string | undefi
 }
 
 /** Does a header name this one as the block before it? Unknown for the newest block of a shard. */
-function linkQuestion(values: Row['values']): Question | undefined {
+function linkCheck(values: Row['values']): Check | undefined {
   const { workchain, shard, seqno, mc_block_seqno: mc } = values;
   if (![workchain, shard, seqno, mc].every((value) => typeof value === 'string')) return undefined;
   const name = `{"workchain":${workchain},"shard":"${shardHex(shard ?? '0')}","seqno":${seqno}}`;
@@ -145,7 +145,7 @@ function linkQuestion(values: Row['values']): Question | undefined {
 }
 
 /** Are the transactions of the row in the warehouse? */
-function listQuestion(check: CrossCheck, values: Row['values']): Question | undefined {
+function listCheck(check: CrossCheck, values: Row['values']): Check | undefined {
   const text = (name: string): string => values[name] ?? '';
   switch (check.kind) {
     case 'orders':
@@ -163,7 +163,7 @@ function listQuestion(check: CrossCheck, values: Row['values']): Question | unde
       };
     case 'wholeTraces':
       return {
-        sql: `SELECT held::VARCHAR, $count FROM (SELECT count(*) AS held FROM _counted WHERE trace_id = $trace)
+        sql: `SELECT stored::VARCHAR, $count FROM (SELECT count(*) AS stored FROM _counted WHERE trace_id = $trace)
           WHERE EXISTS (FROM _counted WHERE mc_block_seqno = $start::INTEGER)`,
         parameters: { trace: text('trace_id'), count: text('transactions'), start: text('mc_seqno_start') },
         describe: (found, expected) =>

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { StoreError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { coversBlocks } from '../declare/pipeline.ts';
@@ -6,19 +8,18 @@ import { quoteText } from '../sql/canonical-text.ts';
 import { friendlyForm } from '../sql/friendly-form.ts';
 import type { Query } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
+import { shippedFolder } from '../sql/shipped-queries.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { type Contents, coverage, readContents, tablesIn } from '../warehouse/query/coverage.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { explainRowIn } from './explain-row.ts';
 import type { ExplainedThing } from './explanation.ts';
 import { findPlaces } from './find-places.ts';
-import { loadSections } from './sections.ts';
-import type { Thing, ThingFacts, ThingSection } from './shown-thing.ts';
+import type { ShownThing, Thing, ThingFacts, ThingSection } from './shown-thing.ts';
 import { parseThing, requireThing } from './thing.ts';
-import { keyOf } from './thing-key.ts';
 import { readTraceTree } from './trace-tree.ts';
 
-/** What a warehouse knows of a thing by its own rows; no section if nothing. */
+/** Reads the rows about a thing; `sections` is empty if there are none. */
 export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thing): Promise<ThingFacts> {
   const { query } = reader;
   const contents = await readContents(reader, registry);
@@ -29,7 +30,7 @@ export async function readFacts({ reader, registry }: OpenWarehouse, thing: Thin
   const sections: ThingSection[] = [];
   for (const { title, needs, sql } of await loadSections(thing.kind)) {
     if (!needs.every((table) => filled.has(table))) continue;
-    // A hash names one thing: what is a transaction is no message and no block.
+    // A hash names one thing: the hash of a transaction is not that of a message or block.
     if (thing.kind === 'hash' && sections.length > 0 && sql.includes('$thing')) continue;
     const select = sql.replaceAll('$thing', () => literal).replaceAll('$trace', () => quoteText(trace));
     const { columns, rows } = await query(select);
@@ -74,7 +75,7 @@ export async function showIn(
   onFacts?.(facts);
   const places = [...(await findPlaces(opened, thing, 'indexed')), ...(await findPlaces(opened, thing, 'others'))];
   const shown = { ...facts, places };
-  const of = why === true ? keyOf(registry, shown) : undefined;
+  const of = why === true ? rowOf(registry, shown) : undefined;
   return of === undefined ? shown : { ...shown, why: await explainRowIn(reader, registry, of.table, of.key) };
 }
 
@@ -111,10 +112,11 @@ export async function thingOf(query: Query, ledger: readonly LedgerEntry[], word
   const filled = tablesIn(ledger);
   const name = word.slice(1).toLowerCase();
   for (const { needs, sql } of await loadSections('name')) {
-    const lacking = needs.find((table) => !filled.has(table));
-    if (lacking !== undefined) {
-      throw usage(`a warehouse with ${lacking} to find ${word}`, 'one without', {
-        ...{ code: 'bad-request', hint: `${suggest('run', lacking, { range: '-1000:' })} exports them` },
+    const absent = needs.find((table) => !filled.has(table));
+    if (absent !== undefined) {
+      throw usage(`a warehouse with ${absent} to find ${word}`, 'one without', {
+        code: 'bad-request',
+        hint: `${suggest('run', absent, { range: '-1000:' })} exports them`,
       });
     }
     const { rows } = await query(sql.replaceAll('$thing', () => quoteText(name)));
@@ -122,4 +124,41 @@ export async function thingOf(query: Query, ledger: readonly LedgerEntry[], word
     if (thing !== undefined) return thing;
   }
   throw new StoreError(`store: expected a domain ${name}, ${name}.ton or ${name}.t.me, got none`, { code: 'no-row' });
+}
+
+/** A row, as `tonlake show TABLE KEY` names it. */
+interface RowName {
+  readonly table: string;
+  readonly key: readonly string[];
+}
+
+/** The row that `--why` explains: the shown one if the thing is its key, otherwise the first that has it; undefined if there is none. */
+function rowOf(registry: Registry, { kind, value, sections, places }: ShownThing): RowName | undefined {
+  if (kind === 'block')
+    return { table: registry.playing('headers').table.name, key: ['workchain=-1', `seqno=${value}`] };
+  // The hash of a transaction is the id of its trace, too.
+  const shown = places.find(({ isKey, table }) => isKey && sections[0]?.tables.includes(table));
+  const place = shown ?? places[0];
+  return place === undefined ? undefined : { table: place.table, key: [`${place.column}=${value}`] };
+}
+
+/** A query about a thing: a file of `sql/show`. */
+interface SectionQuery {
+  readonly title: string;
+  /** Tables that must be in the warehouse. */
+  readonly needs: readonly string[];
+  /** `$thing` and `$trace` stand for the thing and its trace. */
+  readonly sql: string;
+}
+
+/** The queries about things of a kind, in the order of the sections; those of `name` find the account of a domain. */
+export async function loadSections(kind: Thing['kind'] | 'name'): Promise<readonly SectionQuery[]> {
+  const folder = join(shippedFolder('show'), kind);
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(files.map(async (file) => parseSection(await readFile(join(folder, file), 'utf8'))));
+}
+
+function parseSection(text: string): SectionQuery {
+  const [, title = '', needs = '', sql = ''] = /^-- (.+)\n-- needs: (.+)\n([\s\S]+)$/.exec(text) ?? [];
+  return { title, needs: needs.split(', '), sql };
 }

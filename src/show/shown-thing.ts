@@ -1,10 +1,10 @@
-/** Something on the chain that a text names, and how tables hold it. */
+/** An account, hash or masterchain block, in the form that tables store. */
 export interface Thing {
   readonly kind: 'address' | 'hash' | 'block';
   readonly value: string;
 }
 
-/** Where a thing occurs. */
+/** A column that contains a thing, and in how many rows. */
 export interface FoundPlace {
   readonly table: string;
   readonly column: string;
@@ -33,22 +33,22 @@ export interface TraceNode {
 /** Facts about a thing from some tables; a single row is one fact per column. */
 export interface ThingSection {
   readonly title: string;
-  /** Those that it is from; none if it is from the ledger. */
+  /** Source tables; empty for facts of the ledger. */
   readonly tables: readonly string[];
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** What is known of a thing by its own rows. */
+/** The rows about a thing. */
 export interface ThingFacts extends Thing {
-  /** Of an address. */
+  /** User-friendly form of an address; null for hashes and blocks. */
   readonly friendly: string | null;
   readonly sections: readonly ThingSection[];
   /** Roots of the trace of a hash. */
   readonly trace: readonly TraceNode[];
 }
 
-/** What a warehouse knows of a thing: `tonlake show --json`. */
+/** Everything that a warehouse has about a thing: `tonlake show --json`. */
 export interface ShownThing extends ThingFacts {
   readonly places: readonly FoundPlace[];
 }

@@ -48,7 +48,7 @@ test('long work shows what it does and for how long, below what it says, and lea
   const { line, written, ticks, pass } = lineOn();
   const result = await line.during('verifying', async () => {
     pass(3);
-    line.tell('a finding');
+    line.print('a finding');
     pass(58);
     return 7;
   });
@@ -107,7 +107,7 @@ test('on a terminal the lag is the line, with what it waits for, and messages st
   events.showFollow({ ...lag, holes: 2, oldestHole: 990 });
   retry();
   events.showFollow(lag);
-  line.tell('note');
+  line.print('note');
   line.end();
   expect(written).toEqual([
     '>block 1000, at the head, lag 5 s  (12 requests)',

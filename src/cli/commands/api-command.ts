@@ -84,7 +84,7 @@ async function callApi(context: Context<ApiFlags>, path: string | undefined, wor
 }
 
 async function fetchOnce(
-  { flags, tellRetry }: Context<ApiFlags>,
+  { flags, printRetry }: Context<ApiFlags>,
   endpoint: Endpoint,
   request: SourceRequest,
 ): Promise<Buffer> {
@@ -96,7 +96,7 @@ async function fetchOnce(
     network: networkOf(flags),
     rps: flags.rps,
     waitMs: flags.wait * 1000,
-    onRetry: tellRetry,
+    onRetry: printRetry,
   });
   try {
     return await api.source.fetch(
@@ -122,7 +122,7 @@ async function writeAnswer(
   if (format === 'parquet') {
     const { writeParquet } = await import('../../api/client/answer-parquet.ts');
     const rows = await writeParquet(endpoint, body, output ?? '');
-    return line.tell(`${counted(rows, 'row')} in ${output}`);
+    return line.print(`${counted(rows, 'row')} in ${output}`);
   }
   const { formatAnswer } = await import('../../api/client/format-answer.ts');
   const text = formatAnswer(endpoint, body, format, output === undefined && process.stdout.isTTY === true);

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { oneLine } from '../../core/errors.ts';
 import { completeWords } from '../complete-words.ts';
 
-/** Scripts that ask `tonlake complete` for candidates, and complete paths if there are none. Words are never evaluated. */
+/** Scripts that call `tonlake complete` for candidates, and complete paths if there are none. Words are never evaluated. */
 const scripts = {
   bash: `_tonlake() {
   local IFS=$'\\n'
@@ -56,7 +56,7 @@ export function addCompletion(program: Command): void {
     .argument('[words...]')
     .allowUnknownOption()
     .action(async (words: readonly string[]) => {
-      const { valuesOf } = await import('../known-values.ts');
+      const { valuesOf } = await import('../completion-values.ts');
       const found = await completeWords(program, words, valuesOf);
       process.stdout.write(found.map(({ word, doc }) => `${word}\t${oneLine(doc)}\n`).join(''));
     });

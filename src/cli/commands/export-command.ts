@@ -70,7 +70,7 @@ async function exportOne(context: Context<ExportFlags>, rows: string): Promise<v
   const warehouse = await context.warehouse();
   const report = await context.line.during('exporting', () => exportRows(warehouse, source, to, options));
   if (context.isJson) context.write(`${JSON.stringify(report)}\n`);
-  else context.line.tell(summaryOf(report));
+  else context.line.print(summaryOf(report));
 }
 
 function summaryOf({ rows, days, target }: ExportReport): string {

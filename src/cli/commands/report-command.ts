@@ -78,7 +78,7 @@ async function makeReport(context: Context<ReportFlags>, report: string | undefi
   if (flags.output === undefined) {
     process.stdout.write(rendered.content);
     if (process.stdout.isTTY && flags.format === undefined) {
-      context.line.tell(`hint: --output ${rendered.name}.html writes the page with its charts`);
+      context.line.print(`hint: --output ${rendered.name}.html writes the page with its charts`);
     }
     return;
   }

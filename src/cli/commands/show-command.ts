@@ -136,8 +136,8 @@ async function showLive(context: Context<ShowFlags>, word: string): Promise<void
     import('../../show/thing.ts'),
   ]);
   const { network } = await context.place();
-  const { request, text } = await readLive(requireThing(word), { network, onRetry: context.tellRetry });
-  context.line.tell(request);
+  const { request, text } = await readLive(requireThing(word), { network, onRetry: context.printRetry });
+  context.line.print(request);
   context.write(text);
 }
 
@@ -180,8 +180,8 @@ async function showFiles(context: Context<ShowFlags>, table: string): Promise<vo
     const paths = await reader.files(name);
     context.print(paths, () => paths.map((path) => `${path}\n`).join(''));
     if (reader.kind === 'duckdb') {
-      context.line.tell(`no Parquet files: a DuckDB warehouse is a single file, ${reader.path}`);
-    } else if (paths.length === 0) context.line.tell(`no Parquet files: ${name} has no rows in ${reader.path}`);
+      context.line.print(`no Parquet files: a DuckDB warehouse is a single file, ${reader.path}`);
+    } else if (paths.length === 0) context.line.print(`no Parquet files: ${name} has no rows in ${reader.path}`);
   } finally {
     await reader.close();
   }

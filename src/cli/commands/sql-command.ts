@@ -144,7 +144,7 @@ async function answer(context: Context<SqlFlags>, sql: string): Promise<void> {
     if (flags.timer !== true) return;
     const { formatTiming } = await import('../query-timing.ts');
     const timing = { startedAt, now: performance.now(), traffic: await queries.traffic?.() };
-    line.tell(formatTiming(timing, format));
+    line.print(formatTiming(timing, format));
   });
 }
 

@@ -4,7 +4,7 @@ import { networkNames } from '../http/network.ts';
 import { shippedNames } from '../sql/shipped-queries.ts';
 import type { ValueSource } from './complete-words.ts';
 
-/** Names that options and arguments take; none for paths and free texts. */
+/** Values of options and arguments for completion; none for paths and free text. */
 export const valuesOf: ValueSource = async (argument, command) => {
   switch (argument) {
     case '--network':
