@@ -6,7 +6,7 @@ import type { Feed } from '../feed/feed.ts';
 import { asStoreError } from '../files/file-failure.ts';
 import { makeFoldersSync } from '../files/make-folders.ts';
 import type { RetryEvent } from '../http/source.ts';
-import type { PublishAlong } from '../iceberg/publish-along.ts';
+import type { BackgroundPublisher } from '../iceberg/background-publisher.ts';
 import type { CommitStep } from '../warehouse/index.ts';
 import type { Context } from './context.ts';
 import { LiveEvents } from './live-events.ts';
@@ -40,7 +40,7 @@ export class LiveOutput {
   readonly events: LiveEvents;
   readonly #context: Context;
   readonly #log: Log | undefined;
-  #along: PublishAlong | undefined;
+  #along: BackgroundPublisher | undefined;
   #deliveries: Deliveries | undefined;
   #note: string | undefined;
 

@@ -3,10 +3,10 @@ import { formatError } from '../core/errors.ts';
 import { formatCount, formatDuration } from '../core/format.ts';
 import { suggest } from '../core/suggest.ts';
 import type { ExportOptions } from '../export/open-export.ts';
-import { placeFlags } from '../iceberg/place-flags.ts';
-import type { PublishAlong } from '../iceberg/publish-along.ts';
+import { publishFlags } from '../iceberg/publish-flags.ts';
+import type { BackgroundPublisher } from '../iceberg/background-publisher.ts';
 import type { PublishOptions, PublishReport } from '../iceberg/publish-warehouse.ts';
-import type { CatalogPlace } from '../iceberg/rest/catalog-place.ts';
+import type { CatalogConfig } from '../iceberg/rest/catalog-config.ts';
 import { publishOptions } from '../jobs/step-options.ts';
 import { type CommonOptions, optionOf } from './common-options.ts';
 import type { Context } from './context.ts';
@@ -72,14 +72,14 @@ export async function publishPlaceOf(
 export async function catalogOf(
   { catalog: uri, namespace, catalogWarehouse }: PlaceFlags,
   networkOf: () => Promise<string>,
-): Promise<CatalogPlace | undefined> {
-  const { catalogPlace, namespaceOf, requireCatalog } = await import('../iceberg/rest/catalog-place.ts');
+): Promise<CatalogConfig | undefined> {
+  const { readCatalogConfig, namespaceOf, requireCatalog } = await import('../iceberg/rest/catalog-config.ts');
   if (uri === undefined) {
     requireCatalog(namespace ?? catalogWarehouse);
     return undefined;
   }
   const named = namespace ?? namespaceOf(await networkOf());
-  return catalogPlace({ uri, namespace: named, warehouse: catalogWarehouse });
+  return readCatalogConfig({ uri, namespace: named, warehouse: catalogWarehouse });
 }
 
 /** Publishes along with the commits of a command. @throws {StoreError} `no-files` for a DuckDB warehouse */
@@ -87,14 +87,14 @@ export async function openPublishing(
   place: PublishPlace,
   { warehouse, store, registry }: Pick<ExportOptions, 'warehouse' | 'store' | 'registry'>,
   onFailure: (message: string) => void,
-): Promise<PublishAlong> {
-  const [{ PublishAlong }, { declaredTables }, { warehouseRegistry }] = await Promise.all([
-    import('../iceberg/publish-along.ts'),
+): Promise<BackgroundPublisher> {
+  const [{ BackgroundPublisher }, { declaredTables }, { warehouseRegistry }] = await Promise.all([
+    import('../iceberg/background-publisher.ts'),
     import('../iceberg/declared-tables.ts'),
     import('../warehouse/query/warehouse-registry.ts'),
   ]);
   const known = await warehouseRegistry(warehouse, registry);
-  return PublishAlong.open({ ...place, ...declaredTables(known, warehouse), warehouse, store, onFailure });
+  return BackgroundPublisher.open({ ...place, ...declaredTables(known, warehouse), warehouse, store, onFailure });
 }
 
 /** The result of a publication, in one line. */
@@ -111,6 +111,6 @@ export const describeUnpublished = (message: string): string =>
 
 /** The last publication of a command that was interrupted failed; the command that publishes to the same place. */
 export function describeLastUnpublished(error: unknown, place: PublishPlace = {}): string {
-  const again = suggest('publish iceberg', '', placeFlags(place.location, place.catalog));
+  const again = suggest('publish iceberg', '', publishFlags(place.location, place.catalog));
   return `warning: the last rows were not published; ${again} does it: ${formatError(error)}`;
 }

@@ -9,8 +9,7 @@ import type { PublishOptions } from './publish-warehouse.ts';
 import type { SnapshotCoverage } from './table-metadata.ts';
 
 /**
- * The tables of a registry, and what it tells of them: descriptions of the columns of marts, of which a warehouse has names and types only,
- * and what is proven.
+ * The tables of a registry with their coverage, and the descriptions of mart columns, of which a warehouse has only names and types.
  *
  * @param folder with the user's own marts
  */
@@ -26,14 +25,14 @@ export function declaredTables(
       const marts = await loadMarts(registry, folder);
       return Object.fromEntries(marts.map(({ name, table }) => [name, table]));
     },
-    coverage: async (held) => {
-      const days = [...(await readDays(registry, warehouse, held))].filter(([, day]) => isFullDay(day));
-      return (table) => coverageOf(registry, held, days, table);
+    coverage: async (files) => {
+      const days = [...(await readDays(registry, warehouse, files))].filter(([, day]) => isFullDay(day));
+      return (table) => coverageOf(registry, files, days, table);
     },
   };
 }
 
-/** A warehouse is opened only if its ledger does not tell. */
+/** Opens the warehouse only if its ledger does not have the days. */
 async function readDays(registry: Registry, warehouse: string, { ledger }: FilesInForce) {
   let opened: Promise<Reader> | undefined;
   try {

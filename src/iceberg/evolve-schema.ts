@@ -9,13 +9,13 @@ import type { IcebergField, IcebergSchema, TableMetadata } from './table-metadat
 export interface EvolvedSchema {
   readonly schema: IcebergSchema;
   readonly lastColumnId: number;
-  /** True if a column changed its type otherwise than Iceberg allows, so that older snapshots cannot be read with it. */
+  /** True if a type changed in a way that Iceberg does not allow, so that older snapshots cannot be read with the schema. */
   readonly isBreaking: boolean;
 }
 
 /**
- * The columns of a table. A column keeps its id for good, so files and older snapshots stay readable when columns are added or removed;
- * equal columns give the same schema.
+ * The next schema of a table. A column never changes its id, so that files and older snapshots stay readable when columns are added or
+ * removed. Equal columns give the same schema.
  */
 export function evolveSchema(table: TableDef, metadata: TableMetadata | undefined): EvolvedSchema {
   const known = new Map((metadata?.schemas ?? []).flatMap(({ fields }) => fields.map((field) => [field.name, field])));
@@ -26,9 +26,9 @@ export function evolveSchema(table: TableDef, metadata: TableMetadata | undefine
     const before = known.get(name);
     const keeps = before !== undefined && isPromotion(before.type, type);
     if (before !== undefined && !keeps) isBreaking = true;
-    const told = describe(doc, unit) ?? before?.doc;
+    const text = describe(doc, unit) ?? before?.doc;
     const id = keeps ? before.id : ++lastColumnId;
-    return { id, name, required: false, type, ...(told === undefined ? {} : { doc: told }) };
+    return { id, name, required: false, type, ...(text === undefined ? {} : { doc: text }) };
   });
   const same = metadata?.schemas.find((one) => isDeepStrictEqual(one.fields, fields));
   const nextId = 1 + (metadata?.schemas ?? []).reduce((most, one) => Math.max(most, one['schema-id']), -1);
@@ -41,8 +41,8 @@ function describe(doc: string, unit: string | undefined): string | undefined {
 }
 
 /**
- * Finds files that a schema cannot describe: rows of a mart of an older select, which are not built again yet.
- * @returns what is wrong with the first one; undefined if all can be read
+ * Finds files that do not fit the schema: rows from an older select of a mart.
+ * @returns the problem of the first one; undefined if all are readable
  */
 export function findUnreadable({ table, files }: TableInForce, partition: string | undefined): string | undefined {
   const declared = new Map(table.columns.map(({ name, kind }) => [name, kinds[kind].sql]));
@@ -61,7 +61,7 @@ export function findUnreadable({ table, files }: TableInForce, partition: string
   return undefined;
 }
 
-/** Files of older marts may have types that no kind of column has. */
+/** Files of older marts may have unsupported types. */
 function typeOf(sql: string): string {
   try {
     return icebergType(sql);
@@ -70,7 +70,7 @@ function typeOf(sql: string): string {
   }
 }
 
-/** How columns are found in files without field ids: by the names that they have in any of these schemas. */
+/** Name mapping for files without field ids, with the names of all schemas. */
 export function nameMapping(schemas: readonly IcebergSchema[]): string {
   const ids = new Map(schemas.flatMap(({ fields }) => fields.map(({ id, name }) => [id, name])));
   return JSON.stringify([...ids].map(([id, name]) => ({ 'field-id': id, names: [name] })));

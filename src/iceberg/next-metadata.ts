@@ -19,9 +19,9 @@ interface SnapshotOptions {
   readonly next: NextSnapshot;
   readonly changes: ManifestChanges;
   readonly coverage: SnapshotCoverage;
-  /** The snapshot before; undefined if the history begins here. */
+  /** The previous snapshot; undefined for the first one. */
   readonly parent: Snapshot | undefined;
-  /** What readers call the manifest list. */
+  /** Address of the manifest list for readers. */
   readonly list: string;
 }
 
@@ -58,12 +58,12 @@ export function nextSnapshot({ table, entry, now, next, changes, parent, list, c
 interface MetadataOptions {
   readonly table: TableInForce;
   readonly entry: number;
-  /** Tags of older entries, and snapshots that only they name, are left out. */
+  /** Tags of older entries, and snapshots without other tags, are dropped. */
   readonly oldest: number;
   readonly now: number;
   readonly location: string;
   readonly uuid: string;
-  /** The version before; undefined if the history begins here. */
+  /** The previous version; undefined for the first one. */
   readonly history: TableMetadata | undefined;
   readonly schema: IcebergSchema;
   readonly lastColumnId: number;
@@ -73,7 +73,7 @@ interface MetadataOptions {
   readonly snapshot: Snapshot;
 }
 
-/** The metadata of the next version: the snapshot, and those of earlier entries that have not expired. */
+/** The metadata of the next version: the new snapshot, and earlier ones that have not expired. */
 export function nextMetadata(options: MetadataOptions): TableMetadata {
   const { table, entry, oldest, now, history, schema, snapshot, spec } = options;
   const id = snapshot['snapshot-id'];
@@ -83,7 +83,7 @@ export function nextMetadata(options: MetadataOptions): TableMetadata {
   const snapshots = [...older, snapshot];
   const schemas = [...(history?.schemas ?? []).filter((one) => one['schema-id'] !== schema['schema-id']), schema];
   const used = new Set(snapshots.map((one) => one['schema-id']));
-  const kept = schemas.filter((one) => one === schema || used.has(one['schema-id']));
+  const usedSchemas = schemas.filter((one) => one === schema || used.has(one['schema-id']));
   return {
     'format-version': 2,
     'table-uuid': options.uuid,
@@ -92,14 +92,14 @@ export function nextMetadata(options: MetadataOptions): TableMetadata {
     'last-updated-ms': now,
     'last-column-id': options.lastColumnId,
     'current-schema-id': schema['schema-id'],
-    schemas: kept,
+    schemas: usedSchemas,
     'default-spec-id': spec['spec-id'],
     'partition-specs': [{ 'spec-id': spec['spec-id'], fields: [...spec.fields] }],
     'last-partition-id': PARTITION_FIELD,
     'default-sort-order-id': 0,
     'sort-orders': [{ 'order-id': 0, fields: [] }],
     properties: {
-      'schema.name-mapping.default': nameMapping(kept),
+      'schema.name-mapping.default': nameMapping(usedSchemas),
       // The data files belong to the warehouse: no engine may expire snapshots, purge the table or clean up its files.
       'gc.enabled': 'false',
       'write.format.default': 'parquet',
@@ -121,7 +121,7 @@ export function nextMetadata(options: MetadataOptions): TableMetadata {
   };
 }
 
-/** What one row is, if the declaration says so. */
+/** The grain of the table, if it is declared. */
 function commentOf({ table: { grain } }: TableInForce, history: TableMetadata | undefined) {
   const comment = grain === '' ? history?.properties['comment'] : grain;
   return comment === undefined ? {} : { comment };

@@ -25,7 +25,7 @@ export interface NextSnapshot extends ManifestSnapshot {
   readonly schema: IcebergSchema;
 }
 
-/** What a snapshot changes. */
+/** The changes of a snapshot. */
 export interface ManifestChanges {
   readonly manifests: readonly ManifestFile[];
   readonly written: number;
@@ -36,22 +36,22 @@ export interface ManifestChanges {
 interface WriteOptions {
   readonly objects: SmallObjects;
   readonly table: TableInForce;
-  /** What readers call a data file. */
+  /** Address of a data file for readers. */
   readonly uriOf: (file: DataFile) => string;
-  /** Makes sure that files keep that name; called once, with those that are new. */
+  /** Makes the addresses of files permanent; called once, with new files. */
   readonly keep: (files: readonly DataFile[]) => Promise<void>;
-  /** Manifests of the snapshot before. */
+  /** Manifests of the previous snapshot. */
   readonly before: readonly ManifestFile[];
   readonly next: NextSnapshot;
 }
 
-/** A manifest that differs from that of the snapshot before. */
+/** A manifest that differs from the previous snapshot. */
 interface ChangedManifest {
   readonly name: string;
   readonly entries: readonly ManifestEntry[];
 }
 
-/** Writes the manifests that differ from those of the snapshot before. */
+/** Writes the manifests that differ from the previous snapshot. */
 export async function writeManifests(options: WriteOptions): Promise<ManifestChanges> {
   const { objects, table, keep, next } = options;
   const fresh: DataFile[] = [];
@@ -60,7 +60,7 @@ export async function writeManifests(options: WriteOptions): Promise<ManifestCha
   const changes = { written: 0, added: { files: 0, rows: 0 }, removed: { files: 0, rows: 0 } };
   const write = async ({ name, entries }: ChangedManifest): Promise<ManifestFile> => {
     const bytes = encodeManifest(table.partition, next, entries);
-    // A name of this attempt alone: two publishers never write over each other.
+    // The id makes the name unique, so that publishers never overwrite each other.
     const key = `metadata/${name}${next.id}.avro`;
     await objects.put(key, bytes);
     const written = describeManifest(uriIn(objects, key), bytes.length, table.partition, next, entries);
@@ -88,19 +88,19 @@ async function planManifests(
   const planned: (ManifestFile | ChangedManifest)[] = [];
   for (const bucket of [...new Set([...old.keys(), ...buckets.keys()])].sort((a, b) => a - b)) {
     const files = buckets.get(bucket) ?? [];
-    const held = old.get(bucket);
+    const previous = old.get(bucket);
     const name = `m-${bucket}-${hashFiles(files)}-`;
-    if (held?.manifest_path.includes(`/${name}`) === true) {
-      planned.push(held);
+    if (previous?.manifest_path.includes(`/${name}`) === true) {
+      planned.push(previous);
       continue;
     }
-    const entries = await entriesOf(options, files, held, fresh);
+    const entries = await entriesOf(options, files, previous, fresh);
     if (entries.length > 0) planned.push({ name, entries });
   }
   return planned;
 }
 
-/** Equal files give an equal part of the name, so a manifest need not be read to know that it is as it should be. */
+/** Part of the name of a manifest: a manifest with the same hash is current, and need not be read. */
 function hashFiles(files: readonly DataFile[]): string {
   const hash = createHash('sha256');
   for (const { path, bounds } of files) hash.update(`${path} ${JSON.stringify(bounds)}\n`);
@@ -117,15 +117,15 @@ export function snapshotOfManifest(key: string): number | undefined {
   return id === undefined ? undefined : Number(id);
 }
 
-/** The files of a manifest: those that were there before, new ones, and those that are gone. */
+/** The entries of a manifest: existing, added and deleted files. */
 async function entriesOf(
   { objects, table: { table, partition }, uriOf, next }: WriteOptions,
   files: readonly DataFile[],
-  held: ManifestFile | undefined,
+  previous: ManifestFile | undefined,
   fresh: DataFile[],
 ): Promise<readonly ManifestEntry[]> {
   const known = new Map(
-    held === undefined ? [] : (await readManifest(objects, held)).map((one) => [one.data_file.file_path, one]),
+    previous === undefined ? [] : (await readManifest(objects, previous)).map((one) => [one.data_file.file_path, one]),
   );
   const entries: ManifestEntry[] = [];
   for (const file of files) {
@@ -143,7 +143,7 @@ async function entriesOf(
   return entries;
 }
 
-/** The files that a manifest shows, with the numbers that new ones inherit from it. @throws {RangeError} if it is missing or damaged */
+/** The files in a manifest, with the numbers that new ones inherit from it. @throws {RangeError} if it is missing or damaged */
 export async function readManifest(objects: SmallObjects, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
   const bytes = await objects.get(nameIn(objects, manifest.manifest_path));
   if (bytes === undefined) throw new RangeError(`${manifest.manifest_path} is missing`);
@@ -159,12 +159,12 @@ export async function readManifest(objects: SmallObjects, manifest: ManifestFile
     }));
 }
 
-/** The key of an object from what readers call it. */
+/** The key of an object, from its address for readers. */
 export function nameIn({ url }: SmallObjects, uri: string): string {
   return uri.slice(url.length + 1);
 }
 
-/** What readers call an object. */
+/** The address of an object for readers. */
 export function uriIn({ url }: SmallObjects, key: string): string {
   return `${url}/${key}`;
 }

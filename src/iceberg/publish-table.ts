@@ -24,27 +24,26 @@ import {
 import type { TableVersions } from './table-versions.ts';
 
 /**
- * Why the history of a table begins anew. `moved`: the warehouse lies elsewhere now, and manifests have absolute paths. `replaced`: its
- * ledger is not the one that was published. `foreign`: another program has written to the table, or its metadata cannot be read. `damaged`:
- * a manifest is missing or damaged. `changed`: a column changed its type in a way that Iceberg does not allow, or files are partitioned
- * otherwise.
+ * Why the history of a table starts over. `moved`: the warehouse has moved, and manifests have absolute paths. `replaced`: the published ledger
+ * was another one. `foreign`: another program has written to the table, or its metadata cannot be read. `damaged`: a manifest is missing or
+ * damaged. `changed`: a type changed in a way that Iceberg does not allow, or the partitioning changed.
  */
 export type Restart = 'moved' | 'replaced' | 'foreign' | 'damaged' | 'changed';
 
 export interface PublishTableOptions {
   readonly versions: TableVersions;
   readonly table: TableInForce;
-  /** Number of the ledger entry up to which `table` is told. */
+  /** Number of the newest ledger entry of `table`. */
   readonly entry: number;
   /** Snapshots of older entries expire. */
   readonly oldest: number;
-  /** True if the ledger is not the one that was published before. */
+  /** True if another ledger was published before. */
   readonly isReplaced: boolean;
-  /** What is proven of the table. */
+  /** Coverage of the table, for the summary of the snapshot. */
   readonly coverage: SnapshotCoverage;
-  /** What readers call a data file. */
+  /** Address of a data file for readers. */
   readonly uriOf: (file: DataFile) => string;
-  /** Makes sure that files keep that name; called for files that the table does not have yet. */
+  /** Makes the addresses of files permanent; called for files that are new to the table. */
   readonly keep: (files: readonly DataFile[]) => Promise<void>;
   /** Wall clock, milliseconds since 1970. */
   readonly now: () => number;
@@ -52,29 +51,29 @@ export interface PublishTableOptions {
   readonly freshId: () => string;
 }
 
-/** What became of a table. */
+/** Result of publishing a table. */
 export interface PublishedTable {
-  /** `published`: it has a new snapshot. `unchanged`: the newest one shows this entry, too. `overtaken`: a newer entry is shown already. */
+  /** `published`: it has a new snapshot. `unchanged`: the last snapshot also shows this entry. `overtaken`: it shows a newer entry. */
   readonly outcome: 'published' | 'unchanged' | 'overtaken';
   readonly restarted?: Restart | undefined;
   readonly version: number;
   readonly added: number;
   readonly removed: number;
-  /** Manifests in force, and those of them that were written. */
+  /** Manifests of the snapshot, and how many of them were written. */
   readonly manifests: number;
   readonly written: number;
 }
 
-/** Attempts that other publishers may overtake. */
+/** Maximum number of attempts if other publishers are faster. */
 const ATTEMPTS = 50;
 /** Versions between two sweeps. */
 const SWEEP_VERSIONS = 10;
-/** An attempt that takes longer begins anew: a sweep may take its manifests for those of a publisher that was killed. */
+/** A longer attempt starts over: a sweep may already have removed its manifests as those of a killed publisher. */
 const ATTEMPT_MS = 30 * 60_000;
 
 /**
- * Publishes the files in force of one table as its newest snapshot. Each step leaves a table that can be read: files without a name in the
- * metadata do not count, and the metadata of a version is put if absent.
+ * Publishes the files in force of one table as its newest snapshot. The table is readable after each step: readers ignore files that the
+ * metadata does not name, and the metadata of a version is put if absent.
  *
  * @throws {StoreError} `mixed-rows` if files cannot be read as one table
  */
@@ -89,7 +88,7 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
   }
   let restart: Restart | undefined;
   for (let attempt = 1; ; attempt++) {
-    if (attempt > ATTEMPTS) throw neverFirst(table.table.name);
+    if (attempt > ATTEMPTS) throw alwaysOvertaken(table.table.name);
     const current = await versions.current();
     restart = restart ?? reasonToRestart(options, current);
     const isOvertaken = current?.metadata !== undefined && newestEntry(current.metadata) > options.entry;
@@ -97,7 +96,7 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
       return { outcome: 'overtaken', version: current.version, added: 0, removed: 0, manifests: 0, written: 0 };
     try {
       const done = await publishVersion(options, current, restart);
-      // Another publisher has taken the number: begin again from what it wrote.
+      // Another publisher has committed this version: retry from there.
       if (done === undefined) continue;
       await versions.settle(done.version);
       if (done.version % SWEEP_VERSIONS === 0) await sweep(versions);
@@ -109,7 +108,7 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
   }
 }
 
-function neverFirst(table: string): StoreError {
+function alwaysOvertaken(table: string): StoreError {
   return new StoreError(`store: table ${table} is not published: others were faster ${ATTEMPTS} times`, {
     ...{ code: 'store-busy', retryable: true },
     hint: 'run the same command again later',
@@ -143,9 +142,9 @@ async function publishVersion(
   const startedAt = options.now();
   const metadata = current?.metadata;
   const history = restart === undefined ? metadata : undefined;
-  const held = history && currentSnapshot(history);
-  // One that only tells of removed files has done so in the snapshot before.
-  const before = (held === undefined ? [] : await readManifestList(objects, held['manifest-list'])).filter(
+  const previous = history && currentSnapshot(history);
+  // Manifests with only removed files belong to the previous snapshot alone.
+  const before = (previous === undefined ? [] : await readManifestList(objects, previous['manifest-list'])).filter(
     (manifest) => manifest.added_files_count + manifest.existing_files_count > 0,
   );
   const { schema, lastColumnId } = evolveSchema(table.table, metadata);
@@ -159,22 +158,22 @@ async function publishVersion(
   const isSame =
     changes.written === 0 &&
     changes.manifests.length === before.length &&
-    held?.['schema-id'] === schema['schema-id'] &&
-    isDeepStrictEqual({ ...held.summary, ...options.coverage }, held.summary);
+    previous?.['schema-id'] === schema['schema-id'] &&
+    isDeepStrictEqual({ ...previous.summary, ...options.coverage }, previous.summary);
   const counts = { added: changes.added.files, removed: changes.removed.files };
-  const told = { manifests: changes.manifests.length, written: changes.written, restarted: restart, ...counts };
-  // Readers and catalogs refuse times that go back by more than a minute; clocks can.
+  const result = { manifests: changes.manifests.length, written: changes.written, restarted: restart, ...counts };
+  // Readers and catalogs refuse times that go back by more than a minute; clocks may be set back.
   const now = Math.max(versions.timeOf(startedAt), metadata?.['last-updated-ms'] ?? 0);
   const base = { location: objects.url, uuid: metadata?.['table-uuid'] ?? randomUUID(), now };
   const shared = { ...options, ...base, history, schema, lastColumnId, spec, lastSequence: next.sequence };
-  if (held !== undefined && isSame) {
-    const tagged = nextMetadata({ ...shared, snapshot: held, lastSequence: next.sequence - 1 });
-    const version = isShown(history, tagged) ? current?.version : await versions.commit(current, tagged);
-    return version === undefined ? undefined : { outcome: 'unchanged', ...told, version };
+  if (previous !== undefined && isSame) {
+    const tagged = nextMetadata({ ...shared, snapshot: previous, lastSequence: next.sequence - 1 });
+    const version = hasSameRefs(history, tagged) ? current?.version : await versions.commit(current, tagged);
+    return version === undefined ? undefined : { outcome: 'unchanged', ...result, version };
   }
   const list = `metadata/snap-${next.id}-${entry}.avro`;
   const header = {
-    ...{ 'snapshot-id': String(next.id), 'parent-snapshot-id': String(held?.['snapshot-id'] ?? 'null') },
+    ...{ 'snapshot-id': String(next.id), 'parent-snapshot-id': String(previous?.['snapshot-id'] ?? 'null') },
     ...{ 'sequence-number': String(next.sequence), 'format-version': '2' },
   };
   await objects.put(
@@ -185,13 +184,13 @@ async function publishVersion(
       changes.manifests.map((one) => ({ ...one })),
     ),
   );
-  const snapshot = nextSnapshot({ ...shared, next, changes, parent: held, list: uriIn(objects, list) });
+  const snapshot = nextSnapshot({ ...shared, next, changes, parent: previous, list: uriIn(objects, list) });
   if (options.now() - startedAt > ATTEMPT_MS) return undefined;
   const version = await versions.commit(current, nextMetadata({ ...shared, snapshot }));
-  return version === undefined ? undefined : { outcome: 'published', ...told, version };
+  return version === undefined ? undefined : { outcome: 'published', ...result, version };
 }
 
-/** The partition spec with these fields: one that the table has, or a new one. */
+/** The partition spec of the table with these fields, or a new one. */
 function specOf(metadata: TableMetadata | undefined, fields: readonly PartitionField[]): PartitionSpec {
   const specs = metadata?.['partition-specs'] ?? [];
   const same = specs.find((one) => isDeepStrictEqual(one.fields, fields));
@@ -200,8 +199,8 @@ function specOf(metadata: TableMetadata | undefined, fields: readonly PartitionF
   );
 }
 
-/** True if a version would tell nothing new. */
-function isShown(history: TableMetadata | undefined, { refs }: TableMetadata): boolean {
+/** True if a version would add no reference. */
+function hasSameRefs(history: TableMetadata | undefined, { refs }: TableMetadata): boolean {
   const names = Object.keys(refs);
   return (
     names.length === Object.keys(history?.refs ?? {}).length && names.every((name) => history?.refs[name] !== undefined)

@@ -2,11 +2,11 @@ import { objectsBelow, type SmallObjects } from '../objects/object-store.ts';
 import type { DataFiles } from '../warehouse/index.ts';
 import { folderVersions, type TableVersions } from './table-versions.ts';
 
-/** Where the tables of a warehouse are published. */
+/** A place for the published tables of a warehouse. */
 export interface PublishTarget {
-  /** Tells targets of a warehouse apart: lower-case hex digits; undefined for the folder of the warehouse itself. */
+  /** Lower-case hex digits, unique among the targets of a warehouse; undefined for the folder of the warehouse itself. */
   readonly id: string | undefined;
-  /** Names of the tables that are there. */
+  /** Names of the published tables. */
   tables(): Promise<readonly string[]>;
   versionsOf(table: string): TableVersions;
   close(): Promise<void>;

@@ -18,7 +18,7 @@ import {
 import { duckdbType } from './format/column-types.ts';
 import { publishTable, type Restart } from './publish-table.ts';
 import { folderTarget, type PublishTarget } from './publish-target.ts';
-import type { CatalogPlace } from './rest/catalog-place.ts';
+import type { CatalogConfig } from './rest/catalog-config.ts';
 import { oldestKept } from './snapshot-retention.ts';
 import type { SnapshotCoverage, TableMetadata } from './table-metadata.ts';
 
@@ -27,19 +27,19 @@ export interface PublishOptions {
   readonly warehouse: string;
   /** Every declared table that it may hold. Marts need no declaration. */
   readonly tables: readonly TableDef[];
-  /** What is proven of a table, for the summary of its snapshot. Default: nothing is told. */
-  readonly coverage?: ((held: FilesInForce) => Promise<(table: string) => SnapshotCoverage>) | undefined;
+  /** Coverage of a table, for the summary of its snapshot. Default: none. */
+  readonly coverage?: ((files: FilesInForce) => Promise<(table: string) => SnapshotCoverage>) | undefined;
   /** Path of the warehouse as readers see it, if it differs, for example outside of a container. */
   readonly location?: string | undefined;
-  /** How long a snapshot stays readable after it was replaced, in milliseconds, at least an hour. Default a day. */
+  /** Time that a snapshot stays readable after it was replaced, in milliseconds; at least an hour. Default a day. */
   readonly keepMs?: number | undefined;
   /** Declarations of marts by name, for the descriptions of their columns; called if there are marts. */
   readonly martDocs?: (() => Promise<Readonly<Record<string, TableDef>>>) | undefined;
   readonly effects?: Effects | undefined;
   readonly onEvent?: ((event: PublishEvent) => void) | undefined;
-  /** A catalog that keeps the tables, instead of the folder `iceberg/` of the warehouse. */
-  readonly catalog?: CatalogPlace | undefined;
-  /** Stands between a table and its objects, for tests. */
+  /** A catalog for the tables, instead of the folder `iceberg/` of the warehouse. */
+  readonly catalog?: CatalogConfig | undefined;
+  /** Wraps the objects of a table, for tests. */
   readonly wrap?: ((objects: SmallObjects) => SmallObjects) | undefined;
   /** May refuse the warehouse by throwing. */
   readonly accept?: ((warehouse: Pick<DataFiles, 'path' | 'network'>) => void) | undefined;
@@ -49,17 +49,17 @@ export interface PublishOptions {
 export interface TablePublished {
   readonly event: 'table';
   readonly table: string;
-  /** `skipped`: it stays as it was, for the reason in `problem`. */
+  /** `skipped`: it is unchanged, for the reason in `problem`. */
   readonly outcome: 'published' | 'unchanged' | 'skipped';
   readonly files: number;
   readonly rows: number;
   /** Data files that the new snapshot adds and removes. */
   readonly added: number;
   readonly removed: number;
-  /** Manifests of the newest snapshot, and those of them that were written. */
+  /** Manifests of the newest snapshot, and how many of them were written. */
   readonly manifests: number;
   readonly written: number;
-  /** Why the history of the table begins anew. */
+  /** Why the history of the table starts over. */
   readonly restarted?: Restart | undefined;
   readonly problem?: string | undefined;
 }
@@ -69,7 +69,7 @@ export interface PublishReport {
   readonly event: 'done';
   /** Absolute path or address of the warehouse. */
   readonly warehouse: string;
-  /** Address of the catalog, and namespace in it; neither if the tables lie in the warehouse. */
+  /** Address and namespace of the catalog; undefined if the tables lie in the warehouse. */
   readonly catalog?: string | undefined;
   readonly namespace?: string | undefined;
   /** Number of the newest ledger entry that every table shows. */
@@ -94,19 +94,19 @@ interface Publishing extends PublishOptions {
 }
 
 const DAY_MS = 86_400_000;
-/** A published state has to be marked within this time: later, files of it may be gone, because they were superseded for an hour. */
+/** Time to mark a published state: later, some of its files may be gone, because they were superseded for an hour. */
 const MARK_WITHIN_MS = 20 * 60_000;
-/** Codes of failures that leave one table as it is. */
+/** Codes of failures that skip a table. */
 const SKIPPED: readonly string[] = ['mixed-rows', 'other-table'];
-/** Tables that are published concurrently to an object store, where each request waits. */
+/** Number of tables that are published concurrently to an object store, where requests have a high latency. */
 const TABLES_AT_ONCE = 6;
 
 /**
  * Publishes the tables and marts of a Parquet warehouse as Apache Iceberg tables, over the same Parquet files: in its folder `iceberg/`, or
- * in a catalog. The ledger stays the truth: whatever happens to these tables, publishing again mends it.
+ * in a catalog. The ledger is authoritative: publishing again repairs any change of these tables.
  *
- * No lock is needed, and the warehouse may be written meanwhile: the files of a state are marked before a table names them, and stay until
- * no table does.
+ * No lock is needed, and the warehouse may be written meanwhile: the files of a state are marked before a table names them, and retained while
+ * one does.
  *
  * @throws {StoreError} `no-warehouse`, `no-files`, `no-links`, `bad-ledger`; `denied`, `catalog-failed`, `catalog-refused` of a catalog
  */
@@ -136,17 +136,17 @@ async function publishNewest(publishing: Publishing): Promise<PublishReport> {
   let seen = -1;
   for (;;) {
     const readAt = effects.now();
-    // Marks before the ledger: one that the ledger does not know then is not that of a newer state.
+    // Marks are read before the ledger, so that a mark unknown to the ledger does not belong to a newer state.
     const marks = await guarded(`iceberg tables of ${source.path}`, () => publishing.marks.read());
-    const held = await source.read(publishing.tables);
-    if (held.entry === 0) throw nothingToPublish(source);
-    // A newer state was published, but not of this ledger.
-    const isForeign = held.entry === seen;
+    const files = await source.read(publishing.tables);
+    if (files.entry === 0) throw nothingToPublish(source);
+    // A newer state of another ledger was published.
+    const isForeign = files.entry === seen;
     const done = await guarded(`iceberg tables of ${source.path}`, () =>
-      publishState(publishing, { held, marks, readAt, isForeign }),
+      publishState(publishing, { files, marks, readAt, isForeign }),
     );
     if (done === 'late') continue;
-    seen = held.entry;
+    seen = files.entry;
     if (done === undefined) continue;
     const report = { ...done, seconds: Math.round(effects.monotonic() - startedAt) / 1000 };
     publishing.onEvent?.(report);
@@ -162,7 +162,7 @@ function nothingToPublish({ path }: DataFiles): StoreError {
 }
 
 interface ReadState {
-  readonly held: FilesInForce;
+  readonly files: FilesInForce;
   /** Published entries, ascending. */
   readonly marks: readonly PublishedEntry[];
   /** When it was read; milliseconds since 1970. */
@@ -173,20 +173,20 @@ interface ReadState {
 /** @returns undefined if a newer state was published meanwhile; `late` if its files may be gone */
 async function publishState(
   options: Publishing,
-  { held, marks, readAt, isForeign }: ReadState,
+  { files, marks, readAt, isForeign }: ReadState,
 ): Promise<Omit<PublishReport, 'seconds'> | undefined | 'late'> {
   const { effects, source, target } = options;
-  const { entry, ids } = held;
+  const { entry, ids } = files;
   const mark = { number: entry, id: ids.get(entry) ?? '', publishedAt: effects.now() };
   const isReplaced = isForeign || marks.some(({ number, id }) => number > entry || (ids.get(number) ?? id) !== id);
   const known = isReplaced ? [] : marks;
   const isMarked = known.some(({ number }) => number === entry);
-  // A state that was published before keeps its time, which tells when the one before it was replaced.
+  // A state that was already published retains its time, at which it replaced the previous state.
   if (!isMarked) await options.marks.mark(mark);
   if (effects.now() - readAt > MARK_WITHIN_MS) return 'late';
   const oldest = oldestKept(isMarked ? known : [...known, mark], effects.now(), options.keepMs ?? DAY_MS);
-  const coverageOf = (await options.coverage?.(held)) ?? (() => ({}));
-  const tables = [...(await describedTables(options, held)), ...(await vanishedTables(target, held.tables))];
+  const coverageOf = (await options.coverage?.(files)) ?? (() => ({}));
+  const tables = [...(await describedTables(options, files)), ...(await vanishedTables(target, files.tables))];
   const outcomes = await runLimited(
     isObjectUrl(source.path) ? TABLES_AT_ONCE : 1,
     tables.map(
@@ -194,32 +194,32 @@ async function publishState(
         publishOne(options, { table, entry, oldest, isReplaced, coverage: coverageOf(table.table.name) }),
     ),
   );
-  const told = outcomes.filter((outcome) => outcome !== undefined);
-  if (told.length < outcomes.length) return undefined;
-  for (const outcome of told) options.onEvent?.(outcome);
-  const skipped = told.filter(({ outcome }) => outcome === 'skipped').map(({ table }) => table);
+  const results = outcomes.filter((outcome) => outcome !== undefined);
+  if (results.length < outcomes.length) return undefined;
+  for (const outcome of results) options.onEvent?.(outcome);
+  const skipped = results.filter(({ outcome }) => outcome === 'skipped').map(({ table }) => table);
   const expired = marks.filter(({ number }) => (isReplaced ? number !== entry : number < oldest));
-  // A table that stays as it was may show any of the older entries.
+  // A skipped table may show any of the older entries.
   if (skipped.length === 0 && expired.length > 0) await options.marks.unmark(expired.map(({ number }) => number));
-  const published = told.filter(({ outcome }) => outcome === 'published').length;
+  const published = results.filter(({ outcome }) => outcome === 'published').length;
   const { catalog } = options;
   const place = catalog === undefined ? {} : { catalog: catalog.uri, namespace: catalog.namespace.join('.') };
   return { event: 'done', warehouse: source.path, ...place, entry, tables: tables.length, published, skipped };
 }
 
-/** The tables in force; marts with the descriptions of their declarations. */
+/** The tables in force, with declared descriptions of marts. */
 async function describedTables(
   { martDocs }: PublishOptions,
   { tables }: FilesInForce,
 ): Promise<readonly TableInForce[]> {
   if (martDocs === undefined || !tables.some(({ isMart }) => isMart)) return tables;
   const declared = await martDocs();
-  return tables.map((held) => {
-    const known = held.isMart ? declared[held.table.name] : undefined;
-    if (known === undefined) return held;
+  return tables.map((each) => {
+    const known = each.isMart ? declared[each.table.name] : undefined;
+    if (known === undefined) return each;
     const docOf = new Map(known.columns.map(({ name, doc, unit }) => [name, { doc, unit }]));
-    const columns = held.table.columns.map((column) => ({ ...column, ...docOf.get(column.name) }));
-    return { ...held, table: { ...held.table, grain: known.grain, columns } };
+    const columns = each.table.columns.map((column) => ({ ...column, ...docOf.get(column.name) }));
+    return { ...each, table: { ...each.table, grain: known.grain, columns } };
   });
 }
 
@@ -258,9 +258,9 @@ async function publishOne(
   }
 }
 
-/** Tables that were published and have no rows any more, such as forgotten ones. They are published as empty, with their columns. */
-async function vanishedTables(target: PublishTarget, held: readonly TableInForce[]): Promise<readonly TableInForce[]> {
-  const names = new Set(held.map(({ table }) => table.name));
+/** Published tables that have no rows any more, such as forgotten ones. They are published as empty, with their columns. */
+async function vanishedTables(target: PublishTarget, current: readonly TableInForce[]): Promise<readonly TableInForce[]> {
+  const names = new Set(current.map(({ table }) => table.name));
   const found: TableInForce[] = [];
   for (const name of await target.tables()) {
     if (names.has(name)) continue;

@@ -1,8 +1,8 @@
 import type { PublishedEntry } from '../warehouse/index.ts';
 
-/** Readers of a snapshot that was current when they began have at least this long. */
+/** Minimum time for readers of a snapshot that was current when they started. */
 const LEAST_MS = 3_600_000;
-/** The metadata of a table has all its snapshots, and is written with each of them. */
+/** The metadata of a table lists all its snapshots, and is written for each. */
 const MOST_ENTRIES = 100;
 
 /**
@@ -13,11 +13,11 @@ const MOST_ENTRIES = 100;
  * @param now milliseconds since 1970
  */
 export function oldestKept(marks: readonly PublishedEntry[], now: number, keepMs: number): number {
-  const kept = marks.filter((_, at) => {
+  const retained = marks.filter((_, at) => {
     const next = marks[at + 1];
     if (next === undefined) return true;
     const isAmongNewest = marks.length - at <= MOST_ENTRIES;
     return now - next.publishedAt < (isAmongNewest ? Math.max(keepMs, LEAST_MS) : LEAST_MS);
   });
-  return Math.min(...kept.map(({ number }) => number));
+  return Math.min(...retained.map(({ number }) => number));
 }

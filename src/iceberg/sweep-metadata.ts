@@ -4,14 +4,14 @@ import type { ManifestFile } from './format/manifest.ts';
 import { nameIn, snapshotOfManifest } from './plan-manifests.ts';
 import { type TableMetadata, versionOf } from './table-metadata.ts';
 
-/** Metadata of so many versions stays, for readers that have just read the hint. */
-const KEPT_VERSIONS = 20;
-/** Others may be writing younger files for a version that is not there yet; they give up long before this. */
+/** Number of versions whose metadata is retained, for readers that have just read the hint. */
+const RETAINED_VERSIONS = 20;
+/** Other publishers may be writing younger files for an uncommitted version; they give up long before this. */
 const LEAST_AGE_MS = 3_600_000;
 
 /**
- * Removes the metadata of old versions, of expired snapshots, and of attempts that did not succeed. A manifest that an expired snapshot
- * wrote is in use as long as every later snapshot has it, so the oldest snapshot that is left tells which ones are.
+ * Removes the metadata of old versions, of expired snapshots, and of failed attempts. A manifest of an expired snapshot is still in use if
+ * the oldest remaining snapshot lists it.
  *
  * @param metadata of the newest version
  * @returns how many objects
@@ -19,7 +19,7 @@ const LEAST_AGE_MS = 3_600_000;
 export async function sweepMetadata(objects: SmallObjects, version: number, metadata: TableMetadata): Promise<number> {
   const [oldest] = metadata.snapshots;
   const list = oldest && (await objects.get(nameIn(objects, oldest['manifest-list'])));
-  // Nothing can be told without it.
+  // Without the list, the manifests in use are unknown.
   if (list === undefined) return 0;
   const used = new Set(
     (decodeAvro(Buffer.from(list)) as readonly ManifestFile[]).map((one) => nameIn(objects, one.manifest_path)),
@@ -35,10 +35,10 @@ export async function sweepMetadata(objects: SmallObjects, version: number, meta
   return gone.length;
 }
 
-/** True for objects that are not ours, too. */
+/** Also true for objects that are not ours. */
 function isInUse(key: string, snapshots: ReadonlySet<number>, version: number): boolean {
   const own = versionOf(key);
-  if (own !== undefined) return own > version - KEPT_VERSIONS;
+  if (own !== undefined) return own > version - RETAINED_VERSIONS;
   const [, list] = /^metadata\/snap-(\d+)-\d+\.avro$/.exec(key) ?? [];
   const id = list === undefined ? snapshotOfManifest(key) : Number(list);
   if (id !== undefined) return snapshots.has(id);

@@ -10,7 +10,7 @@ const field = z.object({
   doc: z.string().optional(),
 });
 
-/** A schema that we can have written. */
+/** A schema that we write. */
 export const schemaSchema = z.object({ type: z.literal('struct'), 'schema-id': z.int(), fields: z.array(field) });
 
 export const snapshotSchema = z.object({
@@ -23,14 +23,14 @@ export const snapshotSchema = z.object({
   summary: z.looseObject({ operation: z.string(), 'tonlake.entry': z.string() }),
 });
 
-/** What is proven of a table, in the summary of a snapshot. Days are UTC, and lists of them `2026-05-01/2026-05-07 2026-05-09/2026-05-09`. */
+/** Coverage of a table, in the summary of a snapshot. Days are UTC, lists of days are `2026-05-01/2026-05-07 2026-05-09/2026-05-09`. */
 export interface SnapshotCoverage {
-  /** The least that is known of its blocks: `proven`, `unproven` or `missing`. */
+  /** The worst state of its blocks: `proven`, `unproven` or `missing`. */
   readonly 'tonlake.coverage'?: string;
   readonly 'tonlake.proven-days'?: string;
-  /** Days that are there from midnight to midnight, and that nothing proves. */
+  /** Complete days without proof. */
   readonly 'tonlake.unproven-days'?: string;
-  /** Full days of which exports left out a column, as JSON by column; `*` for all of them. */
+  /** Complete days whose exports left out a column, as JSON by column; `*` for all columns. */
   readonly 'tonlake.left-out'?: string;
 }
 
@@ -43,7 +43,7 @@ const partitionField = z.object({
 
 export const specSchema = z.object({ 'spec-id': z.int(), fields: z.array(partitionField) });
 
-/** In place of the id of a snapshot, if there is none. */
+/** The id for a table without a snapshot. */
 export const NO_SNAPSHOT = -1;
 
 const metadata = z.object({
@@ -86,13 +86,13 @@ export interface CurrentTable {
   readonly metadata: TableMetadata | undefined;
 }
 
-/** The version that an object is; undefined for others. */
+/** The version of a metadata object; undefined for other objects. */
 export function versionOf(key: string): number | undefined {
   const [, version] = /^metadata\/v(\d+)\.metadata\.json$/.exec(key) ?? [];
   return version === undefined ? undefined : Number(version);
 }
 
-/** Undefined for what we would not have written. */
+/** Undefined for metadata in another form than ours. */
 export function parseMetadata(text: string): TableMetadata | undefined {
   try {
     return metadata.parse(JSON.parse(text));
@@ -108,7 +108,7 @@ export function currentSnapshot({ snapshots, 'current-snapshot-id': id }: TableM
 
 const TAG = 'entry-';
 
-/** Name of the snapshot that shows an entry of the ledger, the same in every table. */
+/** Tag of the snapshot for a ledger entry, the same in every table. */
 export const tagOf = (entry: number): string => `${TAG}${entry}`;
 
 /** The entry of a tag of ours; undefined for other references. */

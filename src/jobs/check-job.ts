@@ -6,7 +6,7 @@ import type { YamlPath as Path } from '../core/yaml.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
-import { catalogPlace, namespaceOf, parseUri, requireCatalog } from '../iceberg/rest/catalog-place.ts';
+import { readCatalogConfig, namespaceOf, parseUri, requireCatalog } from '../iceberg/rest/catalog-config.ts';
 import { isReportPath, reportFile } from '../reports/find-report.ts';
 import { shippedNames } from '../sql/shipped-queries.ts';
 import { requireKind, warehousePath } from '../warehouse/index.ts';
@@ -162,6 +162,6 @@ async function checkIceberg(
   const named = namespace ?? yaml.placed(['iceberg', 'catalog'], () => namespaceOf(network));
   const catalog = { uri, namespace: named, warehouse: catalogWarehouse };
   // Without the environment, which is that of the machine that runs the job.
-  yaml.placed(['iceberg', 'namespace'], () => catalogPlace(catalog, {}));
+  yaml.placed(['iceberg', 'namespace'], () => readCatalogConfig(catalog, {}));
   return { catalog, location };
 }

@@ -62,15 +62,15 @@ export const jobActions = {
     catalog,
     ...options
   }: OfNetwork<JobIceberg & Pick<PublishOptions, 'warehouse' | 'effects'>>) => {
-    const [{ publishWarehouse }, { declaredTables }, { catalogPlace }, registry] = await Promise.all([
+    const [{ publishWarehouse }, { declaredTables }, { readCatalogConfig }, registry] = await Promise.all([
       import('../iceberg/publish-warehouse.ts'),
       import('../iceberg/declared-tables.ts'),
-      import('../iceberg/rest/catalog-place.ts'),
+      import('../iceberg/rest/catalog-config.ts'),
       warehouseRegistry(options.warehouse),
     ]);
     return publishWarehouse({
       ...options,
-      catalog: catalog === undefined ? undefined : catalogPlace(catalog),
+      catalog: catalog === undefined ? undefined : readCatalogConfig(catalog),
       ...declaredTables(registry, options.warehouse),
       accept: (warehouse) => requireSameNetwork(warehouse.path, warehouse.network, network),
     });

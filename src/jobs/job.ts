@@ -1,6 +1,6 @@
 import type { TextLines } from '../core/yaml.ts';
 import type { Selection } from '../declare/selection.ts';
-import type { CatalogFlags } from '../iceberg/rest/catalog-place.ts';
+import type { CatalogFlags } from '../iceberg/rest/catalog-config.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import type { ReportFormat } from '../reports/report-format.ts';
 import type { WholeFormat } from '../targets/target.ts';

@@ -2,7 +2,7 @@ import { JobError } from '../core/errors.ts';
 import { counted, formatCount } from '../core/format.ts';
 import { formatSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
-import { placeFlags } from '../iceberg/place-flags.ts';
+import { publishFlags } from '../iceberg/publish-flags.ts';
 import { type Finding, formatFinding } from '../verify/finding.ts';
 import type { VerifyReport } from '../verify/verify.ts';
 import { type ProvenLedger, warehousePath } from '../warehouse/index.ts';
@@ -113,7 +113,7 @@ export async function publishIceberg(context: StepContext): Promise<void> {
 }
 
 function notPublished({ name, warehouse, iceberg }: Job, skipped: readonly string[]): JobError {
-  const flags = { warehouse, ...placeFlags(iceberg?.location, iceberg?.catalog) };
+  const flags = { warehouse, ...publishFlags(iceberg?.location, iceberg?.catalog) };
   return new JobError(`job ${name}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
     code: 'not-published',
     hint: `${suggest('publish iceberg', '', flags)} tells why`,

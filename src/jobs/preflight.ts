@@ -40,9 +40,9 @@ export async function preflight(job: Job, effects: Effects): Promise<readonly Re
 
 async function catalogTrials({ iceberg }: Job, effects: Effects): Promise<readonly Trial[]> {
   if (iceberg?.catalog === undefined) return [];
-  const [{ catalogTrial }, { catalogPlace }] = await Promise.all([
+  const [{ catalogTrial }, { readCatalogConfig }] = await Promise.all([
     import('../iceberg/rest/catalog-requests.ts'),
-    import('../iceberg/rest/catalog-place.ts'),
+    import('../iceberg/rest/catalog-config.ts'),
   ]);
-  return [catalogTrial(catalogPlace(iceberg.catalog), effects)];
+  return [catalogTrial(readCatalogConfig(iceberg.catalog), effects)];
 }

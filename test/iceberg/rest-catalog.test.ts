@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { text } from '../../src/declare/column.ts';
 import { table } from '../../src/declare/table.ts';
-import { catalogPlace } from '../../src/iceberg/rest/catalog-place.ts';
+import { readCatalogConfig } from '../../src/iceberg/rest/catalog-config.ts';
 import { tonlake } from '../cli.ts';
 import { startTestSandbox } from '../faults/test-sandbox.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
@@ -35,7 +35,7 @@ async function begin() {
   server = await startRestServer();
   const path = freshPath('parquet');
   await cp(made, path, { recursive: true });
-  const catalog = (env: NodeJS.ProcessEnv = {}, namespace = 'ton') => catalogPlace({ uri: server.url, namespace }, env);
+  const catalog = (env: NodeJS.ProcessEnv = {}, namespace = 'ton') => readCatalogConfig({ uri: server.url, namespace }, env);
   const options = (env?: NodeJS.ProcessEnv) => ({ catalog: catalog(env), effects: hasty });
   const read = (table: string, ref?: string) => readTable(path, server.tables.get(`ton.${table}`) ?? {}, ref);
   const tags = (table: string) =>

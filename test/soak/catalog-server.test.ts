@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { catalogPlace } from '../../src/iceberg/rest/catalog-place.ts';
+import { readCatalogConfig } from '../../src/iceberg/rest/catalog-config.ts';
 import { freePort } from '../free-port.ts';
 import { publish, publishTables, readTable } from '../iceberg/published.ts';
 import { afterFile, freshFolder } from '../scratch.ts';
@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(JARS))(
       const path = freshPath('parquet');
       // The server takes no time that lies before one of its own.
       const clock = clockAt(Date.now() - 26 * 3_600_000);
-      const options = { catalog: catalogPlace({ uri, namespace: 'one.deep' }, {}), effects: clock };
+      const options = { catalog: readCatalogConfig({ uri, namespace: 'one.deep' }, {}), effects: clock };
       await addItems(path, 0, 10, 20);
       cpSync(path, `${path}-early`, { recursive: true });
       expect(await publish(path, options)).toMatchObject({ published: 2, skipped: [] });
@@ -99,7 +99,7 @@ describe.skipIf(!existsSync(JARS))(
 
     test('has each state once that publishers commit at the same time, and pyiceberg reads the newest', async () => {
       const path = freshPath('parquet');
-      const options = { catalog: catalogPlace({ uri, namespace: 'two' }, {}) };
+      const options = { catalog: readCatalogConfig({ uri, namespace: 'two' }, {}) };
       const store = await openTestStore(path);
       const publishers: Promise<unknown>[] = [];
       for (const from of [0, 10, 20, 30]) {

@@ -22,7 +22,7 @@ const longType = avro.Type.forSchema('long');
 /**
  * An Avro object container file with one compressed block.
  *
- * @param schema written as it is: the parsed one has lost the field ids
+ * @param schema written verbatim, because the parsed form loses the field ids
  * @param metadata of the header
  * @throws {Error} if a record does not match the schema
  */

@@ -1,4 +1,4 @@
-/** Iceberg types of DuckDB's types, which are those of the kinds of columns. */
+/** Iceberg types by DuckDB type, for all kinds of columns. */
 const types: Readonly<Record<string, string>> = {
   VARCHAR: 'string',
   BLOB: 'binary',
@@ -9,7 +9,7 @@ const types: Readonly<Record<string, string>> = {
   TIMESTAMP: 'timestamp',
 };
 
-/** The Iceberg type of a column. @throws {RangeError} for a type that no kind of column has */
+/** The Iceberg type of a column. @throws {RangeError} for an unsupported type */
 export function icebergType(sql: string): string {
   const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(sql) ?? [];
   const type = precision === undefined ? types[sql] : `decimal(${precision}, ${scale})`;

@@ -13,7 +13,7 @@ interface Pair {
   readonly value: unknown;
 }
 
-/** A data file, as far as readers choose it. */
+/** The properties of a data file by which readers prune. */
 export interface MeasuredFile {
   readonly rows: number;
   /** Least and greatest value of columns as decimal text, microseconds for times; and the number of nulls. */
@@ -31,7 +31,7 @@ export interface SchemaField {
   readonly type: string;
 }
 
-/** The statistics of a data file in a manifest, by field id. Readers choose files by them. */
+/** The statistics of a data file in a manifest, by field id. Readers prune by them. */
 export interface FileStatistics {
   readonly value_counts: readonly Pair[];
   readonly null_value_counts: readonly Pair[];
@@ -39,7 +39,7 @@ export interface FileStatistics {
   readonly upper_bounds: readonly Pair[];
 }
 
-/** The bounds of a file in the ledger, and those that follow from them: of the day from the folder, of `block_time` from its seconds. */
+/** The bounds of a file in the ledger, and derived ones: of the day from the folder, of `block_time` from its seconds. */
 export function fileStatistics(
   { columns, time }: TableDef,
   partition: string | undefined,

@@ -8,7 +8,7 @@ const optional = (id: number, name: string, type: unknown) => ({
   'field-id': id,
 });
 
-/** A map with integers as keys, which Avro has as a list of pairs. */
+/** A map with integer keys, which Avro represents as a list of pairs. */
 const intMap = (keyId: number, valueId: number, value: string) => ({
   type: 'array',
   logicalType: 'map',

@@ -4,12 +4,12 @@ import { dayNumber, type FileStatistics, type MeasuredFile, type SchemaField } f
 import { manifestEntrySchema, PARTITION_FIELD } from './manifest-schemas.ts';
 
 /**
- * Ledger entries whose files lie in one manifest, by number. A commit changes the last manifest, and those whose files it supersedes, so it
- * costs the same however many files a table has.
+ * Number of ledger entries per manifest. A commit changes the last manifest, and those whose files it supersedes, so its cost does not depend on
+ * the number of files.
  */
 export const ENTRIES_PER_MANIFEST = 500;
 
-/** A manifest as a manifest list names it. */
+/** A manifest in a manifest list. */
 export interface ManifestFile {
   readonly manifest_path: string;
   readonly manifest_length: number;
@@ -27,10 +27,10 @@ export interface ManifestFile {
   readonly partitions: readonly object[] | null;
 }
 
-/** Whether a snapshot adds a file, has it already, or removes it. */
+/** Status of a data file in a snapshot. */
 export const status = { existing: 0, added: 1, deleted: 2 } as const;
 
-/** A data file as a manifest names it. */
+/** A data file in a manifest. */
 export interface ManifestDataFile extends FileStatistics {
   readonly content: number;
   readonly file_path: string;
@@ -64,7 +64,7 @@ export interface ManifestSnapshot {
   readonly specId: number;
 }
 
-/** A data file for a manifest. @param uri what readers call it */
+/** A data file for a manifest. @param uri its address for readers */
 export function dataFileOf(
   uri: string,
   file: MeasuredFile & { readonly bytes: number },
@@ -102,7 +102,7 @@ export function encodeManifest(
   );
 }
 
-/** The fields of the partition spec: the day as it is, which takes its values from the folders of files. */
+/** The fields of the partition spec: the identity of the day, whose values come from the folders of files. */
 export function partitionFields({ fields }: ManifestSchema, partition: string | undefined) {
   return fields
     .filter(({ name }) => name === partition)

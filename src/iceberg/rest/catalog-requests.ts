@@ -6,10 +6,10 @@ import type { Trial } from '../../core/trial.ts';
 import { retry } from '../../http/retry.ts';
 import { Secret, scrubError } from '../../http/secret.ts';
 import { quoteText } from '../../http/server-text.ts';
-import { type CatalogPlace, parseUri } from './catalog-place.ts';
+import { type CatalogConfig, parseUri } from './catalog-config.ts';
 
-/** One answer of a catalog. */
-export interface CatalogAnswer {
+/** A response of a catalog. */
+export interface CatalogResponse {
   readonly status: number;
   /** JSON; undefined if there is none. */
   readonly body: unknown;
@@ -20,17 +20,17 @@ export interface CatalogRequest {
   /** Below the namespace: `tables/items`; undefined for the namespace itself. */
   readonly path?: string | undefined;
   readonly body?: object | undefined;
-  /** Statuses that are answers, besides 2xx. */
+  /** Accepted statuses, besides 2xx. */
   readonly expected: readonly number[];
-  /** Called before each attempt but the first: a result makes it unnecessary. */
-  readonly recheck?: (() => Promise<CatalogAnswer | undefined>) | undefined;
+  /** Called before each retry; a result replaces the retry. */
+  readonly recheck?: (() => Promise<CatalogResponse | undefined>) | undefined;
 }
 
 const REQUEST_MS = 60_000;
 const ATTEMPTS = 6;
-/** Smaller differences of clocks are those of an answer on its way, and of a header without milliseconds. */
+/** Smaller differences of clocks come from latency, and from a header without milliseconds. */
 const LEAST_SKEW_MS = 10_000;
-/** The server does not accept the token any more. */
+/** The token has expired. */
 const EXPIRED: readonly number[] = [401, 419];
 
 const configSchema = z.object({
@@ -47,12 +47,12 @@ interface Session {
   readonly namespaces: string;
 }
 
-/** Tries whether a catalog lets us in. */
-export function catalogTrial(place: CatalogPlace, effects: Effects): Trial {
+/** Checks the access to a catalog. */
+export function catalogTrial(config: CatalogConfig, effects: Effects): Trial {
   return {
-    name: `log in to the Iceberg catalog at ${place.uri}`,
+    name: `log in to the Iceberg catalog at ${config.uri}`,
     attempt: async () => {
-      const requests = new CatalogRequests(place, effects, 1);
+      const requests = new CatalogRequests(config, effects, 1);
       try {
         await requests.send({ method: 'GET', expected: [404] });
       } finally {
@@ -62,9 +62,9 @@ export function catalogTrial(place: CatalogPlace, effects: Effects): Trial {
   };
 }
 
-/** Requests to a namespace of an Iceberg REST catalog. Each is tried again as its failure allows, and throws one line otherwise. */
+/** Sends requests to a namespace of an Iceberg REST catalog. Retries transient failures; errors are one line. */
 export class CatalogRequests {
-  readonly #place: CatalogPlace;
+  readonly #config: CatalogConfig;
   readonly #effects: Effects;
   readonly #attempts: number;
   #session: Promise<Session> | undefined;
@@ -72,38 +72,38 @@ export class CatalogRequests {
   #dispatcher: Dispatcher | undefined;
   #clockAheadMs = 0;
 
-  constructor(place: CatalogPlace, effects: Effects, attempts = ATTEMPTS) {
-    this.#place = place;
+  constructor(config: CatalogConfig, effects: Effects, attempts = ATTEMPTS) {
+    this.#config = config;
     this.#effects = effects;
     this.#attempts = attempts;
   }
 
-  /** How far the clock of the catalog is ahead of ours, as its last answer told: 0 if the difference is small. */
+  /** How far the clock of the catalog is ahead of ours, in milliseconds, by its last response; 0 for small differences. */
   get clockAheadMs(): number {
     return this.#clockAheadMs;
   }
 
   /** @throws {StoreError} `denied`, `catalog-failed`, `catalog-refused` */
-  async send(request: CatalogRequest): Promise<CatalogAnswer> {
+  async send(request: CatalogRequest): Promise<CatalogResponse> {
     this.#session ??= this.#configure();
     const { base } = await this.#session;
     return this.#send(request.path === undefined ? base : `${base}/${request.path}`, request);
   }
 
-  /** Makes the namespace with those above it, unless they are there. */
+  /** Creates the namespace and its parents, unless they exist. */
   async createNamespace(): Promise<void> {
     this.#session ??= this.#configure();
     const { namespaces } = await this.#session;
-    const { namespace } = this.#place;
+    const { namespace } = this.#config;
     for (let depth = 1; depth <= namespace.length; depth++) {
       const body = { namespace: namespace.slice(0, depth), properties: {} };
       await this.#send(namespaces, { method: 'POST', body, expected: [409] });
     }
   }
 
-  /** Asks the catalog for its settings: defaults give way to ours, and ours to its overrides. */
+  /** Fetches the settings of the catalog. Ours replace its defaults, its overrides replace ours. */
   async #configure(): Promise<Session> {
-    const { uri, warehouse, prefix, namespace } = this.#place;
+    const { uri, warehouse, prefix, namespace } = this.#config;
     const query = warehouse === undefined ? '' : `?warehouse=${encodeURIComponent(warehouse)}`;
     const { body } = await this.#send(`${uri}/v1/config${query}`, { method: 'GET', expected: [] });
     const { defaults, overrides } = this.#parse(configSchema, body, 'settings');
@@ -115,7 +115,7 @@ export class CatalogRequests {
     return { namespaces, base: `${namespaces}/${namespace.map(encodeURIComponent).join(separator)}` };
   }
 
-  #send(url: string, request: CatalogRequest): Promise<CatalogAnswer> {
+  #send(url: string, request: CatalogRequest): Promise<CatalogResponse> {
     const { signal } = new AbortController();
     const options = { attempts: this.#attempts, waitMs: 0, effects: this.#effects, signal };
     return retry(async (tried) => {
@@ -124,22 +124,22 @@ export class CatalogRequests {
     }, options);
   }
 
-  async #attempt(url: string, request: CatalogRequest): Promise<CatalogAnswer> {
-    const { access } = this.#place;
+  async #attempt(url: string, request: CatalogRequest): Promise<CatalogResponse> {
+    const { access } = this.#config;
     for (let tries = 1; ; tries++) {
-      const answer = await this.#exchange(url, request, await this.#authorization());
+      const response = await this.#exchange(url, request, await this.#authorization());
       const mayRenew = tries === 1 && access.kind === 'credential';
-      if (mayRenew && EXPIRED.includes(answer.status)) {
+      if (mayRenew && EXPIRED.includes(response.status)) {
         this.#token = undefined;
         continue;
       }
-      if (answer.status < 300 || request.expected.includes(answer.status)) return answer;
-      throw this.#refusal(answer);
+      if (response.status < 300 || request.expected.includes(response.status)) return response;
+      throw this.#refusal(response);
     }
   }
 
   async #authorization(): Promise<Readonly<Record<string, string>>> {
-    const { access } = this.#place;
+    const { access } = this.#config;
     if (access.kind === 'none') return {};
     if (access.kind === 'token') return { authorization: `Bearer ${access.token.reveal()}` };
     this.#token ??= await this.#fetchToken(access);
@@ -147,15 +147,15 @@ export class CatalogRequests {
   }
 
   /** OAuth 2.0 client credentials. */
-  async #fetchToken(access: CatalogPlace['access'] & { readonly kind: 'credential' }): Promise<Secret> {
+  async #fetchToken(access: CatalogConfig['access'] & { readonly kind: 'credential' }): Promise<Secret> {
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
       ...(access.clientId === '' ? {} : { client_id: access.clientId }),
       ...{ client_secret: access.secret.reveal(), scope: access.scope },
     });
-    const answer = await this.#exchange(access.server, { method: 'POST', expected: [] }, {}, form);
-    if (answer.status >= 300) throw this.#refusal(answer);
-    return new Secret(this.#parse(tokenSchema, answer.body, 'token').access_token);
+    const response = await this.#exchange(access.server, { method: 'POST', expected: [] }, {}, form);
+    if (response.status >= 300) throw this.#refusal(response);
+    return new Secret(this.#parse(tokenSchema, response.body, 'token').access_token);
   }
 
   async #exchange(
@@ -163,13 +163,13 @@ export class CatalogRequests {
     { method, body }: CatalogRequest,
     authorization: Readonly<Record<string, string>>,
     form?: URLSearchParams,
-  ): Promise<CatalogAnswer> {
+  ): Promise<CatalogResponse> {
     const { EnvHttpProxyAgent, fetch } = await import('undici');
     this.#dispatcher ??= new EnvHttpProxyAgent();
     const dispatcher = this.#dispatcher;
     const type = form === undefined ? 'application/json' : 'application/x-www-form-urlencoded';
     try {
-      const answer = await fetch(url, {
+      const response = await fetch(url, {
         ...{ method, dispatcher, redirect: 'error', signal: AbortSignal.timeout(REQUEST_MS) },
         headers: {
           ...authorization,
@@ -178,8 +178,8 @@ export class CatalogRequests {
         },
         ...(method === 'POST' ? { body: form === undefined ? JSON.stringify(body ?? {}) : form.toString() } : {}),
       });
-      this.#compareClocks(answer.headers.get('date'));
-      return { status: answer.status, body: parseJson(await answer.text()) };
+      this.#compareClocks(response.headers.get('date'));
+      return { status: response.status, body: parseJson(await response.text()) };
     } catch (error) {
       const { cause } = error as { readonly cause?: unknown };
       throw this.#failure(`no answer (${this.#quote((cause as Error | undefined)?.message ?? String(error))})`, {
@@ -198,26 +198,26 @@ export class CatalogRequests {
     await this.#dispatcher?.close();
   }
 
-  /** An answer that is a failure. */
-  #refusal({ status, body }: CatalogAnswer): StoreError {
-    const told = errorSchema.safeParse(body).data?.error;
-    const said = told === undefined ? '' : ` (${this.#quote(`${told.type ?? ''} ${told.message}`)})`;
+  /** The error of a failed request. */
+  #refusal({ status, body }: CatalogResponse): StoreError {
+    const reported = errorSchema.safeParse(body).data?.error;
+    const detail = reported === undefined ? '' : ` (${this.#quote(`${reported.type ?? ''} ${reported.message}`)})`;
     if (status === 401 || status === 403 || status === 419)
-      return this.#failure(`${status}${said}`, {
+      return this.#failure(`${status}${detail}`, {
         code: 'denied',
         hint: 'set PYICEBERG_CATALOG__DEFAULT__TOKEN, or PYICEBERG_CATALOG__DEFAULT__CREDENTIAL=id:secret',
       });
     if (status === 429 || status >= 500)
-      return this.#failure(`${status}${said}`, {
+      return this.#failure(`${status}${detail}`, {
         ...{ code: 'catalog-failed', retryable: true },
         hint: 'run the same command again; tables show what was published before',
       });
     const hint = 'check --catalog, --namespace and --catalog-warehouse';
-    return this.#failure(`${status}${said}`, { code: 'catalog-refused', hint });
+    return this.#failure(`${status}${detail}`, { code: 'catalog-refused', hint });
   }
 
   #failure(what: string, options: ConstructorParameters<typeof StoreError>[1]): StoreError {
-    const error = new StoreError(`store: catalog ${this.#place.uri}: ${what}`, options);
+    const error = new StoreError(`store: catalog ${this.#config.uri}: ${what}`, options);
     for (const secret of this.#secrets()) scrubError(error, secret);
     return error;
   }
@@ -227,7 +227,7 @@ export class CatalogRequests {
   }
 
   #secrets(): readonly Secret[] {
-    const { access } = this.#place;
+    const { access } = this.#config;
     if (access.kind === 'none') return [];
     return access.kind === 'token'
       ? [access.token]

@@ -13,10 +13,10 @@ import {
   tagOf,
 } from '../table-metadata.ts';
 import type { TableVersions } from '../table-versions.ts';
-import type { CatalogAnswer, CatalogRequests } from './catalog-requests.ts';
+import type { CatalogResponse, CatalogRequests } from './catalog-requests.ts';
 import { CATALOG_PROPERTIES, type LoadedTable, planCommit } from './metadata-updates.ts';
 
-/** An answer with a table: https://iceberg.apache.org/rest-catalog-spec/, `LoadTableResult`. */
+/** A response with a table: https://iceberg.apache.org/rest-catalog-spec/, `LoadTableResult`. */
 const loadedSchema = z.object({
   metadata: z.looseObject({
     'table-uuid': z.string(),
@@ -40,24 +40,24 @@ type Loaded = z.infer<typeof loadedSchema>['metadata'];
 export interface CatalogTable {
   readonly requests: CatalogRequests;
   readonly name: string;
-  /** Of its manifests. The address is the location of the table. */
+  /** The manifests. The address is the location of the table. */
   readonly objects: SmallObjects;
 }
 
-/** Versions of a table that a catalog keeps: it writes the metadata, and refuses what was planned from an older version. */
+/** Versions of a table in a catalog, which writes the metadata and refuses commits that are based on an older version. */
 export function catalogVersions(table: CatalogTable): TableVersions {
-  /** What the catalog told of the versions that were returned. */
-  const told = new WeakMap<CurrentTable, LoadedTable>();
+  /** The loaded tables of the returned versions. */
+  const loadedTables = new WeakMap<CurrentTable, LoadedTable>();
   return {
     objects: table.objects,
     current: async () => {
       const loaded = await load(table);
       if (loaded === undefined) return undefined;
       const current = { version: loaded['last-sequence-number'], metadata: asOurs(loaded) };
-      told.set(current, loaded);
+      loadedTables.set(current, loaded);
       return current;
     },
-    commit: (before, next) => commit(table, before && told.get(before), next),
+    commit: (before, next) => commit(table, before && loadedTables.get(before), next),
     timeOf: (own) => own + table.requests.clockAheadMs,
     settle: async () => {},
   };
@@ -85,8 +85,8 @@ function plainPath(location: string): string {
 }
 
 /**
- * The parts that we use, in the form that we write. Catalogs leave some out and add others; of what another program wrote only the ids
- * stay, so that they are not given out again.
+ * The parts that we use, in the form that we write. Catalogs omit some parts and add others. Of schemas, specs and snapshots of other
+ * programs only the ids remain, so that they are not used again.
  */
 function asOurs(loaded: Loaded): TableMetadata | undefined {
   const { 'partition-specs': specs, 'default-spec-id': specId } = loaded;
@@ -111,10 +111,10 @@ async function commit(
   next: TableMetadata,
 ): Promise<number | undefined> {
   if (before === undefined && !(await stage(table, next))) return undefined;
-  /** What was committed although its answer was lost. */
-  const recheck = async (): Promise<CatalogAnswer | undefined> => {
+  /** Finds a commit whose response was lost. */
+  const recheck = async (): Promise<CatalogResponse | undefined> => {
     const loaded = await load(table);
-    return shows(loaded, next) ? { status: 200, body: undefined } : undefined;
+    return isCommitted(loaded, next) ? { status: 200, body: undefined } : undefined;
   };
   const { status } = await table.requests.send({
     ...{ method: 'POST', path: pathOf(table.name), expected: [409], recheck },
@@ -123,15 +123,15 @@ async function commit(
   return status !== 409 || (await recheck()) !== undefined ? next['last-sequence-number'] : undefined;
 }
 
-/** True if the newest entry of `next` shows what it does there. */
-function shows(found: Loaded | undefined, next: TableMetadata): boolean {
+/** True if the newest entry of `next` has the same snapshot in the loaded table. */
+function isCommitted(found: Loaded | undefined, next: TableMetadata): boolean {
   const newest = tagOf(newestEntry(next));
   return found?.refs[newest]?.['snapshot-id'] === next.refs[newest]?.['snapshot-id'];
 }
 
 /**
- * Announces a table that is about to be created. Nobody sees it before the commit.
- * @returns false if it is there already
+ * Stages the creation of a table, which becomes visible with the commit.
+ * @returns false if it exists already
  */
 async function stage(table: CatalogTable, next: TableMetadata): Promise<boolean> {
   const { requests, name } = table;
@@ -139,11 +139,11 @@ async function stage(table: CatalogTable, next: TableMetadata): Promise<boolean>
     ...{ name, location: next.location, schema: next.schemas.at(-1), 'partition-spec': next['partition-specs'][0] },
     ...{ 'stage-create': true, properties: { ...next.properties, ...CATALOG_PROPERTIES, 'format-version': '2' } },
   };
-  const ask = async () => (await requests.send({ method: 'POST', path: 'tables', body, expected: [404, 409] })).status;
-  const status = await ask();
+  const create = async () => (await requests.send({ method: 'POST', path: 'tables', body, expected: [404, 409] })).status;
+  const status = await create();
   if (status !== 404) return status !== 409;
   await requests.createNamespace();
-  const again = await ask();
+  const again = await create();
   if (again === 404) throw refused(`it made the namespace, but has no place for table ${name} in it`);
   return again !== 409;
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IcebergSchema, PartitionField, Snapshot, TableMetadata } from '../table-metadata.ts';
 
-/** What a commit asks a catalog to do: https://iceberg.apache.org/rest-catalog-spec/, `CommitTableRequest`. */
+/** The body of a commit: https://iceberg.apache.org/rest-catalog-spec/, `CommitTableRequest`. */
 export interface TableCommit {
   readonly requirements: readonly CommitRequirement[];
   readonly updates: readonly MetadataUpdate[];
@@ -42,7 +42,7 @@ type MetadataUpdate =
   | { readonly action: 'remove-snapshot-ref'; readonly 'ref-name': string }
   | { readonly action: 'remove-snapshots'; readonly 'snapshot-ids': readonly number[] };
 
-/** A table as a catalog has it, whoever wrote it. */
+/** A table in a catalog, possibly written by another program. */
 export interface LoadedTable {
   readonly 'table-uuid': string;
   readonly 'last-column-id': number;
@@ -58,13 +58,13 @@ export interface LoadedTable {
 /** The last one that was added. */
 const LAST = -1;
 
-/** Of tables in catalogs: most keep the metadata of every commit otherwise. */
+/** Properties of tables in catalogs: by default, most catalogs retain the metadata of every commit. */
 export const CATALOG_PROPERTIES = {
   'write.metadata.delete-after-commit.enabled': 'true',
   'write.metadata.previous-versions-max': '20',
 } as const;
 
-/** How a catalog gets from one version of a table to the next. @param before undefined to create the table */
+/** Plans the commit from one version of a table to the next. @param before undefined to create the table */
 export function planCommit(before: LoadedTable | undefined, next: TableMetadata): TableCommit {
   if (before === undefined) return { requirements: [{ type: 'assert-create' }], updates: creation(next) };
   const current = before.refs['main']?.['snapshot-id'] ?? null;
@@ -137,7 +137,7 @@ function propertyUpdates(before: LoadedTable, next: TableMetadata): readonly Met
   return changed.length === 0 ? [] : [{ action: 'set-properties', updates: Object.fromEntries(changed) }];
 }
 
-/** New snapshots and references, then those that expired: a snapshot can only be removed when no reference names it. */
+/** Adds snapshots and references first, then removes expired ones: a snapshot with a reference cannot be removed. */
 function snapshotUpdates(before: LoadedTable | undefined, next: TableMetadata): readonly MetadataUpdate[] {
   const known = new Set((before?.snapshots ?? []).map((one) => one['snapshot-id']));
   const kept = new Set(next.snapshots.map((one) => one['snapshot-id']));

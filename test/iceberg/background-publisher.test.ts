@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { PublishAlong } from '../../src/iceberg/publish-along.ts';
+import { BackgroundPublisher } from '../../src/iceberg/background-publisher.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { exportRange } from '../e2e/export.ts';
@@ -10,7 +10,7 @@ import { items, parts } from '../warehouse/tables.ts';
 import { clockAt, commitItems, freshPath, openTestStore } from '../warehouse/warehouses.ts';
 import { readSnapshot, tagsOf } from './published.ts';
 
-async function finish(along: PublishAlong) {
+async function finish(along: BackgroundPublisher) {
   await along.end();
   return along.last;
 }
@@ -19,7 +19,7 @@ describe('tables that are published along with commits', () => {
   test('follow them at most once a minute, and to the last one at the end', async () => {
     const warehouse = freshPath('parquet');
     const clock = { ...clockAt(Date.now()), monotonicMs: 0, monotonic: () => clock.monotonicMs };
-    const along = await PublishAlong.open({ warehouse, tables: [items, parts], effects: clock });
+    const along = await BackgroundPublisher.open({ warehouse, tables: [items, parts], effects: clock });
     expect(await finish(along)).toMatchObject({ error: { code: 'no-warehouse' } });
     const store = await openTestStore(warehouse);
     expect(await finish(along)).toBeUndefined();
@@ -43,7 +43,7 @@ describe('tables that are published along with commits', () => {
     const store = await openTestStore(warehouse);
     const told: string[] = [];
     const onFailure = (message: string): void => void told.push(message);
-    const along = await PublishAlong.open({ warehouse, tables: [items, parts], everyMs: 0, effects: clock, onFailure });
+    const along = await BackgroundPublisher.open({ warehouse, tables: [items, parts], everyMs: 0, effects: clock, onFailure });
     const commit = async (at: number) => {
       await commitItems(store, 10 * at, 10 * at + 9);
       clock.monotonicMs += 1000;

@@ -6,8 +6,8 @@ interface NamedCatalog {
   readonly warehouse?: string | undefined;
 }
 
-/** Flags of `tonlake publish iceberg` for a place. */
-export function placeFlags(location: string | undefined, catalog: NamedCatalog = {}): SuggestedFlags {
+/** Flags of `tonlake publish iceberg` for a location or a catalog. */
+export function publishFlags(location: string | undefined, catalog: NamedCatalog = {}): SuggestedFlags {
   const namespace = catalog.namespace && [catalog.namespace].flat().join('.');
   return { location, catalog: catalog.uri, namespace, 'catalog-warehouse': catalog.warehouse };
 }

@@ -3,10 +3,10 @@ import { formatError, StoreError } from '../core/errors.ts';
 import { type CommitStep, openDataFiles, type Store } from '../warehouse/index.ts';
 import { type PublishOptions, type PublishReport, publishWarehouse } from './publish-warehouse.ts';
 
-export interface PublishAlongOptions extends Omit<PublishOptions, 'accept'> {
+export interface BackgroundPublisherOptions extends Omit<PublishOptions, 'accept'> {
   /** Minimum pause between two publications, in milliseconds. Default a minute. */
   readonly everyMs?: number | undefined;
-  /** Called with the message of a failure that is not that of the attempt before; what it left is published later. */
+  /** Called with the message of a new failure; the next publication retries. */
   readonly onFailure?: ((message: string) => void) | undefined;
 }
 
@@ -18,30 +18,30 @@ interface Published {
 /** Pause between two publications, as a multiple of the time that the last one took. */
 const PAUSE = 20;
 
-/** Publishes while rows are committed: at most once a minute, less often the longer it takes, and once more at the end. */
-export class PublishAlong implements CommitStep {
-  readonly #options: PublishAlongOptions;
+/** Publishes while rows are committed: at most once a minute, less often if it takes longer, and once more at the end. */
+export class BackgroundPublisher implements CommitStep {
+  readonly #options: BackgroundPublisherOptions;
   #running: Promise<void> | undefined;
   #nextAt: number;
-  /** What failed last, until a publication succeeds. */
+  /** Message of the last failure, until a publication succeeds. */
   #failure: string | undefined;
   #last: Published | undefined;
 
-  private constructor(options: PublishAlongOptions) {
+  private constructor(options: BackgroundPublisherOptions) {
     this.#options = options;
     this.#nextAt = this.#now() + this.#everyMs;
   }
 
   /** @throws {StoreError} `no-files` for a DuckDB warehouse, before anything is exported to it */
-  static async open(options: PublishAlongOptions & { readonly store?: Store['kind'] | undefined }) {
+  static async open(options: BackgroundPublisherOptions & { readonly store?: Store['kind'] | undefined }) {
     await openDataFiles(options.warehouse, options.store).catch((error: unknown) => {
-      // The command is going to make it.
+      // The command will create it.
       if (!(error instanceof StoreError) || error.code !== 'no-warehouse') throw error;
     });
-    return new PublishAlong(options);
+    return new BackgroundPublisher(options);
   }
 
-  /** Publishes what was committed, unless a pause is not over. */
+  /** Starts a publication, unless one is running or the pause is not over. */
   committed(): void {
     if (this.#running !== undefined || this.#now() < this.#nextAt) return;
     this.#running = this.#publish().then(
@@ -56,7 +56,7 @@ export class PublishAlong implements CommitStep {
     );
   }
 
-  /** Publishes what was committed since the last time. */
+  /** Publishes the last commits. */
   async end(): Promise<void> {
     await this.#running;
     this.#last = await this.#publish().then(
@@ -65,7 +65,7 @@ export class PublishAlong implements CommitStep {
     );
   }
 
-  /** What the end has published, or why it failed; undefined for an empty warehouse, or before. */
+  /** Result of the publication at the end; undefined before it, and for an empty warehouse. */
   get last(): Published | undefined {
     return this.#last;
   }

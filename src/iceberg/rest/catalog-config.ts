@@ -2,11 +2,11 @@ import { UsageError, usage } from '../../core/errors.ts';
 import { sha256Of } from '../../core/sha256.ts';
 import { Secret } from '../../http/secret.ts';
 
-/** A namespace of an Iceberg REST catalog, and how to be let in. */
-export interface CatalogPlace {
+/** Address, namespace and credentials of an Iceberg REST catalog. */
+export interface CatalogConfig {
   /** Address below which paths begin with `/v1/`; without a slash at the end. */
   readonly uri: string;
-  /** Parts of its name. */
+  /** Parts of the name. */
   readonly namespace: readonly string[];
   /** Warehouse of a catalog that has several, as the catalog calls it. */
   readonly warehouse: string | undefined;
@@ -22,7 +22,7 @@ export type CatalogAccess =
       readonly clientId: string;
       readonly secret: Secret;
       readonly scope: string;
-      /** Where tokens are given out. */
+      /** Address of the token endpoint. */
       readonly server: string;
     };
 
@@ -37,25 +37,25 @@ export interface CatalogFlags {
 const ENV = 'PYICEBERG_CATALOG__DEFAULT__';
 
 /**
- * Reads where to publish: the address from the command, credentials from the environment alone.
+ * Combines the address of a command with credentials of the environment.
  * @throws {UsageError} `bad-catalog`
  */
-export function catalogPlace(flags: CatalogFlags, env: NodeJS.ProcessEnv = process.env): CatalogPlace {
+export function readCatalogConfig(flags: CatalogFlags, env: NodeJS.ProcessEnv = process.env): CatalogConfig {
   const setting = (name: string): string | undefined => env[ENV + name] || undefined;
   const uri = parseUri(flags.uri);
   const namespace = flags.namespace.split('.');
   if (namespace.includes(''))
     throw badCatalog(`expected a name or names with dots between them, got ${flags.namespace}`);
   const [token, credential] = [setting('TOKEN'), setting('CREDENTIAL')];
-  const place = { uri, namespace, warehouse: flags.warehouse ?? setting('WAREHOUSE'), prefix: setting('PREFIX') };
-  if (token !== undefined) return { ...place, access: { kind: 'token', token: new Secret(token) } };
-  if (credential === undefined) return { ...place, access: { kind: 'none' } };
+  const config = { uri, namespace, warehouse: flags.warehouse ?? setting('WAREHOUSE'), prefix: setting('PREFIX') };
+  if (token !== undefined) return { ...config, access: { kind: 'token', token: new Secret(token) } };
+  if (credential === undefined) return { ...config, access: { kind: 'none' } };
   const at = credential.indexOf(':');
   const [clientId, secret] = [credential.slice(0, Math.max(0, at)), credential.slice(at + 1)];
   const own = setting('OAUTH2_SERVER_URI');
   const server = own === undefined ? `${uri}/v1/oauth/tokens` : parseUri(own, `${ENV}OAUTH2_SERVER_URI`);
   const scope = setting('SCOPE') ?? 'catalog';
-  return { ...place, access: { kind: 'credential', clientId, secret: new Secret(secret), scope, server } };
+  return { ...config, access: { kind: 'credential', clientId, secret: new Secret(secret), scope, server } };
 }
 
 /** The namespace of a network, by default. @throws {UsageError} `no-namespace` if the network has no name */
@@ -67,13 +67,13 @@ export function namespaceOf(network: string): string {
   });
 }
 
-/** Tells namespaces of catalogs apart. */
-export function catalogId({ uri, warehouse, prefix, namespace }: CatalogPlace): string {
+/** Identifies a namespace of a catalog: 12 hex digits. */
+export function catalogId({ uri, warehouse, prefix, namespace }: CatalogConfig): string {
   const text = JSON.stringify([uri, warehouse ?? '', prefix ?? '', namespace]);
   return sha256Of(text, 12);
 }
 
-/** @throws {UsageError} `bad-option` for what belongs to a catalog, where none is named */
+/** Refuses an option of a catalog without a catalog. @throws {UsageError} `bad-option` */
 export function requireCatalog(got: string | undefined): void {
   if (got === undefined) return;
   throw usage('a namespace or a warehouse of a catalog only with its address', got, {
