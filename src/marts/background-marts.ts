@@ -18,47 +18,47 @@ export interface BackgroundMartsOptions {
   /** Maximum share of the time that builds take, from 0 to 1. Default 0.1. */
   readonly share?: number | undefined;
   readonly onEvent?: ((event: MartBuiltEvent) => void) | undefined;
-  /** Told why a mart could not be built; it is tried again after a minute. */
+  /** Called when a mart could not be built; it is retried after a minute. */
   readonly onFailure?: ((mart: string, error: unknown) => void) | undefined;
 }
 
 const SHARE = 0.1;
-/** Unused time that is saved for later, in milliseconds. */
-const MOST_SAVED_MS = 6_000;
-/** Minimum time between two builds of the same rows, and between two looks at a mart: an open day changes with every commit. */
-const AGAIN_MS = 60_000;
+/** Maximum of unused time that is saved for later, in milliseconds. */
+const MOST_CREDIT_MS = 6_000;
+/** Minimum time between two builds of the same day, and between two comparisons of a mart: an open day changes with every commit. */
+const REBUILD_MS = 60_000;
 const AFTER_FAILURE_MS = 60_000;
-/** Maximum of days of one mart before it is the turn of the next one. */
+/** Maximum number of days of one mart before the turn of the next one. */
 const TURN_DAYS = 4;
 
-/** How far a mart is. */
+/** State of a mart. */
 interface Progress {
-  /** Number of the newest entry that was compared with it, if nothing was left to build. */
+  /** Number of the newest entry of which the mart lacks nothing. */
   checked: number;
-  /** Since when it lacks something, on the monotonic clock. */
+  /** Time since which it is stale, on the monotonic clock. */
   behindSince: number | undefined;
-  /** When it is compared again at the earliest, on the monotonic clock. */
+  /** Earliest time of the next comparison, on the monotonic clock. */
   dueAt: number;
   /** When days were built, on the monotonic clock; `all` for a mart that is not built day by day. */
   readonly builtAt: Map<string, number>;
 }
 
 /**
- * Keeps marts current while the writer of a warehouse goes on: builds what commits touched, within a share of the time, on a connection of
- * its own, so that no commit waits for a select.
+ * Rebuilds marts that commits made stale, while the warehouse is being written: within a share of the time, and on its own connection, so that
+ * no commit waits for a select.
  */
 export class BackgroundMarts implements CommitStep {
   readonly #options: BackgroundMartsOptions;
   readonly #progress: ReadonlyMap<MartDef, Progress>;
-  /** Names of pipelines whose entries decide what a mart has, by mart. */
+  /** Names of the pipelines behind each mart. */
   readonly #behind: ReadonlyMap<MartDef, ReadonlySet<string>>;
   #connection: SideConnection | undefined;
   #work: Promise<void> | undefined;
-  /** Time that builds may take now, in milliseconds. */
-  #credit = MOST_SAVED_MS;
-  /** When the credit was counted last. */
+  /** Time available for builds, in milliseconds. */
+  #credit = MOST_CREDIT_MS;
+  /** Time of the last update of the credit. */
   #countedAt: number;
-  /** The mart whose turn it is. */
+  /** Index of the next mart. */
   #turn = 0;
   #isStopped = false;
 
@@ -80,7 +80,7 @@ export class BackgroundMarts implements CommitStep {
     this.look(store);
   }
 
-  /** Begins to build, if something changed and there is time. */
+  /** Starts to build if a mart is stale and there is credit. */
   look(store: Store): void {
     if (this.#isStopped) return;
     this.#noteChanges(store.ledger());
@@ -95,7 +95,7 @@ export class BackgroundMarts implements CommitStep {
     await this.#work;
   }
 
-  /** Cancels the select that is running. */
+  /** Cancels the running select. */
   async end(): Promise<void> {
     this.#isStopped = true;
     this.#connection?.interrupt();
@@ -103,7 +103,7 @@ export class BackgroundMarts implements CommitStep {
     await this.#connection?.close();
   }
 
-  /** How long each mart has lacked rows that are committed, in seconds. */
+  /** Time since which each mart is stale, in seconds; 0 for a current one. */
   lags(): Readonly<Record<string, number>> {
     const now = this.#options.effects.monotonic();
     return Object.fromEntries(
@@ -121,7 +121,7 @@ export class BackgroundMarts implements CommitStep {
     }
   }
 
-  /** Number of the newest entry that may change what a mart has. */
+  /** Number of the newest entry that may change a mart. */
   #newest(mart: MartDef, ledger: readonly LedgerEntry[]): number {
     const pipelines = this.#behind.get(mart);
     const newest = ledger.findLast(
@@ -134,12 +134,12 @@ export class BackgroundMarts implements CommitStep {
   #countCredit(): number {
     const { effects, share = SHARE } = this.#options;
     const now = effects.monotonic();
-    this.#credit = Math.min(MOST_SAVED_MS, this.#credit + (now - this.#countedAt) * share);
+    this.#credit = Math.min(MOST_CREDIT_MS, this.#credit + (now - this.#countedAt) * share);
     this.#countedAt = now;
     return this.#credit;
   }
 
-  /** Each mart has its turn, unless the time is over. */
+  /** Updates the marts in turn while there is credit. */
   async #build(store: Store): Promise<void> {
     const { chosen, effects, onFailure } = this.#options;
     let context: MartContext | undefined;
@@ -158,7 +158,7 @@ export class BackgroundMarts implements CommitStep {
         onFailure?.(mart.name, error);
       }
       this.#credit -= effects.monotonic() - startedAt;
-      // Requests and commits go on between two marts.
+      // Gives requests and commits a turn between two marts.
       await setImmediate();
     }
   }
@@ -188,19 +188,19 @@ export class BackgroundMarts implements CommitStep {
     });
     for (const day of mart.isDaily ? build.days : ['all']) progress.builtAt.set(day, now);
     if (left.length === 0) progress.checked = newest;
-    // What it had to wait for is told since it was planned: later commits are not in it.
+    // Stale since the plan: later commits are not in the build.
     if (build.status === 'built' || left.length === 0) {
       progress.behindSince = left.length === 0 && this.#newest(mart, ledger()) === newest ? undefined : now;
     }
     const hasBacklog = left.some(({ slice: { date = 'all' } }) => !progress.builtAt.has(date));
-    progress.dueAt = hasBacklog ? now : now + AGAIN_MS;
+    progress.dueAt = hasBacklog ? now : now + REBUILD_MS;
     if (build.status === 'built') onEvent?.({ event: 'mart', ...build });
   }
 }
 
-/** Slices that were not built a moment ago, the newest first. */
+/** Slices that were not built within the last minute, the newest first. */
 function dueOf(work: readonly SliceWork[], builtAt: Map<string, number>, now: number): readonly SliceWork[] {
-  for (const [day, at] of builtAt) if (now - at >= AGAIN_MS) builtAt.delete(day);
+  for (const [day, at] of builtAt) if (now - at >= REBUILD_MS) builtAt.delete(day);
   const due = work.filter(({ slice: { date = 'all' } }) => !builtAt.has(date));
   return due.reverse().slice(0, TURN_DAYS);
 }

@@ -34,14 +34,14 @@ export interface MartBuild {
   readonly marked: readonly string[];
   /** Days whose inputs were forgotten, at least in part: they keep their rows. */
   readonly kept: readonly string[];
-  /** True if its rows were made from those of before and from new rows of its inputs. */
+  /** True if new rows of its inputs were merged into its earlier rows. */
   readonly isMerged?: boolean;
   /** Why it is empty, or which inputs were left out or forgotten. */
   readonly reason?: string;
   readonly seconds: number;
 }
 
-/** What is told of a mart besides its rows: days that lack rows, or keep those of forgotten inputs, and which inputs were left out. */
+/** Notes about a build: days with missing rows, days that keep rows of forgotten inputs, and inputs that were left out. */
 export function notesOf({ marked, kept, reason }: Pick<MartBuild, 'marked' | 'kept' | 'reason'>): readonly string[] {
   return [
     ...(marked.length === 0 ? [] : [`missing ${partOf(marked)}`]),
@@ -116,7 +116,6 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
   }
 }
 
-/** How one mart is built. */
 export interface BuildMartOptions extends PlanOptions {
   readonly onEvent?: ((event: MartEvent) => void) | undefined;
   /** Which of the slices to build now, in this order. Default: all. */
@@ -145,6 +144,6 @@ export async function buildMart(context: MartContext, mart: MartDef, options: Bu
   const status = work.length === 0 ? 'unchanged' : 'built';
   const gone = forgottenReason(context.forgotten, registry, marts, mart);
   const reasons = [...gaps.map(describeLeftOut), ...(gone === undefined ? [] : [gone])];
-  const told = { ...(isMerged ? { isMerged } : {}), ...(reasons.length === 0 ? {} : { reason: reasons.join('; ') }) };
-  return { name, status, rows: rowsIn(store, name), days, marked, kept, ...told, seconds: seconds() };
+  const notes = { ...(isMerged ? { isMerged } : {}), ...(reasons.length === 0 ? {} : { reason: reasons.join('; ') }) };
+  return { name, status, rows: rowsIn(store, name), days, marked, kept, ...notes, seconds: seconds() };
 }

@@ -7,8 +7,8 @@ import { failuresTable } from './check-failures.ts';
 import type { MartDef } from './load-marts.ts';
 
 /**
- * Tables of a warehouse that nothing which comes with tonlake declares: marts built from the user's own files, and what checks found.
- * Their files may be elsewhere, so their columns are those of their rows; a mart's key is unknown.
+ * Undeclared tables of a warehouse: marts of the user's own files, and check failures. Without these files, the columns come from the rows, and
+ * the key is unknown.
  */
 export async function readBuiltTables(
   reader: Pick<Reader, 'ledger' | 'query'>,

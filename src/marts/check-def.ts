@@ -9,8 +9,8 @@ export interface CheckDef {
 }
 
 /**
- * Which rows a select must see again after a change. `day`: those of the days that changed. `rows`: those of new entries, and rows read at the
- * same time or later, because no other row can contradict them. `all`: all of them.
+ * The rows that a select must read again after a change. `day`: rows of changed days. `rows`: rows of new entries, and rows that were read at the
+ * same time or later, because no others can contradict them. `all`: all rows.
  */
 type CheckScope = 'day' | 'rows' | 'all';
 

@@ -19,19 +19,19 @@ export const failuresTable = selectedTable({
   ],
 });
 
-/** What a check found in the rows of a day, or in those of any day. */
+/** Findings of a check in the rows of a day, or of any day. */
 export interface DayFindings {
   readonly offenders: readonly string[];
-  /** What it has seen; undefined if it did not pass. */
+  /** Stamp of the rows that passed; undefined if the check failed. */
   readonly passed: string | undefined;
 }
 
-/** What checks have found and seen before, by day; undefined for rows of any day. */
+/** Entries with earlier findings and stamps, by day; undefined for rows of any day. */
 export function failureEntries(store: Store): ReadonlyMap<string | undefined, LedgerEntry> {
   return new Map(martEntries(store.ledger(), failuresTable.name).map((entry) => [entry.mart?.day, entry]));
 }
 
-/** Replaces what the same checks found of a day, or of rows of any day, and what they have seen. */
+/** Replaces the findings and stamps of the same checks for a day, or for rows of any day. */
 export async function commitFindings(
   store: Store,
   network: string,

@@ -23,7 +23,7 @@ export function martEntries(entries: readonly LedgerEntry[], name: string): read
   return entries.filter(({ mart, pipeline }) => mart !== undefined && pipeline === martPipeline(name));
 }
 
-/** The blocks of which a mart has rows: those of its days; all, if it is not built day by day. @param entries in force */
+/** The blocks with rows in a mart: those of its days, or all if it is not built day by day. @param entries in force */
 export function builtSpans(entries: readonly LedgerEntry[], name: string): readonly Span[] {
   const own = martEntries(entries, name);
   const days = own.filter(({ mart }) => mart?.day !== undefined);

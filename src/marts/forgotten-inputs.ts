@@ -6,7 +6,7 @@ import { describeForgotten } from '../warehouse/query/left-out-gaps.ts';
 import type { MartDef } from './load-marts.ts';
 import { pipelinesBehind } from './mart-inputs.ts';
 
-/** A day that was built before. */
+/** A day with an earlier build. */
 export interface BuiltDay {
   readonly date: string;
   /** Blocks of the day, if the warehouse has headers of it. */
@@ -31,12 +31,12 @@ export function forgottenReason(
   mart: MartDef,
 ): string | undefined {
   if (mart.isDaily) return undefined;
-  const gone = describeLost(forgotten, pipelinesBehind(registry, withoutDaily(marts), mart));
+  const gone = describeForgottenInputs(forgotten, pipelinesBehind(registry, withoutDaily(marts), mart));
   return gone === undefined ? undefined : `${gone}; built from what is held`;
 }
 
 /** `transactions forgotten 1:4999`; undefined if nothing of the pipelines is forgotten. */
-export function describeLost(forgotten: readonly ForgottenSpans[], pipelines: readonly string[]): string | undefined {
+export function describeForgottenInputs(forgotten: readonly ForgottenSpans[], pipelines: readonly string[]): string | undefined {
   const own = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
   if (own.length === 0) return undefined;
   const names = [...new Set(own.map(({ pipeline }) => pipeline))].sort();

@@ -1,11 +1,13 @@
 import type { Registry } from '../declare/registry.ts';
+import type { TableDef } from '../declare/table.ts';
+import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { DECLARED_CHECKS } from '../sql/shipped-queries.ts';
 import { headerList, headerText, readSqlFiles } from '../sql/sql-file.ts';
 import { COMMITS, type LedgerEntry } from '../warehouse/index.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
-import { readsIn } from '../warehouse/query/left-out-gaps.ts';
+import { allLeftOut, readsIn } from '../warehouse/query/left-out-gaps.ts';
 import type { CheckDef, CheckPart } from './check-def.ts';
-import { declaredChecks } from './declared-checks.ts';
-import { loadMarts, requireIncremental, requireSame } from './load-marts.ts';
+import { loadMarts, requireIncremental, requireSameInputs } from './load-marts.ts';
 import { readReferences, requireKnown, sqlError } from './sql-references.ts';
 
 interface CheckFolders {
@@ -43,7 +45,7 @@ export async function loadChecks(
       const optional = headerList(file, 'optional');
       const read = references.map(({ name }) => name);
       const inputs = read.filter((name) => name !== COMMITS);
-      requireSame(file, [...headerList(file, 'inputs'), ...optional], inputs);
+      requireSameInputs(file, [...headerList(file, 'inputs'), ...optional], inputs);
       const isDaily = requireIncremental(
         file,
         inputs.some((name) => dated.has(name)),
@@ -64,9 +66,9 @@ export async function loadChecks(
 }
 
 /**
- * Checks of files with those that follow from declarations, sorted by name. A file takes the place of a declared check of its name.
+ * Adds the checks that follow from declarations, sorted by name. A file replaces a declared check of the same name.
  *
- * @param ledger what was left out of it is not asked for. Default: nothing was
+ * @param ledger its entries say which columns were left out. Default: none
  */
 export function withDeclared(
   checks: readonly CheckDef[],
@@ -75,4 +77,53 @@ export function withDeclared(
 ): readonly CheckDef[] {
   const all = new Map([...declaredChecks(registry, ledger), ...checks].map((check) => [check.name, check]));
   return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The checks that follow from the declarations of all tables, without the columns that exports left out. */
+function declaredChecks(registry: Registry, ledger: readonly LedgerEntry[]): readonly CheckDef[] {
+  // A record that could not be decoded may be refused again.
+  const tables = registry.tables.filter(({ name }) => name !== 'quarantine');
+  const names = tables.map(({ name }) => name);
+  const leftOut = new Map<string, ReadonlySet<string>>();
+  for (const { table, columns } of allLeftOut(ledger, registry, names)) {
+    leftOut.set(table, new Set([...(leftOut.get(table) ?? []), ...columns]));
+  }
+  return Object.entries(DECLARED_CHECKS).map(([name, rule]) => {
+    const select = name === 'unique_keys' ? repeatedKeys : nullValues;
+    const parts = (['day', 'rows'] as const).map((scope): CheckPart => {
+      const selects = tables
+        .filter(({ time }) => (time !== undefined) === (scope === 'day'))
+        .flatMap((table) => {
+          const sql = select(table, leftOut.get(table.name) ?? new Set());
+          return sql === undefined ? [] : [{ table: table.name, sql }];
+        });
+      const inputs = selects.map(({ table }) => table);
+      return {
+        ...{ sql: selects.map(({ sql }) => sql).join('\nUNION ALL\n'), path: name, scope },
+        ...{ inputs, optional: inputs, readsCommits: false, reads: new Map(), macros: [] },
+        acrossDays: name === 'unique_keys',
+      };
+    });
+    return { name, rule, parts };
+  });
+}
+
+/** Groups by hash first: groups of keys would take several times the memory, and few hashes occur twice. */
+function repeatedKeys({ name, key }: TableDef, without: ReadonlySet<string>): string | undefined {
+  if (key.some((column) => without.has(column))) return undefined;
+  const columns = key.map(quoteName).join(', ');
+  const table = quoteName(name);
+  return `SELECT ${quoteText(name)} AS table_name, concat_ws(' ', ${columns}) AS key, count(*) AS rows
+FROM ${table} WHERE hash(${columns}) IN (SELECT hash(${columns}) FROM ${table} GROUP BY 1 HAVING count(*) > 1)
+GROUP BY ${columns} HAVING count(*) > 1`;
+}
+
+function nullValues({ name, key, columns }: TableDef, without: ReadonlySet<string>): string | undefined {
+  const filled = columns.filter((column) => !column.nullable && !without.has(column.name));
+  if (filled.length === 0) return undefined;
+  const shown = key.filter((column) => !without.has(column)).map(quoteName);
+  const lost = filled.map((column) => `CASE WHEN ${quoteName(column.name)} IS NULL THEN ${quoteText(column.name)} END`);
+  return `SELECT ${quoteText(name)} AS table_name, concat_ws(' ', ${[...shown, "''"].join(', ')}) AS key,
+concat_ws(', ', ${lost.join(', ')}) AS columns
+FROM ${quoteName(name)} WHERE ${filled.map((column) => `${quoteName(column.name)} IS NULL`).join(' OR ')}`;
 }

@@ -10,13 +10,17 @@ import type { Reads } from '../warehouse/query/coverage.ts';
 import { bodyCalls } from '../warehouse/query/define-bodies.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { readsIn } from '../warehouse/query/left-out-gaps.ts';
-import { type MergeRule, mergeRulesOf } from './merge-rules.ts';
 import { type Reference, readReferences, requireKnown, sqlError } from './sql-references.ts';
 
 interface MartFile extends SqlFile {
   /** Functions over bodies that its select calls. */
   readonly functions: readonly ScalarFunction[];
 }
+
+/** Combines some columns of an existing row with those of a row from new blocks, which has the same key. */
+type MergeRule =
+  | { readonly kind: 'latest' | 'earliest'; readonly by: string; readonly columns: readonly string[] }
+  | { readonly kind: 'sum'; readonly columns: readonly string[] };
 
 /** A table built by a select over others. */
 export interface MartDef {
@@ -36,15 +40,15 @@ export interface MartDef {
   readonly macros: readonly string[];
   /** Built day by day of `block_date`: only days with changed inputs are rebuilt. */
   readonly isDaily: boolean;
-  /** Masterchain blocks before a day that its rows depend on, too. */
+  /** Number of masterchain blocks before a day that its rows also depend on. */
   readonly before: number;
-  /** How new rows of its inputs change its rows; undefined if it is built anew, or day by day. */
+  /** Rules to merge new rows of its inputs; undefined if it is rebuilt in full or day by day. */
   readonly merge: readonly MergeRule[] | undefined;
   /** The columns of the select, and `_coverage`. */
   readonly table: TableDef;
 }
 
-/** Loads under way and finished, by registry: the shipped files do not change. */
+/** Cache by registry: the shipped files do not change. */
 const shipped = new WeakMap<Registry, Promise<readonly MartDef[]>>();
 
 /**
@@ -145,7 +149,7 @@ async function declareMart(
   requireKnown(path, references, tables);
   const optional = headerList(file, 'optional');
   const inputs = references.map((reference) => reference.name);
-  requireSame(file, [...headerList(file, 'inputs'), ...optional], inputs);
+  requireSameInputs(file, [...headerList(file, 'inputs'), ...optional], inputs);
   await scratch.define(file.functions);
   const columns = [...(await describe(scratch, file)), COVERAGE];
   const key = headerList(file, 'key');
@@ -170,8 +174,8 @@ async function declareMart(
 }
 
 /** Requires that the header names the inputs of the select. */
-export function requireSame({ path }: SqlFile, told: readonly string[], read: readonly string[]): void {
-  const [a, b] = [[...told].sort().join(', '), [...read].sort().join(', ')];
+export function requireSameInputs({ path }: SqlFile, declared: readonly string[], read: readonly string[]): void {
+  const [a, b] = [[...declared].sort().join(', '), [...read].sort().join(', ')];
   if (a === b) return;
   throw new MartError(`mart: expected the inputs of the select (${b}) in its header, got ${a} (${path})`, {
     code: 'bad-header',
@@ -209,4 +213,23 @@ async function describe(scratch: EmptyDatabase, file: SqlFile): Promise<readonly
       hint: 'cast it, for example to BIGINT, DECIMAL(38,0) or VARCHAR; numbers must not become floats',
     });
   });
+}
+
+/** Parses `latest lt: a, b` and `sum: c` of a header. @throws {MartError} `bad-header` unless each non-key column has one rule */
+function mergeRulesOf(file: SqlFile, { key, columns }: TableDef): readonly MergeRule[] | undefined {
+  const lines = file.header.get('merge');
+  if (lines === undefined) return undefined;
+  const fault = (expected: string, got: string): MartError =>
+    new MartError(`mart: expected ${expected}, got ${got} (${file.path})`, { code: 'bad-header' });
+  const rules = lines.map((line): MergeRule => {
+    const [, kind, by, list = ''] = /^(latest|earliest|sum)(?: (\w+))?: (.+)$/.exec(line) ?? [];
+    const named = list.split(',').map((name) => name.trim());
+    if (kind === 'sum' && by === undefined) return { kind, columns: named };
+    if ((kind === 'latest' || kind === 'earliest') && by !== undefined) return { kind, by, columns: named };
+    throw fault('latest column: columns, earliest column: columns, or sum: columns', line);
+  });
+  const ruled = rules.flatMap((rule) => [...rule.columns, ...(rule.kind === 'sum' ? [] : [rule.by])]).sort();
+  const needed = columns.map(({ name }) => name).filter((name) => !key.includes(name) && name !== '_coverage');
+  if (ruled.join(', ') === needed.sort().join(', ')) return rules;
+  throw fault(`each column beside the key once in merge (${needed.join(', ')})`, ruled.join(', '));
 }

@@ -55,27 +55,27 @@ export function entriesOf(ledger: readonly LedgerEntry[], table: string): readon
   return ledger.filter((entry) => entry.tables[table] !== undefined);
 }
 
-/** Hash of the select, the macros that it calls, and everything it reads: 16 hex digits. To merge what it reads does not change it. */
+/** Hash of the select, its macros, and the rows that it reads: 16 hex digits. Merges of its inputs do not change it. */
 export function stampOf(
   { sql, macros }: { readonly sql: string; readonly macros: readonly string[] },
   { parts, days }: Pick<Slice, 'parts' | 'days'>,
-  ...told: readonly unknown[]
+  ...more: readonly unknown[]
 ): string {
   const origins = [...parts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([table, entries]) => [table, originOf(entries, table, days)]);
-  return sha256Of(JSON.stringify([sql, macros, origins, ...told]), 16);
+  return sha256Of(JSON.stringify([sql, macros, origins, ...more]), 16);
 }
 
-/** A stamp for rows that were selected while their inputs changed from one to the other. */
+/** A stamp for rows whose inputs changed while they were selected. */
 export function stampOfBoth(before: string, after: string): string {
   return sha256Of(`${before} ${after}`, 16);
 }
 
-/** The least that a warehouse has of some blocks, or of all that it is about, in each of some pipelines. */
+/** The worst state of some blocks, or of all blocks of the warehouse, among some pipelines. */
 export type CoveredSpan = (span: Span | undefined) => Covered;
 
-/** @param days all blocks that will be asked for */
+/** @param days all blocks that will be passed to the result */
 export function coveredIn(contents: Contents, pipelines: readonly PipelineDef[], days: readonly Span[]): CoveredSpan {
   const whole = rangeOf(contents);
   const within = unionSpans([...whole, ...days]);
@@ -122,7 +122,7 @@ export function pipelinesBehind(registry: Registry, marts: readonly MartDef[], m
     .map(({ name }) => name);
 }
 
-/** Snapshots and lookups describe the present, which no block proves. */
+/** False for snapshots and lookups: they describe the current state, which no block proves. */
 function isOfBlocks({ walk }: PipelineDef): boolean {
   return walk.kind !== 'snapshot' && walk.kind !== 'lookup';
 }

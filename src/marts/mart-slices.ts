@@ -19,7 +19,7 @@ import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { suggestRun } from '../warehouse/query/suggest-run.ts';
 import { commitSelect, martEntries } from './commit-mart.ts';
-import { describeLost, isForgotten } from './forgotten-inputs.ts';
+import { describeForgottenInputs, isForgotten } from './forgotten-inputs.ts';
 import type { MartDef } from './load-marts.ts';
 import {
   coveredIn,
@@ -37,10 +37,10 @@ import {
 import { mergedSelect, newRowsOf, selectOf, selectStamp, selectWithin } from './merge-rows.ts';
 import { sqlErrorWithin } from './sql-references.ts';
 
-/** What building marts needs of a warehouse, as it is now. */
+/** Shared context of the builds on a warehouse. */
 export interface MartContext {
   readonly store: Store;
-  /** Where the selects run, beside the store. */
+  /** Runs the selects, apart from the store. */
   readonly connection: SideConnection;
   readonly network: string;
   readonly effects: Effects;
@@ -52,7 +52,6 @@ export interface MartContext {
   readonly forgotten: readonly ForgottenSpans[];
 }
 
-/** Reads what builds of a warehouse have in common. */
 export async function readMartContext(given: Omit<MartContext, 'dated' | 'days' | 'forgotten'>): Promise<MartContext> {
   const { store, connection, marts, registry } = given;
   const tables = [...registry.tables, ...marts.map(({ table }) => table)];
@@ -73,9 +72,8 @@ export interface MartPlan {
   readonly kept: readonly string[];
 }
 
-/** Which slices to build. */
 export interface PlanOptions {
-  /** Also unchanged ones, except for days with forgotten inputs. */
+  /** True to rebuild unchanged slices as well, except days with forgotten inputs. */
   readonly full?: boolean | undefined;
   /** Entries with damaged files: they are replaced. */
   readonly damaged?: readonly LedgerEntry[] | undefined;
@@ -135,13 +133,13 @@ export async function planMart(
   return { work, marked: marked.sort(), kept: kept.sort() };
 }
 
-/** The blocks of a day, with those before it that a mart reads, too; undefined for all days, and for a day without headers. */
+/** The blocks of a day, and those before it that a mart also reads; undefined for all days, and for a day without headers. */
 function reachOf({ days }: MartContext, { before }: MartDef, date: string | undefined): DaySpan | undefined {
   const day = days.get(date ?? '');
   return day === undefined ? undefined : { ...day, from: Math.min(day.from, Math.max(1, day.from - before)) };
 }
 
-/** The slices of a mart; that of a day includes what has rows in the blocks before it that the mart reads, too. */
+/** The slices of a mart. A day includes the entries of the blocks before it that the mart also reads. */
 async function slicesOf(context: MartContext, mart: MartDef): Promise<readonly Slice[]> {
   const slices = await readSlices(context.store, mart, context.dated);
   if (mart.before === 0) return slices;
@@ -156,7 +154,7 @@ async function slicesOf(context: MartContext, mart: MartDef): Promise<readonly S
   });
 }
 
-/** Slices before one whose days have blocks of its reach; all are in the order of their days. */
+/** The preceding slices with blocks within `reach`. @param slices in the order of their days */
 export function slicesBefore(
   slices: readonly Slice[],
   at: number,
@@ -172,20 +170,20 @@ export function slicesBefore(
 /** A slice to build. */
 export interface SliceWork {
   readonly slice: Slice;
-  /** Blocks that it is made of; undefined for all. */
+  /** Blocks of its inputs; undefined for all. */
   readonly day: DaySpan | undefined;
   readonly covered: Covered;
   readonly inputs: string;
   readonly before: LedgerEntry | undefined;
   /** Number of the newest entry when it was planned. */
   readonly through: number;
-  /** True if its rows may be made from those that are there. */
+  /** True if new rows may be merged into its earlier rows. */
   readonly canMerge: boolean;
 }
 
 /**
  * Replaces the rows of a slice.
- * @returns true if they were made from earlier rows and from new rows of its inputs
+ * @returns true if new rows of its inputs were merged into its earlier rows
  * @throws {MartError} if the select is wrong
  */
 export async function buildSlice(context: MartContext, mart: MartDef, work: SliceWork): Promise<boolean> {
@@ -218,7 +216,7 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
   const rows = { table, select, span, network, stamp, before: before === undefined ? [] : [before] };
   await connection.define(file.functions);
   await commitSelect(store, connection.query, rows).catch((error: unknown) => {
-    // Another process has built it from what was committed then; the next build compares its inputs.
+    // Another process has built it meanwhile; the next build compares its inputs.
     if (isCommittedMeanwhile(error)) return;
     throw isOfQuery(error) ? sqlErrorWithin(file, error) : error;
   });
@@ -226,8 +224,8 @@ export async function buildSlice(context: MartContext, mart: MartDef, work: Slic
 }
 
 /**
- * The stamp of rows that were just selected. If something was committed meanwhile, the rows may have some of it: that stamp equals no other,
- * so that they are built again.
+ * The stamp of rows that were just selected. If inputs were committed meanwhile, the rows may include part of them: then the stamp equals no
+ * other, so that the rows are built again.
  */
 async function inputsAfter(context: MartContext, mart: MartDef, work: SliceWork): Promise<string> {
   const { slice, covered, inputs } = work;
@@ -237,7 +235,7 @@ async function inputsAfter(context: MartContext, mart: MartDef, work: SliceWork)
   return after === inputs ? inputs : stampOfBoth(inputs, after);
 }
 
-/** Number of the newest entry, also of one that records a removal. */
+/** Number of the newest entry, including removals. */
 function newestNumber(store: Store): number {
   return Math.max(store.ledger().at(-1)?.number ?? 0, store.forgotten().at(-1)?.number ?? 0);
 }
@@ -246,12 +244,12 @@ function martStamp({ file: { sql }, macros }: MartDef, slice: Slice, covered: Co
   return stampOf({ sql, macros }, slice, covered);
 }
 
-/** True if the select is at fault, and not the disk or the lock. */
+/** True for an error of the select itself. */
 function isOfQuery(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'failed' && error.message.startsWith('store: query');
 }
 
-/** Which input of a mart was never exported or built; undefined if none is missing. */
+/** Why a mart has no rows: an input was never exported or built. Undefined if none is missing. */
 export function whyEmpty(context: MartContext, mart: MartDef): string | undefined {
   const { store, marts, registry, forgotten } = context;
   const ledger = store.ledger();
@@ -266,7 +264,7 @@ export function whyEmpty(context: MartContext, mart: MartDef): string | undefine
   const pipeline = registry.writerOf(table);
   if (pipeline === undefined) return `${table} was never exported`;
   return (
-    describeLost(forgotten, [pipeline.name]) ?? `${table} was never exported: ${suggestRun(ledger, registry, pipeline)}`
+    describeForgottenInputs(forgotten, [pipeline.name]) ?? `${table} was never exported: ${suggestRun(ledger, registry, pipeline)}`
   );
 }
 

@@ -10,7 +10,7 @@ import { type LedgerEntry, type Store, spansOf } from '../warehouse/index.ts';
 import type { MartDef } from './load-marts.ts';
 import { entriesOf, pipelinesBehind } from './mart-inputs.ts';
 
-/** Hash of the select of a mart that is merged, and of those that it reads: rows of another select cannot be merged. */
+/** Hash of the select of a mart and of the marts that it reads. Only rows of the same select can be merged. */
 export function selectStamp(marts: readonly MartDef[], mart: MartDef): string {
   const others = marts.filter(({ name }) => mart.inputs.includes(name)).map((each) => selectStamp(marts, each));
   return sha256Of(JSON.stringify([mart.file.sql, mart.macros, others]), 16);
@@ -23,8 +23,8 @@ interface MergeContext {
 }
 
 /**
- * Finds the rows of each input that a mart lacks, as conditions; undefined if its inputs did not only grow since it was built: rows that it
- * has seen were replaced or removed, or one of its inputs belongs to no blocks.
+ * Conditions for the new rows of each input. Undefined if rows that the mart has read were replaced or removed, or if an input belongs to no
+ * blocks.
  */
 export async function newRowsOf(
   { store, registry, marts }: MergeContext,
@@ -41,7 +41,7 @@ export async function newRowsOf(
     const { pipeline, column } = inputBlocks(registry, input);
     const feeds = other === undefined ? [pipeline?.name ?? ''] : pipelinesBehind(registry, marts, other);
     const changes = log.filter((entry) => feeds.includes(entry.pipeline) && entry.copies === undefined);
-    // A mart by the day keeps the rows of forgotten blocks.
+    // A daily mart keeps the rows of forgotten blocks.
     const isKept = (entry: LedgerEntry): boolean => entry.forgotten !== undefined && other?.isDaily === true;
     if (changes.some((entry) => !isKept(entry) && !isAddition(entry, fresh))) return undefined;
     if (other?.isDaily === true) {
@@ -55,7 +55,7 @@ export async function newRowsOf(
   return wheres;
 }
 
-/** The pipeline of an input, and the column with the masterchain block of its rows. */
+/** The pipeline and the masterchain block column of an input. */
 function inputBlocks(
   registry: Registry,
   input: string,
@@ -65,7 +65,7 @@ function inputBlocks(
   return pipeline === undefined || table === undefined ? {} : { pipeline, column: blockColumn(pipeline, table) };
 }
 
-/** The select of a mart, which reads only rows of some blocks. */
+/** The select of a mart, limited to rows of some blocks. */
 export function selectWithin({ registry }: Pick<MergeContext, 'registry'>, mart: MartDef, span: Span): string {
   const wheres = mart.inputs.flatMap((input): [string, string][] => {
     const { column } = inputBlocks(registry, input);
@@ -79,7 +79,7 @@ export function selectOf({ file }: MartDef): string {
   return file.sql.replace(/;\s*$/, '');
 }
 
-/** Definitions that stand for inputs of a select, with some of their rows. */
+/** CTEs that shadow the inputs of a select with some of their rows. */
 function limitedInputs(wheres: ReadonlyMap<string, string>): readonly string[] {
   return [...wheres].map(([name, where]) => {
     return `${quoteName(name)} AS NOT MATERIALIZED (SELECT * FROM main.${quoteName(name)} WHERE ${where})`;
@@ -95,7 +95,7 @@ function within(column: string, spans: readonly Span[]): string {
   return parts.length === 0 ? 'false' : parts.join(' OR ');
 }
 
-/** The select of a mart from its earlier rows and from new rows of its inputs; without `_coverage` and order. */
+/** Select that merges new rows of the inputs into the earlier rows of a mart; without `_coverage` and order. */
 export function mergedSelect(
   { store }: Pick<MergeContext, 'store'>,
   mart: MartDef,

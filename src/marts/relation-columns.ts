@@ -5,7 +5,11 @@ import { isNumberType } from '../sql/number-type.ts';
 import { ownRelations } from '../warehouse/query/state-relations.ts';
 import { loadMarts } from './load-marts.ts';
 
-/** Names of the columns of all that a query can name: tables, their views, marts, and what tells of the warehouse. `built`: tables of the warehouse beside the declared ones. */
+/**
+ * Column names of all relations of a query: tables, their views, marts, and relations about the warehouse.
+ *
+ * @param built undeclared tables of the warehouse
+ */
 export async function relationColumns(
   registry: Registry,
   built: readonly TableDef[],
@@ -28,12 +32,12 @@ async function tablesOf(registry: Registry, built: readonly TableDef[]): Promise
 
 /** Types of sums, counts and shares. */
 const WIDE = /^(U?BIGINT|U?HUGEINT|DECIMAL\(.*\)|FLOAT|DOUBLE)$/;
-/** Functions whose result is a value of their column, as DuckDB names it: `max(lt)`. */
+/** Aggregates that return a value of their column, in DuckDB's column names: `max(lt)`. */
 const CHOSEN = /^(?:min|max|first|last|any_value|arg_min|arg_max)\("?(\w+)"?[,)]/;
 
 /**
- * Tells which columns of a result count or measure: by the declaration of a column of that name, if any table or mart has one (a place
- * or an identifier in one of them is one everywhere), otherwise by the type.
+ * Returns a predicate for result columns that are quantities: by the declared column of the same name (not a quantity if one declaration says
+ * so), otherwise by the type.
  */
 export async function quantityRule(
   registry: Registry,

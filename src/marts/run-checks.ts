@@ -25,7 +25,7 @@ export interface CheckResult {
   readonly status: 'passed' | 'failed' | 'skipped';
   /** Rows that break the rule. */
   readonly offenders: number;
-  /** Days whose rows were read now, and `all` for rows of any day; the others are as they were when it last passed. */
+  /** Days that were read, and `all` for rows of any day; other days are unchanged since they passed. */
   readonly read: readonly string[];
   /** Why it was skipped. */
   readonly reason?: string;
@@ -34,7 +34,7 @@ export interface CheckResult {
 export interface CheckOptions {
   /** Checks to run. Default: all. */
   readonly names?: readonly string[] | undefined;
-  /** Also read days that have not changed since a check passed, and compare keys of different days. */
+  /** Also reads days that are unchanged since the check passed, and compares keys of different days. */
   readonly all?: boolean | undefined;
   /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
@@ -104,9 +104,9 @@ interface CheckContext {
   readonly dated: ReadonlySet<string>;
   /** Blocks of each day, if a check reads the ledger. */
   readonly days: ReadonlyMap<string, Span>;
-  /** What checks found and saw before. */
+  /** Earlier findings and stamps. */
   readonly before: ReadonlyMap<string | undefined, LedgerEntry>;
-  /** What they find now, by day and check. */
+  /** New findings, by day and check. */
   readonly found: Map<string | undefined, Map<string, DayFindings>>;
   readonly isAll: boolean;
 }
@@ -122,10 +122,10 @@ async function readContext(store: Store, registry: Registry, checks: readonly Ch
   } satisfies CheckContext;
 }
 
-/** Rows of a check to read: of a day, or of any. */
+/** Rows to check: of a day, or of any day. */
 interface CheckWork {
   readonly day: string | undefined;
-  /** What to note if it passes. */
+  /** Stamps to store if it passes. */
   readonly stamps: readonly { readonly day: string | undefined; readonly seen: string }[];
   readonly sql: string;
 }
@@ -170,7 +170,7 @@ function whySkipped({ store, registry }: CheckContext, { reads, inputs, optional
   return lost === undefined ? undefined : `the warehouse does not have ${lost}`;
 }
 
-/** Finds the rows that a check must read again. @param note told of days that have no rows any more */
+/** Plans which rows a check reads again. @param note called for days that have no rows any more */
 async function planWork(
   context: CheckContext,
   name: string,
@@ -183,8 +183,8 @@ async function planWork(
   const slices = await readSlices(store, { inputs: part.inputs, isDaily }, dated);
   const commits = part.readsCommits ? committedSpans(store.ledger()) : undefined;
   const stamps = slices.map((slice) => {
-    const told = commits === undefined ? [] : [spansWithin(commits, context.days.get(slice.date ?? ''))];
-    return { day: slice.date, seen: stampOf(part, slice, ...told) };
+    const more = commits === undefined ? [] : [spansWithin(commits, context.days.get(slice.date ?? ''))];
+    return { day: slice.date, seen: stampOf(part, slice, ...more) };
   });
   if (isDaily) {
     const days = new Set(stamps.map(({ day }) => day));
@@ -192,7 +192,7 @@ async function planWork(
       if (day !== undefined && !days.has(day)) note(day, { offenders: [], passed: undefined });
     }
   }
-  // What was found between days is still there until they are compared again.
+  // Findings across days remain until all days are compared again.
   const anyDay = before.get(undefined);
   const hasFound = anyDay?.tables[failuresTable.name]?.rows !== 0 && anyDay?.mart?.passed?.[name] === undefined;
   if (part.acrossDays && (isAll || (anyDay !== undefined && hasFound)))
@@ -213,7 +213,7 @@ async function planWork(
     });
 }
 
-/** Blocks by what the ledger says of them, however its entries are merged. */
+/** Blocks by pipeline, verdict, proof and scope; merges do not change them. */
 type CommittedSpans = readonly (readonly [kind: string, spans: readonly Span[]])[];
 
 function committedSpans(ledger: readonly LedgerEntry[]): CommittedSpans {
@@ -226,7 +226,7 @@ function committedSpans(ledger: readonly LedgerEntry[]): CommittedSpans {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Those of a day; all if its blocks are not known. */
+/** The spans within a day; all if its blocks are unknown. */
 function spansWithin(commits: CommittedSpans, blocks: Span | undefined): CommittedSpans {
   if (blocks === undefined) return commits;
   return commits
@@ -234,7 +234,7 @@ function spansWithin(commits: CommittedSpans, blocks: Span | undefined): Committ
     .filter(([, spans]) => spans.length > 0);
 }
 
-/** Rows of new entries, and those that were read no earlier: a key that says when it was read is in no other row. */
+/** Rows of new entries, and rows that were read at the same time or later: a key with a read time cannot occur in earlier rows. */
 async function planRows({ store, registry, before, isAll }: CheckContext, name: string, part: CheckPart) {
   const seen = Number(isAll ? 0 : (before.get(undefined)?.mart?.passed?.[name] ?? 0));
   const ledger = store.ledger();
@@ -255,7 +255,7 @@ async function planRows({ store, registry, before, isAll }: CheckContext, name: 
   return [{ day: undefined, stamps, sql: within(part.sql, parts) }];
 }
 
-/** A select over some of the rows of tables. */
+/** Limits a select to some rows of its tables. */
 function within(sql: string, parts: readonly (readonly [table: string, where: string])[]): string {
   if (parts.length === 0) return sql;
   const tables = parts.map(([table, where]) => {

@@ -15,7 +15,7 @@ export interface Reference {
 }
 
 /**
- * The relations that the select of a file reads, each once, without its own `WITH` names; those behind the views of `ton`.
+ * The relations that the select of a file reads, each once, without its `WITH` names. Views of `ton` are replaced by their inputs.
  * @throws {MartError} `bad-sql` with the line if it is not a single select
  */
 export async function readReferences(
@@ -41,11 +41,11 @@ export async function readReferences(
 
 /** @throws {MartError} `unknown-reference` with the line of the first unknown name */
 export function requireKnown(path: string, references: readonly Reference[], known: ReadonlySet<string>): void {
-  const lost = references.find(({ name }) => !known.has(name));
-  if (lost === undefined) return;
-  throw new MartError(`mart: expected a table or a mart, got ${lost.name} (${path}:${lost.line})`, {
+  const unknown = references.find(({ name }) => !known.has(name));
+  if (unknown === undefined) return;
+  throw new MartError(`mart: expected a table or a mart, got ${unknown.name} (${path}:${unknown.line})`, {
     code: 'unknown-reference',
-    hint: didYouMean(lost.name, [...known]).trimEnd() || `${suggest('show')} lists all tables`,
+    hint: didYouMean(unknown.name, [...known]).trimEnd() || `${suggest('show')} lists all tables`,
   });
 }
 

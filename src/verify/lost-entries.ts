@@ -1,7 +1,7 @@
 import { formatSpans, intersectSpans, type Span, subtractSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { builtSpans, martNamed } from '../marts/commit-mart.ts';
-import { describeLost } from '../marts/forgotten-inputs.ts';
+import { describeForgottenInputs } from '../marts/forgotten-inputs.ts';
 import { loadMarts } from '../marts/load-marts.ts';
 import { pipelinesBehind } from '../marts/mart-inputs.ts';
 import { type DamagedStore, doneSpans, type LedgerEntry, spansOf, stillForgotten } from '../warehouse/index.ts';
@@ -92,5 +92,5 @@ async function forgottenInputs(
   if (gone.length === 0) return undefined;
   const marts = await loadMarts(registry);
   const mart = marts.find((each) => each.name === name);
-  return mart === undefined ? undefined : describeLost(gone, pipelinesBehind(registry, marts, mart));
+  return mart === undefined ? undefined : describeForgottenInputs(gone, pipelinesBehind(registry, marts, mart));
 }
