@@ -1,17 +1,17 @@
-// A machine with Node alone, on which the README's first commands must work: what is optional is skipped there by name.
+// Checks on a machine with Node alone: the first commands of the README must work, and tests of optional tools are skipped by name.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** What a checkout has beyond its files, or what a run left there. */
+/** Installed, generated and version-control folders. */
 const NOT_COPIED = new Set(['node_modules', '.git', 'data']);
 
 /**
  * Copies the checkout.
  *
- * @returns a folder, and variables in which nothing optional is in reach: no ../shared, an empty home, and a PATH of node, npm and the shell
- *   that npm needs
+ * @returns its folder, and an environment without optional tools: no ../shared, an empty home, and a PATH of node, npm and the shell that npm
+ *   needs
  */
 export function copyCheckout(folder) {
   const cwd = join(folder, 'tonlake');
@@ -37,40 +37,40 @@ export function starts(place) {
   return isComplete;
 }
 
-/** Lines of test/optional-tests.json, `file: words`. Some are skipped on some machines only, whatever is installed. */
+/** Lines of test/optional-tests.json, `file: words`. Some tests depend on the machine, and not on installed tools. */
 const lines = Object.entries(JSON.parse(readFileSync(join(ROOT, 'test/optional-tests.json'), 'utf8'))).flatMap(
-  ([need, tests]) => tests.map((line) => ({ line, isOwed: !need.startsWith('only where') })),
+  ([need, tests]) => tests.map((line) => ({ line, isSkippedWithoutTools: !need.startsWith('only where') })),
 );
-const owed = lines.filter(({ isOwed }) => isOwed).map(({ line }) => line);
+const expected = lines.filter(({ isSkippedWithoutTools }) => isSkippedWithoutTools).map(({ line }) => line);
 
 const fileOf = (line) => line.slice(0, line.indexOf(': '));
 const wordsOf = (line) => line.slice(line.indexOf(': ') + 2);
 
-/** True if a line names a test or a group that it is in. */
+/** True if a line names a test or one of its groups. */
 const names = (line, { file, ancestorTitles, title }) =>
   fileOf(line) === file && [...ancestorTitles, title].some((each) => each.includes(wordsOf(line)));
 
-/** Arguments for vitest that choose the tests of everything optional. */
+/** Arguments for vitest that select the tests of all optional tools. */
 export function optionalTests() {
-  const words = [...new Set(owed.map(wordsOf))].map((each) => each.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
-  return ['--testNamePattern', words.join('|'), ...new Set(owed.map((line) => `test/${fileOf(line)}`))];
+  const words = [...new Set(expected.map(wordsOf))].map((each) => each.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  return ['--testNamePattern', words.join('|'), ...new Set(expected.map((line) => `test/${fileOf(line)}`))];
 }
 
-/** True if a test, as vitest reports it, is one of those. */
-export const isOptional = (test) => owed.some((line) => names(line, test));
+/** True if a test, as vitest reports it, needs an optional tool. */
+export const isOptional = (test) => expected.some((line) => names(line, test));
 
 /**
- * Compares what was skipped with the list.
+ * Compares the skipped tests with the list.
  *
- * @param tests all tests, run with nothing optional in reach
- * @returns names of checks, and whether each passed
+ * @param tests all tests, run without optional tools
+ * @returns names of checks, and true for those that passed
  */
 export function checkSkips(tests) {
   const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed');
-  const strange = skipped.filter((test) => !lines.some(({ line }) => names(line, test)));
+  const unlisted = skipped.filter((test) => !lines.some(({ line }) => names(line, test)));
   return [
-    ...strange.map(({ file, fullName }) => [`in test/optional-tests.json, since it is skipped: ${file}: ${fullName}`, false]),
-    ...owed.map((line) => {
+    ...unlisted.map(({ file, fullName }) => [`in test/optional-tests.json, since it is skipped: ${file}: ${fullName}`, false]),
+    ...expected.map((line) => {
       const named = tests.filter((test) => names(line, test));
       return [`skipped with Node alone: ${line}`, named.length > 0 && named.every((test) => skipped.includes(test))];
     }),

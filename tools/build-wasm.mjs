@@ -1,23 +1,23 @@
-// Compiles the AssemblyScript files of wasm/ to dist/wasm, unless that was made from the same inputs.
+// Compiles the AssemblyScript files of wasm/ to dist/wasm, if their inputs have changed.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isMadeFromSame, noteInputs } from './input-hash.mjs';
+import { isUpToDate, recordInputs } from './input-hash.mjs';
 
 const OUT = 'dist/wasm';
-const NOTE = `${OUT}/inputs.json`;
+const INPUTS = `${OUT}/inputs.json`;
 const OPTIONS = ['-O3', '--enable', 'simd', '--runtime', 'minimal', '--noAssert', '--use', 'abort='];
 
 export async function buildWasm() {
-  if (isMadeFromSame(NOTE)) return;
+  if (isUpToDate(INPUTS)) return;
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   const { main } = await import('assemblyscript/asc');
   const sources = readdirSync('wasm', { recursive: true }).filter((name) => name.endsWith('.ts'));
-  // Those in folders are parts of the modules beside them.
+  // Files in folders are parts of the modules next to them.
   for (const name of sources.filter((path) => dirname(path) === '.')) {
     const outFile = join(OUT, name.replace(/\.ts$/, '.wasm'));
     const { error, stderr } = await main([join('wasm', name), ...OPTIONS, '--outFile', outFile]);
     if (error !== null) throw new Error(`${name}: ${stderr.toString()}`, { cause: error });
   }
-  noteInputs(NOTE, [...sources.map((name) => join('wasm', name)), 'package-lock.json', 'tools/build-wasm.mjs']);
+  recordInputs(INPUTS, [...sources.map((name) => join('wasm', name)), 'package-lock.json', 'tools/build-wasm.mjs']);
 }

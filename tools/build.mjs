@@ -16,11 +16,11 @@ function run(...args) {
 }
 const compile = (project) => run(compiler, '-p', project);
 
-const KEPT = ['ui', 'wasm', 'empty-files'];
+/** Outputs that are rebuilt only if their inputs change. */
+const CACHED = ['ui', 'wasm', 'empty-files'];
 
-// Page, WebAssembly and database files stay until their inputs change.
 for (const name of readdirSync('.').includes('dist') ? readdirSync('dist') : []) {
-  if (!KEPT.includes(name)) rmSync(join('dist', name), { recursive: true, force: true });
+  if (!CACHED.includes(name)) rmSync(join('dist', name), { recursive: true, force: true });
 }
 compile('.');
 await bundleLibrary('dist/src/reports/html/plot-library.js');

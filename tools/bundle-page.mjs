@@ -1,14 +1,14 @@
-// Bundles ui/ into dist/ui, unless that was made from the same inputs.
+// Bundles ui/ into dist/ui, if its inputs have changed.
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
-import { isMadeFromSame, noteInputs } from './input-hash.mjs';
+import { isUpToDate, recordInputs } from './input-hash.mjs';
 
 const OUT = 'dist/ui';
-const NOTE = `${OUT}/inputs.json`;
+const INPUTS = `${OUT}/inputs.json`;
 
-/** @param check called before a new bundle is made: the types of the page */
+/** @param check called before a new bundle is made; checks the types of the page */
 export async function bundlePage(check) {
-  if (isMadeFromSame(NOTE)) return;
+  if (isUpToDate(INPUTS)) return;
   check();
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
@@ -30,5 +30,5 @@ export async function bundlePage(check) {
   for (const name of ['index.html', 'icon.svg']) copyFileSync(`ui/${name}`, `${OUT}/${name}`);
   const own = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'));
   const other = ['src/ui/ui-types.ts', 'src/show/shown-thing.ts', 'ui/index.html', 'ui/icon.svg', 'ui/tsconfig.json', 'package-lock.json'];
-  noteInputs(NOTE, [...own, ...other, 'tools/bundle-page.mjs']);
+  recordInputs(INPUTS, [...own, ...other, 'tools/bundle-page.mjs']);
 }

@@ -1,5 +1,5 @@
 // Runs every check of the project and ends with `N passed, N failed`. A check that fails counts as one failed test.
-// With `--bare` first, they run as on a machine with Node alone, and then the tests of everything optional with what is installed here.
+// With `--bare` as the first argument, they run as on a machine with Node alone, and then the tests of optional tools that are installed here.
 // Other arguments are for vitest.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
@@ -14,8 +14,8 @@ const folder = mkdtempSync(join(tmpdir(), 'tonlake-check-'));
 const times = join(folder, 'times.jsonl');
 /** A program that npm installed. `npx` takes up to a second to find it. */
 const installed = (name) => join('node_modules', '.bin', name);
-/** What needs nothing but a build; runs beside the tests, some of which wait for a clock. */
-const besides = [
+/** Checks that need only a build. They run in parallel with the tests, some of which wait for a clock. */
+const staticChecks = [
   ['types of tests and benches', [installed('tsc'), '--noEmit', '-p', 'tsconfig.test.json']],
   ['lint', [installed('biome'), 'ci', '.']],
   ['dead code', [installed('knip')]],
@@ -24,7 +24,7 @@ const besides = [
 const [isBare, more] =
   process.argv[2] === '--bare' ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
 let passed = 0;
-/** What failed, named again at the end: a log that is cut shows its last lines. */
+/** Names of failures, repeated at the end, because a truncated log shows its last lines. */
 const failures = [];
 
 function count(name, isPassed) {
@@ -33,7 +33,7 @@ function count(name, isPassed) {
   console.log(`${isPassed ? 'ok' : 'FAILED'}: ${name}`);
 }
 
-/** Whether dist is newer than all that it is made from, folders included: they tell of files that are gone. `npm ci` builds, too. */
+/** True if dist is newer than all sources and their folders, whose times change when a file is removed. `npm ci` also builds. */
 function isBuilt() {
   const builtAt = statSync('dist/built', { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const inside = ['src', 'pipelines', 'tools'].flatMap((name) => [
@@ -43,21 +43,21 @@ function isBuilt() {
   return ['tsconfig.json', 'package-lock.json', ...inside].every((path) => statSync(path).mtimeMs < builtAt);
 }
 
-/** Runs a command, and shows what it says once it has ended. @returns whether it succeeded */
-async function runBeside(name, [command, ...args]) {
+/** Runs a command. @returns a function that prints its output and counts the result */
+async function runCheck(name, [command, ...args]) {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const said = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(chunk));
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
   const code = await new Promise((resolve) => child.once('error', () => resolve(1)).once('close', resolve));
   return () => {
-    process.stdout.write(Buffer.concat(said));
+    process.stdout.write(Buffer.concat(output));
     count(name, code === 0);
   };
 }
 
 function printTimes() {
   if (!existsSync(times)) return;
-  /** By file, whichever checkout it ran in. */
+  /** By file, of all checkouts. */
   const all = new Map();
   for (const line of readFileSync(times, 'utf8').trim().split('\n')) {
     const { file, seconds } = JSON.parse(line);
@@ -72,7 +72,7 @@ function printTimes() {
 }
 
 /**
- * Runs vitest, in the place of a checkout.
+ * Runs vitest in a checkout.
  *
  * @returns all tests, as vitest reports them, with the names of their files
  */
@@ -92,7 +92,7 @@ async function runTests(title, args, { cwd = '.', env = process.env } = {}) {
     assertionResults.map((test) => ({ ...test, file: relative(join(realpathSync(cwd), 'test'), name) })),
   );
   const broken = testResults.filter((file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'));
-  // A file that could not be loaded has no tests of its own to count.
+  // A file that failed to load has no tests to count.
   for (const { name, message } of broken) count(`${title}: ${name}: ${message}`, false);
   passed += tests.filter((test) => test.status === 'passed').length;
   const failed = tests.filter((test) => test.status === 'failed');
@@ -103,9 +103,9 @@ async function runTests(title, args, { cwd = '.', env = process.env } = {}) {
 
 const isSkipped = ({ status }) => status !== 'passed' && status !== 'failed';
 
-/** A file that appears when the installs of .ci/run have ended, with a line for each that did not succeed. Default: none. */
+/** A file that appears when the installs of .ci/run have ended, with a line for each failed one. Default: none. */
 const installs = process.env['TONLAKE_TESTS_AFTER'];
-/** How long to wait for it. */
+/** Maximum time to wait for it. */
 const MAX_WAIT_MS = 480_000;
 
 async function awaitInstalls() {
@@ -119,7 +119,7 @@ async function awaitInstalls() {
   }
 }
 
-/** All tests with Node alone, then those of what is optional with all that is installed. @returns the tests that were skipped in both */
+/** Runs all tests with Node alone, then those of optional tools with all that is installed. @returns tests that were skipped in both runs */
 async function runBareFirst() {
   const place = copyCheckout(folder);
   count('npm start with Node alone', starts(place));
@@ -131,9 +131,9 @@ async function runBareFirst() {
 }
 
 count('build', isBuilt() || spawnSync('npm', ['run', '-s', 'build'], { stdio: 'inherit' }).status === 0);
-const others = besides.map(([name, command]) => runBeside(name, command));
+const others = staticChecks.map(([name, command]) => runCheck(name, command));
 const skipped = isBare ? await runBareFirst() : (await runTests('all', more)).filter(isSkipped);
-for (const tell of await Promise.all(others)) tell();
+for (const report of await Promise.all(others)) report();
 printTimes();
 rmSync(folder, { recursive: true, force: true });
 for (const { fullName } of skipped) console.log(`skipped: ${fullName}`);

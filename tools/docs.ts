@@ -39,7 +39,7 @@ function nameOf(command: Command): string {
 }
 
 const registry = await loadRegistry();
-const made: Readonly<Record<string, string>> = {
+const generated: Readonly<Record<string, string>> = {
   'src/api/facts.ts': factsModule(),
   'docs/tables.md': tablesMarkdown(registry),
   'docs/proof.md': proofMarkdown(registry),
@@ -55,10 +55,10 @@ const made: Readonly<Record<string, string>> = {
   'docs/project.schema.json': jsonSchemaOf(projectSchema),
 };
 
-for (const [path, text] of Object.entries(made)) {
+for (const [path, text] of Object.entries(generated)) {
   if (!process.argv.includes('--check')) await writeFile(path, text);
   else if ((await readFile(path, 'utf8').catch(() => '')) !== text) {
-    process.stderr.write(`${path} is not what the declarations say: run npm run docs\n`);
+    process.stderr.write(`${path} is out of date: run npm run docs\n`);
     process.exitCode = 1;
   }
 }

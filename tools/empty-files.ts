@@ -1,4 +1,4 @@
-// Makes the database files that new warehouses of the shipped tables start from.
+// Creates the initial database files of new warehouses with the shipped tables.
 import { loadRegistry } from '../src/declare/registry.ts';
 import { Database } from '../src/sql/database.ts';
 import { emptyDatabase, fillDatabase } from '../src/warehouse/duckdb-store/database-file.ts';

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { fieldKinds } from '../src/api/field.ts';
 
-/** Records that no endpoint of the client answers with. */
-const LEFT_OUT = ['BalanceChangesResult', 'GatewayError', 'IndexError'];
+/** Records that no endpoint of the client returns. */
+const SKIPPED_RECORDS = ['BalanceChangesResult', 'GatewayError', 'IndexError'];
 /** Old names of endpoints, and endpoints without a description. */
-const LEFT_OUT_PATHS = ['/events', '/balanceChanges', '/account', '/wallet', '/__testMethod', '(server root)/healthcheck'];
+const SKIPPED_PATHS = ['/events', '/balanceChanges', '/account', '/wallet', '/__testMethod', '(server root)/healthcheck'];
 const WIDTH = 120;
 
 const fieldSchema = z.object({
@@ -71,7 +71,7 @@ export function parseFacts(text: string): z.infer<typeof factsSchema> {
 
 /** @throws {z.ZodError} if the facts are not in the form that the generator knows */
 export function parseEndpoints(text: string): readonly DescribedEndpoint[] {
-  return endpointsSchema.parse(JSON.parse(text)).filter(({ path }) => !LEFT_OUT_PATHS.includes(path));
+  return endpointsSchema.parse(JSON.parse(text)).filter(({ path }) => !SKIPPED_PATHS.includes(path));
 }
 
 /** src/api/facts.ts: the endpoints, records and words of the API with their literal types. */
@@ -79,7 +79,7 @@ export function factsModule(
   facts = parseFacts(readFileSync('api/records.json', 'utf8')),
   endpoints = parseEndpoints(readFileSync('api/endpoints.json', 'utf8')),
 ): string {
-  const records = Object.entries(facts.records).filter(([name]) => !LEFT_OUT.includes(name));
+  const records = Object.entries(facts.records).filter(([name]) => !SKIPPED_RECORDS.includes(name));
   const maps = ['action_details_by_type', 'parsed_body_by_type', 'nft_sale_details_by_type'] as const;
   return [
     '// Generated from api/endpoints.json and api/records.json by `npm run docs`.',
@@ -155,7 +155,7 @@ const PARAMETER_TYPES: Readonly<Record<string, string>> = {
   'array of {type: num|cell|slice, value}': 'stack',
 };
 
-/** As many entries on a line as fit. */
+/** Fills lines with entries. */
 function packed(entries: readonly string[]): readonly string[] {
   const lines: string[] = [];
   for (const entry of entries) {
@@ -179,7 +179,7 @@ function variantText(variant: z.infer<typeof variantsSchema>[string]): string {
   return [variant.record, ...Object.values(variant.record_when ?? {})].join('|');
 }
 
-/** The field as `Fields` has it. */
+/** The type of a field, in the notation of `Fields`. */
 function textOf(record: string, field: DescribedField): string {
   const isMap = (field.note ?? '').startsWith('OBJECT keyed by');
   const isList = field.json === 'array' || (field.record !== undefined && field.note === 'array');

@@ -1,4 +1,4 @@
-// Makes the golden warehouses of this release, which each later one must read:
+// Creates the golden warehouses of this release, which later releases must read:
 //   npm run -s build && node dist/tools/golden-warehouse.js
 // writes test/golden/warehouses/<version>/: a folder of Parquet files, a DuckDB file compressed by Brotli, and contents.json. Run it once
 // for each release, with its version in package.json; those of older releases stay as they are.
@@ -23,7 +23,7 @@ export interface GoldenTable extends ContentHash {
   readonly columns: readonly string[];
 }
 
-/** What a warehouse has, by table and mart. @param of columns of each that count. Default: all, of those with rows */
+/** Content hashes of a warehouse, by table and mart. @param of columns to include. Default: all columns of tables with rows */
 export async function contentsOf(
   warehouse: string,
   of?: Readonly<Record<string, Pick<GoldenTable, 'columns'>>>,
@@ -58,7 +58,7 @@ async function makeGolden(): Promise<void> {
     ['w.duckdb', ['transactions']],
   ] as const) {
     const warehouse = join(made, name);
-    // Two commits, of which the first is read without a column.
+    // Two commits, the first without a column.
     await run({ pipelines, network: 'sandbox', range: '1', warehouse, withoutColumns: ['messages.body_boc'] });
     await run({ pipelines, network: 'sandbox', range: '2', warehouse });
     await buildMarts(warehouse, { names: ['transactions_daily'] });

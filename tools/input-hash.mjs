@@ -1,17 +1,17 @@
-// Whether something in dist was made from the same inputs: a note beside it has their names and hash.
+// Skips builds whose inputs have not changed: a file next to the output has the names and the hash of the inputs.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** @param note path of a file that {@link noteInputs} wrote */
-export function isMadeFromSame(note) {
-  if (!existsSync(note)) return false;
-  const { files, hash } = JSON.parse(readFileSync(note, 'utf8'));
+/** @param record path of a file of {@link recordInputs} */
+export function isUpToDate(record) {
+  if (!existsSync(record)) return false;
+  const { files, hash } = JSON.parse(readFileSync(record, 'utf8'));
   return files.every((path) => existsSync(path)) && hash === hashOf(files);
 }
 
-export function noteInputs(note, inputs) {
+export function recordInputs(record, inputs) {
   const files = [...inputs].sort();
-  writeFileSync(note, JSON.stringify({ files, hash: hashOf(files) }));
+  writeFileSync(record, JSON.stringify({ files, hash: hashOf(files) }));
 }
 
 function hashOf(files) {

@@ -47,7 +47,7 @@ function rowOf(table: TableDef, record: unknown, parent: Row, label: string): Ro
   return row;
 }
 
-/** Whether a field inside a value whose JSON is stored has another JSON type than its column: nothing is lost if it is null. */
+/** True for a field with another JSON type than its column, inside a value whose JSON is stored: null loses nothing. */
 function isOther({ columns }: TableDef, { kind, origin }: ColumnDef, record: unknown): boolean {
   if (origin.kind !== 'path') return false;
   const isInside = columns.some(

@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pictures = join(root, 'docs/pictures');
 const folder = join(tmpdir(), 'tonlake');
-// Its name is in the picture. It must not be there.
+// Its name is in the picture. Fails if it exists.
 mkdirSync(folder);
 const cli = join(root, 'dist/src/cli.js');
 const tonlake = (...words) => execFileSync('node', [cli, ...words], { cwd: folder, stdio: 'inherit' });

@@ -1,6 +1,6 @@
-// Lets seeds choose what happens to a warehouse on a simulated disk (even seeds), and in a simulated object store (odd ones).
+// Simulates writers and readers of a warehouse, on a disk (even seeds) or in an object store (odd ones), with faults that the seed chooses.
 //   npm run simulate -- --seeds 1:1000 [--calls 2000] [--fault NAME] [--trace] [--shrink]
-// --fault takes a promise of the protocol away, which is to be found. --shrink looks for the fewest calls that break a seed.
+// --fault breaks a promise of the protocol, which the simulation has to detect. --shrink looks for the fewest calls that break a seed.
 import { register } from 'node:module';
 import { parseArgs } from 'node:util';
 import { FAULTS, TUNED } from './simulation/patches.ts';

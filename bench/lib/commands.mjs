@@ -1,4 +1,4 @@
-// Runs the commands that it is sent, each in its night, and answers with their exit codes: one process for many of them.
+// Runs the commands that its parent sends, each on its simulated day, and replies with their exit codes.
 import './moved-clock.mjs';
 import { runCommandLine } from '../../dist/src/cli/command-line.js';
 

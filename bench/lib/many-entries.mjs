@@ -11,7 +11,7 @@ export function newestEntry(warehouse) {
   return JSON.parse(readFileSync(join(ledger, entries.at(-1)), 'utf8'));
 }
 
-/** Adds a copy of an entry under a number. `tops`: folders in which its files have names. */
+/** Adds a copy of an entry with another number. `tops`: folders in which its files are linked. */
 export function addEntry(warehouse, seed, number, { supersedes = [], tops = ['tables', 'pinned'] } = {}) {
   const id = `c${number.toString(36)}`;
   const place = (path) => path.replace(/[^/]+$/, `${number}-${number}-${id}.parquet`);

@@ -1,4 +1,4 @@
-// Moves the clock of this process on by TONLAKE_BENCH_DAYS days, which may change: a bench of many nights does not last as long.
+// Moves the clock of this process ahead by TONLAKE_BENCH_DAYS days, which may change, so that a bench of many days takes minutes.
 const DAY_MS = 86_400_000;
 const RealDate = Date;
 const now = () => RealDate.now() + Number(process.env.TONLAKE_BENCH_DAYS ?? 0) * DAY_MS;

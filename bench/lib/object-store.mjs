@@ -1,4 +1,4 @@
-// Object stores of the benches: versitygw or MinIO on this machine, and a relay before them that sees every request.
+// Object stores of the benches: versitygw or MinIO on this machine, behind a relay that observes every request.
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { Agent, createServer, request } from 'node:http';
@@ -43,23 +43,23 @@ export async function startObjectStore(kind, folder, port) {
 }
 
 /**
- * A relay to a store. `see` is told of each request, and may answer it by itself with the status that it returns; `count` of the bytes of
- * bodies, both ways. `waitMs`: before each answer.
+ * A relay to a store. `see` is called with each request, and may return a status to respond with; `count` is called with the bytes of bodies in
+ * both directions. `waitMs`: latency of each response.
  */
 export async function startRelay(port, { see = () => undefined, count = () => {}, waitMs = 0 }) {
   const agent = new Agent({ keepAlive: true });
-  const relay = createServer((inbound, answer) => {
+  const relay = createServer((inbound, response) => {
     const { method, url, headers } = inbound;
     const own = see(method, url);
     if (own !== undefined) {
-      answer.writeHead(own).end();
+      response.writeHead(own).end();
       return;
     }
     const outbound = request({ host: '127.0.0.1', port, agent, method, path: url, headers }, async (reply) => {
       await delay(waitMs);
-      answer.writeHead(reply.statusCode, reply.headers);
+      response.writeHead(reply.statusCode, reply.headers);
       reply.on('data', (part) => count(part.length, 'received'));
-      reply.pipe(answer);
+      reply.pipe(response);
     });
     outbound.on('error', () => inbound.socket.destroy());
     inbound.on('data', (part) => count(part.length, 'sent'));
@@ -77,6 +77,6 @@ export const accessTo = (url) => ({
     AWS_REGION: 'us-east-1',
     AWS_ENDPOINT_URL_S3: url,
   },
-  // No file of this user, no server of this machine.
+  // Ignores the AWS configuration of this user and machine.
   ...{ AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true' },
 });

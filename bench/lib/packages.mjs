@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** @param names with versions: `parquet-wasm@0.8.0`. @returns what the first one exports; undefined, with a notice, where it cannot be had */
+/** @param names with versions: `parquet-wasm@0.8.0`. @returns the module of the first one; undefined, with a notice, if it is not available */
 export async function loadPackages(...names) {
   const folder = join(tmpdir(), `tonlake-bench-${names.join('-').replace(/[^\w.]+/g, '-')}`);
   if (!existsSync(join(folder, 'ready'))) {

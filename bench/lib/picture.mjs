@@ -5,7 +5,7 @@ import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom/worker';
 import { root } from './process.mjs';
 
-/** @returns the picture's path as docs/ sees it */
+/** @returns the path of the picture, relative to docs/ */
 export function drawGrowth(points) {
   const { document } = parseHTML('<!doctype html><html><body></body></html>');
   const chart = (label, y, at) =>

@@ -1,4 +1,4 @@
-// Runs a command and measures it: wall time, CPU of it and its children, peak memory of all of them together.
+// Runs a command and measures wall time, CPU time and peak memory, including its children.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const SAMPLE_MS = 25;
 
 /** @returns `{ code, stdout, seconds, cpu, peakMb }`; `peakMb` is undefined where there is no /proc. */
 export async function measure(command, args, { env = {}, cwd } = {}) {
-  // The shell's own `time` counts children that have ended, too.
+  // The shell's `time` includes children that have ended.
   const script = 'TIMEFORMAT="%R %U %S"; time "$@"';
   const child = spawn('bash', ['-c', script, 'bash', command, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -44,7 +44,7 @@ export async function measure(command, args, { env = {}, cwd } = {}) {
   };
 }
 
-/** As {@link measure}, but fails where the command fails. */
+/** As {@link measure}, but throws if the command fails. */
 export async function must(command, args, options) {
   const result = await measure(command, args, options);
   if (result.code === 0) return result;
@@ -65,7 +65,7 @@ function descendants(pid) {
   return found;
 }
 
-/** CPU seconds of a process until now, its memory and the greatest one in MB; undefined after its end, or where there is no /proc. */
+/** CPU seconds, current and peak memory in MB of a process; undefined after its end, or without /proc. */
 export function usage(pid) {
   try {
     const [stat, status] = ['stat', 'status'].map((name) => readFileSync(`/proc/${pid}/${name}`, 'utf8'));
@@ -81,14 +81,14 @@ export function usage(pid) {
   }
 }
 
-/** A new empty folder, gone when the process ends. */
+/** A new empty folder, removed when the process ends. */
 export function scratch() {
   const folder = mkdtempSync(join(tmpdir(), 'tonlake-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Starts the server of ready pages in a process of its own. */
+/** Starts the server of prepared pages in a child process. */
 export async function startServer(blocks, more = []) {
   const child = spawn(process.execPath, [join(root, 'bench/server.mjs'), '--blocks', String(blocks), ...more], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -99,6 +99,6 @@ export async function startServer(blocks, more = []) {
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
   });
   const origin = new URL(url).origin;
-  const ask = async (path) => (await fetch(`${origin}${path}`)).json();
-  return { url, stat: () => ask('/stat'), forget: () => ask('/forget'), close: () => child.kill() };
+  const get = async (path) => (await fetch(`${origin}${path}`)).json();
+  return { url, stat: () => get('/stat'), forget: () => get('/forget'), close: () => child.kill() };
 }

@@ -1,4 +1,4 @@
-// A virtual environment with the Python peers, made once under the system's temporary folder.
+// A virtual environment with the Python libraries of comparisons, created once in the system's temporary folder.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const PACKAGES = [
 const folder = join(tmpdir(), 'tonlake-bench-python');
 const python = join(folder, 'bin/python');
 
-/** The interpreter, and the versions in it; undefined, with a notice, where there is no Python or no registry. */
+/** The interpreter and the versions of the libraries; undefined, with a notice, without Python or the registry. */
 export function openPython() {
   if (!existsSync(join(folder, 'ready'))) {
     const made =

@@ -1,4 +1,4 @@
-// Tables of results: printed, and put into docs/performance.md between the markers of their bench.
+// Prints tables of results, and writes them to docs/performance.md between the markers of their bench.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ export function machine() {
   return `${availableParallelism()} x ${cpu?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${release()}, node ${process.version}`;
 }
 
-/** Prints a bench's result, and puts it into its section of the page when `--write` was given. */
+/** Prints the result of a bench, and writes it to its section of the page with `--write`. */
 export function publish(name, text, { section = name } = {}) {
   const own = process.argv.slice(2).filter((argument) => argument !== '--write');
   const command = ['node', `bench/${name}.mjs`, ...own].join(' ');

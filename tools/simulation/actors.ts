@@ -2,10 +2,10 @@ import { isCommittedMeanwhile, StoreError } from '../../src/core/errors.ts';
 import { PublishedEntries } from '../../src/warehouse/garbage/published-entries.ts';
 import { GRACE_MS, type SimulatedWarehouse, type SimulatedWriter } from './warehouse.ts';
 
-/** How long after it was read a state may still be marked as published: as `publish iceberg` does it. */
+/** Time to mark a state as published after it was read, as in `publish iceberg`. */
 const MARK_WITHIN_MS = 20 * 60_000;
 
-/** Writes for a while, as a run, a merge and a removal do. */
+/** Writes for a while: commits, replacements, merges and removals. */
 export async function write(place: SimulatedWarehouse): Promise<void> {
   await expectingFaults(place, async () => {
     const { random, effects } = place.world;
@@ -23,7 +23,7 @@ export async function write(place: SimulatedWarehouse): Promise<void> {
   });
 }
 
-/** One piece of work: another writer may have been faster. */
+/** Does one piece of work; ignores that another writer was faster. */
 async function attempt(work: (() => Promise<unknown>) | undefined): Promise<void> {
   try {
     await work?.();
@@ -32,7 +32,7 @@ async function attempt(work: (() => Promise<unknown>) | undefined): Promise<void
   }
 }
 
-/** Reads a state, and its files again before the grace period ends: they stay as they were. */
+/** Reads a state, and its files again before the grace period ends: they must be unchanged. */
 export async function read(place: SimulatedWarehouse): Promise<void> {
   await expectingFaults(place, async () => {
     const { world, truth } = place;
@@ -49,7 +49,7 @@ export async function read(place: SimulatedWarehouse): Promise<void> {
   });
 }
 
-/** Takes each commit once, in order, as `consume` does. */
+/** Reads each commit once, in order, as `consume` does. */
 export async function consume(place: SimulatedWarehouse): Promise<void> {
   await expectingFaults(place, async () => {
     const { world, truth } = place;
@@ -68,12 +68,12 @@ export async function consume(place: SimulatedWarehouse): Promise<void> {
   });
 }
 
-/** Publishes a state, whose files then stay until it is taken back. */
+/** Publishes a state, whose files must stay until the publication is withdrawn. */
 export async function publish(place: SimulatedWarehouse, published: Map<string, readonly string[]>): Promise<void> {
   await expectingFaults(place, async () => {
     const { world, truth } = place;
     const backend = place.backend();
-    // A place of its own: publications to one place exclude each other.
+    // A separate target, because publications to the same target exclude each other.
     const target = String(world.process?.pid);
     const marks = new PublishedEntries(backend.objects, target);
     const ledger = backend.ledger();
@@ -95,7 +95,7 @@ export async function publish(place: SimulatedWarehouse, published: Map<string, 
   });
 }
 
-/** Throws what only a defect can have thrown: without a fault of its own, a process can lose to others, and no more. */
+/** Throws errors of defects. Without an injected fault, a process may only lose against others. */
 async function expectingFaults(place: SimulatedWarehouse, work: () => Promise<void>): Promise<void> {
   const { process } = place.world;
   try {
@@ -109,12 +109,12 @@ async function expectingFaults(place: SimulatedWarehouse, work: () => Promise<vo
   }
 }
 
-/** True if an error was made by a call that failed. */
+/** True for the error of an injected fault. */
 function isFault(error: unknown): boolean {
   return error instanceof Error && (/\bEIO\b/.test(error.message) || isFault(error.cause));
 }
 
-/** The last writer: what is left is collected. */
+/** Collects all garbage, as the last writer. */
 export async function settle(place: SimulatedWarehouse): Promise<void> {
   const writer: SimulatedWriter = await place.open();
   await writer.clear();

@@ -15,8 +15,8 @@ const ATTEMPTS = 4;
 const PAUSE_MS = 200;
 
 /**
- * An object store that keeps what S3 promises, and no better: a request can fail, or have its effect and lose its answer; then it is sent again.
- * The clock of the store is the world's, whatever the machines' show.
+ * An object store with the guarantees of S3, and no more: a request can fail, or succeed and lose its response; then it is sent again. Its clock
+ * is that of the world, and differs from those of the machines.
  */
 export class SimulatedBucket implements ObjectStore {
   readonly url: string;

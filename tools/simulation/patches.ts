@@ -1,4 +1,4 @@
-/** A change of a compiled module while it loads: `from` must be there exactly once. */
+/** A change of a compiled module while it loads. `from` must occur exactly once. */
 export interface Patch {
   /** Below `dist/src/`, without its ending. */
   readonly file: string;
@@ -6,14 +6,14 @@ export interface Patch {
   readonly to: string;
 }
 
-/** What only large ledgers reach, within reach of a few dozen commits. */
+/** Lowers limits that only large ledgers reach to a few dozen commits. */
 export const TUNED: readonly Patch[] = [
   { file: 'warehouse/ledger/ledger-folder', from: 'CHECKPOINT_ENTRIES = 100', to: 'CHECKPOINT_ENTRIES = 4' },
   { file: 'warehouse/ledger/entries', from: 'LEAST_PRUNED = 2_000', to: 'LEAST_PRUNED = 10' },
   { file: 'warehouse/parquet-store/folder-writes', from: 'PRUNE_EVERY = 100', to: 'PRUNE_EVERY = 5' },
 ];
 
-/** Faults of a protocol that the simulation has to find: each takes one of its promises away. */
+/** Faults that the simulation has to find: each breaks a promise of the protocol. */
 export const FAULTS: Readonly<Record<string, Patch>> = {
   'a small file that is not synced': {
     file: 'files/disk',
