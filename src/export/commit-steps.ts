@@ -1,4 +1,4 @@
-import { takeAll } from '../files/file-failure.ts';
+import { closeAll } from '../files/file-failure.ts';
 import type { CommitStep, Store } from '../warehouse/index.ts';
 
 /** The steps of a command that has a warehouse open for writing. */
@@ -28,7 +28,7 @@ export class CommitSteps {
 
   /** Ends one step after the other: what one commits, those after it still see. */
   end(): Promise<void> {
-    this.#end ??= takeAll(this.#steps.map((step) => () => step.end()));
+    this.#end ??= closeAll(this.#steps.map((step) => () => step.end()));
     return this.#end;
   }
 }

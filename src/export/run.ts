@@ -4,7 +4,7 @@ import { isComing, reachedPieces } from '../chain/wait-for-blocks.ts';
 import { realEffects } from '../core/effects.ts';
 import { type Span, subtractSpans, totalSize } from '../core/span.ts';
 import { coversBlocks, type PipelineDef } from '../declare/pipeline.ts';
-import { takeAll } from '../files/file-failure.ts';
+import { closeAll } from '../files/file-failure.ts';
 import { openSession } from '../http/session.ts';
 import { doneFor, doneSpans, type Store } from '../warehouse/index.ts';
 import type { UnprovenBlocks } from '../warehouse/query/coverage.ts';
@@ -135,7 +135,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
       if (failure !== undefined) throw failure.error;
       return report;
     } finally {
-      await takeAll([() => steps.end(), () => loaders.close(), () => store.close()]);
+      await closeAll([() => steps.end(), () => loaders.close(), () => store.close()]);
     }
   } finally {
     await session.close();

@@ -1,6 +1,6 @@
 import type { Effects } from '../core/effects.ts';
 import { DeliveryError, formatError } from '../core/errors.ts';
-import { takeAll } from '../files/file-failure.ts';
+import { closeAll } from '../files/file-failure.ts';
 import { type Lock, takeLock } from '../files/writer-lock.ts';
 import { retry } from '../http/retry.ts';
 import type { Send, Sender } from '../jobs/delivery-target.ts';
@@ -102,7 +102,7 @@ export class Deliveries implements CommitStep {
     this.#ending.abort();
     if (this.#view === undefined || this.#options.isPatient?.() !== true) await this.#endWithin(END_MS);
     else await this.#sendLast(this.#view);
-    await takeAll(this.#locks.splice(0).map((lock) => () => lock.release()));
+    await closeAll(this.#locks.splice(0).map((lock) => () => lock.release()));
   }
 
   /** @throws {DeliveryError} `not-taken` if a patient end could not deliver everything: the next command does */

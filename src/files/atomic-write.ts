@@ -7,21 +7,21 @@ import { guarded } from './file-failure.ts';
 import { requireLocalPath } from './local-path.ts';
 
 /**
- * Writes an output file atomically: `write` creates a draft next to it, which is then renamed, so that an existing file stays until the
- * new one is complete. The folder is created if necessary.
+ * Writes an output file atomically: `write` creates a draft next to it, which is then renamed over an existing file. Creates the folder if
+ * necessary.
  *
  * @param write gets the path of the draft
  * @throws {StoreError} `wrong-path` if it is a folder or a device, or if it cannot be written; no draft is left then
  */
-export async function putWhole<T>(path: string, write: (draft: string) => Promise<T>): Promise<T> {
+export async function writeAtomically<T>(path: string, write: (draft: string) => Promise<T>): Promise<T> {
   requireLocalPath(path, '--output');
   const work = async (): Promise<T> => {
     const folder = dirname(path);
     await makeFolder(folder);
-    const present = await statIfAny(path);
-    // The draft would take the place of /dev/null.
-    if (present?.isFile() === false) throw noFile(path, present.isDirectory() ? 'a folder' : 'a device or a pipe');
-    // Before work that may take long, and by an error that names the file.
+    const existing = await statIfAny(path);
+    // A rename would replace /dev/null.
+    if (existing?.isFile() === false) throw noFile(path, existing.isDirectory() ? 'a folder' : 'a device or a pipe');
+    // Fails before work that may take long, with an error that names the file.
     await access(folder, constants.W_OK);
     const draft = join(folder, `.${basename(path)}.${randomBytes(4).toString('hex')}`);
     try {
@@ -36,9 +36,9 @@ export async function putWhole<T>(path: string, write: (draft: string) => Promis
   return guarded(`file ${path}`, work, 'path');
 }
 
-/** `putWhole` for a text. */
-export async function putContent(path: string, content: string): Promise<void> {
-  await putWhole(path, (draft) => writeFile(draft, content));
+/** Writes a text atomically. */
+export async function writeTextAtomically(path: string, content: string): Promise<void> {
+  await writeAtomically(path, (draft) => writeFile(draft, content));
 }
 
 function noFile(path: string, got: string): StoreError {

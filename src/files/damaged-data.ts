@@ -1,7 +1,7 @@
 import { StoreError } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 
-/** Committed data that is not there, or is other data. @param problem what is wrong where */
+/** The error for committed data that is missing or damaged. @param problem the problem and its place */
 export function damagedData(warehouse: string, problem: string, cause?: unknown): StoreError {
   return new StoreError(`store: ${problem}`, {
     code: 'damaged',
@@ -10,6 +10,6 @@ export function damagedData(warehouse: string, problem: string, cause?: unknown)
   });
 }
 
-/** A data file that the ledger names, and that is not there. */
+/** The error for a missing data file of the ledger. */
 export const missingFile = (warehouse: string, path: string, cause?: unknown): StoreError =>
   damagedData(warehouse, `warehouse ${warehouse}: missing file ${path}, which its ledger names`, cause);

@@ -12,17 +12,17 @@ interface Cause {
   readonly hint: string;
 }
 
-/** Errors of DuckDB that quote a statement or its values, so that words in them tell nothing, and the causes that they tell of all the same. */
+/** DuckDB errors that quote statements or values, so that their words prove nothing, and the causes that they can still have. */
 const quoting: readonly { readonly says: RegExp; readonly causes: readonly string[] }[] = [
   {
     says: /^(Binder|Catalog|Constraint|Conversion|Invalid Type|Out of Range|Parser|Syntax) Error/,
     causes: ['read-only'],
   },
-  // Also of a file that is not what it should be, and with the text of error().
+  // Also for a damaged file, and with the text of error().
   { says: /^Invalid Input Error/, causes: ['read-only', 'damaged'] },
 ];
 
-/** The code of a query that `interrupt` ended. */
+/** Code of an interrupted query. */
 export const INTERRUPTED = 'interrupted';
 
 const causes: readonly Cause[] = [
@@ -112,7 +112,7 @@ export async function guarded<T>(subject: string, work: () => Promise<T>, place?
 }
 
 /** Runs all steps in order, even after one has failed. @throws the first error */
-export async function takeAll(steps: readonly (() => unknown)[]): Promise<void> {
+export async function closeAll(steps: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) {
     try {

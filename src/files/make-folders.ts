@@ -22,11 +22,11 @@ export async function makeFolders(path: string): Promise<string | undefined> {
       return first ?? path;
     }
     if (!(await isFolder(path))) {
-      // A folder that is empty may be removed meanwhile.
+      // An empty folder may have been removed meanwhile.
       if (failedWith(error, 'EEXIST') && (await isGone(path))) return makeFolders(path);
       throw error;
     }
-    // A call that failed may have made it all the same.
+    // A failed call may still have created it.
     return failedWith(error, 'EEXIST') ? undefined : path;
   }
 }
@@ -52,7 +52,7 @@ function makeOneSync(path: string, mode: number | undefined): void {
   }
 }
 
-/** @throws what says nothing about the path, as a fault of the disk */
+/** @throws errors other than a missing path, such as a disk failure */
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isDirectory(),

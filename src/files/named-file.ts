@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { usage } from '../core/errors.ts';
 
-/** What a file that a user has named is for. */
+/** Purpose of a file that the user names, for its error. */
 export interface NamedFile {
   /** With its article: `a job file`. */
   readonly what: string;
@@ -9,7 +9,7 @@ export interface NamedFile {
   readonly hint: string;
 }
 
-/** The text of a file that a user has named. @throws {UsageError} with the code if it cannot be read */
+/** Reads a file that the user names. @throws {UsageError} with the code if it cannot be read */
 export function readNamedFile(path: string, { what, code, hint }: NamedFile): string {
   try {
     return readFileSync(path, 'utf8');

@@ -3,7 +3,7 @@ import { type UsageError, usage } from '../core/errors.ts';
 import { isLocalPath, requireLocalPath } from './local-path.ts';
 
 /** File extensions of all commands, and the formats that each can mean. */
-const SAID: Readonly<Record<string, readonly string[]>> = {
+const FORMATS_BY_EXTENSION: Readonly<Record<string, readonly string[]>> = {
   '.parquet': ['parquet'],
   '.csv': ['csv'],
   '.json': ['json'],
@@ -19,7 +19,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A file to write, and what is known about its format. */
-export interface Asked<Format extends string> {
+export interface OutputRequest<Format extends string> {
   /** Its path; undefined for standard output. */
   readonly output: string | undefined;
   /** The requested format. */
@@ -36,47 +36,53 @@ export interface Asked<Format extends string> {
  * @returns undefined if there is neither
  * @throws {UsageError} `wrong-ending` if the extension belongs to another format than the requested one, or to no supported format
  */
-export function formatOf<Format extends string>(asked: Asked<Format>): Format | undefined {
-  const { output, format, formats } = asked;
+export function formatOf<Format extends string>(request: OutputRequest<Format>): Format | undefined {
+  const { output, format, formats } = request;
   if (output !== undefined && !isLocalPath(output)) {
-    if (asked.refuse === undefined) requireLocalPath(output, '--output');
-    throw refusal(asked, 'a local path, or s3://bucket/path', 'write to a local folder, and copy it from there');
+    if (request.refuse === undefined) requireLocalPath(output, '--output');
+    throw refusal(request, 'a local path, or s3://bucket/path', 'write to a local folder, and copy it from there');
   }
   if (output === undefined || extname(output) === '') return format;
-  if (format === undefined) return formatOfPath(output, formats) ?? requireEnding(asked);
-  const said = saidBy(output);
-  if (said === undefined || said.includes(format)) return format;
-  throw refusal(asked, `a path that fits the format ${format}`, 'leave the format out, or choose another path');
+  if (format === undefined) return formatOfPath(output, formats) ?? requireEnding(request);
+  const possible = formatsOf(output);
+  if (possible === undefined || possible.includes(format)) return format;
+  throw refusal(request, `a path that fits the format ${format}`, 'leave the format out, or choose another path');
 }
 
 /** As `formatOf`, but one of the two is required. @throws {UsageError} `wrong-ending` */
-export function requireFormatOf<Format extends string>(asked: Asked<Format>): Format {
-  return formatOf(asked) ?? requireEnding(asked);
+export function requireFormatOf<Format extends string>(request: OutputRequest<Format>): Format {
+  return formatOf(request) ?? requireEnding(request);
 }
 
 /** The first of the formats that a file extension can mean. */
 export function formatOfPath<Format extends string>(path: string, formats: readonly Format[]): Format | undefined {
-  return formats.find((format) => saidBy(path)?.includes(format));
+  return formats.find((format) => formatsOf(path)?.includes(format));
 }
 
 /** The file extensions of formats. */
 export function endingsOf(formats: readonly string[]): readonly string[] {
-  return formats.flatMap((format) => Object.keys(SAID).filter((ending) => SAID[ending]?.includes(format)));
+  return formats.flatMap((format) =>
+    Object.keys(FORMATS_BY_EXTENSION).filter((ending) => FORMATS_BY_EXTENSION[ending]?.includes(format)),
+  );
 }
 
-function saidBy(path: string): readonly string[] | undefined {
-  return SAID[extname(path).toLowerCase()];
+function formatsOf(path: string): readonly string[] | undefined {
+  return FORMATS_BY_EXTENSION[extname(path).toLowerCase()];
 }
 
-function requireEnding<Format extends string>(asked: Asked<Format>): never {
+function requireEnding<Format extends string>(request: OutputRequest<Format>): never {
   throw refusal(
-    asked,
-    `a path that ends in ${endingsOf(asked.formats).join(', ')}`,
+    request,
+    `a path that ends in ${endingsOf(request.formats).join(', ')}`,
     'choose another path, or set the format as well',
   );
 }
 
-function refusal<Format extends string>({ output, refuse }: Asked<Format>, expected: string, hint: string): UsageError {
+function refusal<Format extends string>(
+  { output, refuse }: OutputRequest<Format>,
+  expected: string,
+  hint: string,
+): UsageError {
   if (refuse !== undefined) return refuse(expected, hint);
   return usage(expected, output, { code: 'wrong-ending', hint });
 }

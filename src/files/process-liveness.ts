@@ -20,7 +20,7 @@ export const markSchema = z.object({
 export type ProcessMark = Readonly<z.output<typeof markSchema>>;
 
 /** State of a process. `elsewhere`: it is on another machine or in another container, so its state is unknown. */
-export type Fate = 'running' | 'gone' | 'elsewhere';
+export type ProcessState = 'running' | 'gone' | 'elsewhere';
 
 /** System calls; tests pass their own. */
 export interface System {
@@ -67,11 +67,11 @@ export async function readMark(pid = process.pid, system = realSystem): Promise<
  *
  * @param since ISO 8601: when the mark was written
  */
-export async function readFate(
+export async function readProcessState(
   mark: ProcessMark,
   { path, since }: { readonly path: string; readonly since: string },
   system = realSystem,
-): Promise<Fate> {
+): Promise<ProcessState> {
   const here = await readPlace(system);
   if (mark.host !== here.host) return 'elsewhere';
   if (mark.bootId !== undefined && mark.bootId !== here.bootId) {
@@ -122,8 +122,8 @@ async function readStart(pid: number, system: System): Promise<string | undefine
 async function readStartByPs(pid: number): Promise<string> {
   // The same text in every locale and time zone.
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC0' };
-  const asked = promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], { env });
-  return asked.then(
+  const output = promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], { env });
+  return output.then(
     ({ stdout }) => stdout.trim(),
     () => '',
   );

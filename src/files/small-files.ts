@@ -18,7 +18,7 @@ export class SmallFiles {
 
   /** The bytes of a file; undefined if it does not exist. */
   async read(path: string): Promise<Buffer | undefined> {
-    return this.#ask(
+    return this.#access(
       () => readFileSync(path),
       () => readFile(path),
     );
@@ -26,14 +26,14 @@ export class SmallFiles {
 
   /** Size and time of change of a file, in bytes and milliseconds; undefined when it does not exist. */
   async stamp(path: string): Promise<string | undefined> {
-    const stats = await this.#ask(
+    const stats = await this.#access(
       () => statSync(path),
       () => stat(path),
     );
     return stats && `${stats.size} ${Math.floor(stats.mtimeMs)}`;
   }
 
-  async #ask<T>(now: () => T, later: () => Promise<T>): Promise<T | undefined> {
+  async #access<T>(now: () => T, later: () => Promise<T>): Promise<T | undefined> {
     if (this.#read >= PROBE && this.#ms / this.#read > SLOW_MS) return ifAny(later());
     const startedAt = performance.now();
     try {

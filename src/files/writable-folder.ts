@@ -4,13 +4,13 @@ import type { Trial } from '../core/trial.ts';
 import { statIfAny } from './disk.ts';
 import { guarded, type Place } from './file-failure.ts';
 
-/** Tries a folder of something, as `place` calls it. @param what else the name says */
+/** Checks that a folder is writable. @param what suffix of the name */
 export function folderTrial(path: string, place: Place, what = ''): Trial {
   return { name: `write to ${path}${what}`, attempt: () => requireWritableFolder(path, place) };
 }
 
 /**
- * Tries whether a folder can be written, or be made in the nearest one above it that is there. Leaves nothing behind.
+ * Checks that a folder, or its nearest existing parent, is writable. Leaves nothing behind.
  *
  * @throws {StoreError} about `path`
  */

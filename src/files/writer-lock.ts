@@ -6,7 +6,7 @@ import type { Effects } from '../core/effects.ts';
 import { StoreError } from '../core/errors.ts';
 import { failedWith } from '../core/failed-with.ts';
 import { ifAny, lacksLinks, listFolder, writeSynced } from './disk.ts';
-import { markSchema, readFate, readMark } from './process-liveness.ts';
+import { markSchema, readMark, readProcessState } from './process-liveness.ts';
 
 /** Attempts and pauses for reading an empty lock file again. */
 const EMPTY_LOOKS = 50;
@@ -114,7 +114,7 @@ export class BusyError extends StoreError {
 
 /** The owner, unless its process is gone. */
 async function holderOf(owner: LockOwner, path: string): Promise<LockHolder | undefined> {
-  const fate = await readFate(owner, { path: dirname(path), since: owner.since });
+  const fate = await readProcessState(owner, { path: dirname(path), since: owner.since });
   return fate === 'gone' ? undefined : { ...owner, isElsewhere: fate === 'elsewhere' };
 }
 

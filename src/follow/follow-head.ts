@@ -16,7 +16,7 @@ import { ProvenChain } from '../export/proven-chain.ts';
 import type { RunReport } from '../export/run.ts';
 import { RunTally } from '../export/run-tally.ts';
 import { openLoaders, ownLoaders } from '../export/workers/loader-pool.ts';
-import { takeAll } from '../files/file-failure.ts';
+import { closeAll } from '../files/file-failure.ts';
 import { linkSignals } from '../http/linked-signal.ts';
 import { openSession, type Session } from '../http/session.ts';
 import { addRequests, type SourceCounts } from '../http/source.ts';
@@ -114,10 +114,10 @@ export async function followHead(options: FollowHeadOptions): Promise<RunReport>
       const opened = { exporting, roundLoaders, backfillSession, reporter, building, steps };
       return await follow({ ...opened, from, options: resolved }, head);
     } finally {
-      await takeAll([() => steps.end(), () => roundLoaders.close(), () => store.close()]);
+      await closeAll([() => steps.end(), () => roundLoaders.close(), () => store.close()]);
     }
   } finally {
-    await takeAll([() => session.close(), () => backfillSession?.close()]);
+    await closeAll([() => session.close(), () => backfillSession?.close()]);
   }
 }
 

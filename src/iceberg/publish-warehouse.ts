@@ -259,7 +259,10 @@ async function publishOne(
 }
 
 /** Published tables that have no rows any more, such as forgotten ones. They are published as empty, with their columns. */
-async function vanishedTables(target: PublishTarget, current: readonly TableInForce[]): Promise<readonly TableInForce[]> {
+async function vanishedTables(
+  target: PublishTarget,
+  current: readonly TableInForce[],
+): Promise<readonly TableInForce[]> {
   const names = new Set(current.map(({ table }) => table.name));
   const found: TableInForce[] = [];
   for (const name of await target.tables()) {

@@ -6,7 +6,7 @@ import type { YamlPath as Path } from '../core/yaml.ts';
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import { type Selection, type SelectionPlace, selectFrom } from '../declare/selection.ts';
 import { defaultWarehouse, resolveNetwork } from '../http/network.ts';
-import { readCatalogConfig, namespaceOf, parseUri, requireCatalog } from '../iceberg/rest/catalog-config.ts';
+import { namespaceOf, parseUri, readCatalogConfig, requireCatalog } from '../iceberg/rest/catalog-config.ts';
 import { isReportPath, reportFile } from '../reports/find-report.ts';
 import { shippedNames } from '../sql/shipped-queries.ts';
 import { requireKind, warehousePath } from '../warehouse/index.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { type UsageError, usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
-import { readFate } from '../files/process-liveness.ts';
+import { readProcessState } from '../files/process-liveness.ts';
 import { yamlFiles } from '../files/yaml-files.ts';
 import type { JobRecord } from './run-record.ts';
 
@@ -37,6 +37,6 @@ export async function shownState(record: JobRecord, folder: string): Promise<str
   if (record.state !== 'running' && record.state !== 'publishing') return record.state;
   const last = record.attempts.at(-1);
   if (last === undefined) return 'killed';
-  const fate = await readFate(last.owner, { path: folder, since: last.startedAt });
+  const fate = await readProcessState(last.owner, { path: folder, since: last.startedAt });
   return fate === 'gone' ? 'killed' : record.state;
 }

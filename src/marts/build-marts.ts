@@ -1,7 +1,7 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { counted } from '../core/format.ts';
 import type { Registry } from '../declare/registry.ts';
-import { takeAll } from '../files/file-failure.ts';
+import { closeAll } from '../files/file-failure.ts';
 import { type LedgerEntry, openStore, type SideConnection } from '../warehouse/index.ts';
 import { partOf } from '../warehouse/query/coverage.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
@@ -112,7 +112,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
     }
     return builds;
   } finally {
-    await takeAll([() => connection?.close(), () => store.close()]);
+    await closeAll([() => connection?.close(), () => store.close()]);
   }
 }
 

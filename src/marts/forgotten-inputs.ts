@@ -36,7 +36,10 @@ export function forgottenReason(
 }
 
 /** `transactions forgotten 1:4999`; undefined if nothing of the pipelines is forgotten. */
-export function describeForgottenInputs(forgotten: readonly ForgottenSpans[], pipelines: readonly string[]): string | undefined {
+export function describeForgottenInputs(
+  forgotten: readonly ForgottenSpans[],
+  pipelines: readonly string[],
+): string | undefined {
   const own = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
   if (own.length === 0) return undefined;
   const names = [...new Set(own.map(({ pipeline }) => pipeline))].sort();

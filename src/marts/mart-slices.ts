@@ -264,7 +264,8 @@ export function whyEmpty(context: MartContext, mart: MartDef): string | undefine
   const pipeline = registry.writerOf(table);
   if (pipeline === undefined) return `${table} was never exported`;
   return (
-    describeForgottenInputs(forgotten, [pipeline.name]) ?? `${table} was never exported: ${suggestRun(ledger, registry, pipeline)}`
+    describeForgottenInputs(forgotten, [pipeline.name]) ??
+    `${table} was never exported: ${suggestRun(ledger, registry, pipeline)}`
   );
 }
 

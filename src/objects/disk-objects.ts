@@ -6,20 +6,20 @@ import { ifAny, listFolder, makeFolder, putIfAbsent, stateOf, syncPath, writeSyn
 import { SmallFiles } from '../files/small-files.ts';
 import type { ObjectEntry, WarehouseObjects } from './object-store.ts';
 
-/** Begins the names of files that are not complete. */
+/** Prefix of incomplete files. */
 const DRAFT = '.draft-';
-/** Writers open and close a warehouse far less often than this in the time that a small file takes. */
-const PLACE_TRIES = 5;
+/** Attempts to put a file: a writer that opens the warehouse may clear the drafts. */
+const PUT_ATTEMPTS = 5;
 
 /**
  * A folder of a local disk as objects.
  *
  * @param root absolute
- * @param drafts folder of what is not complete, on the same file system. Default: beside the object
+ * @param drafts folder of incomplete files, on the same file system. Default: next to the object
  */
 export function diskObjects(root: string, drafts?: string): WarehouseObjects {
   const small = new SmallFiles();
-  /** Folders whose names, and those of their parents below the root, are synced: who made them may have been killed before that. */
+  /** Folders that are synced with their parents below the root: their creator may have been killed before it synced them. */
   const synced = new Set<string>();
   const settle = async (folder: string): Promise<void> => {
     await makeFolder(folder);
@@ -28,10 +28,10 @@ export function diskObjects(root: string, drafts?: string): WarehouseObjects {
   };
   // Called for many thousand entries, and `join` takes longer than the rest.
   const get = (key: string) => small.read(`${root}/${key}`);
-  /** Writes a draft, and gives it its name. A writer of the warehouse may clear the folder of drafts meanwhile: then once more. */
-  const place = async <T>(path: string, bytes: Uint8Array, name: (draft: string) => Promise<T>): Promise<T> => {
+  /** Writes a draft and renames it. Retries if a writer of the warehouse clears the folder of drafts meanwhile. */
+  const publish = async <T>(path: string, bytes: Uint8Array, name: (draft: string) => Promise<T>): Promise<T> => {
     const folder = drafts ?? dirname(path);
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       const draft = join(folder, `${DRAFT}${realEffects.freshId()}-${basename(path)}`);
       try {
         await makeFolder(folder);
@@ -39,18 +39,18 @@ export function diskObjects(root: string, drafts?: string): WarehouseObjects {
         await writeSynced(draft, bytes);
         return await name(draft);
       } catch (error) {
-        if (tries === PLACE_TRIES || !failedWith(error, 'ENOENT')) throw error;
+        if (attempt === PUT_ATTEMPTS || !failedWith(error, 'ENOENT')) throw error;
       }
     }
   };
   const put = async (key: string, bytes: Uint8Array): Promise<void> => {
     const path = join(root, key);
-    await place(path, bytes, (draft) => rename(draft, path));
+    await publish(path, bytes, (draft) => rename(draft, path));
     await syncPath(dirname(path));
   };
   const putOrGet = async (key: string, bytes: Uint8Array): Promise<Uint8Array | undefined> => {
     const path = join(root, key);
-    const isPut = await place(path, bytes, async (draft) => {
+    const isPut = await publish(path, bytes, async (draft) => {
       if (await putIfAbsent(draft, path)) return true;
       await rm(draft, { force: true });
       return false;
@@ -96,8 +96,8 @@ async function listFiles(root: string, folder: string): Promise<ObjectEntry[]> {
     const key = folder + item.name;
     if (item.isDirectory()) found.push(...(await listFiles(root, `${key}/`)));
     // Another process may have removed it since.
-    const held = item.isFile() ? await ifAny(stat(join(root, key))) : undefined;
-    if (held !== undefined) found.push({ key, bytes: held.size, putAt: held.mtimeMs });
+    const stats = item.isFile() ? await ifAny(stat(join(root, key))) : undefined;
+    if (stats !== undefined) found.push({ key, bytes: stats.size, putAt: stats.mtimeMs });
   }
   return found;
 }

@@ -1,28 +1,28 @@
-/** How long requests are tried again while a server has not answered any, in milliseconds. */
+/** Time to retry requests to a server that has never responded, in milliseconds. */
 const PATIENCE_MS = 5000;
 
-/** Whether a server has answered yet, or is waited for in vain. */
-export class FirstAnswer {
+/** Tracks whether a server has ever responded. */
+export class FirstResponse {
   readonly #now: () => number;
-  #begunAt: number | undefined;
-  #isThere = false;
+  #startedAt: number | undefined;
+  #hasResponded = false;
 
   /** @param now a monotonic clock, in milliseconds */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** A request is sent. */
+  /** Call when a request is sent. */
   begin(): void {
-    this.#begunAt ??= this.#now();
+    this.#startedAt ??= this.#now();
   }
 
-  /** An answer has come, whatever it says. */
-  come(): void {
-    this.#isThere = true;
+  /** Call for any response. */
+  received(): void {
+    this.#hasResponded = true;
   }
 
   get isOverdue(): boolean {
-    return !this.#isThere && this.#begunAt !== undefined && this.#now() - this.#begunAt >= PATIENCE_MS;
+    return !this.#hasResponded && this.#startedAt !== undefined && this.#now() - this.#startedAt >= PATIENCE_MS;
   }
 }

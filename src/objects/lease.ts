@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { StoreError } from '../core/errors.ts';
 import { jsonAs } from '../core/json-as.ts';
-import { markSchema, readFate, readMark } from '../files/process-liveness.ts';
+import { markSchema, readMark, readProcessState } from '../files/process-liveness.ts';
 import { BusyError, type Lock, type LockOptions } from '../files/writer-lock.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** Time after which a lease that was not renewed is free, and between two renewals; by the clock of the store. */
+/** Lifetime of a lease without renewal, and the interval of renewals; by the clock of the store. */
 const LEASE_MS = 60_000;
 const RENEW_MS = 15_000;
 
@@ -16,7 +16,7 @@ export type LeaseHolder = Readonly<z.infer<typeof leaseSchema>>;
 
 /** A lease, held until it is released, or for a minute after its process ended. */
 export interface Lease extends Lock {
-  /** Aborted when another process has taken it: this one was not heard of for too long. */
+  /** Aborted when another process has taken it, because it was not renewed in time. */
   readonly lost: AbortSignal;
 }
 
@@ -49,7 +49,7 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     else lost.abort(taken(options));
   };
   const timer = setInterval(() => {
-    // A store that is down for a moment is asked again; who is not heard of for a minute finds out then.
+    // A failed renewal is retried by the next one; after a minute, another process may have taken the lease.
     if (!lost.signal.aborted) work = work.then(renew).catch(() => undefined);
   }, RENEW_MS);
   timer.unref();
@@ -58,22 +58,22 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     release: async () => {
       clearInterval(timer);
       await work;
-      const held = await objects.get(key);
-      if (held !== undefined && own.bytes.equals(held)) await objects.remove([key]);
+      const stored = await objects.get(key);
+      if (stored !== undefined && own.bytes.equals(stored)) await objects.remove([key]);
     },
   };
 }
 
 /** True if the process is gone, or has not renewed its lease in time. */
 async function isFree({ objects, key, effects }: LeaseOptions, holder: LeaseHolder): Promise<boolean> {
-  if ((await readFate(holder, { path: '/', since: holder.since })) === 'gone') return true;
-  const heldAt = (await putTimes(objects, key)).get(key);
-  // Only the store knows its time: that of an object that was put just now.
+  if ((await readProcessState(holder, { path: '/', since: holder.since })) === 'gone') return true;
+  const renewedAt = (await putTimes(objects, key)).get(key);
+  // A new object shows the current time of the store.
   const probe = `${key}.now-${effects.freshId()}`;
   await objects.put(probe, new Uint8Array());
   const now = (await putTimes(objects, probe)).get(probe);
   await objects.remove([probe]);
-  return heldAt === undefined || now === undefined || now - heldAt > LEASE_MS;
+  return renewedAt === undefined || now === undefined || now - renewedAt > LEASE_MS;
 }
 
 async function putTimes(objects: ObjectStore, prefix: string): Promise<ReadonlyMap<string, number>> {
@@ -84,7 +84,7 @@ function encode(lease: LeaseHolder): { readonly lease: LeaseHolder; readonly byt
   return { lease, bytes: Buffer.from(`${JSON.stringify(lease)}\n`) };
 }
 
-/** Undefined for what is not a lease: it is replaced. */
+/** Undefined for other contents, which are replaced. */
 function decode(bytes: Uint8Array): LeaseHolder | undefined {
   return jsonAs(leaseSchema, Buffer.from(bytes).toString('utf8'));
 }

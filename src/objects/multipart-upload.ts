@@ -20,19 +20,19 @@ export interface PartRequests {
   send(id: string, number: number, bytes: Buffer, stop: AbortSignal): Promise<SentPart>;
   /** Puts the object. @throws {StoreError} if it is not there then with this size */
   complete(id: string, parts: readonly SentPart[], sum: FileSum): Promise<void>;
-  /** Removes the parts. An upload that is not there does no harm. */
+  /** Removes the parts. Ignores a missing upload. */
   abort(id: string): Promise<void>;
 }
 
-/** Puts a local file in parts, of which whole ones can leave before the file is complete. */
+/** Puts a local file in parts; complete parts can be sent before the file is complete. */
 export class MultipartUpload implements GrowingUpload {
   readonly #requests: PartRequests;
   readonly #path: string;
-  /** Bounds the memory of the parts of all uploads: each is read when its turn comes. */
+  /** Limits the memory of all uploads: a part is read when its turn comes. */
   readonly #queue: PQueue;
   readonly #hash = createHash('sha256');
   readonly #parts: Promise<SentPart>[] = [];
-  /** Settles when the parts so far are read, in their order, for the checksum of the whole. */
+  /** Settles when the parts so far are read, in order, for the checksum. */
   #read: Promise<unknown> = Promise.resolve();
   #file: Promise<FileHandle> | undefined;
   #id: Promise<string> | undefined;
@@ -61,12 +61,12 @@ export class MultipartUpload implements GrowingUpload {
   }
 
   async abort(): Promise<void> {
-    // Before the upload ends: a store may keep a part that comes later.
+    // First, because a store may retain a part that arrives after the abort.
     this.#stop.abort();
     await Promise.allSettled(this.#parts);
     await this.#close();
     const id = await this.#id?.catch(() => undefined);
-    // What stays is aborted later, by its age.
+    // Leftovers are aborted later, by age.
     if (id !== undefined) await this.#requests.abort(id).catch(() => {});
   }
 
@@ -74,18 +74,18 @@ export class MultipartUpload implements GrowingUpload {
     const [from, number] = [this.#planned, this.#parts.length + 1];
     this.#planned += length;
     const part = this.#queue.add(() => this.#send(number, from, length));
-    // The others are of no use. Who completes the upload gets the error.
+    // Stops the other parts; `complete` throws the error.
     part.catch((error: unknown) => this.#stop.abort(error));
     this.#parts.push(part);
   }
 
-  /** The queue begins parts in their order. */
+  /** The queue starts parts in order. */
   async #send(number: number, from: number, length: number): Promise<SentPart> {
     const read = this.#read.then(() => this.#readPart(from, length));
     this.#read = read;
     const bytes = await read;
     const id = await this.#begun();
-    // Between two attempts, a request does not look at the signal.
+    // Between two attempts, a request ignores the signal.
     return Promise.race([this.#stopped, this.#requests.send(id, number, bytes, this.#stop.signal)]);
   }
 
@@ -120,7 +120,7 @@ function rejected(signal: AbortSignal): Promise<never> {
   return promise;
 }
 
-/** The error of a file whose bytes are not those that were measured. */
+/** The error for a file that does not match its checksum. */
 export function changed(path: string): StoreError {
   return new StoreError(`store: staged file ${path} changed while it was uploaded`, { code: 'damaged' });
 }

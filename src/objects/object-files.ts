@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { FileSum, ObjectStore } from './object-store.ts';
 
-/** Size and checksum of an object as it is in the store; undefined if there is none. */
+/** Computes size and checksum of a stored object; undefined if there is none. */
 export async function sumObject(store: ObjectStore, key: string): Promise<FileSum | undefined> {
   return sumParts(store, key, async () => {});
 }
 
-/** Writes an object to a new file, not synced yet. @returns undefined if there is none; the file is not there then */
+/** Downloads an object to a new file, without syncing it. @returns undefined, without a file, if there is none */
 export async function downloadObject(store: ObjectStore, key: string, path: string): Promise<FileSum | undefined> {
   let file: FileHandle | undefined;
   try {
@@ -24,7 +24,7 @@ export async function downloadObject(store: ObjectStore, key: string, path: stri
   }
 }
 
-/** @param take gets each part of the object; undefined before the first, also if all is read anew */
+/** @param take gets undefined at the start, also of another attempt, and then each part of the object */
 async function sumParts(
   store: ObjectStore,
   key: string,

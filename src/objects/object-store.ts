@@ -20,52 +20,51 @@ export interface SmallObjects {
   readonly url: string;
   /** Objects whose keys begin with a prefix, in the order of their keys. */
   list(prefix: string): Promise<readonly ObjectEntry[]>;
-  /** Names of the folders right in a folder, which is given with a slash at its end. */
+  /** Names of the direct subfolders. @param folder ends with a slash */
   folders(folder: string): Promise<readonly string[]>;
   /** The bytes of an object; undefined if there is none. */
   get(key: string): Promise<Uint8Array | undefined>;
   /** Puts or replaces an object: readers see the old one or the new one, in full. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /**
-   * Puts an object unless there is one with other bytes, atomically. An answer that was lost is made up for: if the object is there with
-   * these bytes, this call, or an attempt of it, has put it.
+   * Atomically puts an object unless there is one with other bytes. An object with the same bytes counts as put, because the response of an
+   * earlier attempt may have been lost.
    *
    * @returns the bytes of the other object, if there is one
    */
   putOrGet(key: string, bytes: Uint8Array): Promise<Uint8Array | undefined>;
-  /** Those that are not there do no harm. */
+  /** Ignores missing objects. */
   remove(keys: readonly string[]): Promise<void>;
 }
 
 /** The small objects of a warehouse: identity, ledger, schemas, declarations, checkpoints, marks of publications. */
 export interface WarehouseObjects extends SmallObjects {
-  /** Names of the objects below a folder, which is given without a slash. `after`: those up to this name may be left out. */
+  /** Names of the objects below a folder. @param folder without a slash at the end @param after names up to this one may be omitted */
   names(folder: string, after?: string): Promise<readonly string[]>;
   /**
-   * Replaces an object if it still has these bytes; atomically where the store knows the condition `If-Match`.
+   * Replaces an object if it still has these bytes; atomically if the store supports `If-Match`.
    * @returns false if it has others, or is gone
    */
   putInPlaceOf(key: string, before: Uint8Array, bytes: Uint8Array): Promise<boolean>;
   /**
-   * Differs after an object was added to a folder, or removed from it; undefined if there is no folder. Absent if nothing tells: listings may
-   * then lack objects that are there.
+   * A token that changes when an object is added to or removed from a folder; undefined if there is no folder. Absent for stores without one:
+   * their listings may lack objects.
    */
   readonly stateOf?: (folder: string) => string | undefined;
 }
 
 /**
- * Objects of any size below a location of an object store. Every call is retried as its failure allows, and throws a StoreError of one line
- * otherwise.
+ * Objects of any size below a location of an object store. Transient failures are retried; errors are StoreErrors of one line.
  */
 export interface ObjectStore extends WarehouseObjects {
-  /** `after`: only later keys. */
+  /** @param after only later keys */
   list(prefix: string, after?: string): Promise<readonly ObjectEntry[]>;
   /** Size of an object, and the checksum that `upload` recorded; undefined if there is none. */
   head(key: string): Promise<{ readonly bytes: number; readonly sha256: string | undefined } | undefined>;
   /**
    * Reads an object of any size.
    *
-   * @param begin called at the start, and again if the connection was lost and all is read anew; what it returns gets the bytes
+   * @param begin called at the start of each attempt; the function that it returns gets the bytes
    * @returns false if there is none
    */
   read(key: string, begin: () => Promise<(bytes: Uint8Array) => void | Promise<void>>): Promise<boolean>;
@@ -74,28 +73,28 @@ export interface ObjectStore extends WarehouseObjects {
    * @throws {StoreError} `damaged` if its bytes are not those of `sum`
    */
   upload(key: string, path: string, sum: FileSum): Promise<void>;
-  /** Puts the bytes of an object, of at most 5 GB, under another key as well, with their checksum; atomically, within the store. */
+  /** Copies an object of at most 5 GB, and its checksum, to another key; atomically, within the store. */
   copy(from: string, to: string): Promise<void>;
-  /** Puts a local file that is still being written. Nothing is sent before a part of it is complete. */
+  /** Puts a local file that is still being written. */
   uploadGrowing(key: string, path: string): GrowingUpload;
-  /** Ends uploads that began before a time of the store's clock and were never completed. @returns how many */
+  /** Aborts unfinished uploads that began before a time of the store's clock. @returns their number */
   abortUploads(prefix: string, before: number): Promise<number>;
 }
 
 /** A local file that is put while it grows. */
 export interface GrowingUpload {
-  /** Says how many of its bytes will not change any more: whole parts of them are sent in the background. */
+  /** Sends complete parts in the background. @param bytes number of leading bytes that will not change */
   grow(bytes: number): void;
   /**
-   * Sends the rest, and puts the object. To be aborted if that fails.
+   * Sends the rest, and puts the object. Call `abort` if it fails.
    * @throws {StoreError} of any part so far; `damaged` if the bytes that were sent are not those of `sum`
    */
   complete(sum: FileSum): Promise<void>;
-  /** Removes what was sent. */
+  /** Removes the sent parts. */
   abort(): Promise<void>;
 }
 
-/** The objects of a folder in another place. `url`: what readers call the folder. */
+/** The objects below a folder. @param url address of the folder for readers */
 export function objectsBelow(objects: SmallObjects, folder: string, url = `${objects.url}/${folder}`): SmallObjects {
   const base = `${folder}/`;
   return {

@@ -2,7 +2,7 @@ import { StoreError } from '../core/errors.ts';
 import type { Trial } from '../core/trial.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** Objects that are put to see whether they can be. */
+/** Prefix of probe objects. */
 const PROBES = '_probe/';
 
 /** Each right that files in an object store need. */
@@ -28,8 +28,7 @@ export function bucketTrials(objects: ObjectStore, id: string): readonly Trial[]
 }
 
 /**
- * Tries whether a store puts an object only if there is none. Some take the condition and ignore it: two writers would overwrite each
- * other's commits.
+ * Checks that a store supports `If-None-Match`. Some ignore the condition: two writers would overwrite each other's commits.
  *
  * @throws {StoreError} `no-conditions`
  */

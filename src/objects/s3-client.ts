@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type * as aws from '@aws-sdk/client-s3';
 import { notInstalled } from '../core/not-installed.ts';
 import { present } from '../core/present.ts';
-import { FirstAnswer } from './first-answer.ts';
-import { NoAnswerError, statusOf } from './s3-failure.ts';
+import { FirstResponse } from './first-response.ts';
+import { NoResponseError, statusOf } from './s3-failure.ts';
 import { formatLocation, type S3Location } from './s3-location.ts';
 
 type Sdk = typeof aws;
@@ -23,9 +23,9 @@ export function s3Sdk(): Sdk {
   return loaded;
 }
 
-/** Attempts of each request to a store that has answered before; pauses grow to 20 s. */
+/** Attempts per request to a store that has responded before; pauses grow to 20 s. */
 const ATTEMPTS = 8;
-/** Maximum time without any byte of an answer, in milliseconds. */
+/** Maximum time without any byte of a response, in milliseconds. */
 const SILENCE_MS = 60_000;
 const CONNECT_MS = 10_000;
 
@@ -59,8 +59,7 @@ export function s3Client(): aws.S3Client {
 let sent = { requests: 0, bytes: 0 };
 
 /**
- * Requests that this process has sent since the last call, failed attempts included, and bytes of the bodies of their answers, as far as these
- * tell their length.
+ * Requests of this process since the last call, including failed attempts, and bytes of response bodies with a known length.
  */
 export function takeS3Traffic(): typeof sent {
   const taken = sent;
@@ -69,14 +68,14 @@ export function takeS3Traffic(): typeof sent {
 }
 
 function countRequests({ middlewareStack }: aws.S3Client): void {
-  // This step is taken by each attempt.
+  // This step runs for each attempt.
   middlewareStack.add(
     (next) => async (args) => {
       sent.requests++;
       const output = await next(args);
       const { method } = args.request as { readonly method?: string };
       const { headers } = output.response as { readonly headers?: Readonly<Record<string, string>> };
-      // The answer to HEAD has the length of a body that is not sent.
+      // A response to HEAD has the length of a body that is not sent.
       if (method !== 'HEAD') sent.bytes += Number(headers?.['content-length'] ?? 0);
       return output;
     },
@@ -84,19 +83,19 @@ function countRequests({ middlewareStack }: aws.S3Client): void {
   );
 }
 
-/** Throws the failure of an attempt as one that is not tried again if the store has never answered: its address is probably wrong. */
+/** Stops retries if the store has never responded: its address is probably wrong. */
 function giveUpSilent({ middlewareStack }: aws.S3Client): void {
-  const first = new FirstAnswer(() => performance.now());
+  const first = new FirstResponse(() => performance.now());
   middlewareStack.add(
     (next) => async (args) => {
       first.begin();
       try {
         const output = await next(args);
-        first.come();
+        first.received();
         return output;
       } catch (error) {
-        if (statusOf(error) !== undefined) first.come();
-        throw first.isOverdue ? new NoAnswerError(error) : error;
+        if (statusOf(error) !== undefined) first.received();
+        throw first.isOverdue ? new NoResponseError(error) : error;
       }
     },
     { step: 'deserialize', priority: 'high' },
@@ -127,7 +126,7 @@ export function s3Settings(env: NodeJS.ProcessEnv = process.env): S3Settings {
 
 /** What DuckDB needs to read a location. It holds a key: never print it. */
 export interface S3Access {
-  /** Addresses that it is for begin with this text: `s3://bucket/prefix/`. */
+  /** Prefix of the addresses that it applies to: `s3://bucket/prefix/`. */
   readonly scope: string;
   readonly keyId: string;
   readonly secret: string;

@@ -11,7 +11,7 @@ interface Cause {
 
 const ENDPOINT = 'check --s3-endpoint (AWS_ENDPOINT_URL_S3) and the network';
 
-/** What the SDK says of an answer that it cannot read. */
+/** The SDK's message about a response that is not S3's. */
 const NOT_S3 = /@aws-sdk XML parse error|Deserialization error: to see the raw response/;
 
 const causes: readonly Cause[] = [
@@ -104,18 +104,18 @@ const causes: readonly Cause[] = [
   },
 ];
 
-/** A failure of an attempt that is not worth another one. */
-export class NoAnswerError extends Error {
+/** A failure that is not retried: the store has never responded. */
+export class NoResponseError extends Error {
   readonly failure: unknown;
 
   constructor(failure: unknown) {
     super('no answer');
-    // Not `cause`: the SDK looks there for reasons to try again.
+    // Not `cause`: the SDK looks there for retryable errors.
     this.failure = failure;
   }
 }
 
-/** The HTTP status of a failed request, if there was an answer. */
+/** The HTTP status of a failed request; undefined without a response. */
 export function statusOf(error: unknown): number | undefined {
   return (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
 }
@@ -126,7 +126,7 @@ export function statusOf(error: unknown): number | undefined {
  */
 export function objectFailure(error: unknown, subject: string): StoreError {
   if (error instanceof StoreError) return error;
-  if (error instanceof NoAnswerError) return objectFailure(error.failure, subject);
+  if (error instanceof NoResponseError) return objectFailure(error.failure, subject);
   const { name = '', code = '', message = '' } = error as { name?: string; code?: unknown; message?: string };
   const status = String(statusOf(error) ?? 'no answer');
   const isForeign = NOT_S3.test(message);

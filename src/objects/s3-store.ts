@@ -17,16 +17,16 @@ import { s3Client, s3Sdk } from './s3-client.ts';
 import { objectFailure, statusOf } from './s3-failure.ts';
 import { formatLocation, parseLocation, type S3Location } from './s3-location.ts';
 
-/** Size of a file that is put by one request, in bytes. Larger ones go in parts. */
+/** Maximum size of a file that is put by one request, in bytes. Larger ones are sent in parts. */
 const PUT_BYTES = 16 * 2 ** 20;
 /** Parts that are sent concurrently, of all uploads; each is in memory. */
 const PARTS_AT_ONCE = 6;
 /** Attempts of a conditional put that collides with another one, and the pause between them. */
 const CONFLICTS = 20;
 const CONFLICT_MS = 50;
-/** Attempts to read an object whose bytes did not all come. */
+/** Attempts to read an object whose response ends early. */
 const READS = 4;
-/** Keys that one request can delete. */
+/** Maximum number of keys in a delete request. */
 const DELETE_KEYS = 1000;
 
 /** Opens a location of an object store that speaks S3. Nothing is sent yet. @throws {UsageError} `bad-location` */
@@ -128,9 +128,9 @@ class S3Store implements ObjectStore {
         }
       });
       if (status === undefined) return undefined;
-      // An attempt whose answer was lost may have put it; after 409, nobody knows who won.
-      const there = await this.get(key);
-      if (there !== undefined) return Buffer.compare(there, bytes) === 0 ? undefined : there;
+      // An attempt whose response was lost may have put it; after 409, the winner is unknown.
+      const existing = await this.get(key);
+      if (existing !== undefined) return Buffer.compare(existing, bytes) === 0 ? undefined : existing;
       if (attempt === CONFLICTS) throw incomplete(this.url, key, 'neither puts the object nor shows another one');
       await delay(CONFLICT_MS);
     }
@@ -140,8 +140,8 @@ class S3Store implements ObjectStore {
     const { GetObjectCommand, PutObjectCommand } = s3Sdk();
     const get = () => this.#client.send(new GetObjectCommand(this.#at(key)));
     const found = await this.#send(`get ${key}`, async () => {
-      const answer = await ifFound(get);
-      return answer?.Body && { etag: answer.ETag, bytes: await answer.Body.transformToByteArray() };
+      const response = await ifFound(get);
+      return response?.Body && { etag: response.ETag, bytes: await response.Body.transformToByteArray() };
     });
     if (found === undefined || Buffer.compare(found.bytes, before) !== 0) return false;
     const put = new PutObjectCommand({ ...this.#body(key, bytes), IfMatch: found.etag });
@@ -154,7 +154,7 @@ class S3Store implements ObjectStore {
         throw error;
       }
     });
-    // An attempt whose answer was lost may have put it.
+    // An attempt whose response was lost may have put it.
     return isPut || Buffer.compare((await this.get(key)) ?? Buffer.alloc(0), bytes) === 0;
   }
 
@@ -188,7 +188,7 @@ class S3Store implements ObjectStore {
     await this.#send(`put ${key}`, () => this.#client.send(command));
   }
 
-  /** @param sha256 of the whole, if it is known at the start: metadata cannot be added later */
+  /** @param sha256 of the file, if it is known at the start: metadata cannot be added later */
   #partRequests(key: string, sha256?: string): PartRequests {
     const sdk = s3Sdk();
     const target = this.#at(key);
@@ -210,7 +210,7 @@ class S3Store implements ObjectStore {
         const MultipartUpload = { Parts: [...Parts] };
         const command = new sdk.CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload });
         const isDone = await send(() => ifFound(() => this.#client.send(command)));
-        await this.#requireThere(key, sum, isDone === undefined);
+        await this.#requireStored(key, sum, isDone === undefined);
       },
       abort: async (UploadId) => {
         const command = new sdk.AbortMultipartUploadCommand({ ...target, UploadId });
@@ -219,13 +219,13 @@ class S3Store implements ObjectStore {
     };
   }
 
-  /** @param isLost true if the upload is gone: either its completion was done and the answer lost, or the store has forgotten it */
-  async #requireThere(key: string, sum: FileSum, isLost: boolean): Promise<void> {
-    const there = await this.head(key);
-    if (there?.bytes !== sum.bytes)
-      throw incomplete(this.url, key, `put ${there?.bytes ?? 'none'} of ${sum.bytes} bytes`);
+  /** @param isLost true if the upload is gone: its response was lost, or the store has dropped it */
+  async #requireStored(key: string, sum: FileSum, isLost: boolean): Promise<void> {
+    const stored = await this.head(key);
+    if (stored?.bytes !== sum.bytes)
+      throw incomplete(this.url, key, `put ${stored?.bytes ?? 'none'} of ${sum.bytes} bytes`);
     if (!isLost) return;
-    const sha256 = there.sha256 ?? (await sumObject(this, key))?.sha256;
+    const sha256 = stored.sha256 ?? (await sumObject(this, key))?.sha256;
     if (sha256 !== sum.sha256) throw incomplete(this.url, key, 'has other bytes under this name');
   }
 
@@ -268,7 +268,7 @@ class S3Store implements ObjectStore {
     return { Bucket: this.#bucket, Key: this.#base + key };
   }
 
-  /** A request with a body. A buffer is sent again after a failure; a stream would not be. */
+  /** A request with a body: a buffer, because a stream cannot be sent again after a failure. */
   #body(key: string, bytes: Uint8Array) {
     return {
       ...this.#at(key),
@@ -278,7 +278,7 @@ class S3Store implements ObjectStore {
   }
 
   /**
-   * Reads the body of an object, anew if it ends early: the SDK does not try again once the answer has begun.
+   * Reads the body of an object, and retries if it ends early: the SDK does not, once the response has begun.
    * @returns undefined if there is none
    */
   async #read<T>(

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { usage } from '../core/errors.ts';
 import { packageFile } from '../core/own-package.ts';
+import { writeTextAtomically } from '../files/atomic-write.ts';
 import { makeFolder, statIfAny } from '../files/disk.ts';
-import { putContent } from '../files/put-whole-file.ts';
 
 /** Files that begin with a dot have another name in the package: npm would leave them out, or take them for its own. */
 const DOTTED: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env.example': '.env.example' };
@@ -39,7 +39,7 @@ export async function createProject(folder: string): Promise<readonly string[]> 
   for (const [at, file] of files.entries()) {
     const path = join(folder, paths[at] ?? file);
     await makeFolder(dirname(path));
-    await putContent(path, await readFile(join(templates, file), 'utf8'));
+    await writeTextAtomically(path, await readFile(join(templates, file), 'utf8'));
   }
   return paths;
 }

@@ -1,7 +1,7 @@
 import type { Effects } from '../core/effects.ts';
 import { formatError, type UsageError, usage } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
-import { takeAll } from '../files/file-failure.ts';
+import { closeAll } from '../files/file-failure.ts';
 import type { Lock } from '../files/writer-lock.ts';
 import type { Retry } from '../http/retry.ts';
 import type { Job } from '../jobs/job.ts';
@@ -58,7 +58,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
   } finally {
     stop.close();
     await Promise.all(notices);
-    await takeAll(locks.map((lock) => () => lock.release()));
+    await closeAll(locks.map((lock) => () => lock.release()));
   }
 }
 

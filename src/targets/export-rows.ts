@@ -1,7 +1,7 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { usage } from '../core/errors.ts';
 import type { Registry } from '../declare/registry.ts';
-import { putWhole } from '../files/put-whole-file.ts';
+import { writeAtomically } from '../files/atomic-write.ts';
 import { guardedSource } from '../sql/formula-guard.ts';
 import { writeRelation } from '../sql/relation-writer.ts';
 import type { Reader } from '../warehouse/index.ts';
@@ -154,12 +154,12 @@ async function writeTo(
   if (format === 'sqlite') {
     const { writeSqlite } = await import('./sqlite-file.ts');
     const own = table();
-    const days = await putWhole(path, (draft) => writeSqlite(rows, { path, draft }, own));
+    const days = await writeAtomically(path, (draft) => writeSqlite(rows, { path, draft }, own));
     // They are all seen when the file is.
     for (const day of days) onDay?.(day);
     return ofDays(days);
   }
-  const count = await putWhole(path, (draft) =>
+  const count = await writeAtomically(path, (draft) =>
     writeFileAs(format, draft, reader, rows, { name: name ?? 'rows', notes, options }),
   );
   return { rows: count, days: undefined };

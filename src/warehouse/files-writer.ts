@@ -1,4 +1,4 @@
-import { takeAll } from '../files/file-failure.ts';
+import { closeAll } from '../files/file-failure.ts';
 import type { Lock } from '../files/writer-lock.ts';
 import type { Backend, Writes } from './backend.ts';
 import { DeclarationFolder } from './ledger/declarations.ts';
@@ -125,7 +125,7 @@ class FilesWriter implements Writer {
       define: (functions) => views.define(functions),
       interrupt: () => views.interrupt(),
       closeIdle: () => views.closeIdle(),
-      close: () => takeAll([() => views.close(), close]),
+      close: () => closeAll([() => views.close(), close]),
     };
   }
 
@@ -210,7 +210,7 @@ class FilesWriter implements Writer {
   }
 
   async close(): Promise<void> {
-    await takeAll([() => this.#views.close(), () => this.#writes.close(), () => this.#opened.lock.release()]);
+    await closeAll([() => this.#views.close(), () => this.#writes.close(), () => this.#opened.lock.release()]);
   }
 
   /** Reads the commits of other writers. */

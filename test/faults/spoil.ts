@@ -19,7 +19,7 @@ const SPOILERS = [
 type Spoiler = (typeof SPOILERS)[number];
 
 /** What happens to one request. */
-export type Fate = ReturnType<Chance['next']>;
+export type ProcessState = ReturnType<Chance['next']>;
 
 /** Maximum failures of one URL in a row. */
 const MOST_IN_A_ROW = 2;
@@ -79,7 +79,7 @@ export class Chance {
 }
 
 /** The response in place of an answer; undefined if it is answered. @throws if the connection is to be closed */
-export function refused({ spoiler }: Fate, request: SandboxRequest, faults: Faults): SandboxAnswer | undefined {
+export function refused({ spoiler }: ProcessState, request: SandboxRequest, faults: Faults): SandboxAnswer | undefined {
   switch (spoiler) {
     case 'http429': {
       const { retryAfter } = faults;
@@ -97,7 +97,7 @@ export function refused({ spoiler }: Fate, request: SandboxRequest, faults: Faul
 }
 
 /** Changes the text of a good answer, its compressed form, or its end. */
-export function spoiled(answer: SandboxAnswer, { spoiler, roll, ...fate }: Fate): SandboxAnswer {
+export function spoiled(answer: SandboxAnswer, { spoiler, roll, ...fate }: ProcessState): SandboxAnswer {
   if (answer.status !== 200) return answer;
   let text: string | undefined;
   if (spoiler === 'shortBlocks') text = shortened(textOf(answer), roll % 3);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readFate, readMark, type System } from '../../src/files/process-liveness.ts';
+import { readMark, readProcessState, type System } from '../../src/files/process-liveness.ts';
 
 const HOUR_MS = 3_600_000;
 const EXT4 = 0xef53;
@@ -39,7 +39,7 @@ function machine(more: Partial<System> & { readonly files?: Readonly<Record<stri
 const mark = { pid: 7, startedAt: '4711', host: 'web', bootId: 'boot-1', pidNamespace: 'pid:[1]' };
 const agoMs = (ms: number) => ({ path: '/w', since: new Date(Date.now() - ms).toISOString() });
 const fateOf = (change: Partial<typeof mark> = {}, system = machine(), ms = 1000) =>
-  readFate({ ...mark, ...change }, agoMs(ms), system);
+  readProcessState({ ...mark, ...change }, agoMs(ms), system);
 
 test('a mark tells the number, the start, the machine, its start and whose number it is', async () => {
   expect(await readMark(7, machine())).toEqual(mark);
@@ -90,9 +90,9 @@ test('a process from before the machine started is gone, where no other machine 
 test('a mark of an older version is judged by machine, number and start', async () => {
   const { pid, startedAt, host } = mark;
   const old = { pid, startedAt, host };
-  expect(await readFate(old, agoMs(0), machine())).toBe('running');
-  expect(await readFate({ ...old, startedAt: '4712' }, agoMs(0), machine())).toBe('gone');
-  expect(await readFate({ ...old, host: 'mail' }, agoMs(0), machine())).toBe('elsewhere');
+  expect(await readProcessState(old, agoMs(0), machine())).toBe('running');
+  expect(await readProcessState({ ...old, startedAt: '4712' }, agoMs(0), machine())).toBe('gone');
+  expect(await readProcessState({ ...old, host: 'mail' }, agoMs(0), machine())).toBe('elsewhere');
 });
 
 test('where the system tells no start, a process runs as long as its number is in use', async () => {
@@ -109,6 +109,6 @@ test('Windows tells no start: a process that may not be signalled runs', async (
   const windows = machine({ platform: 'win32', probe });
   expect(await readMark(7, windows)).toEqual({ pid: 7, startedAt: 'running', host: 'web' });
   const left = { pid: 7, startedAt: 'running', host: 'web' };
-  expect(await readFate(left, agoMs(0), windows)).toBe('running');
-  expect(await readFate({ ...left, pid: 8 }, agoMs(0), windows)).toBe('gone');
+  expect(await readProcessState(left, agoMs(0), windows)).toBe('running');
+  expect(await readProcessState({ ...left, pid: 8 }, agoMs(0), windows)).toBe('gone');
 });

@@ -43,7 +43,13 @@ describe('tables that are published along with commits', () => {
     const store = await openTestStore(warehouse);
     const told: string[] = [];
     const onFailure = (message: string): void => void told.push(message);
-    const along = await BackgroundPublisher.open({ warehouse, tables: [items, parts], everyMs: 0, effects: clock, onFailure });
+    const along = await BackgroundPublisher.open({
+      warehouse,
+      tables: [items, parts],
+      everyMs: 0,
+      effects: clock,
+      onFailure,
+    });
     const commit = async (at: number) => {
       await commitItems(store, 10 * at, 10 * at + 9);
       clock.monotonicMs += 1000;

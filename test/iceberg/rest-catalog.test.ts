@@ -35,7 +35,8 @@ async function begin() {
   server = await startRestServer();
   const path = freshPath('parquet');
   await cp(made, path, { recursive: true });
-  const catalog = (env: NodeJS.ProcessEnv = {}, namespace = 'ton') => readCatalogConfig({ uri: server.url, namespace }, env);
+  const catalog = (env: NodeJS.ProcessEnv = {}, namespace = 'ton') =>
+    readCatalogConfig({ uri: server.url, namespace }, env);
   const options = (env?: NodeJS.ProcessEnv) => ({ catalog: catalog(env), effects: hasty });
   const read = (table: string, ref?: string) => readTable(path, server.tables.get(`ton.${table}`) ?? {}, ref);
   const tags = (table: string) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { FirstAnswer } from '../../src/objects/first-answer.ts';
-import { NoAnswerError, objectFailure } from '../../src/objects/s3-failure.ts';
+import { FirstResponse } from '../../src/objects/first-response.ts';
+import { NoResponseError, objectFailure } from '../../src/objects/s3-failure.ts';
 
 const named = (name: string, message = 'said', status?: number) =>
   Object.assign(new Error(message), { name }, status === undefined ? {} : { $metadata: { httpStatusCode: status } });
@@ -17,7 +17,7 @@ test.each([
   ['a server that hangs up', named('TimeoutError', 'socket hang up'), 'connection-lost', true],
   ['a quota', named('QuotaExceeded', 'full', 403), 'bucket-full', false],
   ['no server', coded('ECONNREFUSED'), 'unreachable', true],
-  ['no server, given up', new NoAnswerError(coded('ECONNREFUSED')), 'unreachable', true],
+  ['no server, given up', new NoResponseError(coded('ECONNREFUSED')), 'unreachable', true],
 ])('%s is told in one line with a hint', (_, error, code, retryable) => {
   const failure = objectFailure(error, 's3://lake/w: get k');
   expect(failure).toMatchObject({ code, retryable, hint: expect.stringMatching(/./) });
@@ -27,12 +27,12 @@ test.each([
 
 test('a server that never answers is overdue after five seconds, one that did is not', () => {
   let now = 1000;
-  const [silent, answered] = [new FirstAnswer(() => now), new FirstAnswer(() => now)];
+  const [silent, answered] = [new FirstResponse(() => now), new FirstResponse(() => now)];
   expect(silent.isOverdue).toBe(false);
   for (const first of [silent, answered]) first.begin();
   now += 4999;
   expect(silent.isOverdue).toBe(false);
-  answered.come();
+  answered.received();
   now += 1;
   silent.begin();
   expect([silent.isOverdue, answered.isOverdue]).toEqual([true, false]);

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { StoreError } from '../../core/errors.ts';
-import { putWhole } from '../../files/put-whole-file.ts';
+import { writeAtomically } from '../../files/atomic-write.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
 import { writeRelation } from '../../sql/relation-writer.ts';
@@ -22,7 +22,7 @@ export async function writeParquet(endpoint: Endpoint, body: Buffer, path: strin
   const text = rows.map((cells) => `${JSON.stringify(cells.map(wellFormed))}\n`);
   const longest = text.reduce((most, line) => Math.max(most, Buffer.byteLength(line)), 1024);
   const selected = columns.map(({ name, sql }, at) => `CAST(cells[${at + 1}] AS ${sql}) AS ${quoteName(name)}`);
-  await putWhole(path, async (draft) => {
+  await writeAtomically(path, async (draft) => {
     const lines = `${draft}.rows`;
     const read = `read_json(${quoteText(lines)}, format = 'newline_delimited', records = false,
       columns = {cells: 'VARCHAR[]'}, maximum_object_size = ${longest * 2})`;

@@ -127,8 +127,8 @@ async function writeAnswer(
   const { formatAnswer } = await import('../../api/client/format-answer.ts');
   const text = formatAnswer(endpoint, body, format, output === undefined && process.stdout.isTTY === true);
   if (output === undefined) return write(text);
-  const { putContent } = await import('../../files/put-whole-file.ts');
-  await putContent(output, text);
+  const { writeTextAtomically } = await import('../../files/atomic-write.ts');
+  await writeTextAtomically(output, text);
 }
 
 function checkFlags(endpoint: Endpoint, flags: ApiFlags, format: RelationFormat): void {

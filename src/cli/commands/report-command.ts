@@ -82,8 +82,8 @@ async function makeReport(context: Context<ReportFlags>, report: string | undefi
     }
     return;
   }
-  const { putContent } = await import('../../files/put-whole-file.ts');
-  await putContent(flags.output, rendered.content);
+  const { writeTextAtomically } = await import('../../files/atomic-write.ts');
+  await writeTextAtomically(flags.output, rendered.content);
   context.write(`${flags.output}: ${rendered.title} (${formatBytes(Buffer.byteLength(rendered.content))})\n`);
 }
 

@@ -136,8 +136,8 @@ async function answer(context: Context<SqlFlags>, sql: string): Promise<void> {
       const box = await line.during('querying', () => queries.read(sql, draw));
       if (output === undefined) await write(process.stdout, box);
       else {
-        const { putContent } = await import('../../files/put-whole-file.ts');
-        await putContent(output, box);
+        const { writeTextAtomically } = await import('../../files/atomic-write.ts');
+        await writeTextAtomically(output, box);
       }
     } else if (output !== undefined) await line.during('querying', () => queries.write(sql, { file: output, format }));
     else if (format !== 'parquet') await queries.write(sql, { out: process.stdout, format });

@@ -4,9 +4,9 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { StoreError, TonlakeError } from '../../core/errors.ts';
+import { writeTextAtomically } from '../../files/atomic-write.ts';
 import { asStoreError, INTERRUPTED } from '../../files/file-failure.ts';
 import { formatOf } from '../../files/output-format.ts';
-import { putContent } from '../../files/put-whole-file.ts';
 import { RELATION_FORMATS, write } from '../../sql/relation-writer.ts';
 import { errorText } from '../../sql/sql-fault.ts';
 import { splitStatements } from '../../sql/statements.ts';
@@ -220,7 +220,7 @@ class Shell implements Settings {
     this.nextFile = undefined;
     if (nextFile !== undefined) {
       const format = formatOf({ output: nextFile, format: undefined, formats: ['box', ...RELATION_FORMATS] }) ?? 'box';
-      if (format === 'box') await putContent(nextFile, await queries.read(statement, boxOf));
+      if (format === 'box') await writeTextAtomically(nextFile, await queries.read(statement, boxOf));
       else await queries.write(statement, { file: nextFile, format });
     } else if (SILENT.test(statement)) await queries.read(statement, async ({ countRest }) => void (await countRest()));
     else if (mode === 'csv' || mode === 'json' || mode === 'jsonl') {

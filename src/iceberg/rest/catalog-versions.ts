@@ -13,7 +13,7 @@ import {
   tagOf,
 } from '../table-metadata.ts';
 import type { TableVersions } from '../table-versions.ts';
-import type { CatalogResponse, CatalogRequests } from './catalog-requests.ts';
+import type { CatalogRequests, CatalogResponse } from './catalog-requests.ts';
 import { CATALOG_PROPERTIES, type LoadedTable, planCommit } from './metadata-updates.ts';
 
 /** A response with a table: https://iceberg.apache.org/rest-catalog-spec/, `LoadTableResult`. */
@@ -139,7 +139,8 @@ async function stage(table: CatalogTable, next: TableMetadata): Promise<boolean>
     ...{ name, location: next.location, schema: next.schemas.at(-1), 'partition-spec': next['partition-specs'][0] },
     ...{ 'stage-create': true, properties: { ...next.properties, ...CATALOG_PROPERTIES, 'format-version': '2' } },
   };
-  const create = async () => (await requests.send({ method: 'POST', path: 'tables', body, expected: [404, 409] })).status;
+  const create = async () =>
+    (await requests.send({ method: 'POST', path: 'tables', body, expected: [404, 409] })).status;
   const status = await create();
   if (status !== 404) return status !== 409;
   await requests.createNamespace();

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { groupBy } from '../../core/group-by.ts';
 import { runLimited } from '../../core/run-limited.ts';
 import { damagedData, missingFile } from '../../files/damaged-data.ts';
-import { guarded, takeAll } from '../../files/file-failure.ts';
+import { closeAll, guarded } from '../../files/file-failure.ts';
 import { downloadObject, sumObject } from '../../objects/object-files.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { requireConditionalPut } from '../../objects/object-trials.ts';
@@ -49,7 +49,7 @@ export function bucketBackend(path: string, objects: ObjectStore = openS3Store(p
       const instance = new Instance({ ...readerSettings(), threads });
       return {
         ...{ instance, prepare: accessTo(path, options), scans },
-        close: () => takeAll([() => instance.close(), () => scans.close()]),
+        close: () => closeAll([() => instance.close(), () => scans.close()]),
         takeLedgerTraffic: options.countsTraffic === true ? takeS3Traffic : undefined,
       };
     },

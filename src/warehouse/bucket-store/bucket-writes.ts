@@ -4,7 +4,7 @@ import { startAge } from '../../core/effects.ts';
 import { StoreError } from '../../core/errors.ts';
 import { runLimited } from '../../core/run-limited.ts';
 import type { Span } from '../../core/span.ts';
-import { takeAll } from '../../files/file-failure.ts';
+import { closeAll } from '../../files/file-failure.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Database } from '../../sql/database.ts';
 import { Instance } from '../../sql/instance.ts';
@@ -71,7 +71,7 @@ export class BucketWrites implements Writes {
     const scans = new BucketScans();
     const access = this.#access();
     return {
-      ...{ instance, scans, close: () => takeAll([() => instance.close(), () => scans.close()]) },
+      ...{ instance, scans, close: () => closeAll([() => instance.close(), () => scans.close()]) },
       // A run that reads only its own files needs no extension.
       prepare: async (database) => {
         if (this.#ledger.entries.effective.some((entry) => this.#isElsewhere(entry))) await access(database);
@@ -120,7 +120,7 @@ export class BucketWrites implements Writes {
   }
 
   async close(): Promise<void> {
-    await takeAll([
+    await closeAll([
       () => this.instance.close(),
       () => this.#uploads.close(),
       () => rm(this.#work, { recursive: true, force: true }),

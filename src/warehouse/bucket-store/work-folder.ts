@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listFolder } from '../../files/disk.ts';
-import { markSchema, readFate, readMark } from '../../files/process-liveness.ts';
+import { markSchema, readMark, readProcessState } from '../../files/process-liveness.ts';
 
 const NAME = 'tonlake-bucket-';
 const OWNER = 'owner.json';
@@ -28,7 +28,7 @@ async function removeAbandoned(): Promise<void> {
 async function isAbandoned(folder: string): Promise<boolean> {
   try {
     const owner = JSON.parse(await readFile(join(folder, OWNER), 'utf8'));
-    const fate = await readFate(markSchema.parse(owner), { path: folder, since: String(owner.since) });
+    const fate = await readProcessState(markSchema.parse(owner), { path: folder, since: String(owner.since) });
     return fate === 'gone';
   } catch {
     // It belongs to another user, or its owner is not written yet.

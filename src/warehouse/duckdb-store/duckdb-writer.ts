@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import type { TableDef } from '../../declare/table.ts';
 import { clearFolder, makeFolder } from '../../files/disk.ts';
-import { guarded, takeAll } from '../../files/file-failure.ts';
+import { closeAll, guarded } from '../../files/file-failure.ts';
 import { type Lock, takeLock } from '../../files/writer-lock.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
@@ -68,7 +68,7 @@ export async function openDuckdbWriter(path: string, options: StoreOptions): Pro
     return new DuckdbWriter({ path, options, lock, database, readers, entries });
   } catch (error) {
     const clear = () => rm(stage, { recursive: true, force: true });
-    await takeAll([() => database?.close(), clear, () => lock.release()]).catch(() => {});
+    await closeAll([() => database?.close(), clear, () => lock.release()]).catch(() => {});
     throw error;
   }
 }
@@ -212,7 +212,7 @@ class DuckdbWriter implements Writer {
 
   async close(): Promise<void> {
     await this.#queries.onIdle();
-    await takeAll([
+    await closeAll([
       () => this.instance.close(),
       () => this.#readers.disconnect(),
       () => this.#states.areCurrent || guarded(`warehouse ${this.path}`, () => this.#writeStates()),

@@ -1,4 +1,4 @@
-import { guarded, takeAll } from '../../files/file-failure.ts';
+import { closeAll, guarded } from '../../files/file-failure.ts';
 import type { Instance } from '../../sql/instance.ts';
 import type { LedgerFolder } from '../ledger/ledger-folder.ts';
 import { CATALOG_PAUSE, type StoreOptions, stepOf } from '../store-options.ts';
@@ -70,7 +70,7 @@ export class CatalogWriter {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#hurry();
-    await takeAll([
+    await closeAll([
       () => this.#next?.catch(() => {}),
       () => this.#isStale && guarded(`warehouse ${this.#path}`, () => this.#writeNext()),
     ]);

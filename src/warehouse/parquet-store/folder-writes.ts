@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import PQueue from 'p-queue';
 import { failedWith } from '../../core/failed-with.ts';
 import { clearFolder, ifAny, listFolder, makeFolder, syncPath } from '../../files/disk.ts';
-import { takeAll } from '../../files/file-failure.ts';
+import { closeAll } from '../../files/file-failure.ts';
 import { diskObjects } from '../../objects/disk-objects.ts';
 import { Instance } from '../../sql/instance.ts';
 import type { Reads, Writes } from '../backend.ts';
@@ -151,7 +151,7 @@ export class FolderWrites implements Writes {
   }
 
   async close(): Promise<void> {
-    await takeAll([
+    await closeAll([
       () => this.#catalog.close(),
       () => this.#retired,
       () => this.instance.close(),

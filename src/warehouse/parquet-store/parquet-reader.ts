@@ -1,4 +1,4 @@
-import { guarded, takeAll } from '../../files/file-failure.ts';
+import { closeAll, guarded } from '../../files/file-failure.ts';
 import { readLockHolder } from '../../files/writer-lock.ts';
 import { takeTraffic } from '../../sql/http-traffic.ts';
 import type { Backend } from '../backend.ts';
@@ -74,6 +74,6 @@ export async function openParquetReader(backend: Backend, tablesOf: TablesOf, op
     refresh,
     interrupt: () => views.interrupt(),
     release: async () => {},
-    close: () => takeAll([() => views.close(), close]),
+    close: () => closeAll([() => views.close(), close]),
   };
 }

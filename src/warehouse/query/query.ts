@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError, usage } from '../../core/errors.ts';
 import { suggest } from '../../core/suggest.ts';
-import { putWhole } from '../../files/put-whole-file.ts';
+import { writeAtomically } from '../../files/atomic-write.ts';
 import { type Confinement, requireQueries } from '../../sql/confined-sql.ts';
 import { lakeFileNotes } from '../../sql/lake-files.ts';
 import type { RowStream } from '../../sql/query-result.ts';
@@ -124,7 +124,7 @@ async function open(
       answer(sql, (selection) =>
         'out' in target
           ? writeRelation(reader, selection, target)
-          : putWhole(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft })),
+          : writeAtomically(target.file, (draft) => writeRelation(reader, selection, { ...target, file: draft })),
       ),
     read: (given, use, params) => answer(given, ({ sql, parameters }) => reader.stream(sql, parameters, use), params),
     keep: async (sql, limit) => {
