@@ -24,7 +24,7 @@ import { isSameEvidence } from './entry-state.ts';
 export interface AddOptions {
   /** Folders of Parquet warehouses, such as the slices of a range. */
   readonly from: readonly string[];
-  /** The folder to which their blocks are added. Made if it does not exist. */
+  /** The folder to which their blocks are added. Created if it does not exist. */
   readonly to: string;
   readonly effects: Effects;
   /** Stops after the current entry when aborted. */
@@ -36,7 +36,7 @@ export interface AddOptions {
 export interface AddedWarehouse {
   readonly event: 'added';
   readonly from: string;
-  /** Entries that were added, that were there, and that belong to no block or overlap with others: those stay behind. */
+  /** Entries that were added, that the target already had, and that were left out because they belong to no block or overlap with others. */
   readonly added: number;
   readonly present: number;
   readonly left: readonly { readonly pipeline: string; readonly span: Span; readonly why: string }[];
@@ -47,16 +47,16 @@ export interface AddReport {
   readonly to: string;
   readonly added: number;
   readonly left: number;
-  /** False if it was stopped: the same command goes on. */
+  /** False if it was stopped. The same command continues it. */
   readonly complete: boolean;
   readonly seconds: number;
 }
 
 /**
- * Adds the blocks of warehouses to another one, an entry at a time. Every file must have the checksum of its entry, and its rows are measured
- * again. Marts, lookups and lists of the whole network stay behind: their rows depend on all blocks.
+ * Adds the blocks of warehouses to another one, entry by entry. Every file must have the checksum of its entry, and its rows are measured
+ * again. Marts, lookups and lists of the whole network are left out, because their rows depend on all blocks.
  *
- * @throws {StoreError} `damaged` if rows are not those that were committed; what was added before stays
+ * @throws {StoreError} `damaged` if rows differ from the committed rows; entries added before stay
  */
 export async function addWarehouses(options: AddOptions): Promise<AddReport> {
   const { effects, from, stop } = options;
@@ -119,7 +119,7 @@ function addOne({ store, registry, network, stop }: Adding, from: string): Promi
   });
 }
 
-/** What becomes of an entry: `add`, `present`, or why it stays behind. */
+/** `add`, `present`, or why an entry is left out. */
 function fateOf(store: Store, registry: Registry, entry: LedgerEntry): string {
   const { pipeline, verdict, scope, mart, forgotten, declaration } = entry;
   if (mart !== undefined)
@@ -130,8 +130,8 @@ function fateOf(store: Store, registry: Registry, entry: LedgerEntry): string {
   if (own === undefined || serializePipeline(own).id !== declaration) return 'it is declared otherwise';
   const [spans, done] = [spansOf(entry), doneSpans(store.ledger(), pipeline)];
   if (!haveCommon(spans, done)) return 'add';
-  const isThere = spans.every((span) => done.some(({ from, to }) => from <= span.from && span.to <= to));
-  return isThere ? 'present' : 'other entries have some of its blocks';
+  const isPresent = spans.every((span) => done.some(({ from, to }) => from <= span.from && span.to <= to));
+  return isPresent ? 'present' : 'other entries have some of its blocks';
 }
 
 async function commitCopy(store: Store, registry: Registry, from: string, entry: LedgerEntry): Promise<void> {
@@ -156,7 +156,7 @@ async function commitCopy(store: Store, registry: Registry, from: string, entry:
   }
 }
 
-/** The staged rows, if they are those of the entry; with its tables without rows. */
+/** The staged rows, which must equal those of the entry, with its tables without rows. @throws {StoreError} `damaged` */
 function requireSame(staged: StagedSpan, entry: LedgerEntry, from: string): StagedSpan {
   const tables: Record<string, StagedTable> = { ...staged.tables };
   for (const [name, { rows, keyHash, sums, schema, files }] of Object.entries(entry.tables)) {

@@ -8,11 +8,11 @@ import type { Damage } from './plan-repair.ts';
 
 export interface ApplyRepairOptions {
   readonly store: Store;
-  /** All tables that entries of the pipeline can have rows of. */
+  /** All tables of which entries of the pipeline can have rows. */
   readonly tables: readonly TableDef[];
   /** Fetches spans again and stages the rows; commits nothing. @throws if the source is unavailable */
   readonly fetch: (spans: readonly Span[]) => Promise<readonly CommitPart[]>;
-  /** Keeps what can be read of blocks that could not be fetched. */
+  /** True to keep readable rows of blocks that could not be fetched. */
   readonly keepReadable: boolean;
 }
 
@@ -20,18 +20,18 @@ export interface ApplyRepairOptions {
 export interface RepairOutcome {
   readonly failed: readonly Span[];
   readonly isChanged: boolean;
-  /** True if `keepReadable` would have kept rows of the blocks that failed. */
+  /** True if `keepReadable` would have kept rows of the failed blocks. */
   readonly isKeepable?: boolean;
   /** Set if the source has fewer rows than were committed. */
   readonly fewer?: FewerRows | undefined;
 }
 
-/** Maximum number of failed blocks whose old rows get entries of their own; with more, nothing is changed. */
+/** Maximum number of failed blocks whose old rows get separate entries. With more, nothing is changed. */
 const MAX_FAILED_BLOCKS = 100;
 
 /**
- * Replaces damaged entries in one commit: rows of sound files are copied, the others fetched again. If some blocks could not be fetched,
- * nothing changes, unless what can be read of them shall be kept: in entries that count as not done.
+ * Replaces damaged entries in one commit: rows of sound files are copied, the others fetched again. If some blocks cannot be fetched,
+ * nothing changes, unless `keepReadable` is set: their readable rows go to entries that do not count as done.
  */
 export async function applyRepair(options: ApplyRepairOptions, damage: Damage): Promise<RepairOutcome> {
   const { store, fetch, keepReadable } = options;
@@ -47,7 +47,7 @@ export async function applyRepair(options: ApplyRepairOptions, damage: Damage): 
   const rewritten = await stageRewrite(options, { pipeline, old: entries, sound, keep, read });
   const fewer = unread.length === 0 ? fewerRows(damage.least, rewritten) : undefined;
   if (fewer !== undefined && !keepReadable) return { failed: spans, isChanged: false, fewer };
-  // Fewer rows are taken only where nothing of the old ones can be kept.
+  // Fewer rows are accepted only if no old rows can be kept.
   const isTaken = fewer === undefined || !canKeep(damage, spans);
   const failed = isTaken ? unread : spans;
   const parts = [
@@ -72,15 +72,15 @@ function isComplete({ entries }: Damage, { draft }: CommitPart): boolean {
 
 function failedOf({ pipeline, refetch, spans }: Damage, read: readonly CommitPart[]): readonly Span[] {
   const failed = subtractSpans(refetch, unionSpans(read.map(({ draft }) => draft.span)));
-  // Rows that belong to no block are replaced all together or not at all.
+  // Rows that belong to no block are replaced together or not at all.
   return failed.length > 0 && pipeline.tables.some((table) => blockColumn(pipeline, table) === undefined)
     ? spans
     : failed;
 }
 
 /**
- * True if failed blocks can get entries of their own and still be recognised as damaged. Rows that only a checksum shows to be
- * damaged would look sound in a new file.
+ * True if failed blocks can get separate entries and still be recognised as damaged. Rows whose damage only a checksum shows would look
+ * sound in a new file.
  */
 function canKeep({ isSuspect, entries, pipeline }: Damage, failed: readonly Span[]): boolean {
   if (isSuspect || entries.length > 1) return false;
@@ -100,7 +100,7 @@ async function stageFailed(
     : failed;
   const staged: CommitPart[] = [];
   for (const span of spans) {
-    // Each span has an entry of its own, even where the old one was merged.
+    // Each span gets a separate entry, even if the old one was merged.
     const old = sound.map((entry) => ({ ...entry, spans: undefined }));
     for (const part of await stageRewrite(options, { pipeline, old, keep: [span], read: [] })) {
       staged.push({ ...part, draft: { ...part.draft, verdict: 'accepted', scope: PARTIAL } });

@@ -11,10 +11,10 @@ import type { DamagedStore } from '../warehouse/index.ts';
 import type { Finding } from './finding.ts';
 import { StoredRows } from './stored-rows.ts';
 
-/** Transactions that are in memory together. */
+/** Number of transactions that are in memory at once. */
 const CHUNK = 40_000;
-/** Findings of a chunk: from here on, the last one stands for all others, so that memory stays bounded whatever was altered. */
-const MOST_FINDINGS = 100;
+/** Maximum number of findings of a chunk, to limit memory. The last one stands for all further ones. */
+const MAX_FINDINGS = 100;
 
 export interface ContentScope {
   readonly pipeline: string;
@@ -22,7 +22,7 @@ export interface ContentScope {
   readonly messages: TableDef;
   /** The blocks that `t` and `m` have. */
   readonly runs: readonly Span[];
-  /** False if the hashes are not those of cells: then only what else must hold is checked. */
+  /** False if the hashes are not those of cells. Only the other rules are checked then. */
   readonly isHashed: boolean;
   /** Blocks whose messages were exported without their opcodes. */
   readonly withoutOpcodes: readonly Span[];
@@ -33,7 +33,7 @@ const endColumns = [...messageColumns, 'tx_hash'];
 
 /**
  * Compares the stored transactions of the runs with their hashes. `t` and `m` have them and their messages in a compact form. Each
- * transaction that differs is a finding, up to {@link MOST_FINDINGS} of a chunk.
+ * transaction that differs is a finding, up to {@link MAX_FINDINGS} of a chunk.
  */
 export async function auditContent(warehouse: DamagedStore, scope: ContentScope): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
@@ -103,10 +103,10 @@ async function auditChunk(
 
 /** The first findings, and one for the others over all their blocks. */
 function bounded(findings: readonly Finding[]): readonly Finding[] {
-  const [next, ...more] = findings.slice(MOST_FINDINGS - 1);
+  const [next, ...more] = findings.slice(MAX_FINDINGS - 1);
   if (next === undefined || more.length === 0) return findings;
   const span = hullOf([next, ...more].flatMap((finding) => finding.span ?? []));
-  return [...findings.slice(0, MOST_FINDINGS - 1), { ...next, span, got: `${next.got}, and ${more.length} more` }];
+  return [...findings.slice(0, MAX_FINDINGS - 1), { ...next, span, got: `${next.got}, and ${more.length} more` }];
 }
 
 /** Adds the rows of a table in some blocks. */

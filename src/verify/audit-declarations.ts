@@ -11,19 +11,19 @@ export interface BrokenDeclaration extends DeclarationPlace {
   readonly got: string;
 }
 
-/** Checks that the declarations that entries name, or the next run would name, exist and are those that rows were written with. */
+/** Finds declarations that entries name, or the next run will name, and that are missing or damaged. */
 export async function auditDeclarations(
   { entries, declarations }: DamagedStore,
   registry: Registry,
 ): Promise<readonly BrokenDeclaration[]> {
   const places = new Map((await declarations.list()).map((place) => [place.id, place]));
   const used = firstUses(entries);
-  // A run does not write again what is there.
-  const coming = [...places.values()].filter(
+  // A run does not write declarations that exist.
+  const upcoming = [...places.values()].filter(
     (place) => !used.has(place.id) && declaredAs(registry, place) !== undefined,
   );
   const broken: BrokenDeclaration[] = [];
-  for (const use of [...used.values(), ...coming]) {
+  for (const use of [...used.values(), ...upcoming]) {
     const place = places.get(use.id);
     if (place === undefined) broken.push({ ...use, got: 'none' });
     else {
@@ -55,7 +55,7 @@ export function findingOf({ id, pipeline, number, got }: BrokenDeclaration): Fin
   return { kind: 'declaration-broken', pipeline, entry: number, expected: `declaration ${id}`, got };
 }
 
-/** Those that can be restored, because the loaded pipeline has the same declaration. */
+/** Declarations that can be restored, because the loaded pipeline has the same one. */
 export function restorable(broken: readonly BrokenDeclaration[], registry: Registry): readonly LostDeclaration[] {
   return broken.flatMap((place) => {
     const pipeline = declaredAs(registry, place);

@@ -20,10 +20,10 @@ export interface DeepEdges {
 const MADE_INSIDE = `EXISTS (FROM sure s WHERE s.workchain = mail.workchain AND mail.created_lt BETWEEN s.lt_from AND s.lt_to)`;
 
 /**
- * Proves the chain of every account in `t`: each transaction names the previous one and starts with the state and status it left,
- * which both have completely or as a hash. Proves that
- * each internal message in `m` was sent exactly once and received at most once, with the same values; those created inside the ranges
- * must have been sent inside. Findings name the pipeline and the tables of transactions and messages.
+ * Proves the chain of every account in `t`: each transaction names the previous one and starts with the state and status that it left,
+ * which both have completely or as a hash. Proves that each internal message in `m` was sent exactly once and received at most once, with
+ * the same values, and that those created inside the ranges were sent inside. Findings name the pipeline and the tables of transactions and
+ * messages.
  */
 export async function auditDeep(
   warehouse: DamagedStore,

@@ -6,19 +6,19 @@ import type { DamagedStore } from '../warehouse/index.ts';
 import { findBad, setHeaders, setRuns, TIPS } from './audit-scope.ts';
 import { type Finding, groupBad } from './finding.ts';
 
-/** Blocks of a list that can be compared, and the first block from which the warehouse has all transactions. */
+/** Blocks of a list that can be compared. `heldFrom`: first block from which on the warehouse has all transactions. */
 export interface JudgedRun extends Span {
   readonly storedFrom: number;
 }
 
-/** What a comparison of a list has found. */
+/** Result of the comparison of a list. */
 export interface ListAudit {
   readonly findings: readonly Finding[];
-  /** Rows that lack what later transactions show: findings only where the list was read for the last time. */
+  /** Rows that contradict later transactions. They are findings only if the list will not be fetched again. */
   readonly outdated: readonly Finding[];
 }
 
-/** Compares a list with the transactions of the blocks that both have. The views of all tables exist. */
+/** Compares a list with the transactions of the blocks that both have. The views of all tables must exist. */
 export async function auditList(
   warehouse: DamagedStore,
   { pipeline, faults }: ListComparison,

@@ -37,10 +37,10 @@ export interface AuditOptions {
   /** Masterchain blocks to verify. */
   readonly limits: readonly Span[];
   readonly isDeep: boolean;
-  /** Whether an audit may have more memory than the limit, if it needs that. */
+  /** True if an audit may exceed the memory limit. */
   readonly isWidened: boolean;
   readonly report: (finding: Finding) => void;
-  /** Called for what cannot be compared because a selection left out the columns. */
+  /** Called for each audit that is impossible because a selection left out the columns. */
   readonly skip: (unchecked: Unchecked) => void;
 }
 
@@ -81,13 +81,13 @@ export async function auditRows(given: Omit<AuditOptions, 'skip'>): Promise<Audi
     const [table] = pipeline.tables;
     if (comparison === undefined || table === undefined) continue;
     await guard(options, pipeline, async (own) => {
-      compared.set(pipeline.name, await auditOne(own, comparison, table));
+      compared.set(pipeline.name, await compareList(own, comparison, table));
     });
   }
   return { edges, compared, unchecked };
 }
 
-/** Finds rows of a list whose key another row has, in whatever entry. Readings have a row for each time. */
+/** Finds rows of a list with equal keys, in the same or in different entries. */
 async function auditKeys(options: AuditOptions, pipeline: PipelineDef): Promise<void> {
   const { warehouse, states, report } = options;
   const [table] = pipeline.tables;
@@ -115,7 +115,7 @@ async function auditKeys(options: AuditOptions, pipeline: PipelineDef): Promise<
 }
 
 /** Compares a list with transactions where the warehouse has both. @returns the compared blocks */
-async function auditOne(options: AuditOptions, comparison: ListComparison, own: TableDef): Promise<readonly Span[]> {
+async function compareList(options: AuditOptions, comparison: ListComparison, own: TableDef): Promise<readonly Span[]> {
   const { warehouse, registry, report } = options;
   const { pipeline } = comparison;
   const others = comparison.with.map((role) => registry.playing(role));
@@ -138,8 +138,8 @@ async function auditOne(options: AuditOptions, comparison: ListComparison, own: 
     await setViewOf(options, table);
   }
   const { findings, outdated } = await auditList(warehouse, comparison, own.name, runs);
-  const held = { registry, ledger: options.states.map(({ entry }) => entry), forgotten: [] };
-  const notFinal = spansIn(coverage(held, registry.pipeline(pipeline)).unproven, 'not final');
+  const contents = { registry, ledger: options.states.map(({ entry }) => entry), forgotten: [] };
+  const notFinal = spansIn(coverage(contents, registry.pipeline(pipeline)).unproven, 'not final');
   const isEarly = ({ span }: Finding): boolean => span !== undefined && subtractSpans([span], notFinal).length === 0;
   for (const finding of [...findings, ...outdated.filter((each) => !isEarly(each))]) report(finding);
   return runs;
@@ -157,7 +157,7 @@ function headedRuns(options: AuditOptions): readonly Span[] {
   return runsOf(options, pipeline.name, [table.name]);
 }
 
-/** Blocks whose rows lack columns that an audit reads; those of the runs are reported as unchecked. */
+/** Blocks whose rows lack columns that an audit reads. Those inside the runs are reported as unchecked. */
 function blocksWithout(
   { warehouse, registry, skip }: AuditOptions,
   pipeline: string,
@@ -175,8 +175,8 @@ function blocksWithout(
 }
 
 /**
- * Damaged files can contain anything: an audit that fails on them is a finding, and the others continue. One that lacks memory is done once
- * more with more of it, and tells nothing twice.
+ * Runs an audit. Damaged files can contain anything, so a failed audit is a finding, and the others continue. One that lacks memory is retried
+ * with more; its reports are buffered so that none comes twice.
  */
 async function guard(
   options: AuditOptions,
@@ -184,14 +184,14 @@ async function guard(
   work: (own: AuditOptions) => Promise<void>,
 ): Promise<void> {
   const { warehouse, isWidened, report, skip } = options;
-  let told: (() => void)[] = [];
+  let reports: (() => void)[] = [];
   const own: AuditOptions = {
     ...options,
-    report: (finding) => told.push(() => report(finding)),
-    skip: (unchecked) => told.push(() => skip(unchecked)),
+    report: (finding) => reports.push(() => report(finding)),
+    skip: (unchecked) => reports.push(() => skip(unchecked)),
   };
   const attempt = (): Promise<void> => {
-    told = [];
+    reports = [];
     return work(own);
   };
   try {
@@ -201,7 +201,7 @@ async function guard(
     const got = shortMessage(error);
     own.report({ kind: 'file-unreadable', pipeline: name, expected: 'rows that can be compared', got });
   }
-  for (const tell of told) tell();
+  for (const send of reports) send();
 }
 
 async function auditBlocks(options: AuditOptions, { name }: PipelineDef, table: TableDef): Promise<Edges> {
@@ -220,7 +220,7 @@ async function auditCounted(
   isDeep: boolean,
 ): Promise<Partial<DeepEdges>> {
   const { warehouse, registry, report } = options;
-  const tell = (findings: readonly Finding[]): void => findings.forEach(report);
+  const reportAll = (findings: readonly Finding[]): void => findings.forEach(report);
   const ends = pipeline.tables.find(({ plays }) => plays === 'messageEnds');
   const setRows = async (runs: readonly Span[]): Promise<void> => {
     await setRuns(warehouse, runs);
@@ -232,16 +232,16 @@ async function auditCounted(
   reportMissingHeaders(options, pipeline, runs);
   const proven = intersectSpans(runs, headedRuns(options));
   await setRows(proven);
-  tell(await auditTransactions(warehouse, pipeline.name, main));
+  reportAll(await auditTransactions(warehouse, pipeline.name, main));
   for (const table of pipeline.tables.filter(({ rows }) => rows.kind === 'projection')) {
-    tell(await auditProjected(options, pipeline, table, proven));
+    reportAll(await auditProjected(options, pipeline, table, proven));
   }
   if (ends === undefined) return {};
   const both = intersectSpans(proven, runsOf(options, pipeline.name, [main.name, ends.name]));
   if (formatSpans(both) === formatSpans(proven)) await setRuns(warehouse, proven);
   else await setRows(both);
   await setMessages(warehouse, ends, isDeep);
-  tell(await auditMessages(warehouse, { pipeline: pipeline.name, table: ends.name }, ends, isDeep));
+  reportAll(await auditMessages(warehouse, { pipeline: pipeline.name, table: ends.name }, ends, isDeep));
   if (!isDeep) return {};
   const what = 'chains of accounts and ends of messages';
   const followed = subtractSpans(
@@ -257,10 +257,10 @@ async function auditCounted(
     table: main.name,
     ends,
   });
-  tell(findings);
+  reportAll(findings);
   const reads = readsOf(registry, CONTENT_COLUMNS);
   const lacking = blocksWithout(options, pipeline.name, 'content of transactions', reads, proven);
-  // Only its own comparison needs it.
+  // Without opcodes, only their own comparison is impossible.
   const opcode = new Map([[ends.name, new Set(['opcode'])]]);
   const withoutOpcodes = blocksWithout(options, pipeline.name, 'opcodes of messages', opcode, proven);
   const unhashed = unhashedBlocks(options, pipeline);
@@ -277,12 +277,12 @@ async function auditCounted(
       isHashed,
       withoutOpcodes,
     };
-    tell(await auditContent(warehouse, scope));
+    reportAll(await auditContent(warehouse, scope));
   }
   return edges;
 }
 
-/** Blocks whose hashes are not those of cells, as their run was told, or may not be. */
+/** Blocks whose hashes are not those of cells, as their entry records, or are possibly not. */
 function unhashedBlocks({ warehouse }: AuditOptions, { name }: PipelineDef): readonly Span[] {
   const isPublic = warehouse.network === 'mainnet' || warehouse.network === 'testnet';
   const unhashed = warehouse.entries.filter(
@@ -306,7 +306,7 @@ function reportMissingHeaders(
   }
 }
 
-/** Compares projected rows with their records, for each selection separately: they have different columns in common. */
+/** Compares projected rows with their records, separately for each selection, because each has other columns. */
 async function auditProjected(
   options: AuditOptions,
   pipeline: PipelineDef,

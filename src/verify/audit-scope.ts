@@ -7,19 +7,19 @@ import type { Database } from '../sql/database.ts';
 import { type DamagedStore, type LedgerEntry, roleView } from '../warehouse/index.ts';
 import type { BadRow } from './finding.ts';
 
-/** Maximum number of masterchain blocks found by one query; further ones are found once these are repaired. */
-const MOST_BAD = 100_000;
+/** Maximum number of masterchain blocks found by one query. Further ones are found after these are repaired. */
+const MAX_BAD = 100_000;
 
 /** Runs a query that returns `blame` (a list of masterchain blocks), `expected` and `got` for each fault. */
 export async function findBad(warehouse: DamagedStore, sql: string): Promise<readonly BadRow[]> {
   const { rows } = await warehouse.database.query(
     `SELECT unnest(list_distinct(blame))::INTEGER AS seqno, expected::VARCHAR, got::VARCHAR FROM (${sql})
-     ORDER BY 1, 2 LIMIT ${MOST_BAD}`,
+     ORDER BY 1, 2 LIMIT ${MAX_BAD}`,
   );
   return rows.map(([seqno, expected, got]): BadRow => [Number(seqno), String(expected), String(got)]);
 }
 
-/** The runs that a database has, and those of its `headers`. */
+/** The runs of the tables `runs` and `headers` of a database, as text. */
 const [runsIn, headersIn] = [new WeakMap<Database, string>(), new WeakMap<Database, string>()];
 
 /** Creates the table `runs` of consecutive blocks to audit. */
@@ -58,7 +58,7 @@ function relationInRuns(relation: string, seqno: string): string {
 
 /**
  * Creates `headers` (one row per block, with the addresses `lo` to `hi` that its shard covers) and `links` (a block and a block that it
- * follows) of the runs, unless they are there. The view of the headers exists, and stays as it is.
+ * follows) of the runs, unless they exist. The view of the headers must exist, and must not change.
  */
 export async function setHeaders({ database }: DamagedStore): Promise<void> {
   const runs = runsIn.get(database);

@@ -13,8 +13,8 @@ const SENT = `CASE WHEN action_success THEN coalesce(action_msgs_created, 0) ELS
   + CASE WHEN bounce = 'ok' THEN 1 ELSE 0 END`;
 
 /**
- * Creates `t`: the transactions of the runs in a compact form that joins quickly. Texts are replaced by 64-bit hashes; a fault found
- * that way is either confirmed with the texts, or needs two hashes to collide.
+ * Creates `t`: the transactions of the runs in a compact form that joins quickly. Texts are replaced by 64-bit hashes. A fault found with
+ * them is confirmed with the texts, or could be wrong only if two hashes collide.
  */
 export async function setTransactions(
   { database }: DamagedStore,
@@ -51,7 +51,7 @@ function copiedColumns(messages: TableDef | undefined, isDeep: boolean): readonl
     if (origin.kind !== 'parent' || origin.column === 'hash') return [];
     const isText = kinds[kind].physical === 'utf8';
     if (isText && !isDeep) return [];
-    // Where a selection left the column out, there is nothing to compare.
+    // Null if a selection left out the column: it is not compared then.
     const digest = (column: string): string => {
       const quoted = quoteName(column);
       return isText ? `CASE WHEN ${quoted} IS NOT NULL THEN hash(${quoted}) END` : `${quoted}::BIGINT`;
@@ -60,10 +60,10 @@ function copiedColumns(messages: TableDef | undefined, isDeep: boolean): readonl
   });
 }
 
-/** Columns by which the ends of a message differ; its normal form, which servers fill later; and bags, whose hashes are compared. */
+/** Columns in which the ends of a message can differ, the normal form that servers fill in later, and bags, whose hashes are compared. */
 const UNSHARED: readonly string[] = ['msg_hash', 'direction', 'msg_hash_norm', 'body_boc', 'init_state_boc'];
 
-/** The columns of a table of messages that both ends of a message share: those of its cell. */
+/** The columns that both ends of a message share: those of its cell. */
 export function sharedColumns({ columns }: TableDef): readonly string[] {
   const shared: readonly string[] = messageColumns.filter((name) => !UNSHARED.includes(name));
   return columns.flatMap(({ name }) => (shared.includes(name) ? [quoteName(name)] : []));
@@ -128,8 +128,8 @@ export async function auditTransactions(
 }
 
 /**
- * Looks in a table for what is there more than once, as the table `twice`, and only if there is any for the rows: lists of their blocks
- * would stay in memory for each group.
+ * Creates the table `twice` of keys that occur more than once, and runs `sql` only if there are any, because its lists of blocks take memory
+ * for each group.
  */
 async function findTwice(
   warehouse: DamagedStore,
@@ -144,8 +144,8 @@ async function findTwice(
 }
 
 /**
- * Compares `m` with `t`: each row belongs to a transaction and has its values, each transaction has the number of messages that its own
- * fields say, and there are no duplicates.
+ * Compares `m` with `t`: each row belongs to a transaction and has its values, each transaction has as many messages as its fields imply, and
+ * there are no duplicates.
  */
 export async function auditMessages(
   warehouse: DamagedStore,

@@ -4,8 +4,8 @@ import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 
 /**
- * The column with the masterchain block of a row that is proven by headers; undefined for lists and lookups, whose rows may belong to
- * blocks outside their span.
+ * The column with the masterchain block of a row that headers prove; undefined for lists and lookups, whose rows can belong to blocks outside
+ * their span.
  */
 export function boundColumn(registry: Registry, table: TableDef): string | undefined {
   const isBound = registry.pipelines.some(

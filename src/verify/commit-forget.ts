@@ -24,10 +24,9 @@ export interface Forgetting {
 }
 
 /**
- * Commits a plan in one step: entries without rows that record what was removed, and the remaining rows of entries that lose only a part.
+ * Commits a plan in one step: entries without rows that record the removal, and the remaining rows of entries that lose only a part.
  *
- * @throws {StoreError} `busy` if the ledger has changed since the plan; `damaged` if the rows are not those that were
- * committed
+ * @throws {StoreError} `busy` if the ledger has changed since the plan; `damaged` if the rows differ from the committed rows
  */
 export async function forgetEntries(context: Forgetting, plan: Pick<ForgetPlan, 'entries' | 'lost'>): Promise<void> {
   const { store } = context;
@@ -37,23 +36,20 @@ export async function forgetEntries(context: Forgetting, plan: Pick<ForgetPlan, 
   if (changed !== undefined) {
     throw new StoreError(
       `store: ${changed.pipeline} ${shortSpans(spansOf(changed))} was changed by another process in the meantime`,
-      {
-        code: 'busy',
-        hint: 'run the same command again',
-      },
+      { code: 'busy', hint: 'run the same command again' },
     );
   }
   const parts: CommitPart[] = [];
-  for (const { pipeline, entry, kept, gone } of entries.filter((each) => each.kept.length > 0)) {
-    parts.push(...(await stageRewrite(context, { pipeline, old: [entry], keep: kept, read: [], drop: gone })));
+  for (const { pipeline, entry, remaining, removed } of entries.filter((each) => each.remaining.length > 0)) {
+    parts.push(...(await stageRewrite(context, { pipeline, old: [entry], keep: remaining, read: [], drop: removed })));
   }
-  const stones = tombstones(plan, context);
-  if (stones.length > 0) await store.commitTogether([...parts, ...stones]);
+  const removals = tombstones(plan, context);
+  if (removals.length > 0) await store.commitTogether([...parts, ...removals]);
 }
 
 /**
- * Entries without rows for what goes of each pipeline: one for each span, or for all of them where entries were merged. They
- * supersede themselves, so they are never in force, and the entries of the rows.
+ * Entries without rows for the removed blocks of each pipeline: one per span, or a single one if an entry was merged. They supersede the
+ * entries of the rows, and themselves, so they are never in force.
  */
 function tombstones(
   { entries, lost }: Pick<ForgetPlan, 'entries' | 'lost'>,
@@ -63,9 +59,9 @@ function tombstones(
   return [...pipelines].flatMap(([name, { version }]) => {
     const own = entries.filter(({ pipeline }) => pipeline.name === name);
     const ownLost = lost.filter(({ pipeline }) => pipeline.name === name).map(({ span }) => span);
-    const gone = unionSpans([...own.flatMap((each) => each.gone), ...ownLost]);
+    const removed = unionSpans([...own.flatMap((each) => each.removed), ...ownLost]);
     const isMerged = own.some((each) => each.entry.spans !== undefined);
-    return (isMerged ? [gone] : gone.map((span) => [span])).map((spans): CommitPart => {
+    return (isMerged ? [removed] : removed.map((span) => [span])).map((spans): CommitPart => {
       const id = effects.freshId();
       const supersedes = [id, ...own.map((each) => each.entry.id)];
       return {

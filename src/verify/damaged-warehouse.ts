@@ -13,14 +13,14 @@ interface OpenOptions {
   readonly effects?: Effects | undefined;
   /** DuckDB's memory limit, in megabytes. Default 512. */
   readonly memoryMb?: number | undefined;
-  /** As in `DamagedOptions`. */
+  /** See `DamagedOptions`. */
   readonly proven?: ProvenLedger | undefined;
 }
 
 /**
- * Opens a warehouse that may be damaged, and closes it after `use`.
+ * Opens a possibly damaged warehouse, and closes it after `use`.
  *
- * @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` if it does not say which network it holds
+ * @throws {StoreError} `no-warehouse`, `busy`, or `bad-ledger` if its network is unknown
  */
 export async function withDamagedStore<T>(
   options: OpenOptions,

@@ -30,7 +30,7 @@ export interface TableState {
   readonly trust: Trust;
   /** True if row count, key hash and sums match the ledger. */
   readonly isAsRecorded: boolean;
-  /** Paths of the files that are not those that were committed, or cannot be read. */
+  /** Paths of the files that differ from the committed ones, or cannot be read. */
   readonly damaged: ReadonlySet<string>;
 }
 
@@ -54,28 +54,32 @@ export async function readEntryStates(
   entries: readonly LedgerEntry[],
   report: (finding: Finding) => void,
 ): Promise<readonly EntryState[]> {
-  const looked: CheckedTable[] = [];
+  const checked: CheckedTable[] = [];
   for (const entry of entries) {
     for (const [name, part] of Object.entries(entry.tables)) {
       const findings: Finding[] = [];
-      const tell = tellerOf(entry, name, (finding) => findings.push(finding));
+      const reportFault = reporterOf(entry, name, (finding) => findings.push(finding));
       const declared = registry.tables.find((candidate) => candidate.name === name);
       const table = declared === undefined ? undefined : narrowTable(declared, entry.without);
       const { trust, isShareable, faults } = await warehouse.checkBytes(part, warehouse.database.query);
-      for (const { kind, expected, got, file } of faults) tell(kind, expected, got, file);
+      for (const { kind, expected, got, file } of faults) reportFault(kind, expected, got, file);
       const damaged = new Set(faults.map(({ file }) => file));
-      looked.push({ entry, name, part, table, files: trust, damaged, isShareable, findings });
+      checked.push({ entry, name, part, table, files: trust, damaged, isShareable, findings });
     }
   }
-  const measured: ReadonlyMap<CheckedTable, MeasuredPart> = await measureParts(warehouse, registry, measurable(looked));
+  const measured: ReadonlyMap<CheckedTable, MeasuredPart> = await measureParts(
+    warehouse,
+    registry,
+    measurable(checked),
+  );
   const states: EntryState[] = [];
   for (const entry of entries) {
     const tables = new Map<string, TableState>();
     for (const name of lacking(registry, entry)) {
       tables.set(name, { trust: 'unreadable', isAsRecorded: false, damaged: new Set() });
-      tellerOf(entry, name, report)('table-missing', `an entry with table ${name}`, 'one without it');
+      reporterOf(entry, name, report)('table-missing', `an entry with table ${name}`, 'one without it');
     }
-    for (const own of looked.filter((each) => each.entry === entry)) {
+    for (const own of checked.filter((each) => each.entry === entry)) {
       for (const finding of own.findings) report(finding);
       tables.set(own.name, await readTableState(warehouse, registry, own, measured.get(own), report));
     }
@@ -85,10 +89,10 @@ export async function readEntryStates(
 }
 
 /** Tables that can be read together: each of their files belongs to one entry only. */
-function measurable(looked: readonly CheckedTable[]): readonly (CheckedTable & { readonly table: TableDef })[] {
+function measurable(checked: readonly CheckedTable[]): readonly (CheckedTable & { readonly table: TableDef })[] {
   const owners = new Map<string, number>();
-  for (const { path } of looked.flatMap(({ part }) => part.files)) owners.set(path, (owners.get(path) ?? 0) + 1);
-  return looked.filter(
+  for (const { path } of checked.flatMap(({ part }) => part.files)) owners.set(path, (owners.get(path) ?? 0) + 1);
+  return checked.filter(
     (each): each is CheckedTable & { readonly table: TableDef } =>
       each.table !== undefined && each.isShareable && each.part.files.every(({ path }) => owners.get(path) === 1),
   );
@@ -110,33 +114,33 @@ async function readTableState(
   measured: MeasuredPart | undefined,
   report: (finding: Finding) => void,
 ): Promise<TableState> {
-  const tell = tellerOf(entry, name, report);
+  const reportFault = reporterOf(entry, name, report);
   if (table === undefined) return { trust: files, isAsRecorded: true, damaged };
   const rows =
-    measured ?? (files === 'unreadable' ? undefined : await readRows(warehouse, registry, entry, table, tell));
+    measured ?? (files === 'unreadable' ? undefined : await readRows(warehouse, registry, entry, table, reportFault));
   if (rows === undefined) {
     const all = damaged.size > 0 ? damaged : new Set(part.files.map(({ path }) => path));
     return { trust: 'unreadable', isAsRecorded: false, damaged: all };
   }
-  const isAsRecorded = compareEvidence(part, rows.evidence, tell) && compareFiles(rows.files, tell);
+  const isAsRecorded = compareEvidence(part, rows.evidence, reportFault) && compareFiles(rows.files, reportFault);
   const isChanged = files === 'plain' && !isAsRecorded;
   return { trust: isChanged ? 'suspect' : files, isAsRecorded, damaged };
 }
 
-function tellerOf(entry: LedgerEntry, table: string, report: (finding: Finding) => void): Tell {
+function reporterOf(entry: LedgerEntry, table: string, report: (finding: Finding) => void): ReportFault {
   const about = { pipeline: entry.pipeline, span: entry.span, entry: entry.number };
   return (kind, expected, got, file) => report({ ...about, kind, table, file, expected, got });
 }
 
-type Tell = (kind: FindingKind, expected: string, got: string, file?: string) => void;
+type ReportFault = (kind: FindingKind, expected: string, got: string, file?: string) => void;
 
-/** The rows as they are; undefined if they cannot be read or lie outside the entry's spans. */
+/** Measures rows; undefined if they cannot be read or lie outside the entry's spans. */
 async function readRows(
   warehouse: DamagedStore,
   registry: Registry,
   entry: LedgerEntry,
   table: TableDef,
-  tell: Tell,
+  reportFault: ReportFault,
 ): Promise<MeasuredPart | undefined> {
   try {
     const column = boundColumn(registry, table);
@@ -151,10 +155,10 @@ async function readRows(
       .flatMap(({ more }) => more.slice(1))
       .flatMap((value) => (value === null ? [] : [Number(value)]));
     const found = seqnos.length === 0 ? 'no block' : `${least(seqnos)}:${greatest(seqnos)}`;
-    tell('rows-outside', `rows of ${shortSpans(spansOf(entry))} only`, `${count} of ${found}`);
+    reportFault('rows-outside', `rows of ${shortSpans(spansOf(entry))} only`, `${count} of ${found}`);
   } catch (error) {
     requireAnswered(error);
-    tell('file-unreadable', 'rows that can be read', shortMessage(error));
+    reportFault('file-unreadable', 'rows that can be read', shortMessage(error));
   }
   return undefined;
 }
@@ -169,17 +173,17 @@ function aggregatesOutside(seqno: string): readonly string[] {
   return ['count(*)', `min(${seqno})`, `max(${seqno})`].map((each) => `${each} FILTER (_is_outside)`);
 }
 
-function compareEvidence(recorded: TableEvidence, found: TableEvidence, tell: Tell): boolean {
+function compareEvidence(recorded: TableEvidence, found: TableEvidence, reportFault: ReportFault): boolean {
   const expected = describeEvidence(recorded);
   const got = describeEvidence(found);
   const [key] = Object.keys({ ...expected, ...got }).filter((name) => expected[name] !== got[name]);
   if (key === undefined) return true;
-  tell('rows-changed', `${key} ${expected[key] ?? 'absent'} as in the ledger`, got[key] ?? 'none');
+  reportFault('rows-changed', `${key} ${expected[key] ?? 'absent'} as in the ledger`, got[key] ?? 'none');
   return false;
 }
 
-/** Compares each file with what its entry says of it. */
-function compareFiles(files: MeasuredPart['files'], tell: Tell): boolean {
+/** Compares each file with the counts and bounds in its entry. */
+function compareFiles(files: MeasuredPart['files'], reportFault: ReportFault): boolean {
   let isAsRecorded = true;
   for (const { file, rows, bounds } of files) {
     const all: readonly (readonly [string, string])[] = [
@@ -191,7 +195,7 @@ function compareFiles(files: MeasuredPart['files'], tell: Tell): boolean {
     const wrong = all.find(([expected, got]) => expected !== got);
     if (wrong === undefined) continue;
     isAsRecorded = false;
-    tell('rows-changed', `${wrong[0]} as in the ledger`, wrong[1], file.path);
+    reportFault('rows-changed', `${wrong[0]} as in the ledger`, wrong[1], file.path);
   }
   return isAsRecorded;
 }
@@ -203,7 +207,7 @@ function describeBounds(name: string, bounds: ColumnBounds | undefined): string 
   return `${name} from ${least} to ${greatest}, ${nulls} nulls`;
 }
 
-/** False if one of them is absent. */
+/** False if either is absent. */
 export function isSameEvidence(a: TableEvidence | undefined, b: TableEvidence | undefined): boolean {
   const [left, right] = [a, b].map((each) => each && Object.entries(describeEvidence(each)).sort());
   return left !== undefined && JSON.stringify(left) === JSON.stringify(right);

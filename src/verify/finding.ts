@@ -25,7 +25,7 @@ export type FindingKind =
   | 'content'
   | 'list';
 
-/** Something in a warehouse that is damaged or not proven. */
+/** Damage in a warehouse, or blocks that are not proven. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly pipeline: string;
@@ -34,7 +34,7 @@ export interface Finding {
   readonly file?: string | undefined;
   /** Affected masterchain blocks. */
   readonly span?: Span | undefined;
-  /** Requested UTC day of which the warehouse has a part only. */
+  /** Requested UTC day of which the warehouse has only a part. */
   readonly day?: string | undefined;
   /** Number of the affected ledger entry. */
   readonly entry?: number | undefined;
@@ -49,7 +49,7 @@ export function formatFinding({ pipeline, span, table, file, expected, got }: Fi
   return `${where}: expected ${expected}, got ${got}${place === undefined ? '' : ` (${place})`}`;
 }
 
-/** A fault found by a query: masterchain block, and why. */
+/** A fault found by a query, in a masterchain block. */
 export type BadRow = readonly [seqno: number, expected: string, got: string];
 
 /** Findings of one kind, one for each run of consecutive blocks. */

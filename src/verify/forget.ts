@@ -30,7 +30,7 @@ export interface ForgetOptions {
   readonly onStep?: ((step: string) => Promise<void>) | undefined;
 }
 
-/** What was forgotten, or would be in a dry run. */
+/** The removal, or in a dry run the plan. */
 export interface ForgetReport {
   readonly event: 'forgotten' | 'planned';
   readonly network: string;
@@ -46,12 +46,11 @@ export interface ForgetReport {
 }
 
 /**
- * Removes the rows of some blocks and marks the blocks as not done, in one commit. Blocks of lost entries, which nothing brings back, are
- * not expected any more. If only part of an entry is removed, the remaining
- * rows are rewritten; kept and removed rows together must match the ledger.
+ * Removes the rows of some blocks and marks the blocks as not done, in one commit. Blocks of lost entries are no longer expected. If only part
+ * of an entry is removed, the remaining rows are rewritten; remaining and removed rows together must match the ledger.
  *
  * @throws {UsageError} if other rows need the removed ones, or an entry's rows cannot be assigned to blocks
- * @throws {StoreError} `damaged` if the rows are not those that were committed; `busy`; nothing is changed then
+ * @throws {StoreError} `damaged` if the rows differ from the committed rows; `busy`. Nothing is changed then
  */
 export async function forgetRange(options: ForgetOptions): Promise<ForgetReport> {
   const { pipelines: names, range } = options;
@@ -64,7 +63,7 @@ export async function forgetRange(options: ForgetOptions): Promise<ForgetReport>
 /** Input of a plan. */
 export interface PlanContext {
   readonly warehouse: DamagedStore;
-  /** Blocks of lost entries that are not there again. */
+  /** Blocks of lost entries that are still missing. */
   readonly lost: readonly Lost[];
   readonly registry: Registry;
   readonly marts: readonly MartDef[];
@@ -117,9 +116,9 @@ async function countPlan(warehouse: DamagedStore, plan: ForgetPlan, tables: read
   const days = new Map<string, NonNullable<ForgottenRows['days']>>();
   for (const each of plan.entries) {
     const { name } = each.pipeline;
-    spans[name] = unionSpans([...(spans[name] ?? []), ...each.gone]);
+    spans[name] = unionSpans([...(spans[name] ?? []), ...each.removed]);
     for (const table of heldTables([each.entry], tables)) {
-      const { count, from, to } = await measureGone(warehouse, each, table);
+      const { count, from, to } = await measureRemoved(warehouse, each, table);
       rows[table.name] = (rows[table.name] ?? 0) + count;
       if (from === undefined || to === undefined) continue;
       const before = days.get(name) ?? { from, to };
@@ -132,25 +131,25 @@ async function countPlan(warehouse: DamagedStore, plan: ForgetPlan, tables: read
   return { spans, rows, days };
 }
 
-interface Gone {
+interface RemovedRows {
   readonly count: number;
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-/** Number of removed rows, and their first and last day. Files of an entry that is removed completely are not read: they may be damaged. */
-async function measureGone(
+/** Number of removed rows, and their first and last day. Files of a completely removed entry are not read, because they may be damaged. */
+async function measureRemoved(
   warehouse: DamagedStore,
-  { pipeline, entry, gone, kept }: ForgottenEntry,
+  { pipeline, entry, removed, remaining }: ForgottenEntry,
   table: TableDef,
-): Promise<Gone> {
+): Promise<RemovedRows> {
   const { files = [], rows: count = 0 } = entry.tables[table.name] ?? {};
-  if (kept.length === 0 && files.length > 0) {
+  if (remaining.length === 0 && files.length > 0) {
     const days = files.flatMap(({ path }) => /\/block_date=(\d{4}-\d{2}-\d{2})\//.exec(path)?.[1] ?? []).sort();
     return { count, from: days[0], to: days.at(-1) };
   }
   const [first, last] = table.time === undefined ? ['NULL', 'NULL'] : ['min(block_date)', 'max(block_date)'];
-  const where = kept.length === 0 ? 'true' : inSpans(pipeline, table, gone);
+  const where = remaining.length === 0 ? 'true' : inSpans(pipeline, table, removed);
   const { rows } = await warehouse.database.query(
     `SELECT count(*)::INTEGER, ${first}::VARCHAR, ${last}::VARCHAR FROM (${warehouse.select(table, [entry])}) WHERE ${where}`,
   );

@@ -11,7 +11,7 @@ import { type DamagedStore, doneSpans, type LedgerEntry, type Reader, spansOf } 
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import type { Finding } from './finding.ts';
 
-/** A warehouse whose headers tell where days and times begin. */
+/** The headers of a warehouse, by which days and times are resolved. */
 export interface StoredChain {
   readonly network: string;
   readonly entries: readonly LedgerEntry[];
@@ -21,7 +21,7 @@ export interface StoredChain {
   readonly days: () => Promise<ReadonlyMap<string, DaySpan>>;
 }
 
-/** The headers that a reader has. */
+/** {@link StoredChain} of a reader. */
 export async function storedChain(reader: Reader, registry: Registry): Promise<StoredChain> {
   const { network, query } = reader;
   const entries = await reader.ledger();
@@ -65,8 +65,7 @@ export async function resolveStored(chain: StoredChain, range: string): Promise<
 
 /**
  * The masterchain blocks to verify: a requested range, or those of the entries after `since`. Blocks of a requested range that are not done
- * are findings; without a range nothing can be missing.
- * A day that is only partly in the warehouse is a finding, too.
+ * are findings, and so are days of which the warehouse has only a part. Without a range nothing can be missing.
  *
  * @throws {UsageError}
  */
@@ -94,13 +93,7 @@ export async function limitTo(
   for (const { name: pipeline } of walksBlocks) {
     if (!warehouse.entries.some((entry) => entry.pipeline === pipeline)) continue;
     for (const span of subtractSpans(asked, doneSpans(warehouse.entries, pipeline))) {
-      report({
-        kind: 'not-done',
-        pipeline,
-        span,
-        expected: `${formatSpans([span])} done`,
-        got: 'none',
-      });
+      report({ kind: 'not-done', pipeline, span, expected: `${formatSpans([span])} done`, got: 'none' });
     }
   }
   return asked;

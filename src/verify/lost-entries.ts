@@ -13,7 +13,7 @@ export interface Lost {
   readonly span: Span;
 }
 
-/** What lost entries covered, as far as anything tells. */
+/** Blocks of lost entries, as far as they are known. */
 export function lostIn(
   { findings, warehouse }: { readonly findings: readonly Finding[]; readonly warehouse: DamagedStore },
   registry: Registry,
@@ -35,20 +35,20 @@ export function lostIn(
   ];
 }
 
-/** Blocks that are not there again. @param entries in force */
-export function notBack(entries: readonly LedgerEntry[], { pipeline, span }: Lost): readonly Lost[] {
+/** Blocks that were not exported or built again. @param entries in force */
+export function stillMissing(entries: readonly LedgerEntry[], { pipeline, span }: Lost): readonly Lost[] {
   const mart = martNamed(pipeline);
-  const back = mart === undefined ? doneSpans(entries, pipeline) : builtSpans(entries, mart);
-  return subtractSpans([span], back).map((hole) => ({ pipeline, span: hole }));
+  const restored = mart === undefined ? doneSpans(entries, pipeline) : builtSpans(entries, mart);
+  return subtractSpans([span], restored).map((gap) => ({ pipeline, span: gap }));
 }
 
-/** What is left to do of a lost entry. */
+/** The expectation of a finding about a lost entry. */
 export function expectedAgain({ pipeline, span }: Lost, entry?: number): string {
   const of = entry === undefined ? '' : ` of the lost entry ${entry}`;
   return `${formatSpans([span])}${of} ${martNamed(pipeline) === undefined ? 'fetched' : 'built'} again`;
 }
 
-/** Blocks of lost entries whose numbers a repair has filled, and that are neither there again nor forgotten since. */
+/** Blocks of lost entries whose numbers a repair has filled, and that were neither restored nor forgotten since. */
 export function stillLost(
   warehouse: DamagedStore,
   registry: Registry,
@@ -58,12 +58,12 @@ export function stillLost(
     .filter(({ pipeline, span }) => (martNamed(pipeline) !== undefined || lasting.has(pipeline)) && span.to > 0)
     .flatMap(({ number, pipeline, ...covered }) =>
       subtractSpans(spansOf(covered), forgottenSince(warehouse, pipeline, number))
-        .flatMap((span) => notBack(warehouse.entries, { pipeline, span }))
+        .flatMap((span) => stillMissing(warehouse.entries, { pipeline, span }))
         .map((each) => ({ number, ...each })),
     );
 }
 
-/** As {@link stillLost}. */
+/** Findings for {@link stillLost}. */
 export async function findLost(warehouse: DamagedStore, registry: Registry): Promise<readonly Finding[]> {
   return Promise.all(
     stillLost(warehouse, registry).map(async ({ number, ...lost }): Promise<Finding> => {
@@ -78,7 +78,7 @@ function forgottenSince({ forgotten }: DamagedStore, pipeline: string, number: n
   return forgotten.filter((each) => each.pipeline === pipeline && each.number > number).flatMap(spansOf);
 }
 
-/** `transactions forgotten 1:4999`: without these rows a mart cannot be built. A mart keeps its rows when its inputs are forgotten, but not when it is lost. */
+/** `transactions forgotten 1:4999`: inputs without which a lost mart cannot be built. */
 async function forgottenInputs(
   { entries, forgotten }: DamagedStore,
   registry: Registry,

@@ -23,7 +23,7 @@ export interface Part {
   readonly table: TableDef;
 }
 
-/** The rows of a table of an entry, as they are. */
+/** Measured rows of a table of an entry. */
 export interface MeasuredPart {
   readonly evidence: TableEvidence;
   /** None in a DuckDB warehouse. */
@@ -45,7 +45,7 @@ export function recordedBounds(table: TableDef, entries: readonly LedgerEntry[])
   return table.columns.map(({ name }) => name).filter((name) => names.has(name));
 }
 
-/** Adds up what was measured of an entry, by file if rows lie in files. */
+/** Combines the measured groups of an entry, by file if rows lie in files. */
 export function measuredPart(
   table: TableDef,
   measured: readonly Measured[],
@@ -64,15 +64,15 @@ export function measuredPart(
 }
 
 /**
- * Evidence of the rows of many entries, with one statement per table. Parts that cannot be read or have rows outside their span are
- * left out: the caller reads each of them by itself, to report the details.
+ * Evidence of the rows of many entries, with one statement per table. Parts that cannot be read, or have rows outside their span, are left
+ * out: the caller reads each of them separately to report the details.
  */
 export async function measureParts<P extends Part>(
   warehouse: DamagedStore,
   registry: Registry,
   parts: readonly P[],
 ): Promise<ReadonlyMap<P, MeasuredPart>> {
-  // Rows between the spans of an entry are only found when it is read by itself.
+  // Rows between the spans of an entry are only found when it is read separately.
   const contiguous = parts.filter(({ entry }) => entry.spans === undefined);
   const alike = groupBy(contiguous, ({ table, entry }) => JSON.stringify([table.name, entry.without ?? {}]));
   const found = new Map<P, MeasuredPart>();
@@ -90,7 +90,7 @@ async function measureAlike<P extends Part>(
   registry: Registry,
   parts: readonly P[],
 ): Promise<Sound<P>> {
-  // The caller reads a single part by itself and reports what is wrong with it.
+  // The caller reads a single part and reports the details.
   if (parts.length < 2) return [];
   try {
     return await measureTogether(warehouse, registry, parts);

@@ -19,18 +19,18 @@ import { pipelinesBehind } from '../marts/mart-inputs.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import type { Lost } from './lost-entries.ts';
 
-/** Which part of an entry is removed. */
+/** An entry of which blocks are removed. */
 export interface ForgottenEntry {
   readonly pipeline: PipelineDef;
   readonly entry: LedgerEntry;
-  readonly gone: readonly Span[];
+  readonly removed: readonly Span[];
   /** Empty if the whole entry is removed. */
-  readonly kept: readonly Span[];
+  readonly remaining: readonly Span[];
 }
 
 export interface ForgetPlan {
   readonly entries: readonly ForgottenEntry[];
-  /** Blocks of lost entries, which nothing brings back: they are given up. */
+  /** Blocks of lost entries, which will no longer be expected. */
   readonly lost: readonly { readonly pipeline: PipelineDef; readonly span: Span }[];
   /** Pipelines whose rows were looked up by, or compared with, removed rows. They are kept. */
   readonly staying: readonly string[];
@@ -41,7 +41,7 @@ export interface ForgetPlan {
 export interface ForgetPlanOptions {
   /** Active entries. */
   readonly ledger: readonly LedgerEntry[];
-  /** Blocks of lost entries that are not there again. */
+  /** Blocks of lost entries that are still missing. */
   readonly lost: readonly Lost[];
   readonly registry: Registry;
   readonly marts: readonly MartDef[];
@@ -61,32 +61,32 @@ export function planForget(options: ForgetPlanOptions): ForgetPlan {
       .filter((entry) => entry.pipeline === pipeline.name && haveCommon(spansOf(entry), spans))
       .map((entry): ForgottenEntry => {
         const own = spansOf(entry);
-        requireCuttable(pipeline, entry, spans);
+        requireSplittable(pipeline, entry, spans);
         return {
           pipeline: narrowPipeline(pipeline, entry.without),
           entry,
-          gone: intersectSpans(own, spans),
-          kept: subtractSpans(own, spans),
+          removed: intersectSpans(own, spans),
+          remaining: subtractSpans(own, spans),
         };
       }),
   );
-  const going = new Set(entries.map(({ pipeline }) => pipeline.name));
-  const gone = unionSpans(entries.flatMap((each) => each.gone));
-  const holders = registry.pipelines.filter(
+  const affected = new Set(entries.map(({ pipeline }) => pipeline.name));
+  const removed = unionSpans(entries.flatMap((each) => each.removed));
+  const dependents = registry.pipelines.filter(
     ({ name, needs, provenBy }) =>
       !names.includes(name) &&
-      [...needs, ...provenBy].some((other) => going.has(other)) &&
-      ledger.some((entry) => entry.pipeline === name && haveCommon(spansOf(entry), gone)),
+      [...needs, ...provenBy].some((other) => affected.has(other)) &&
+      ledger.some((entry) => entry.pipeline === name && haveCommon(spansOf(entry), removed)),
   );
-  requireNoneNeeds(holders, going, names, spans);
+  requireNotNeeded(dependents, affected, names, spans);
   const marts = options.marts
     .filter((mart) => ledger.some(({ pipeline }) => pipeline === martPipeline(mart.name)))
-    .filter((mart) => pipelinesBehind(registry, options.marts, mart).some((name) => going.has(name)));
+    .filter((mart) => pipelinesBehind(registry, options.marts, mart).some((name) => affected.has(name)));
   const lost = pipelines.flatMap((pipeline) => {
     const own = options.lost.filter((each) => each.pipeline === pipeline.name).map(({ span }) => span);
     return intersectSpans(unionSpans(own), spans).map((span) => ({ pipeline, span }));
   });
-  return { entries, lost, staying: holders.map(({ name }) => name), marts: marts.map(({ name }) => name) };
+  return { entries, lost, staying: dependents.map(({ name }) => name), marts: marts.map(({ name }) => name) };
 }
 
 /** True if rows of a pipeline belong to masterchain blocks. */
@@ -102,14 +102,14 @@ function requireBlocks(pipeline: PipelineDef): PipelineDef {
   });
 }
 
-/** Rows of blocks are proven by those they need, so these must stay. Lookups need nothing once they are read. */
-function requireNoneNeeds(
-  holders: readonly PipelineDef[],
-  going: ReadonlySet<string>,
+/** Rows that other rows of blocks need must stay, because they prove these. Lookups need nothing once they are fetched. */
+function requireNotNeeded(
+  dependents: readonly PipelineDef[],
+  affected: ReadonlySet<string>,
   names: readonly string[],
   spans: readonly Span[],
 ): void {
-  const needing = holders.filter((each) => bindsRows(each) && each.needs.some((other) => going.has(other)));
+  const needing = dependents.filter((each) => bindsRows(each) && each.needs.some((other) => affected.has(other)));
   if (needing.length === 0) return;
   const all = [...names, ...needing.map(({ name }) => name)].join(' ');
   throw usage(
@@ -119,14 +119,14 @@ function requireNoneNeeds(
   );
 }
 
-/** True if some blocks can be removed from an entry: all of them, or its rows can be assigned to blocks. */
-export function isCuttable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): boolean {
+/** True if these blocks can be removed from an entry: all of its blocks are, or its rows can be assigned to blocks. */
+export function isSplittable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): boolean {
   if (subtractSpans(spansOf(entry), spans).length === 0) return true;
   return pipeline.tables.every((table) => blockColumn(pipeline, table) !== undefined);
 }
 
-function requireCuttable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): void {
-  if (isCuttable(pipeline, entry, spans)) return;
+function requireSplittable(pipeline: PipelineDef, entry: LedgerEntry, spans: readonly Span[]): void {
+  if (isSplittable(pipeline, entry, spans)) return;
   throw usage(`a range that includes all or none of ${pipeline.name} ${shortSpans(spansOf(entry))}`, 'a part of it', {
     code: 'cut-entry',
     hint: `its rows cannot be assigned to blocks: include all of ${shortSpans(spansOf(entry))}, or none of it`,

@@ -12,7 +12,7 @@ import type { FindingKind } from './finding.ts';
 import type { Lost } from './lost-entries.ts';
 import type { Inspection } from './verify.ts';
 
-/** Damaged entries of a pipeline that share blocks, mostly a single one, or none where they are lost, and how to repair them. */
+/** Damaged entries of a pipeline that share blocks, and how to repair them. Usually a single entry; none if it is lost. */
 export interface Damage {
   readonly pipeline: PipelineDef;
   readonly entries: readonly LedgerEntry[];
@@ -22,11 +22,11 @@ export interface Damage {
   readonly spans: readonly Span[];
   /** Blocks to fetch again. */
   readonly refetch: readonly Span[];
-  /** The entries without their damaged files: the rows of other blocks are in the rest. */
+  /** The entries without their damaged files. */
   readonly sound: readonly LedgerEntry[];
-  /** True if some readable rows are not those that were committed. */
+  /** True if some readable rows differ from the committed rows. */
   readonly isSuspect: boolean;
-  /** Rows of damaged files that must be there again. */
+  /** Minimum numbers of rows after the repair. */
   readonly least: LeastRows;
 }
 
@@ -49,9 +49,9 @@ export function martKey({ name, span, entry }: DamagedMart): string {
 
 /** The steps of a repair, in order. */
 export interface RepairPlan {
-  /** True if ledger numbers must be filled, rows of no entry removed, or files brought back. */
+  /** True if ledger numbers must be filled, rows of no entry removed, or files restored to their place. */
   readonly isLedgerBroken: boolean;
-  /** What can be repaired now. Pipelines that need a damaged one, or are proven by it, are verified again first. */
+  /** Damage that can be repaired now. Pipelines that need a damaged one, or are proven by it, are verified again first. */
   readonly damages: readonly Damage[];
   readonly marts: readonly DamagedMart[];
   /** Every damaged entry of any pipeline. */
@@ -63,22 +63,22 @@ const NEAR: ReadonlySet<FindingKind> = new Set<FindingKind>([
   ...(['block-missing', 'block-stray', 'block-twice', 'block-rows', 'transaction-twice'] as const),
   ...(['messages', 'message-twice', 'key-twice', 'overlap', 'list', 'content', 'states'] as const),
 ]);
-/** Findings that also name neighbouring blocks: used only if there are no exact ones. */
+/** Findings that also name neighbouring blocks. Used only if there are no exact ones. */
 const FAR: ReadonlySet<FindingKind> = new Set<FindingKind>(['account-chain', 'message-ends', 'block-order']);
 
 /**
- * @param lost blocks of lost entries that are not there again
- * @param isOver true for damage that has been tried often enough: it is left as it is
+ * @param lost blocks of lost entries that are still missing
+ * @param isExhausted true for damage whose attempts are exhausted
  */
 export function planRepair(
   { findings, states, warehouse }: Pick<Inspection, 'findings' | 'states' | 'warehouse'>,
   registry: Registry,
   lost: readonly Lost[],
-  isOver: (damage: Damage) => boolean,
+  isExhausted: (damage: Damage) => boolean,
 ): RepairPlan {
   const ordered = registry.inOrder(registry.pipelines.map(({ name }) => name));
   const all = ordered.map((pipeline) => [...damagesOf(pipeline, states, findings), ...lossesOf(pipeline, lost)]);
-  const due = all.map((damages) => damages.filter((damage) => !isOver(damage)));
+  const due = all.map((damages) => damages.filter((damage) => !isExhausted(damage)));
   const waiting = new Set<string>();
   const damages = ordered.flatMap((pipeline, at) => {
     const own = due[at] ?? [];
@@ -131,7 +131,7 @@ function damagesOf(
   return damages;
 }
 
-/** Lost blocks of a pipeline, as damages of no entry. */
+/** Damages for the lost blocks of a pipeline. */
 function lossesOf(pipeline: PipelineDef, lost: readonly Lost[]): readonly Damage[] {
   const own = lost.filter((each) => each.pipeline === pipeline.name);
   return unionSpans(own.map(({ span }) => span)).map((span) => ({
@@ -146,7 +146,7 @@ interface Accused {
 }
 
 function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accused): Damage | undefined {
-  // The new entry has the columns of the old one; if the old ones differ, everything is fetched again.
+  // The new entry has the columns of the old ones. If these differ, everything is fetched again.
   const pipeline = narrowPipeline(declared, commonLeftOut(group.map(({ entry }) => entry.without)));
   const whole = unionSpans(group.flatMap(({ entry }) => spansOf(entry)));
   const [first] = group;
@@ -161,7 +161,7 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
     for (const [name, table] of tables) {
       if (isSound(table)) continue;
       isDamaged = true;
-      // Where the files are sound, the ledger is wrong about them: headers prove the rows.
+      // The files are sound, so the ledger is wrong about them; headers prove the rows.
       if (table.trust === 'proven' && entry.verdict !== 'quarantined' && isMasterchain(pipeline)) continue;
       refetch.push(...intersectSpans(spansWithin(pipeline, entry, name, table.damaged), own));
     }
@@ -182,7 +182,7 @@ function damageOf(declared: PipelineDef, group: readonly EntryState[], bad: Accu
   };
 }
 
-/** The rows of an entry that is damaged. Where a finding alone accuses it, or only the ledger is wrong, a row may be too much. */
+/** Minimum numbers of rows after the repair of an entry. None if its files are intact, or only the ledger is wrong: it may have too many rows. */
 function leastOf(state: EntryState): LeastRows {
   if (isIntact(state)) return {};
   const isMiscounted = (name: string): boolean => {
@@ -192,7 +192,7 @@ function leastOf(state: EntryState): LeastRows {
   return Object.fromEntries(Object.entries(leastRows(state.entry)).filter(([name]) => !isMiscounted(name)));
 }
 
-/** The blocks whose rows can lie in damaged files of a table; all blocks of the entry if its bounds do not tell. */
+/** The blocks whose rows can lie in damaged files of a table; all blocks of the entry if the bounds are unknown. */
 function spansWithin(
   pipeline: PipelineDef,
   entry: LedgerEntry,
@@ -207,12 +207,12 @@ function spansWithin(
 }
 
 function soundOf({ entry, tables }: EntryState): LedgerEntry {
-  const kept = Object.entries(entry.tables).flatMap(([name, part]) => {
+  const sound = Object.entries(entry.tables).flatMap(([name, part]) => {
     const damaged = tables.get(name)?.damaged;
     const files = part.files.filter(({ path }) => damaged?.has(path) !== true);
     return files.length === 0 && part.files.length > 0 ? [] : [[name, { ...part, files }] as const];
   });
-  return { ...entry, tables: Object.fromEntries(kept) };
+  return { ...entry, tables: Object.fromEntries(sound) };
 }
 
 function isSound({ trust, isAsRecorded }: TableState): boolean {

@@ -1,7 +1,7 @@
 import { haveCommon, intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import { type LedgerEntry, spansOf } from '../warehouse/index.ts';
-import { bindsRows, type ForgetPlan, type ForgetPlanOptions, isCuttable, planForget } from './plan-forget.ts';
+import { bindsRows, type ForgetPlan, type ForgetPlanOptions, isSplittable, planForget } from './plan-forget.ts';
 
 /** Old rows that cannot be removed yet. */
 export interface RetainedRows {
@@ -15,7 +15,7 @@ export interface RetainedRows {
 
 export interface RetentionPlan extends ForgetPlan {
   readonly retained: readonly RetainedRows[];
-  /** Pipelines whose rows belong to no block; they are kept. */
+  /** Pipelines whose rows belong to no block, and are not removed. */
   readonly withoutBlocks: readonly string[];
 }
 
@@ -38,9 +38,14 @@ export function planRetention(options: RetentionPlanOptions): RetentionPlan {
   const needed: RetainedRows[] = [];
   let going = chosen.filter(bindsRows);
   for (;;) {
-    const left = old.filter((entry) => crossing.includes(entry) || !going.some(({ name }) => name === entry.pipeline));
+    const remaining = old.filter(
+      (entry) => crossing.includes(entry) || !going.some(({ name }) => name === entry.pipeline),
+    );
     const holding = going
-      .map(({ name }) => ({ name, by: registry.pipelines.filter((each) => needs(each, name) && holds(left, each)) }))
+      .map(({ name }) => ({
+        name,
+        by: registry.pipelines.filter((each) => needs(each, name) && hasEntries(remaining, each)),
+      }))
       .find(({ name, by }) => by.length > 0 && old.some(({ pipeline }) => pipeline === name));
     if (holding === undefined) break;
     const own = old.filter(({ pipeline }) => pipeline === holding.name);
@@ -62,20 +67,20 @@ export function planRetention(options: RetentionPlanOptions): RetentionPlan {
     names,
     spans,
   });
-  const withoutBlocks = chosen.filter((each) => !bindsRows(each) && holds(ledger, each)).map(({ name }) => name);
+  const withoutBlocks = chosen.filter((each) => !bindsRows(each) && hasEntries(ledger, each)).map(({ name }) => name);
   return { ...plan, retained: [...retainedBy(crossing), ...needed], withoutBlocks };
 }
 
 /** Entries with both old and newer rows that cannot be separated. */
 function crossingEntries(pipeline: PipelineDef, old: readonly LedgerEntry[], spans: readonly Span[]) {
-  return old.filter((entry) => entry.pipeline === pipeline.name && !isCuttable(pipeline, entry, spans));
+  return old.filter((entry) => entry.pipeline === pipeline.name && !isSplittable(pipeline, entry, spans));
 }
 
 function needs(pipeline: PipelineDef, name: string): boolean {
   return bindsRows(pipeline) && pipeline.needs.includes(name);
 }
 
-function holds(entries: readonly LedgerEntry[], { name }: PipelineDef): boolean {
+function hasEntries(entries: readonly LedgerEntry[], { name }: PipelineDef): boolean {
   return entries.some(({ pipeline }) => pipeline === name);
 }
 

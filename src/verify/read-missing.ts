@@ -22,28 +22,28 @@ export interface MissingOptions {
   readonly range: string;
   /** Default: every pipeline of blocks that the warehouse has. */
   readonly pipelines?: readonly string[] | undefined;
-  /** When given, the warehouse must hold it. */
+  /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
 }
 
-/** What a warehouse lacks of a range, by its ledger alone. */
+/** Missing blocks of a range, by the ledger alone. */
 export interface MissingReport {
   readonly network: string;
   readonly warehouse: string;
   readonly range: string;
   readonly asked: readonly Span[];
-  /** Blocks that are not there, and why, by pipeline. */
+  /** Missing blocks, and why, by pipeline. */
   readonly missing: Readonly<Record<string, readonly Part<MissingWhy>[]>>;
   /** Days of the range of which the warehouse has only a part. */
   readonly partDays: readonly string[];
-  /** Tables and columns that were left out of blocks of the range, as was asked for. */
+  /** Tables and columns that a selection left out in blocks of the range. */
   readonly leftOut: readonly LeftOutGap[];
   /** True if no block is missing, and no part of a day. */
   readonly complete: boolean;
 }
 
 /**
- * Reads what is missing of a range, without reading rows or asking the network.
+ * Finds the missing blocks of a range, without reading rows or network access.
  *
  * @throws {UsageError} for an unknown pipeline, or a malformed range
  * @throws {StoreError} `incomplete` if the warehouse has nothing of a day or time at an end of the range
@@ -86,7 +86,7 @@ export async function readMissing({
   }
 }
 
-/** Who asks what is missing gets an answer, not a usage error, if the warehouse has nothing of a day. */
+/** A day that the warehouse lacks makes the range incomplete; it is not a usage error here. */
 function asIncomplete(error: unknown, path: string): unknown {
   if (!(error instanceof UsageError) || error.code !== 'not-stored') return error;
   return new StoreError(`store: ${error.problem} (${path})`, { code: 'incomplete', hint: error.hint, cause: error });

@@ -27,7 +27,7 @@ export interface RefetchOptions {
 }
 
 /**
- * Fetches spans again with the walk of their pipeline; commits nothing.
+ * Fetches spans again with the walk of their pipeline. Commits nothing.
  *
  * @throws {SourceError} if the source is unavailable; the signal's reason if it was stopped
  */
@@ -40,7 +40,7 @@ export async function refetch(
   if (isEphemeral(pipeline)) throw gone(pipeline, damage);
   walkKindOf(options.registry, pipeline);
   const parts = await fetchStaged(await contextOf(options, damage, spans), spans);
-  // What was not requested any more has not failed.
+  // After a stop, spans that were not requested have not failed.
   options.stop.throwIfAborted();
   return parts;
 }
@@ -48,28 +48,28 @@ export async function refetch(
 async function contextOf(
   options: RefetchOptions,
   { pipeline, entries }: Damage,
-  asked: readonly Span[],
+  spans: readonly Span[],
 ): Promise<EngineContext> {
   const { store, source, registry, network, effects, concurrency, waitMs, stop, report } = options;
   const scope = entries[0]?.scope;
   const sink = storeSink(store, registry);
   const context = runContext({
     ...{ session: { network, source }, options: { concurrency, waitMs, stop, commitEveryMs: 0 } },
-    ...{ effects, registry, pipelines: [pipeline], asked, report, loaders: ownLoaders(store) },
-    // Headers are not proven by rows that may be damaged.
+    ...{ effects, registry, pipelines: [pipeline], asked: spans, report, loaders: ownLoaders(store) },
+    // Rows that may be damaged must not prove headers.
     sink: isMasterchain(pipeline) ? { ...sink, ledger: () => [] } : sink,
     requestsPerSpan: Number.MAX_SAFE_INTEGER,
     // The scope of an entry with given keys is their query.
     from: scope === PARTIAL ? undefined : scope,
   });
-  const ends = isAfterFirst(store, pipeline, asked) ? { first: 0, last: 0 } : await fetchEnds(source);
+  const ends = isAfterFirst(store, pipeline, spans) ? { first: 0, last: 0 } : await fetchEnds(source);
   return { ...context, pipeline, ends };
 }
 
-/** True if the walk does not need the ends of the index: rows counted by headers, and headers that follow others. */
-function isAfterFirst(store: Store, pipeline: PipelineDef, asked: readonly Span[]): boolean {
+/** True if the walk does not need the ends of the index: headers count its rows, or its headers follow others. */
+function isAfterFirst(store: Store, pipeline: PipelineDef, spans: readonly Span[]): boolean {
   const proof = proofOf(pipeline);
-  const from = asked[0]?.from ?? 0;
+  const from = spans[0]?.from ?? 0;
   return (
     proof === 'tx_count' || (proof === 'links' && (doneSpans(store.ledger(), pipeline.name)[0]?.from ?? from) < from)
   );

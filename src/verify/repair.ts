@@ -16,7 +16,7 @@ import { warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import { applyRepair } from './apply-repair.ts';
 import { restorable } from './audit-declarations.ts';
 import type { Finding } from './finding.ts';
-import { expectedAgain, type Lost, lostIn, notBack } from './lost-entries.ts';
+import { expectedAgain, type Lost, lostIn, stillMissing } from './lost-entries.ts';
 import { type Damage, type DamagedMart, damageKey, martKey, planRepair, type RepairPlan } from './plan-repair.ts';
 import { refetch } from './refetch.ts';
 import { type Inspection, inspectWarehouse, type VerifyOptions, type VerifyReport } from './verify.ts';
@@ -26,14 +26,14 @@ export interface RepairOptions
     Pick<SessionOptions, 'rps' | 'concurrency' | 'waitMs' | 'env' | 'signal' | 'onRetry'> {
   /** Called for blocks that could not be fetched again. */
   readonly onProblem?: ((event: Extract<WalkEvent, { readonly event: 'problem' | 'quarantine' }>) => void) | undefined;
-  /** Keeps what can be read of blocks that the source no longer serves, as not done. Default false: their entries stay as they are. */
+  /** Keeps readable rows of blocks that the source no longer serves; these do not count as done. Default false: their entries do not change. */
   readonly keepReadable?: boolean | undefined;
 }
 
 /** Shown to processes that wait for the lock. */
 const REPAIR_COMMAND = 'tonlake verify --repair';
 
-/** Attempts for the same damage; what still fails afterwards stays a finding. */
+/** Maximum attempts for the same damage. If the last one fails, it remains a finding. */
 const TRIES = 2;
 
 type Ready = Omit<RepairOptions, 'effects' | 'registry'> & { readonly effects: Effects; readonly registry: Registry };
@@ -42,7 +42,7 @@ type Ready = Omit<RepairOptions, 'effects' | 'registry'> & { readonly effects: E
 class Attempts {
   readonly #counts = new Map<string, number>();
 
-  isOver(key: string): boolean {
+  isExhausted(key: string): boolean {
     return (this.#counts.get(key) ?? 0) >= TRIES;
   }
 
@@ -56,8 +56,8 @@ class Attempts {
 }
 
 /**
- * Verifies a warehouse and repairs the damage: rows of sound files are kept, marts rebuilt, and only the rest is fetched from the network. Each damaged entry is replaced in one commit, so a repair can be killed at any time. What cannot be fetched
- * stays as it is, and remains a finding.
+ * Verifies a warehouse and repairs the damage: rows of sound files are copied, marts rebuilt, and only the rest is fetched from the network.
+ * Each damaged entry is replaced in one commit, so a repair can be killed at any time. Damage that cannot be repaired remains a finding.
  *
  * @throws {SourceError} {StoreError} if the repair cannot continue; finished repairs are kept
  */
@@ -66,9 +66,9 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
   const registry = await warehouseRegistry(options.warehouse, options.registry, () => {});
   const all: Ready = { ...options, effects, registry };
   const attempts = new Attempts();
-  /** Blocks of lost entries, which must be done at the end. A repair of something else may take the number of the newest one, and hide it. */
-  const left = new Map<string, Lost>();
-  const told = new Set<string>();
+  /** Blocks of lost entries. They are remembered because another repair can take the number of the newest entry, and so hide its loss. */
+  const allLost = new Map<string, Lost>();
+  const reported = new Set<string>();
   let requests = 0;
   for (;;) {
     const quiet: VerifyOptions = {
@@ -77,35 +77,36 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
       signal: undefined,
       onEvent: (event) => {
         const text = JSON.stringify(event);
-        if (event.event === 'finding' && !told.has(text)) onEvent?.(event);
-        told.add(text);
+        if (event.event === 'finding' && !reported.has(text)) onEvent?.(event);
+        reported.add(text);
       },
     };
     const { inspection, lost, plan } = await inspectWarehouse(quiet, async (inspection) => {
-      for (const each of lostIn(inspection, registry)) left.set(`${each.pipeline} ${formatSpans([each.span])}`, each);
-      const lost = [...left.values()].flatMap((each) => notBack(inspection.warehouse.entries, each));
-      const plan = planRepair(inspection, registry, lost, (damage) => attempts.isOver(damageKey(damage)));
+      for (const each of lostIn(inspection, registry))
+        allLost.set(`${each.pipeline} ${formatSpans([each.span])}`, each);
+      const lost = [...allLost.values()].flatMap((each) => stillMissing(inspection.warehouse.entries, each));
+      const plan = planRepair(inspection, registry, lost, (damage) => attempts.isExhausted(damageKey(damage)));
       return { inspection, lost, plan };
     });
-    const marts = plan.marts.filter((mart) => !attempts.isOver(martKey(mart)));
-    const isLedgerBroken = plan.isLedgerBroken && !attempts.isOver('ledger');
-    const undeclared = attempts.isOver('declarations') ? [] : restorable(inspection.declarations, registry);
+    const marts = plan.marts.filter((mart) => !attempts.isExhausted(martKey(mart)));
+    const isLedgerBroken = plan.isLedgerBroken && !attempts.isExhausted('ledger');
+    const undeclared = attempts.isExhausted('declarations') ? [] : restorable(inspection.declarations, registry);
     const isIdle = !isLedgerBroken && undeclared.length + plan.damages.length + marts.length === 0;
-    // Everything is there, but the catalog still shows lost entries.
-    const isCatalogOld = isIdle && lost.length === 0 && showsLost(inspection) && !attempts.isOver('catalog');
-    if ((isIdle && !isCatalogOld) || options.signal?.aborted === true) {
+    // Everything is repaired, but the catalog still has lost entries.
+    const isCatalogStale = isIdle && lost.length === 0 && showsLost(inspection) && !attempts.isExhausted('catalog');
+    if ((isIdle && !isCatalogStale) || options.signal?.aborted === true) {
       const { report: found } = inspection;
-      const untold = lost.filter((each) => !isTold(inspection.findings, each));
-      for (const { pipeline, span } of untold) {
+      const unreported = lost.filter((each) => !isReported(inspection.findings, each));
+      for (const { pipeline, span } of unreported) {
         const expected = expectedAgain({ pipeline, span });
         onEvent?.({ event: 'finding', kind: 'not-done', pipeline, span, expected, got: 'none' });
       }
-      const findings = found.findings + untold.length;
+      const findings = found.findings + unreported.length;
       const report: VerifyReport = { ...found, findings, proven: findings === 0, requests };
       onEvent?.(report);
       return report;
     }
-    if (isCatalogOld) {
+    if (isCatalogStale) {
       attempts.end('catalog');
       await rebuildCatalog(inspection.warehouse.path, registry);
     } else if (isLedgerBroken) {
@@ -116,17 +117,17 @@ export async function repairWarehouse(options: RepairOptions): Promise<VerifyRep
       await inspection.warehouse.restoreDeclarations(undeclared, { effects, command: REPAIR_COMMAND });
     } else if (plan.damages.length > 0) {
       requests += await repairOnce(all, inspection, plan, attempts);
-    } else await buildAgain(all, inspection, marts, attempts);
+    } else await rebuildMarts(all, inspection, marts, attempts);
   }
 }
 
-/** True if the catalog shows an entry that the ledger does not have. */
+/** True if the catalog has an entry that the ledger lacks. */
 function showsLost({ findings, warehouse }: Inspection): boolean {
   return findings.some(({ kind }) => kind === 'commit-unknown') || warehouse.lost.some(({ isGap }) => !isGap);
 }
 
-/** True if a finding says that blocks of a lost entry are not there again. */
-function isTold(findings: readonly Finding[], lost: Lost): boolean {
+/** True if a finding already covers the blocks of a lost entry. */
+function isReported(findings: readonly Finding[], lost: Lost): boolean {
   return findings.some(
     ({ kind, pipeline, span }) =>
       kind === 'not-done' &&
@@ -168,12 +169,12 @@ async function repairOnce(
           damage,
         );
         if (failed.length > 0 || !isChanged) attempts.end(key);
-        if (fewer !== undefined) tellFewer(options, damage, fewer, isChanged);
-        else if (!isChanged && isKeepable === true) tellKeepable(options, damage, failed);
+        if (fewer !== undefined) reportFewer(options, damage, fewer, isChanged);
+        else if (!isChanged && isKeepable === true) reportKeepable(options, damage, failed);
         if (!isChanged) continue;
         const requests = source.counts.requests - before;
-        const asked = subtractSpans(damage.refetch, failed);
-        options.onEvent?.({ event: 'repaired', pipeline: pipeline.name, span, refetched: asked, requests });
+        const refetched = subtractSpans(damage.refetch, failed);
+        options.onEvent?.({ event: 'repaired', pipeline: pipeline.name, span, refetched, requests });
       }
     } finally {
       await store.close();
@@ -184,7 +185,7 @@ async function repairOnce(
   }
 }
 
-/** Rows of a past moment cannot be fetched again: they stay as they are. */
+/** Reports damage of rows of a past moment, which cannot be fetched again, as failed. */
 async function repairUnlessGone(
   work: () => ReturnType<typeof applyRepair>,
   options: Ready,
@@ -200,8 +201,8 @@ async function repairUnlessGone(
   }
 }
 
-/** Says that the source has lost rows, or does not show them now, and how to take the rest. */
-function tellFewer(
+/** Reports that the source returned fewer rows than were committed, and how to accept them. */
+function reportFewer(
   { warehouse, onProblem }: Ready,
   { pipeline, span }: Damage,
   { table, rows, before }: FewerRows,
@@ -214,8 +215,8 @@ function tellFewer(
   onProblem?.({ event: 'problem', pipeline: pipeline.name, ...span, code: 'fewer-rows', message });
 }
 
-/** Says how to keep the rest of what the source no longer serves. */
-function tellKeepable({ warehouse, onProblem }: Ready, { pipeline, span }: Damage, failed: readonly Span[]): void {
+/** Reports blocks that cannot be fetched, and how to keep their readable rows. */
+function reportKeepable({ warehouse, onProblem }: Ready, { pipeline, span }: Damage, failed: readonly Span[]): void {
   const keep = suggest('verify', '--repair --keep-readable', { warehouse });
   const message = `audit ${pipeline.name} ${formatSpans([span])}: ${shortSpans(failed)} cannot be fetched, nothing is changed; hint: ${keep} keeps what can be read`;
   onProblem?.({ event: 'problem', pipeline: pipeline.name, ...span, code: 'keepable', message });
@@ -227,8 +228,8 @@ function reportTo({ onProblem }: Ready): (event: RunEvent) => void {
   };
 }
 
-/** Rebuilds damaged marts; one that cannot be built stays as it is. */
-async function buildAgain(
+/** Rebuilds damaged marts. One that cannot be built is reported, and not changed. */
+async function rebuildMarts(
   { registry, effects, onEvent, onProblem }: Ready,
   { warehouse }: Inspection,
   marts: readonly DamagedMart[],
@@ -239,7 +240,7 @@ async function buildAgain(
   const damaged = marts.flatMap(({ entry }) => entry ?? []);
   for (const [name, own] of groupBy(marts, (mart) => mart.name)) {
     const span = own[0]?.span ?? { from: 0, to: 0 };
-    // A day of a lost entry is built without that, unless its inputs are forgotten.
+    // Without `full`, days of lost entries are built anyway, unless their inputs are forgotten.
     const full = own.some(({ entry }) => entry !== undefined);
     const pipeline = martPipeline(name);
     try {

@@ -9,13 +9,13 @@ import { planRetention, type RetentionPlan } from './plan-retention.ts';
 export interface RetentionOptions extends Omit<ForgetOptions, 'range'> {
   /** Number of whole days to keep, counted back from `now`; at least 1. */
   readonly keepDays: number;
-  /** Milliseconds since 1970. If the newest block is older, its time counts instead, so that a wrong clock cannot empty a warehouse. */
+  /** Milliseconds since 1970. If the newest block is older, its time is used, so that a wrong clock cannot empty a warehouse. */
   readonly now: number;
-  /** First masterchain block that is kept whatever its age; undefined for none. */
+  /** First masterchain block that is kept regardless of its age; undefined for none. */
   readonly keepFrom?: number | undefined;
 }
 
-/** What a retention removed, or would remove in a dry run. */
+/** The removal of a retention, or in a dry run the plan. */
 export interface RetentionReport extends ForgetReport, Pick<RetentionPlan, 'retained' | 'withoutBlocks'> {
   /** First UTC day that is kept; undefined if the warehouse has no headers. */
   readonly firstDay: string | undefined;
@@ -24,8 +24,8 @@ export interface RetentionReport extends ForgetReport, Pick<RetentionPlan, 'reta
 }
 
 /**
- * Removes old rows by whole UTC days, all pipelines in one commit, as `forgetRange` does. Lists by logical time are removed by whole
- * entries: one that also has newer rows is kept. Rows that others need are kept, too.
+ * Removes old rows by whole UTC days, all pipelines in one commit, like `forgetRange`. Lists by logical time are removed by whole entries: one
+ * that also has newer rows is kept. Rows that others need are kept, too.
  *
  * @throws {UsageError} `wrong-retention`
  * @throws {StoreError} as `forgetRange`

@@ -16,10 +16,10 @@ interface Shown extends Pick<RepairOptions, 'warehouse' | 'range'> {
   readonly print: <T>(value: T, textOf: (value: T) => string) => void;
 }
 
-/** Spans that a command names one by one. */
-const MOST_SPANS = 8;
+/** Maximum number of spans that a suggested command lists. */
+const MAX_SPANS = 8;
 
-/** Prints the events of a verification, as JSON lines or as text with what to do next. */
+/** Prints the events of a verification, as JSON lines or as text with suggested commands. */
 export function showVerify(shown: Shown): Required<Pick<RepairOptions, 'onEvent' | 'onProblem'>> {
   const findings: Finding[] = [];
   return {
@@ -88,7 +88,7 @@ function formatReport(report: VerifyReport): string {
   return lines.join('\n');
 }
 
-/** The commands, and what else mends what was found, one a line. What a repair could not mend, it has told. */
+/** Suggested commands and other remedies, one per line. A repair has reported damage that it could not repair. */
 export function nextSteps(
   { network, requests, spans }: Pick<VerifyReport, 'network' | 'requests' | 'spans'>,
   findings: readonly Finding[],
@@ -108,7 +108,7 @@ export function nextSteps(
       ? ofBlocks.filter((name) => spans[name] !== undefined)
       : new Set(missing.map(({ pipeline }) => pipeline));
     const flags = {
-      range: isOfDays || blocks.length > MOST_SPANS ? range : formatSpans(blocks),
+      range: isOfDays || blocks.length > MAX_SPANS ? range : formatSpans(blocks),
       ...{ network, warehouse, pipelines: registry.folder },
     };
     lines.push(`  fetch what is missing: ${suggest('run', [...names].join(' '), flags)}`);

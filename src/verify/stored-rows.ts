@@ -10,7 +10,7 @@ interface StoredColumn {
   readonly type: string;
   readonly isText: boolean;
   readonly width: number;
-  /** Addresses of the first value, and of the bits. */
+  /** Addresses of the first value and of the validity bits. */
   readonly values: number;
   readonly validity: number;
 }
@@ -24,32 +24,35 @@ const TYPES: Readonly<Record<Physical, readonly [type: string, width: number]>> 
   binary: ['BLOB', STRING_BYTES],
 };
 
-/** Rows of a table that go from the memory of a database to that of the proof as they are; no value becomes one of JavaScript. */
+/** Rows of a table, copied from the memory of a database to that of the proof without conversion to JavaScript values. */
 export class StoredRows {
   private readonly memory: ProofMemory;
   /** Maximum number of rows. */
-  private readonly room: number;
+  private readonly capacity: number;
   private readonly columns: readonly StoredColumn[];
   private readonly scratch: number;
   /** Number of rows. */
   count = 0;
 
-  constructor(memory: ProofMemory, { columns }: TableDef, names: readonly string[], room: number) {
+  constructor(memory: ProofMemory, { columns }: TableDef, names: readonly string[], capacity: number) {
     this.memory = memory;
-    this.room = room;
+    this.capacity = capacity;
     this.columns = columns.filter(({ name }) => names.includes(name)).map((def) => this.place(def));
-    this.scratch = memory.reserve(room);
+    this.scratch = memory.reserve(capacity);
   }
 
   private place({ name, kind }: ColumnDef): StoredColumn {
     const { physical } = kinds[kind];
     const [type, width] = TYPES[physical];
     const isText = physical === 'utf8' || physical === 'binary';
-    const [values, validity] = [this.memory.reserve(this.room * width), this.memory.reserve((this.room >> 3) + 16)];
+    const [values, validity] = [
+      this.memory.reserve(this.capacity * width),
+      this.memory.reserve((this.capacity >> 3) + 16),
+    ];
     return { name, type, isText, width, values, validity };
   }
 
-  /** The columns of the query whose rows are added. */
+  /** SQL for the columns of the query whose rows are added. */
   selected(quote: (name: string) => string): string {
     return this.columns.map(({ name, type }) => `${quote(name)}::${type}`).join(', ');
   }
@@ -58,7 +61,7 @@ export class StoredRows {
   add(rows: RawRows): void {
     const { memory, count, columns } = this;
     const end = count + rows.count;
-    if (end > this.room) throw new Error(`expected ${this.room} rows, got more`);
+    if (end > this.capacity) throw new Error(`expected ${this.capacity} rows, got more`);
     for (const [at, { isText, width, values, validity }] of columns.entries()) {
       const read = rows.values(at, width);
       memory.put(read, values + count * width);
@@ -69,7 +72,7 @@ export class StoredRows {
     this.count = end;
   }
 
-  /** Copies the texts that strings of a column point to, in as few pieces as they are in. */
+  /** Copies the texts that the strings of a column point to, one copy per contiguous piece. */
   private fetchTexts(strings: Uint8Array, values: number, validity: number): void {
     const { memory, count } = this;
     const { prover } = memory;
@@ -81,7 +84,7 @@ export class StoredRows {
     }
   }
 
-  /** Describes the columns, whose rows are complete, as those of some names from `first` on. */
+  /** Describes the columns with these names to the proof, at indices from `first` on. No rows may follow. */
   describe(names: readonly string[], first: number): void {
     for (const { name, isText, width, values, validity } of this.columns) {
       const index = names.indexOf(name);

@@ -29,21 +29,21 @@ export interface VerifyOptions {
   /** Masterchain blocks to verify, as for `run`; open ends and days are those of the warehouse. Default: all exported blocks. */
   readonly range?: string | undefined;
   /**
-   * What an earlier verification has proven: only what was committed after its entry is verified, with the other rows of the same blocks.
-   * Default: nothing.
+   * The state that an earlier verification has proven: only later commits are verified, with the other rows of the same blocks. Default:
+   * everything is verified.
    */
   readonly since?: ProvenLedger | undefined;
   /** Also verify the chain of every account and both ends of every internal message. */
   readonly deep?: boolean | undefined;
   /** Also compute the content hash of every table over the range, to compare warehouses. */
   readonly content?: boolean | undefined;
-  /** DuckDB's memory limit in megabytes; the rest goes to the temporary folder. Default 256, and up to 2,000 for what needs more. */
+  /** DuckDB's memory limit in megabytes; more data is spilled to the temporary folder. Default 256, and up to 2,000 for audits that need more. */
   readonly memoryMb?: number | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
-  /** An abort ends it after the entries that are being read: it rejects with the reason of the signal. */
+  /** When aborted, rejects with the reason of the signal after the present batch of entries. */
   readonly signal?: AbortSignal | undefined;
-  /** Told of each finding as soon as it is known, and of each repair. */
+  /** Called for each finding as soon as it is known, and for each repair. */
   readonly onEvent?: ((event: VerifyEvent) => void) | undefined;
 }
 
@@ -66,14 +66,14 @@ export interface VerifyReport {
   readonly warehouse: string;
   /** Number of the newest entry of the ledger; 0 if there is none. */
   readonly entry: number;
-  /** Hash of the entries in force; of the same entries, it is the same. */
+  /** Hash of the entries in force. */
   readonly ledger: string;
   /** True if there are no findings. */
   readonly proven: boolean;
   readonly findings: number;
   /** Verified spans, by pipeline; without those of rows whose keys the user gave. */
   readonly spans: Readonly<Record<string, readonly Span[]>>;
-  /** What nothing proves, as `status` says it; without lists that were compared with nothing before their commit, and agree now. */
+  /** Unproven blocks, as in `status`, without lists that this verification has proven. */
   readonly unproven: UnprovenBlocks;
   readonly entries: number;
   readonly files: number;
@@ -86,7 +86,7 @@ export interface VerifyReport {
   readonly seconds: number;
 }
 
-/** Result of a verification, with what a repair needs. */
+/** Result of a verification, with the facts that a repair needs. */
 export interface Inspection {
   readonly report: VerifyReport;
   readonly findings: readonly Finding[];
@@ -110,7 +110,7 @@ export async function verifyWarehouse(options: VerifyOptions): Promise<VerifyRep
 /** DuckDB's memory limit unless a user sets one, in megabytes. Audits that need more get up to 2 GB. */
 const MEMORY_MB = 256;
 
-/** As `verifyWarehouse`, and calls `use` with the result while the warehouse is still open. */
+/** Like `verifyWarehouse`, but calls `use` with the result while the warehouse is still open. */
 export async function inspectWarehouse<T>(
   options: VerifyOptions,
   use: (inspection: Inspection) => Promise<T>,
@@ -132,7 +132,7 @@ export async function inspectWarehouse<T>(
     const broken = declarations.map(findingOf);
     for (const finding of [...warehouse.faults, ...broken, ...(await findLost(warehouse, registry))]) report(finding);
     const newest = warehouse.entries.reduce((last, { number }) => Math.max(last, number), 0);
-    // A ledger that is shorter than it was belongs to another warehouse.
+    // A ledger that is shorter than before belongs to another warehouse.
     const since = proven === undefined || proven.entry > newest ? 0 : proven.entry;
     const limits = await limitTo(warehouse, registry, { range, since }, report);
     const isChosen = (entry: LedgerEntry): boolean =>
@@ -187,7 +187,7 @@ function outOfMemory(warehouse: string, error: unknown, enoughMb: number): Store
   });
 }
 
-/** Batches read at once: one query over small files does not use two cores. */
+/** Number of batches to read concurrently, because one query over small files does not use two cores. */
 const READERS = 2;
 
 /** Maximum size of a batch of entries that is read with one statement per table. */
@@ -245,18 +245,18 @@ function doneByPipeline(entries: readonly LedgerEntry[]): Readonly<Record<string
   return Object.fromEntries(done.filter(([, spans]) => spans.length > 0));
 }
 
-/** What nothing proves: of lists, also not what this verification has compared. */
+/** Unproven blocks by pipeline, without those of lists that this verification has compared. */
 function unprovenByPipeline(
   entries: readonly LedgerEntry[],
   registry: Registry,
   compared: ReadonlyMap<string, readonly Span[]>,
 ): UnprovenBlocks {
-  const held = { registry, ledger: entries, forgotten: [] };
+  const contents = { registry, ledger: entries, forgotten: [] };
   const lasting = registry.pipelines.filter((pipeline) => !isEphemeral(pipeline));
   const found = lasting.map((pipeline) => {
     const { name, crossCheck } = pipeline;
     const now = crossCheck === undefined || !isProving(crossCheck) ? [] : (compared.get(name) ?? []);
-    const parts = coverage(held, pipeline).unproven.map(({ why, spans }) => ({
+    const parts = coverage(contents, pipeline).unproven.map(({ why, spans }) => ({
       why,
       spans: why === 'compared with nothing' ? subtractSpans(spans, now) : spans,
     }));
@@ -265,7 +265,7 @@ function unprovenByPipeline(
   return Object.fromEntries(found.filter(([, parts]) => parts.length > 0));
 }
 
-/** Active entries of a pipeline must not share blocks, or their rows would be there twice. Lists may be read repeatedly. */
+/** Entries in force of a pipeline must not share blocks, because their rows would be duplicated. Lists may be fetched repeatedly. */
 function findOverlaps(registry: Registry, entries: readonly LedgerEntry[]): readonly Finding[] {
   return registry.pipelines.filter(isMasterchain).flatMap(({ name }) =>
     sharedBlocks(entries.filter(({ pipeline }) => pipeline === name)).map(({ span, entries: [before, entry] }) => ({

@@ -22,7 +22,7 @@ import { warehousePath } from '../store-options.ts';
 export interface CopyOptions {
   /** Folder, or `s3://bucket/prefix`. */
   readonly from: string;
-  /** Folder, or `s3://bucket/prefix`. Made if it does not exist; a copy of an earlier state is brought up to date. */
+  /** Folder, or `s3://bucket/prefix`. Created if it does not exist; a copy of an earlier state is updated. */
   readonly to: string;
   readonly effects: Effects;
   /** Stops after the current files when aborted. */
@@ -36,7 +36,7 @@ export interface CopiedFile {
   /** Relative to the warehouse. */
   readonly path: string;
   readonly bytes: number;
-  /** Files copied so far, and in all. */
+  /** Files done so far, and in total. */
   readonly done: number;
   readonly files: number;
 }
@@ -47,25 +47,25 @@ export interface CopyReport {
   readonly to: string;
   /** Number of the last entry of the copy. */
   readonly entry: number;
-  /** Files and bytes that were copied, and files that were there. */
+  /** Files and bytes that were copied, and files that the target already had. */
   readonly files: number;
   readonly bytes: number;
   readonly present: number;
-  /** False if it was stopped: the same command goes on. */
+  /** False if it was stopped. The same command continues it. */
   readonly complete: boolean;
   readonly seconds: number;
 }
 
-/** Folder of what jobs left. */
+/** Folder of job records. */
 const RECORDS = '_jobs/';
 
-/** Files that are copied concurrently. */
-const AT_ONCE = 4;
+/** Number of files to copy concurrently. */
+const CONCURRENCY = 4;
 
 /**
- * Copies a warehouse of Parquet files: data files first, each compared with its checksum in the ledger, then the entries in order, then its
- * identity, without which it cannot be opened: it is also away while entries come that others replace. A checkpoint spares readers to read
- * each entry, and records of jobs come along. Done again, it copies what is missing.
+ * Copies a warehouse of Parquet files: data files first, each compared with its checksum in the ledger, then the entries in order, and last
+ * its identity, without which the copy cannot be opened. Also writes a checkpoint, and copies job records. Called again, it copies what is
+ * missing; the identity is removed while superseded entries are copied.
  *
  * @throws {StoreError} `no-warehouse`; `wrong-kind` for a DuckDB file; `damaged`; `diverged` if the target has other entries
  */
@@ -75,7 +75,7 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
   const [from, to] = [warehousePath(options.from), warehousePath(options.to)];
   for (const path of [from, to]) if ((await detectStoreKind(path)).kind !== 'parquet') throw notParquet(path);
   if (from === to) throw diverged(to, 'it is the source itself');
-  // Files of one would be found among those of the other.
+  // Otherwise the files of one would lie among those of the other.
   if (to.startsWith(`${from}/`)) throw diverged(to, 'it is within the source');
   if (from.startsWith(`${to}/`)) throw diverged(to, 'the source is within it');
   return guarded(`copy of ${from} to ${to}`, async () => {
@@ -90,7 +90,7 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
       const first = await requirePrefix(source, target, to);
       const copied = await copyFiles(source, target, options);
       if (copied.complete) {
-        // Files of entries that later ones supersede are not copied: until all entries are there, nobody may open it.
+        // Files of superseded entries are not copied, so the copy must not be opened before it has all entries.
         if (hasReplaced(source, first)) await target.objects.remove([IDENTITY]);
         await copySmallFiles(source, target, first);
         await target.objects.putOrGet(IDENTITY, (await source.objects.get(IDENTITY)) ?? Buffer.alloc(0));
@@ -105,7 +105,7 @@ export async function copyWarehouse(options: CopyOptions): Promise<CopyReport> {
   });
 }
 
-/** A warehouse that is copied from or to. */
+/** The source or target of a copy. */
 interface CopyEnd {
   readonly backend: Backend;
   readonly objects: WarehouseObjects;
@@ -117,7 +117,7 @@ async function openEnd(path: string): Promise<CopyEnd> {
   return { backend, objects: backend.objects, ledger: backend.ledger() };
 }
 
-/** Requires the entries of a target to be the first ones of the source. @returns number of the first that is missing */
+/** Requires that the entries of a target are the first ones of the source. @returns number of the first missing entry */
 async function requirePrefix(source: CopyEnd, target: CopyEnd, to: string): Promise<number> {
   const names = (await target.objects.names(LEDGER)).filter((name) => /^\d+\.json$/.test(name)).sort();
   const last = names.length;
@@ -143,7 +143,7 @@ async function copyFiles(
 ): Promise<Pick<CopyReport, 'files' | 'bytes' | 'present' | 'complete'>> {
   const all = source.ledger.entries.effective.flatMap(filesIn);
   const scratch = await mkdtemp(join(tmpdir(), 'tonlake-copy-'));
-  const queue = new PQueue({ concurrency: AT_ONCE });
+  const queue = new PQueue({ concurrency: CONCURRENCY });
   let [files, bytes, present] = [0, 0, 0];
   const copyOne = async (file: TableFile): Promise<void> => {
     if (stop?.aborted === true) return;
@@ -157,7 +157,7 @@ async function copyFiles(
       if (local.startsWith(scratch)) await rm(local, { force: true });
     };
     await copy().catch((error: unknown) => {
-      // A writer of the source has superseded the file meanwhile, which lies elsewhere since.
+      // A writer of the source has superseded and moved the file.
       if (!failedWith(error, 'ENOENT')) throw error;
       return copy();
     });
@@ -175,7 +175,7 @@ async function copyFiles(
   return { files, bytes, present, complete: files + present === all.length };
 }
 
-/** True if a place has this file, with these bytes. */
+/** True if the backend has this file with the committed bytes. */
 async function hasFile(backend: Backend, file: TableFile): Promise<boolean> {
   if ((await backend.sizeOf(file.path)) !== file.bytes) return false;
   return isCommitted(file, await backend.sumOf(file.path));
@@ -189,7 +189,7 @@ function hasReplaced({ ledger }: CopyEnd, first: number): boolean {
   );
 }
 
-/** Copies declarations, schemas and entries, in an order in which each names only what is there. */
+/** Copies schemas, declarations and entries, in an order in which no file names one that is still missing. */
 async function copySmallFiles(source: CopyEnd, target: CopyEnd, first: number): Promise<void> {
   const schemas = (await source.objects.names(LEDGER)).filter((name) => name.startsWith('schema-'));
   const declarations = await source.objects.names(DECLARATIONS);
@@ -203,7 +203,7 @@ async function copySmallFiles(source: CopyEnd, target: CopyEnd, first: number): 
   }
 }
 
-/** Copies the records and logs that jobs left. Locks and leases, right in their folder, are of processes. */
+/** Copies the records and logs of jobs, but not locks and leases, which lie directly in the folder. */
 async function copyRecords(from: WarehouseObjects, to: WarehouseObjects): Promise<void> {
   const present = new Map((await to.list(RECORDS)).map(({ key, bytes }) => [key, bytes]));
   for (const { key, bytes } of await from.list(RECORDS)) {

@@ -30,10 +30,10 @@ import {
   selectRows,
 } from './database-file.ts';
 
-/** Name of the file among the databases of an audit. */
+/** Name under which the file is attached to the database of an audit. */
 const ATTACHED = 'w';
 
-/** Opens whatever can be read of a DuckDB file. @throws {StoreError} `busy`, `not-a-warehouse`; `bad-ledger` without a network */
+/** Opens a possibly damaged DuckDB file. @throws {StoreError} `busy`, `not-a-warehouse`; `bad-ledger` if its network is unknown */
 export async function openDamagedFile(
   path: string,
   database: Database,
@@ -44,12 +44,12 @@ export async function openDamagedFile(
   if (holder !== undefined) throw busyError(`warehouse ${path}`, holder, lock);
   await requireDatabase(path);
   await database.run(`ATTACH ${quoteText(path)} AS ${ATTACHED} (READ_ONLY)`);
-  const { network, present } = await readAttached(database, path);
+  const { network, columns } = await readAttached(database, path);
   const { entries, broken } = await readLedger(database, `${ATTACHED}._ledger`);
-  const strays = await readStrays(database, present, ownerOf, entries);
+  const strays = await readStrays(database, columns, ownerOf, entries);
   const lost = findLost(entries, broken, strays);
   const select = (table: TableDef, some: readonly LedgerEntry[], more: readonly string[]): string =>
-    selectRows(table, some, present.get(table.name) ?? new Set(), { rows: `${ATTACHED}.${rowsOf(table.name)}`, more });
+    selectRows(table, some, columns.get(table.name) ?? new Set(), { rows: `${ATTACHED}.${rowsOf(table.name)}`, more });
   return {
     ...surveyLedger(entries, network, lost, unknownRows(entries, strays)),
     ...{ kind: 'duckdb', path, database },
@@ -59,7 +59,7 @@ export async function openDamagedFile(
       ...{ by: '_entry', position: undefined },
       ownerOf: (value) => ({ entry: Number(value) }),
     }),
-    // Rows have no files of their own, so only their values can be compared.
+    // Rows have no separate files, so only their values can be compared.
     checkBytes: async () => ({ trust: 'plain', isShareable: true, faults: [] }),
     declarations: declarationsIn(database, `${ATTACHED}.main`),
     fillLedger: (options) => fillFile(path, network, lost, options),
@@ -75,7 +75,7 @@ async function readAttached(database: Database, path: string) {
   const columns = await readColumns(database);
   await database.run('USE memory');
   const names = [...columns].map(([table, own]) => [table, new Set(own.map(({ name }) => name))] as const);
-  return { network, present: new Map<string, ReadonlySet<string>>(names) } as const;
+  return { network, columns: new Map<string, ReadonlySet<string>>(names) } as const;
 }
 
 /** The readable entries of the ledger, and the numbers of the others. */
@@ -97,13 +97,13 @@ async function readLedger(
   return { entries, broken };
 }
 
-/** Rows with the number of an entry that is not in force. */
+/** Rows whose entry is not in force. */
 interface Stray {
   readonly pipeline: string;
   readonly span: Span | undefined;
 }
 
-/** Rows that belong to no entry in force, by number. */
+/** Rows that belong to no entry in force, by entry number. */
 async function readStrays(
   database: Database,
   tables: ReadonlyMap<string, ReadonlySet<string>>,

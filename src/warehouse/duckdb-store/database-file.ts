@@ -42,25 +42,25 @@ export function pathsOf(path: string) {
 
 /**
  * SQL for the declared columns of a table's rows in some entries; columns that the file lacks are null.
- * @param present names of the columns that the file has
+ * @param stored names of the columns that the file has
  * @param rows the physical table
  * @param more names of columns beside the declared ones
  */
 export function selectRows(
   table: TableDef,
   entries: readonly Pick<LedgerEntry, 'number'>[],
-  present: ReadonlySet<string>,
+  stored: ReadonlySet<string>,
   { rows = rowsOf(table.name), more = [] }: { readonly rows?: string; readonly more?: readonly string[] } = {},
 ): string {
   const columns = schemaOf(table).columns.map(({ name, type }) =>
-    present.has(name) ? quoteName(name) : `NULL::${type} AS ${quoteName(name)}`,
+    stored.has(name) ? quoteName(name) : `NULL::${type} AS ${quoteName(name)}`,
   );
   const list = entries.map(({ number }) => number).join(', ') || '-1';
   const which = entries.length === 1 ? `= ${list}` : `IN (${list})`;
   return `SELECT ${[...columns, ...more].join(', ')} FROM ${rows} WHERE _entry ${which}`;
 }
 
-/** Creates the file with all tables and views if there is none: staged, then renamed, so it is never incomplete. */
+/** Creates the file with all tables and views, if it does not exist. It is staged, then renamed, so it is never incomplete. */
 export async function createFile(path: string, network: string, tables: readonly TableDef[]): Promise<void> {
   if ((await statIfAny(path)) !== undefined) return;
   const staged = join(pathsOf(path).stage, 'new.duckdb');
@@ -71,12 +71,12 @@ export async function createFile(path: string, network: string, tables: readonly
   await syncPath(dirname(path));
 }
 
-/** SQL of a file without rows, of no network yet. */
+/** SQL of a file without rows and network. */
 export function emptyDatabase(tables: readonly TableDef[]): readonly string[] {
   return [...layout, ...tables.map(rowsStatement), ...declaredIn(tables)];
 }
 
-/** Runs statements in a file, which is made if there is none. */
+/** Runs statements in a file, which is created if it does not exist. */
 export async function fillDatabase(path: string, statements: readonly string[]): Promise<void> {
   const database = await Database.open(':memory:', { threads: '1' });
   try {
@@ -87,11 +87,11 @@ export async function fillDatabase(path: string, statements: readonly string[]):
 }
 
 /**
- * Rows of a row group. A commit of more than a few rows rewrites the last, incomplete group of each table. With DuckDB's default of
- * 122,880 rows, that is most of the work and of the memory, and the file becomes three times as large.
+ * Rows of a row group. A commit of more than a few rows rewrites the last, incomplete group of each table. With DuckDB's default of 122,880
+ * rows, that would take most of the time and memory, and the file would be three times as large.
  */
 const ROW_GROUP_ROWS = 20_480;
-/** A commit keeps at least one block of each column in memory. There are many columns, so DuckDB's default of 256 KiB adds up. */
+/** A commit has at least one block of each column in memory. With many columns, DuckDB's default of 256 KiB is too much. */
 const BLOCK_BYTES = 65_536;
 
 /** Opens the file for writing. @throws {StoreError} as {@link openFile} */
@@ -106,7 +106,7 @@ export async function openFile(path: string, settings: Readonly<Record<string, s
   return Database.open(path, settings);
 }
 
-/** As {@link openFile}, read-only, and so that the file can be closed before the database. */
+/** Opens the file read-only, so that it can be closed before the database. @throws {StoreError} as {@link openFile} */
 export async function attachFile(path: string, settings: Readonly<Record<string, string>>): Promise<Database> {
   await requireDatabase(path);
   return Database.attach(path, 'READ_ONLY', settings);
@@ -120,7 +120,7 @@ export async function requireDatabase(path: string): Promise<void> {
   }
   const file = await open(path, 'r');
   try {
-    // A DuckDB file begins with a checksum of 8 bytes, then these letters.
+    // A DuckDB file begins with a checksum of 8 bytes and these letters.
     const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0);
     if (bytesRead < 12 || buffer.toString('latin1', 8) !== 'DUCK') {
       throw new StoreError(`store: warehouse ${path} is not a DuckDB file`, { code: 'no-database', hint });
@@ -187,7 +187,7 @@ export async function insertEntry(database: Database, entry: LedgerEntry): Promi
   }
 }
 
-/** Stores a declaration unless it is there. Part of a transaction. */
+/** Stores a declaration unless it is the newest of its pipeline. To be called in a transaction. */
 export async function insertDeclaration(
   database: Database,
   { pipeline, id, text }: StoredDeclaration,
@@ -222,10 +222,10 @@ export function declarationsIn(database: Database, schema = 'main'): Declaration
   };
 }
 
-/** The columns of tables, by the statement that DuckDB shows for each: to look at all columns takes longer than to read the ledger. */
+/** Cached columns of tables, by the SQL that DuckDB shows for each. Listing all columns takes longer than reading the ledger. */
 const columnsOf = new Map<string, readonly SchemaColumn[]>();
 
-/** The columns that each table has in the file; tables that are not there are left out. */
+/** The columns of each table that the file has. */
 export async function readColumns(database: Database): Promise<ReadonlyMap<string, readonly SchemaColumn[]>> {
   const { rows } = await database.query(
     `SELECT table_name, sql FROM duckdb_tables()
@@ -238,7 +238,7 @@ export async function readColumns(database: Database): Promise<ReadonlyMap<strin
   return new Map([...statements].map(([table, statement]) => [table, columnsOf.get(statement) ?? []]));
 }
 
-/** Not by `duckdb_columns()`, which looks at those of all views first. */
+/** Does not use `duckdb_columns()`, which binds all views first. */
 async function listColumns(
   database: Database,
   names: readonly string[],
@@ -255,25 +255,24 @@ async function listColumns(
   return tables;
 }
 
-/** Creates the table and the view of a mart, or adapts those of an older select. Part of a transaction. */
+/** Creates the table and view of a mart, or adapts those of an older select. To be called in a transaction. */
 export async function declareMart(database: Database, table: TableDef): Promise<void> {
   const stored = await readColumns(database);
-  const held = stored.get(table.name) ?? [];
-  const present = new Map(held.map(({ name, type }) => [name, type]));
+  const types = new Map(stored.get(table.name)?.map(({ name, type }) => [name, type]));
   const { columns } = schemaOf(table);
   const rows = rowsOf(table.name);
-  if (present.size === 0) await database.run(rowsStatement(table));
+  if (types.size === 0) await database.run(rowsStatement(table));
   else {
     for (const { name, type } of columns) {
-      const held = present.get(name);
+      const storedType = types.get(name);
       const column = quoteName(name);
-      if (held === undefined) await database.run(`ALTER TABLE ${rows} ADD COLUMN ${column} ${type}`);
-      else if (held !== type)
+      if (storedType === undefined) await database.run(`ALTER TABLE ${rows} ADD COLUMN ${column} ${type}`);
+      else if (storedType !== type)
         await database.run(`ALTER TABLE ${rows} ALTER ${column} TYPE ${type} USING TRY_CAST(${column} AS ${type})`);
     }
   }
   await database.run([tableView(table), ...commentsOn(table)].join(';\n'));
-  if (present.size === 0) await database.run(tonStatements([table], stored.keys()).join(';\n'));
+  if (types.size === 0) await database.run(tonStatements([table], stored.keys()).join(';\n'));
 }
 
 function rowsStatement(table: TableDef): string {
@@ -281,17 +280,16 @@ function rowsStatement(table: TableDef): string {
   return `CREATE TABLE ${rowsOf(table.name)} (${list.join(', ')}, _entry BIGINT)`;
 }
 
-/** Name in `_meta` of a hash of the statements for macros and views. If it is the same, they are not run again. */
+/** Key in `_meta` of a hash of the statements for macros and views. If it is unchanged, they are not run again. */
 const DECLARED = 'declared';
 
 /** SQL of all macros, views and comments that a newer tonlake may change. */
-function declaredIn(tables: readonly TableDef[], present?: Iterable<string>): readonly string[] {
-  return [...declaredRelations(tables, present), ...commentsOn(commits)];
+function declaredIn(tables: readonly TableDef[], stored?: Iterable<string>): readonly string[] {
+  return [...declaredRelations(tables, stored), ...commentsOn(commits)];
 }
 
-/** Hash of that SQL. */
-function declarationHash(tables: readonly TableDef[], present?: Iterable<string>): string {
-  return sha256Of(declaredIn(tables, present).join('\n'));
+function declarationHash(tables: readonly TableDef[], stored?: Iterable<string>): string {
+  return sha256Of(declaredIn(tables, stored).join('\n'));
 }
 
 /**
@@ -305,53 +303,51 @@ export async function declareTables(
   path: string,
   entries: readonly LedgerEntry[],
 ): Promise<void> {
-  const present = await readColumns(database);
-  const renewed = await renewedTables(database, tables, present, path, entries);
+  const stored = await readColumns(database);
+  const replaced = await replacedTables(database, tables, stored, path, entries);
   const rows = tables.flatMap((table) => {
-    const held = present.get(table.name);
-    if (renewed.has(table)) return [`DROP TABLE ${rowsOf(table.name)}`, rowsStatement(table)];
-    if (held === undefined) return [rowsStatement(table)];
-    const names = new Set(held.map(({ name }) => name));
+    const columns = stored.get(table.name);
+    if (replaced.has(table)) return [`DROP TABLE ${rowsOf(table.name)}`, rowsStatement(table)];
+    if (columns === undefined) return [rowsStatement(table)];
+    const names = new Set(columns.map(({ name }) => name));
     const missing = schemaOf(table).columns.filter(({ name }) => !names.has(name));
     return missing.map(({ name, type }) => `ALTER TABLE ${rowsOf(table.name)} ADD COLUMN ${quoteName(name)} ${type}`);
   });
-  const hash = declarationHash(tables, present.keys());
+  const hash = declarationHash(tables, stored.keys());
   if (rows.length === 0 && (await readMeta(database)).get(DECLARED) === hash && (await hasViews(database, tables)))
     return;
   await database.transaction(async () => {
-    await database.run([...rows, ...declaredIn(tables, present.keys())].join(';\n'));
+    await database.run([...rows, ...declaredIn(tables, stored.keys())].join(';\n'));
     await database.run('DELETE FROM _meta WHERE name = $name', { name: DECLARED });
     await database.run('INSERT INTO _meta VALUES ($name, $hash)', { name: DECLARED, hash });
   });
 }
 
-/** Tables without rows that are declared otherwise now. @throws {StoreError} `needs-migration`, `newer-tonlake` for one with rows */
-async function renewedTables(
+/** Tables without rows whose declaration is incompatible. @throws {StoreError} `needs-migration`, `newer-tonlake` for one with rows */
+async function replacedTables(
   database: Database,
   tables: readonly TableDef[],
-  present: ReadonlyMap<string, readonly SchemaColumn[]>,
+  stored: ReadonlyMap<string, readonly SchemaColumn[]>,
   path: string,
   entries: readonly LedgerEntry[],
 ): Promise<ReadonlySet<TableDef>> {
-  const renewed = new Set<TableDef>();
+  const replaced = new Set<TableDef>();
   for (const table of tables) {
     const own = entries.filter((entry) => entry.tables[table.name] !== undefined);
     try {
-      requireWritable(table, present.get(table.name) ?? [], path, own);
+      requireWritable(table, stored.get(table.name) ?? [], path, own);
     } catch (error) {
       const { rows } = await database.query(`SELECT 1 FROM ${rowsOf(table.name)} LIMIT 1`);
       if (rows.length > 0) throw error;
-      renewed.add(table);
+      replaced.add(table);
     }
   }
-  return renewed;
+  return replaced;
 }
 
 /** True if no view was dropped. */
 async function hasViews(database: Database, tables: readonly TableDef[]): Promise<boolean> {
   const { rows } = await database.query('SELECT view_name FROM duckdb_views() WHERE NOT internal');
-  const present = new Set(rows.map(([name]) => String(name)));
-  return tables.every(({ name, views }) =>
-    [name, ...views.map((view) => view.name)].every((each) => present.has(each)),
-  );
+  const stored = new Set(rows.map(([name]) => String(name)));
+  return tables.every(({ name, views }) => [name, ...views.map((view) => view.name)].every((each) => stored.has(each)));
 }

@@ -16,7 +16,7 @@ const useDeclarations: StoreDriver['useDeclarations'] = async (path, use) => {
   }
 };
 
-/** One DuckDB file. */
+/** Warehouses that are one DuckDB file. */
 export const duckdbDriver: StoreDriver = {
   openWriter: openDuckdbWriter,
   openReader: openDuckdbReader,

@@ -23,7 +23,7 @@ import {
   selectRows,
 } from './database-file.ts';
 
-/** Opens a DuckDB file for reading, while nobody writes it. @throws {StoreError} `busy`, `not-a-warehouse`, `needs-migration` */
+/** Opens a DuckDB file for reading. @throws {StoreError} `busy` while another process writes it; `not-a-warehouse`, `needs-migration` */
 export async function openDuckdbReader(
   path: string,
   tablesOf: TablesOf,
@@ -83,7 +83,7 @@ export async function openDuckdbReader(
         ...{ by: '_entry', position: undefined },
         ownerOf: (value) => ({ entry: Number(value) }),
       }),
-      // While one writes, nobody can read.
+      // A file cannot be open for reading and writing at once.
       writer: async () => undefined,
       requireQuery: (statement) => answer(statement, () => database.requireQuery(statement)),
       define: (functions) => database.define(functions),

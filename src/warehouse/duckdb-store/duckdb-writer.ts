@@ -93,9 +93,9 @@ class DuckdbWriter implements Writer {
   readonly #database: Database;
   readonly #readers: Database;
   readonly #queries = new PQueue({ concurrency: 1 });
-  /** When the views of states were written, how long that took, and whether they show all commits. */
+  /** When the views of states were written, how long that took, and if they include all commits. */
   #states = { writtenAt: Number.NEGATIVE_INFINITY, tookMs: 0, areCurrent: true };
-  /** Days and entry numbers of the rows in force that were read so far, by table, in order of the numbers. */
+  /** Cached days and entry numbers of rows in force, by table, ordered by number. */
   readonly #days = new Map<string, readonly (readonly [date: string, entry: number])[]>();
 
   constructor({ path, options, lock, database, readers, entries }: OpenedFile) {
@@ -128,15 +128,15 @@ class DuckdbWriter implements Writer {
   }
 
   readonly rows: EntryRows = {
-    // Every declared column was created when the file was opened.
+    // Opening has created every declared column.
     select: (table, entries) => selectRows(table, entries, new Set(table.columns.map(({ name }) => name))),
     days: (table) => this.#daysOf(table),
-    // Rows of a DuckDB file have no files of their own.
+    // Rows of a DuckDB file have no separate files.
     requireSound: async () => {},
     localFolder: async () => this.path,
   };
 
-  /** Rows and entries are committed together. */
+  /** Does nothing: rows are committed together with their entries. */
   async place(): Promise<void> {}
 
   /** Rows, ledger entries and removal of superseded rows in one transaction. */
@@ -164,7 +164,7 @@ class DuckdbWriter implements Writer {
       await step('commit');
     };
     const areDue = this.#areStatesDue(drafted);
-    // Also if the transaction is rolled back.
+    // Set before, in case the transaction is rolled back.
     this.#states.areCurrent = false;
     await this.#database.withMemory(() => this.#database.transaction(write));
     this.#states.areCurrent = areDue;
@@ -172,7 +172,7 @@ class DuckdbWriter implements Writer {
     return drafted.length;
   }
 
-  /** The states of many entries take longer than a small commit. Rows that leave do not wait: no state may name them. */
+  /** Limits how often states are written, because those of many entries take longer than a small commit. After a removal they are due at once. */
   #areStatesDue(drafted: readonly DraftedEntry[]): boolean {
     const { writtenAt, tookMs } = this.#states;
     const isAddition = drafted.every(({ entry }) => entry.supersedes.length === 0);
@@ -187,7 +187,7 @@ class DuckdbWriter implements Writer {
     this.#states = { writtenAt, tookMs: writtenAt - startedAt, areCurrent: false };
   }
 
-  /** What the ledger will be after a commit. */
+  /** The contents of the warehouse after a commit. */
   #contentsWith(added: readonly LedgerEntry[]): Contents {
     const superseded = new Set(added.flatMap(({ supersedes }) => supersedes));
     return {
@@ -201,7 +201,7 @@ class DuckdbWriter implements Writer {
 
   async abandon(): Promise<void> {}
 
-  /** Superseded rows are deleted by the commit that replaces them. */
+  /** Does nothing: the commit that supersedes rows deletes them. */
   async clear(): Promise<number> {
     return 0;
   }
@@ -227,7 +227,7 @@ class DuckdbWriter implements Writer {
     const holding = this.entries.effective.filter(({ tables }) => (tables[table]?.rows ?? 0) > 0);
     if (holding.length === 0) return [];
     const entries = new Map(holding.map((entry) => [entry.number, entry]));
-    // Rows of an entry never change, so that only those of new ones are read.
+    // The rows of an entry never change, so only new entries are read.
     const known = this.#days.get(table) ?? [];
     const seen = known.at(-1)?.[1] ?? 0;
     const { rows } = await this.query(
@@ -258,12 +258,12 @@ class DuckdbWriter implements Writer {
   }
 }
 
-/** Runs a query after those that were asked before. The limit of a writer is too small for the distinct accounts of a busy day. */
+/** Runs a query after all earlier ones. The memory limit of a writer is too small for the distinct accounts of a busy day, so it can be raised. */
 function queryIn(queries: PQueue, database: Database, ...[sql, parameters]: Parameters<Query>): ReturnType<Query> {
   return queries.add(() => guarded('query', () => database.withMemory(() => database.query(sql, parameters))));
 }
 
-/** Another connection to a file, with the temporary views of queries. */
+/** Another connection to the file, with temporary views for queries. */
 async function connectReaders(database: Database, tables: readonly TableDef[], entries: Entries): Promise<Database> {
   const readers = await database.connect();
   const views = [...viewsWithoutAside(tables, entries), ...roleViews(tables).map(({ statement }) => statement())];
@@ -271,7 +271,7 @@ async function connectReaders(database: Database, tables: readonly TableDef[], e
   return readers;
 }
 
-/** Temporary views that hide the rows of entries set aside, which are still in the file but not in force. */
+/** Temporary views that hide the rows of entries set aside. */
 function viewsWithoutAside(tables: readonly TableDef[], entries: Entries): readonly string[] {
   const aside = entries.all.filter(({ id }) => entries.isAside(id));
   const hidden = tables.filter(({ name }) => aside.some((entry) => entry.tables[name] !== undefined));
@@ -285,7 +285,7 @@ function viewsWithoutAside(tables: readonly TableDef[], entries: Entries): reado
   ].map(({ name, sql }) => `CREATE TEMP VIEW ${quoteName(name)} AS ${sql}`);
 }
 
-/** Only compaction creates entries of several spans, and a DuckDB file has nothing to merge. Its `_commits` only has the ends. */
+/** Only compaction creates entries of several spans, and a DuckDB file has nothing to merge. Its `_commits` has one span per entry. */
 function requireOneSpan({ spans }: LedgerEntry): void {
   if (spans !== undefined) throw new Error(`expected one span for an entry of a DuckDB file, got ${spans.length}`);
 }

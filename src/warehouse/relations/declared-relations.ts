@@ -6,15 +6,15 @@ import { declaredMacros } from './macros.ts';
 import { commentsOn } from './table-comments.ts';
 import { declaredViews, selectFiles, viewOf } from './table-relation.ts';
 
-/** Schema of what the views of tables read. */
+/** Schema of the relations that the views of tables read. */
 export const ROWS_SCHEMA = 'CREATE SCHEMA _rows';
 
-/** What the view of a table reads. */
+/** The relation that the view of a table reads. */
 export function rowsOf(table: string): string {
   return `_rows.${quoteName(table)}`;
 }
 
-/** SQL of a table's view, and of the views and comments that come with it. They are run, or compared with those of a file, by each command. */
+/** SQL of a table's view, and of its further views and comments. Cached, because each command runs it, or compares it with that of a file. */
 const relationsOf = oncePer((table: TableDef) => ({
   withoutRows: viewOf(rowsOf(table.name), selectFiles(table, [])),
   view: tableView(table),
@@ -46,7 +46,7 @@ export function tableView({ name, columns }: TableDef): string {
   return viewOf(quoteName(name), `SELECT ${names.join(', ')} FROM ${rowsOf(name)}`);
 }
 
-/** SQL of the catalog of a Parquet warehouse, but for its rows and commits. */
+/** SQL of the catalog of a Parquet warehouse without rows and commits. */
 export function emptyCatalog(tables: readonly TableDef[]): readonly string[] {
   return [ROWS_SCHEMA, ...tables.map((table) => relationsOf(table).withoutRows), ...declaredRelations(tables)];
 }

@@ -1,4 +1,4 @@
-/** Exit codes that the virtual machine itself gives in the compute phase: docs.ton.org, "TVM exit codes". A contract may throw any other. */
+/** Exit codes of the virtual machine itself in the compute phase: docs.ton.org, "TVM exit codes". Contracts may throw any other. */
 export const computeExitCodes: readonly (readonly [number, string])[] = [
   [0, 'success'],
   [1, 'success, alternative'],

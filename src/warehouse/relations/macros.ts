@@ -4,7 +4,7 @@ import { trinoMacros } from '../../sql/trino/functions.ts';
 import { actionResultCodes, computeExitCodes } from './exit-codes.ts';
 import { opcodeNames } from './opcodes.ts';
 
-/** A function of SQL that every connection of tonlake knows. */
+/** An SQL macro that every connection of tonlake has. */
 export interface Macro {
   /** Name with parameters, as in CREATE MACRO. */
   readonly call: string;
@@ -15,12 +15,12 @@ export interface Macro {
   readonly isInner?: boolean;
 }
 
-/** SQL that computes `expression` once, as `name`, for a body that names it more than once: a macro would repeat it. */
+/** SQL that computes `expression` once, as `name`, for a body that uses it repeatedly. A macro parameter would be computed each time. */
 function once(expression: string, name: string, body: string): string {
   return `list_transform([${expression}], lambda ${name}: ${body})[1]`;
 }
 
-/** SQL for the name of a number; null without one. */
+/** SQL for the name of a number; null if it has none. */
 function nameOf(expression: string, names: Iterable<readonly [number, string]>): string {
   return `CASE ${expression} ${[...names].map(([number, name]) => `WHEN ${number} THEN ${quoteText(name)}`).join(' ')} END`;
 }
@@ -250,7 +250,7 @@ export const macros: readonly Macro[] = [
   },
 ];
 
-/** The functions of Trino, for one connection only; those of DuckDB keep their meaning. */
+/** Functions of Trino that DuckDB lacks, for one connection. */
 export function trinoFunctionMacros(): readonly Declared<string>[] {
   return trinoMacros.map(([name, definition]) => ({
     name,
@@ -260,7 +260,7 @@ export function trinoFunctionMacros(): readonly Declared<string>[] {
   }));
 }
 
-/** The macros, to be made in a database; for one connection only where the database cannot be written. */
+/** Declarations of the macros. @param how `temporary` for one connection, where the database cannot be written */
 export function declaredMacros(how: 'stored' | 'temporary' = 'stored'): readonly Declared<string>[] {
   const create = `CREATE OR REPLACE ${how === 'temporary' ? 'TEMPORARY ' : ''}MACRO`;
   return macros.map(({ call, body }) => ({
@@ -270,7 +270,7 @@ export function declaredMacros(how: 'stored' | 'temporary' = 'stored'): readonly
   }));
 }
 
-/** The definitions of the macros that a select calls, and of those that they call. Names are searched as text. */
+/** Definitions of the macros that a select calls, directly or through others. Names are searched as text. */
 export function macrosOf(sql: string): readonly string[] {
   let text = sql.toLowerCase();
   const used: string[] = [];

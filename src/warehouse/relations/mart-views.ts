@@ -12,7 +12,7 @@ interface MartDocs {
 
 let shipped: ReadonlyMap<string, MartDocs> | undefined;
 
-/** What the files of the shipped marts say of them and their columns. */
+/** Grains and column docs of the shipped marts, from their SQL files. */
 function shippedDocs(): ReadonlyMap<string, MartDocs> {
   shipped ??= new Map(
     readShippedSql('marts', martKeys).map((file) => [
@@ -32,22 +32,22 @@ export function committedMarts(
   entries: readonly LedgerEntry[],
   columnsOf: (table: string, schema: string) => readonly SchemaColumn[],
 ): readonly TableDef[] {
-  const held = new Map<string, { readonly schema: string; readonly isDated: boolean }>();
+  const marts = new Map<string, { readonly schema: string; readonly isDated: boolean }>();
   for (const { mart, tables } of entries) {
     if (mart === undefined) continue;
     for (const [name, { schema }] of Object.entries(tables)) {
-      // A mart without days yet is built as a whole, without rows.
-      held.set(name, { schema, isDated: mart.day !== undefined || held.get(name)?.isDated === true });
+      // A mart without any day yet has one entry without rows and day.
+      marts.set(name, { schema, isDated: mart.day !== undefined || marts.get(name)?.isDated === true });
     }
   }
-  return [...held].map(([name, { schema, isDated }]) => {
+  return [...marts].map(([name, { schema, isDated }]) => {
     const { grain = '', docs } = shippedDocs().get(name) ?? {};
     const columns = columnsOf(name, schema).map((column) => ({ ...column, ...docs?.get(column.name) }));
     return selectedTable({ name, grain, key: [], isDated, columns });
   });
 }
 
-/** As {@link committedMarts}, of a ledger that has the schemas. */
+/** {@link committedMarts} of a ledger that has the schemas. */
 export function martsIn(ledger: LedgerFolder): readonly TableDef[] {
   return committedMarts(ledger.entries.effective, (_, schema) => ledger.schemas.get(schema).columns);
 }

@@ -5,10 +5,10 @@ import type { NewestRule } from '../store.ts';
 import { readFiles } from './table-relation.ts';
 
 /**
- * Writes the rows of a file to another, sorted, with the newest row of each key: the one with the greatest value of `rule.column`,
- * then the last one written. Memory is limited to DuckDB's: only repeated keys are kept, and spilled to disk if needed.
+ * Writes the rows of a file to another, sorted, with only the newest row of each key: the one with the greatest value of `rule.column`,
+ * then the last one written. Only repeated keys take memory, and DuckDB spills them to disk if needed.
  *
- * @returns false if no key is repeated, so nothing is written
+ * @returns false if no key is repeated; nothing is written then
  */
 export async function writeNewest(
   database: Database,

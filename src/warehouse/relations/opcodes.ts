@@ -1,4 +1,4 @@
-/** Names of the first 32 bits of message bodies: those that the API tells, and those of further layouts in `sql/layouts`. */
+/** Names of the first 32 bits of message bodies: those of the API, and those of further layouts in `sql/layouts`. */
 export const opcodeNames: ReadonlyMap<number, string> = new Map([
   [0x00000000, 'text_comment'],
   [0x01f3835d, 'pton_ton_transfer'],

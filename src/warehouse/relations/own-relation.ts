@@ -1,6 +1,6 @@
 import type { Contents } from '../query/coverage.ts';
 
-/** A relation that tells of the warehouse itself. */
+/** A relation about the warehouse itself. */
 export interface OwnRelation {
   readonly name: string;
   /** What one row is. */
@@ -14,7 +14,7 @@ export interface OwnRelation {
 /** A value of each column. */
 export type OwnRow<Columns extends readonly OwnColumn[]> = Readonly<Record<Columns[number]['name'], unknown>>;
 
-/** A column of such a relation. */
+/** A column of an {@link OwnRelation}. */
 export interface OwnColumn {
   readonly name: string;
   /** DuckDB type. */

@@ -3,7 +3,7 @@ import type { TableDef } from '../../declare/table.ts';
 import { quoteName } from '../../sql/canonical-text.ts';
 import type { Declared } from '../../sql/lazy-declarations.ts';
 
-/** The relations of all roles, over the tables that play them; those of this connection alone. */
+/** The relations of all roles, over the tables that play them. They are temporary. */
 export function roleViews(tables: readonly TableDef[]): readonly Declared<string>[] {
   const roles = Object.keys(ROLES) as RoleName[];
   return roles.flatMap(
@@ -15,7 +15,7 @@ export function roleViews(tables: readonly TableDef[]): readonly Declared<string
   );
 }
 
-/** The relation of a role; empty without a table that plays it. Undefined for a role that nobody reads. */
+/** The relation of a role; it has no rows if no table plays the role. Undefined for a role without columns. */
 export function roleView(role: RoleName, table: TableDef | undefined): Declared<string> | undefined {
   const { relation, columns } = ROLES[role];
   const names = Object.entries(columns);

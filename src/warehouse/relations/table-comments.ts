@@ -2,15 +2,15 @@ import { docWithUnit } from '../../declare/column.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 
-/** Statements that may ask for comments: DuckDB shows them in its catalog functions alone. */
+/** Matches statements that may read comments, which only DuckDB's catalog functions show. */
 export const ASKS_COMMENTS = /\bduckdb_(columns|tables|views)\b/i;
 
-/** What a view says in listings: that of a table, with those that come with it, or another one. */
+/** A view with its comments. */
 interface Commented extends Pick<TableDef, 'name' | 'grain'>, Partial<Pick<TableDef, 'views'>> {
   readonly columns: readonly { readonly name: string; readonly doc: string; readonly unit?: string | undefined }[];
 }
 
-/** Statements that say what a view (or table), and its columns are. One that is replaced loses its comments. */
+/** Statements that comment on a view (or table) and its columns. They must be run again after it is replaced. */
 export function commentsOn(
   { name: table, grain, views = [], columns }: Commented,
   kind: 'VIEW' | 'TABLE' = 'VIEW',

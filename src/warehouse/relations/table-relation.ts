@@ -11,7 +11,7 @@ export function viewOf(name: string, select: string): string {
   return `CREATE OR REPLACE VIEW ${name} AS ${select}`;
 }
 
-/** The views that come with tables. */
+/** The views that tables declare. */
 export function declaredViews(tables: readonly TableDef[]): readonly Declared<string>[] {
   const views = tables.flatMap((table) => table.views);
   return views.map(({ name, sql }) => ({ name, body: sql, statement: () => viewOf(quoteName(name), sql) }));
@@ -19,7 +19,7 @@ export function declaredViews(tables: readonly TableDef[]): readonly Declared<st
 
 const PLAIN = 'hive_partitioning = false';
 
-/** SQL that reads exactly these Parquet files, whatever characters their paths hold. */
+/** SQL that reads exactly these Parquet files, whatever characters their paths contain. */
 export function readFiles(paths: readonly string[], options = PLAIN): string {
   const list = paths.map((path) => quoteText(path.replace(/[[*?]/g, '[$&]'))).join(', ');
   return `read_parquet([${list}], ${options})`;
@@ -29,9 +29,9 @@ export function readFiles(paths: readonly string[], options = PLAIN): string {
 export const CATALOG = 'warehouse.duckdb';
 
 /**
- * As {@link readFiles}, for the views of a catalog. If the catalog is the main database of its session, the files next to it, so that a
- * copy reads its own files; if it is attached, those at the path where it was written. The only way for a view to find its own file is the
- * default of `temp_directory`: the path of the main database followed by `.tmp`.
+ * Returns {@link readFiles} for the views of a catalog. If the catalog is the main database of its session, they read the files beside it,
+ * so that a copy reads its own files. If it is attached, they read those at the path where it was written. A view can find its own file only
+ * by the default of `temp_directory`, which is the path of the main database followed by `.tmp`.
  */
 export function readBeside(warehouse: string): typeof readFiles {
   const place = "current_setting('temp_directory')";
@@ -50,7 +50,7 @@ export function readBeside(warehouse: string): typeof readFiles {
 export interface FileGroup {
   readonly columns: readonly SchemaColumn[];
   readonly paths: readonly string[];
-  /** SQL that reads the columns from these files, for FROM, but for `isNamed`. Default: {@link readFiles}. */
+  /** SQL that reads the columns from these files, for FROM; cannot be combined with `isNamed`. Default: {@link readFiles}. */
   readonly scan?: string | undefined;
 }
 
@@ -67,14 +67,14 @@ export function selectFiles(table: TableDef, groups: readonly FileGroup[], read 
   }
   return filled
     .map(({ columns, paths, scan }) => {
-      const present = new Map(columns.map(({ name, type }) => [name, type]));
-      const isDated = scan === undefined && table.time !== undefined && present.has(DATE_COLUMN);
+      const stored = new Map(columns.map(({ name, type }) => [name, type]));
+      const isDated = scan === undefined && table.time !== undefined && stored.has(DATE_COLUMN);
       const selected = declared.map(({ name, type }) => {
-        const held = present.get(name);
+        const storedType = stored.get(name);
         if (isDated && name === DATE_COLUMN) return `${FOLDER_DATE} AS ${quoteName(name)}`;
-        if (held === type) return quoteName(name);
+        if (storedType === type) return quoteName(name);
         // Only marts have other types, from older selects; their rows will be built again.
-        return `${held === undefined ? `NULL::${type}` : `TRY_CAST(${quoteName(name)} AS ${type})`} AS ${quoteName(name)}`;
+        return `${storedType === undefined ? `NULL::${type}` : `TRY_CAST(${quoteName(name)} AS ${type})`} AS ${quoteName(name)}`;
       });
       const named = isNamed ? [...selected, ...PLACE.map(({ name }) => name)] : selected;
       const path = isDated ? WITH_PATH : undefined;
@@ -95,7 +95,7 @@ const PLACE: readonly SchemaColumn[] = [
 ];
 const FOLDER_DATE = `TRY_CAST(regexp_extract(filename, '^.*/${DATE_COLUMN}=([0-9-]+)/', 1) AS DATE)`;
 
-/** All declared columns of rows in staged files, which are not in a folder of a date yet; for FROM. */
+/** All declared columns of rows in staged files, which are not in the folder of a day yet; for FROM. */
 export function stagedRows(table: TableDef, paths: readonly string[]): string {
   const date = table.columns.find(({ name }) => name === DATE_COLUMN);
   // The rows of a mart have the date itself.
@@ -111,7 +111,7 @@ export function selectStaged(table: TableDef, staged: StagedSpan): string {
   return `SELECT ${table.columns.map(({ name }) => quoteName(name)).join(', ')} FROM ${stagedRows(table, paths)}`;
 }
 
-/** All declared columns of rows in a file that will be in this folder; for FROM. */
+/** All declared columns of rows in a file that will be moved to this folder; for FROM. */
 export function placedRows(table: TableDef, path: string, folder: string): string {
   if (table.time === undefined) return readFiles([path]);
   const [, date] = folder.split(`${DATE_COLUMN}=`);

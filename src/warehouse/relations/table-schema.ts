@@ -20,8 +20,8 @@ export interface SchemaColumn {
 }
 
 /**
- * The columns of a declaration. The identifier is a hash of them, 12 hex digits. A commit, a catalog and a reader each ask for the schemas
- * of all tables.
+ * The columns of a declaration. The identifier is a hash of them, 12 hex digits. Cached, because commits, catalog and readers need the
+ * schemas of all tables.
  */
 export const schemaOf = oncePer((table: TableDef): Schema => {
   const columns = table.columns.map((column) => ({ name: column.name, type: kinds[column.kind].sql }));
@@ -34,7 +34,7 @@ export function schemaId(columns: readonly SchemaColumn[]): string {
 }
 
 /**
- * Files with `columns` can be read as `table`: columns that they lack are null, and those that are not declared are left out.
+ * Requires that files with `columns` can be read as `table`: missing columns are null, undeclared ones are left out.
  * @throws {StoreError} `needs-migration` if a column has another type
  */
 export function requireReadable(table: TableDef, columns: readonly SchemaColumn[], path: string): void {
@@ -47,8 +47,8 @@ export function requireReadable(table: TableDef, columns: readonly SchemaColumn[
 }
 
 /**
- * As {@link requireReadable}, before anything is written: a rewrite of these rows would lose columns that are not declared.
- * @param entries that have such rows
+ * Like {@link requireReadable}, but also requires that all columns are declared, because a rewrite of the rows would lose the others.
+ * @param entries the entries with such rows
  * @throws {StoreError} `needs-migration`, `newer-tonlake` if a column is not declared
  */
 export function requireWritable(
@@ -65,7 +65,7 @@ export function requireWritable(
   throw needsMigration(path, table, unknown, 'which is not declared any more');
 }
 
-/** @param entries in force @throws {StoreError} `newer-tonlake` if a newer version added a table: a rewrite would lose its rows */
+/** @param entries in force @throws {StoreError} `newer-tonlake` if a newer version added a table, whose rows a rewrite would lose */
 export function requireKnownTables(path: string, entries: readonly LedgerEntry[], declared: readonly TableDef[]): void {
   const known = new Set(declared.map(({ name }) => name));
   for (const entry of entries) {
@@ -89,7 +89,7 @@ function needsMigration(path: string, table: TableDef, { name, type }: SchemaCol
 
 /**
  * The declaration of staged rows, without the columns that were left out.
- * @throws {StoreError} if the rows were written by another one
+ * @throws {StoreError} if the rows were written by another declaration
  */
 export function requireDeclared(
   tables: readonly TableDef[],

@@ -21,30 +21,30 @@ import { ASKS_COMMENTS, commentsOn } from './table-comments.ts';
 import { declaredViews, type FileGroup, selectFiles, viewOf } from './table-relation.ts';
 
 export interface ViewsOptions {
-  /** Path or address of the warehouse, for messages. */
+  /** Path or URL of the warehouse, for messages. */
   readonly path: string;
   readonly ledger: LedgerFolder;
   readonly tables: readonly TableDef[];
   readonly pathOf: PathOf;
-  /** Finds files that were superseded while a query ran. Default: they stay where they are. */
+  /** Finds files that moved because they were superseded while a query ran. Default: they do not move. */
   readonly relocation?: Relocation | undefined;
-  /** Where queries run; closed by those who made it. */
+  /** The instance that runs queries; the caller closes it. */
   readonly instance: Instance;
-  /** Queries cannot reach anything but the warehouse. Default: they can. */
+  /** Queries can read only the warehouse. Default: unconfined. */
   readonly confinement?: Confinement | undefined;
-  /** A query that exceeds the memory limit runs once more with 2 GB. Default: it fails. */
+  /** A query that exceeds the memory limit is retried with 2 GB. Default: it fails. */
   readonly isWidened?: boolean | undefined;
-  /** Awaited before each query, before the views follow the ledger; once if they are confined. Default: nothing. */
+  /** Awaited before each query, before the views are updated; only once if they are confined. Default: nothing. */
   readonly prepare?: ((database: Database) => Promise<void>) | undefined;
   /** Default: `read_parquet` of the paths. */
   readonly scans?: TableScans | undefined;
 }
 
-/** How the files of tables are read. */
+/** A way to read the files of tables. */
 export interface TableScans {
-  /** Loads all that scans will need, because nothing can be loaded later. @returns folders that they read */
+  /** Loads everything that scans need, because a confined connection can load nothing later. @returns folders that scans read */
   confine(database: Database): Promise<readonly string[]>;
-  /** SQL that reads a group's columns, for FROM; undefined for `read_parquet` of its paths. Called when a view is made. */
+  /** SQL that reads a group's columns, for FROM; undefined for `read_parquet` of its paths. Called when a view is created. */
   scanOf(database: Database, table: TableDef, group: EntryGroup): Promise<string | undefined>;
 }
 
@@ -59,9 +59,9 @@ export class WarehouseViews {
   #isClosed = false;
   /** Number of the last entry that the views include. */
   #seen = 0;
-  /** The views of `ton`: one that reads a mart is empty until the mart is built. */
+  /** Bodies of the views of `ton` by name. One that reads a mart is empty until the mart is built. */
   #ton: ReadonlyMap<string, string> = new Map();
-  /** Entries in force then: all views that a query reads are of one state, while the ledger goes on. */
+  /** Entries in force at that number: all views that a query reads show the same state, even if the ledger advances. */
   #entries: readonly LedgerEntry[] = [];
 
   constructor(options: ViewsOptions) {
@@ -107,14 +107,14 @@ export class WarehouseViews {
     });
   }
 
-  /** @param functions defined first if the connection will be confined */
+  /** @param functions to be defined before the connection is confined */
   async #connect(functions: readonly ScalarFunction[] = []): Promise<InstanceConnection> {
     if (this.#connection !== undefined) return this.#connection;
     const { instance, confinement, prepare, scans, path } = this.#options;
     const connection = await instance.connect();
     this.#connection = connection;
     if (confinement === undefined) return connection;
-    // Afterwards nothing can be loaded.
+    // A confined connection can load nothing.
     await prepare?.(connection.database);
     const folders = await scans?.confine(connection.database);
     await connection.database.define(functions);
@@ -122,24 +122,24 @@ export class WarehouseViews {
     return connection;
   }
 
-  /** Cancels the query that runs. */
+  /** Cancels the running query. */
   interrupt(): void {
     this.#connection?.database.interrupt();
   }
 
-  /** Runs after the queries that were asked before. @returns undefined if nothing was asked yet */
+  /** Runs `work` after all earlier queries. @returns undefined if there was none yet */
   withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T | undefined> {
     return this.#turns.add(async () => (this.#connection === undefined ? undefined : work(this.#connection.database)));
   }
 
-  /** Waits for running queries; later ones are refused. */
+  /** Waits for running queries, and refuses later ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#turns.onIdle();
     this.#giveBack();
   }
 
-  /** Gives the connection back unless a query runs. The next one makes its views anew. */
+  /** Releases the connection unless a query runs. The next query opens one, with new views. */
   closeIdle(): void {
     if (this.#turns.size + this.#turns.pending === 0) this.#giveBack();
   }
@@ -184,7 +184,7 @@ export class WarehouseViews {
     database.relocateWith({
       hasMoved: relocation.hasMoved,
       relocate: async (sql) => {
-        // They name files where these lay when they were made.
+        // The views name the paths that the files had when the views were created.
         await declared.recreate([...this.#tables, ...martsIn(this.#ledger)].map(({ name }) => name));
         return relocation.relocate(sql);
       },
@@ -192,7 +192,7 @@ export class WarehouseViews {
     return declared;
   }
 
-  /** Replaces the views of tables that were changed by commits. */
+  /** Replaces the views of tables that commits have changed. */
   async #follow(database: Database, declared: LazyDeclarations): Promise<void> {
     const { entries } = this.#ledger;
     const seen = entries.lastNumber;

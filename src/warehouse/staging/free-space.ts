@@ -7,20 +7,20 @@ import { isObjectUrl } from '../../objects/s3-location.ts';
 
 /** Space that must stay free beyond the estimate. */
 const RESERVE = 64 * 1024 * 1024;
-/** Space for what is staged, and kept for a while, before and after it is put into an object store. */
-const MOST_STAGED = 2 * 1024 ** 3;
+/** Maximum space for staged files and local copies of an object store. */
+const MAX_STAGED = 2 * 1024 ** 3;
 
 /**
- * Checks that some bytes fit where a warehouse is, or where its files are staged.
+ * Requires free disk space for a warehouse, or for the staged files of one in an object store.
  *
- * @param what needs them, for the error
- * @throws {StoreError} `disk-full` when they do not
+ * @param what the work that needs the space, for the error
+ * @throws {StoreError} `disk-full`
  */
 export async function requireSpace(warehouse: string, what: string, bytes: number): Promise<void> {
   const isRemote = isObjectUrl(warehouse);
   const place = isRemote ? tmpdir() : warehouse;
   const free = await freeBytes(resolve(place));
-  const needed = Math.min(bytes, isRemote ? MOST_STAGED : Number.POSITIVE_INFINITY) + RESERVE;
+  const needed = Math.min(bytes, isRemote ? MAX_STAGED : Number.POSITIVE_INFINITY) + RESERVE;
   if (free === undefined || free >= needed) return;
   throw new StoreError(
     `store: ${what} needs about ${formatBytes(needed)} at ${place}, and ${formatBytes(free)} are free`,
@@ -28,7 +28,7 @@ export async function requireSpace(warehouse: string, what: string, bytes: numbe
   );
 }
 
-/** Free bytes where a path is, or will be; undefined where the system does not say. */
+/** Free bytes at an existing or future path; undefined if the system does not tell. */
 async function freeBytes(path: string): Promise<number | undefined> {
   try {
     const { bavail, bsize } = await statfs(path);

@@ -4,9 +4,9 @@ import { type Batch, makeVector, type Vector } from '../../decode/batch.ts';
 import { compareBytes } from '../../decode/bytes.ts';
 
 /**
- * Checks whether the rows of successive batches are in the order of `table.sort`, as DuckDB would sort them: nulls last. Each part of a
- * commit may begin before the end of the one before: rows of shard blocks reach the masterchain late. For types that it cannot compare
- * (rare) it says no, which only costs a sort.
+ * Checks if the rows of successive batches are in the order of `table.sort`, as DuckDB would sort them: nulls last. A part of a commit may
+ * begin before the end of the previous part, because shard blocks reach the masterchain late. Rows with types that it cannot compare (rare)
+ * count as unsorted, which only costs a sort.
  */
 export class OrderCheck {
   readonly #columns: readonly number[];
@@ -23,7 +23,7 @@ export class OrderCheck {
     return this.#isSorted;
   }
 
-  /** @returns whether the rows continue the order of all rows before */
+  /** @returns true if the rows continue the order of all earlier rows */
   add(batch: Batch, startsPart = false): boolean {
     if (!this.#isSorted || batch.rows === 0) return this.#isSorted;
     const vectors = this.#columns.flatMap((at) => batch.vectors[at] ?? []);

@@ -6,7 +6,7 @@ import type { Query } from '../../sql/query-result.ts';
 import { DATE_COLUMN } from '../file-layout.ts';
 import type { ColumnBounds, FileBounds, TableEvidence } from '../store.ts';
 
-/** Columns whose sums are kept as evidence: amounts and logical times that are never null. */
+/** Columns whose sums are evidence: amounts and logical times that are never null. */
 export function summedColumns(table: TableDef): readonly string[] {
   return table.columns
     .filter(
@@ -16,9 +16,9 @@ export function summedColumns(table: TableDef): readonly string[] {
 }
 
 /**
- * Columns whose bounds entries keep for each file, to tell which files hold what is asked for: numbers and times of the key and the order of
- * rows, times, logical times, and what roles and blocks are found by. Hashes and addresses are spread over all files; their Bloom filters
- * answer for them. `block_time` and `block_date` follow from the time and the path.
+ * Columns whose bounds entries record for each file, so that queries can skip files: the numbers and times of key and sort order, times,
+ * logical times, and columns by which roles and blocks are looked up. Hashes and addresses occur in all files, which have Bloom filters for
+ * them. `block_time` and `block_date` follow from the time and the path.
  */
 export function boundedColumns({ columns, key, sort, time, plays }: TableDef): readonly string[] {
   const wanted = new Set([...key, ...sort, time, 'mc_block_seqno', ...(plays === undefined ? [] : ROLES[plays].kept)]);
@@ -45,9 +45,9 @@ function boundsOf(table: TableDef, name: string): readonly string[] {
   ];
 }
 
-/** Evidence of the rows of a date, or of all rows of a table without time. */
+/** Evidence of the rows of a day, or of all rows of a table without time. */
 export interface DatedEvidence extends TableEvidence {
-  /** `2026-05-01`; undefined without time, null where the time is null. */
+  /** `2026-05-01`; undefined for a table without time, null for rows whose time is null. */
   readonly date: string | null | undefined;
   readonly bounds: FileBounds;
 }
@@ -92,7 +92,7 @@ export interface Measured {
   readonly more: readonly unknown[];
 }
 
-/** As {@link measureRows}, of the rows of each value of a column, or of all together. */
+/** {@link measureRows} for each value of a column, or for all rows together. */
 export async function measureBy(
   query: Query,
   table: TableDef,
@@ -127,7 +127,7 @@ function boundsIn(values: readonly unknown[], at: number): ColumnBounds {
   return [least === null ? null : String(least), greatest === null ? null : String(greatest), Number(nulls)];
 }
 
-/** The key hash of the rows of several parts, which is the sum of theirs. */
+/** The key hash of several parts together, which is the sum of theirs. */
 export function sumKeyHashes(parts: readonly Pick<TableEvidence, 'keyHash'>[]): string {
   return BigInt.asUintN(
     64,
@@ -135,7 +135,7 @@ export function sumKeyHashes(parts: readonly Pick<TableEvidence, 'keyHash'>[]): 
   ).toString();
 }
 
-/** Sums up the evidence of several parts. */
+/** The evidence of several parts together. */
 export function addEvidence(parts: readonly TableEvidence[], table: TableDef): TableEvidence {
   let rows = 0;
   const sums = new Map(summedColumns(table).map((name) => [name, 0n]));

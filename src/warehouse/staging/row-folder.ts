@@ -9,39 +9,39 @@ import { loadZstd } from '../../parquet/zstd.ts';
 import { DATE_COLUMN, storedColumns } from '../file-layout.ts';
 import { OrderCheck } from './order-check.ts';
 
-/** `plain`: for DuckDB to read once. `final`: what readers of a Parquet warehouse get. */
+/** `plain`: a file that DuckDB reads once. `final`: a file as readers of a Parquet warehouse get it. */
 export type FileForm = 'plain' | 'final';
 
-/** Rows of one table in a Parquet file. Plain data, so that a worker thread can send it. */
+/** Rows of one table in a Parquet file. Plain data that a thread can send. */
 export interface RowFile {
   readonly table: string;
   readonly path: string;
   readonly rows: number;
   /** Bytes that the rows take in PLAIN encoding. */
   readonly plainBytes: number;
-  /** Whether the rows of each part were written in the table's order. */
+  /** True if the rows of each part were written in the table's order. */
   readonly isSorted: boolean;
   /** UTC day of all rows, in `final` form; undefined if they have no time, or are of several days. */
   readonly date: string | undefined;
-  /** True if readers can use the file as it is: sorted, in `final` form, of one day. */
+  /** True if the file is in its final state: sorted, in `final` form, of one day. */
   readonly isFinal: boolean;
 }
 
-/** A file in `final` form that is still being written. Readers can use it as it is if nothing else comes than rows of its day, in order. */
+/** A file in `final` form that is still being written. It need not be rewritten if all further rows are of its day, in order. */
 export interface GrowingFile {
   readonly table: string;
   readonly path: string;
   /** UTC day of all rows; undefined if they have no time. */
   readonly date: string | undefined;
-  /** Bytes that are on the disk, and will not change. */
+  /** Bytes that are on the disk and will not change. */
   readonly bytes: number;
 }
 
-/** The files of a folder that are being written. */
+/** The state of the files that are being written. */
 export interface FolderState {
-  /** Size of the largest, in bytes, without a row group that is not complete. */
+  /** Size of the largest file, in bytes, without its incomplete row group. */
   readonly bytes: number;
-  /** False if rows are of several UTC days, or a part is not in order: no more parts should follow. */
+  /** False if rows are of several UTC days, or a part is unsorted: no more parts should follow. */
   readonly isUniform: boolean;
   readonly growing: readonly GrowingFile[];
 }
@@ -87,7 +87,7 @@ export class RowFolder {
   /**
    * The batch's memory may be reused afterwards.
    *
-   * @param startsPart true if the rows before are another part of the commit, which may overlap in order
+   * @param startsPart true if the batch begins a part of the commit whose order may overlap with that of earlier rows
    */
   async write(batch: Batch, startsPart = false): Promise<FolderState> {
     return guarded(this.#subject, async () => {
@@ -157,6 +157,6 @@ function dayOf({ table, rows, vectors }: Batch): string | undefined {
   const days = new Int32Array(new Uint8Array(vector.values.subarray(0, rows * 4)).buffer);
   const isOne = vector.nullCount === 0 && days.every((day) => day === days[0]);
   const day = isOne ? new Date((days[0] ?? 0) * 86_400_000).toISOString() : '';
-  // Years of more than four digits are left to DuckDB.
+  // DuckDB finds the days of rows with years of more than four digits.
   return /^(\d{4}-\d{2}-\d{2})T/.exec(day)?.[1] ?? SEVERAL;
 }

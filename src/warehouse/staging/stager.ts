@@ -27,7 +27,7 @@ import type {
 import { addEvidence, boundedColumns, type DatedEvidence, measureRows } from './row-evidence.ts';
 import { type FileForm, type FolderState, type RowFile, RowFolder } from './row-folder.ts';
 
-/** Makes stages, whose files an instance of DuckDB measures and encodes. */
+/** Creates stages, whose files a DuckDB instance measures and encodes. */
 export class Stager {
   readonly #options: StagerOptions;
   readonly #instance: Instance;
@@ -43,7 +43,7 @@ export class Stager {
     return this.#open({ span, form: this.#options.form, isMeasured: true });
   }
 
-  /** As {@link Store.scratch}. */
+  /** See {@link Store.scratch}. */
   scratch(): FileStage {
     return this.#open({ span: { from: 0, to: 0 }, form: 'plain', isMeasured: false });
   }
@@ -62,11 +62,11 @@ interface FolderStageOptions {
   readonly form: FileForm;
   /** False if nothing will be committed, so that no evidence is needed. */
   readonly isMeasured: boolean;
-  /** Does work on a connection of its own. */
+  /** Runs work on a separate connection. */
   readonly use: <T>(work: (database: Database) => Promise<T>) => Promise<T>;
 }
 
-/** A file with rows of a table, for this stage to finish. Its rows are not counted if another program wrote it. */
+/** A file with rows of a table that this stage finishes. The number of rows is unknown if another program wrote it. */
 type GivenFile = Omit<RowFile, 'rows' | 'date'> & Partial<Pick<RowFile, 'rows' | 'date'>>;
 
 class FolderStage implements FileStage {
@@ -107,7 +107,7 @@ class FolderStage implements FileStage {
 
   async take(table: TableDef, { path, rows, sha256 }: TableFile, from: string): Promise<void> {
     const source = join(from, path);
-    // The path tells the day of the rows.
+    // The path has the day of the rows.
     const target = join(this.folder, path);
     await mkdir(dirname(target), { recursive: true });
     await link(source, target).catch(() => copyFile(source, target, constants.COPYFILE_FICLONE));
@@ -146,22 +146,22 @@ class FolderStage implements FileStage {
     return `stage ${this.#options.folder}`;
   }
 
-  /** The files without rows that were written again in a newer form. */
+  /** Removes older rows with the same key. @returns the files, some of them rewritten */
   async #keepNewest(
     database: Database,
     table: TableDef,
     rule: NewestRule,
     given: readonly GivenFile[],
   ): Promise<readonly GivenFile[]> {
-    const kept: GivenFile[] = [];
+    const result: GivenFile[] = [];
     for (const file of given) {
       const to = `${file.path}.newest`;
       const isWritten = await writeNewest(database, table, rule, { from: file.path, to });
       if (isWritten) await rm(file.path);
       const { rows: _uncounted, ...known } = file;
-      kept.push(isWritten ? { ...known, path: to, isSorted: true, isFinal: false } : file);
+      result.push(isWritten ? { ...known, path: to, isSorted: true, isFinal: false } : file);
     }
-    return kept;
+    return result;
   }
 
   async #finishTable(
@@ -231,7 +231,7 @@ class FolderStage implements FileStage {
     return stagedPath;
   }
 
-  /** A file as readers will get it, safe on the disk. */
+  /** Syncs a file in its final form, and describes it. */
   async #describeFile(
     table: TableDef,
     part: DatedEvidence,
@@ -255,13 +255,13 @@ class FolderStage implements FileStage {
   }
 }
 
-/** The files with rows; the others are removed. */
+/** Removes files without rows. @returns the others */
 async function withRows(given: readonly GivenFile[]): Promise<readonly GivenFile[]> {
   for (const { path, rows } of given) if (rows === 0) await rm(path);
   return given.filter(({ rows }) => rows !== 0);
 }
 
-/** @throws {StoreError} if files do not hold the rows that were written to them */
+/** @throws {StoreError} if files do not have the rows that were written to them */
 async function measureFiles(
   database: Database,
   table: TableDef,
