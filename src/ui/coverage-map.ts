@@ -2,7 +2,7 @@ import { haveCommon, hullOf, intersectSpans, type Span, spanSize, subtractSpans,
 import { coversBlocks } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import { isForgotten, spansIn } from '../warehouse/query/coverage.ts';
-import { type PipelineStatus, thereOf } from '../warehouse/query/status.ts';
+import { type PipelineStatus, storedSpans } from '../warehouse/query/status.ts';
 import type { CoverageCell } from './ui-types.ts';
 
 /** Cells of a map, of nearly equal size: at most `count`, and none smaller than a block. */
@@ -12,7 +12,7 @@ export function mapCells(view: Span, count: number, status: PipelineStatus): rea
   const edge = (at: number): number => view.from + Math.floor((at * size) / cells);
   const { unproven, missing } = status;
   const forgotten = spansIn(missing.filter(isForgotten));
-  const kinds = [thereOf(status), spansIn(missing, 'quarantined'), forgotten, spansIn(unproven)];
+  const kinds = [storedSpans(status), spansIn(missing, 'quarantined'), forgotten, spansIn(unproven)];
   // Of each kind, only what the view shows has to be compared with its cells.
   const [ours, bad, gone, read] = kinds.map((spans) => intersectSpans([view], spans));
   const whole = holdsOf(status);
@@ -32,7 +32,7 @@ export function mapCells(view: Span, count: number, status: PipelineStatus): rea
 
 /** From the first to the last block that is there or missing. */
 export function holdsOf(status: PipelineStatus): Span | undefined {
-  return hullOf([...thereOf(status), ...spansIn(status.missing)]);
+  return hullOf([...storedSpans(status), ...spansIn(status.missing)]);
 }
 
 /** True if a map can show a pipeline: its rows belong to blocks, and stay. */

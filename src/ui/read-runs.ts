@@ -7,7 +7,7 @@ import { shownState } from '../jobs/list-jobs.ts';
 import { JobHistory, jobsFolder } from '../jobs/run-history.ts';
 import { logPath } from '../jobs/run-log.ts';
 import type { JobRecord } from '../jobs/run-record.ts';
-import { type PipelineStatus, thereOf } from '../warehouse/query/status.ts';
+import { type PipelineStatus, storedSpans } from '../warehouse/query/status.ts';
 import type { RunItem, RunProgress } from './ui-types.ts';
 
 /** Newest runs of a job that are looked at. */
@@ -77,7 +77,7 @@ function progressOf({ range, pipelines: names }: JobRecord, pipelines: readonly 
   const asked = { from: range.from, to: range.to };
   const done = names.map((name) => {
     const own = pipelines.find(({ pipeline }) => pipeline === name);
-    return totalSize(intersectSpans([asked], own === undefined ? [] : thereOf(own)));
+    return totalSize(intersectSpans([asked], own === undefined ? [] : storedSpans(own)));
   });
   const total = names.length * totalSize([asked]);
   return total === 0 ? null : { done: done.reduce((sum, count) => sum + count, 0), total };

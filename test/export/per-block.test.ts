@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RunEvent, run } from '../../src/export/run.ts';
-import { readStatus, thereOf } from '../../src/warehouse/query/status.ts';
+import { readStatus, storedSpans } from '../../src/warehouse/query/status.ts';
 import { NO_FAULTS } from '../faults/faults.ts';
 import { withRows } from '../faults/lists.ts';
 import { startTestSandbox, type TestSandbox } from '../faults/test-sandbox.ts';
@@ -27,7 +27,7 @@ async function exported(
     ...{ onEvent: (event: RunEvent) => events.push(event) },
   });
   const done = Object.fromEntries(
-    (await readStatus(warehouse)).pipelines.map((status) => [status.pipeline, thereOf(status)]),
+    (await readStatus(warehouse)).pipelines.map((status) => [status.pipeline, storedSpans(status)]),
   );
   return { warehouse, report, done, problems: events.filter((event) => event.event === 'problem') };
 }

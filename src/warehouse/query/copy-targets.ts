@@ -85,7 +85,7 @@ async function overlaps(warehouse: string, path: string): Promise<boolean> {
   return within(target, own) || within(own, target) || target === `${own}.wal`;
 }
 
-/** A path without links, whether or not something is there. */
+/** A path without links, whether or not it exists. */
 async function realOf(path: string): Promise<string> {
   const whole = resolve(path);
   try {

@@ -23,7 +23,7 @@ export interface KnownPipelines {
   readonly pipelines: readonly PipelineDef[];
 }
 
-/** A ledger, and the declarations of what it holds. */
+/** The entries of a warehouse, and the declarations of their pipelines. */
 export interface Contents<Known extends KnownPipelines = KnownPipelines> {
   readonly registry: Known;
   /** Entries in force. */
@@ -32,7 +32,7 @@ export interface Contents<Known extends KnownPipelines = KnownPipelines> {
   readonly forgotten: readonly LedgerEntry[];
 }
 
-/** Reads the contents of a reader, or an open store. */
+/** Reads the contents of a reader or an open store. */
 export async function readContents<Known extends KnownPipelines>(
   from: Pick<Reader | Store, 'ledger' | 'forgotten'>,
   registry: Known,
@@ -45,46 +45,46 @@ export function tablesIn(ledger: readonly LedgerEntry[]): ReadonlySet<string> {
   return new Set(ledger.flatMap(({ tables }) => Object.keys(tables)));
 }
 
-/** Why rows are not there. `refused`: rows of the source contradicted their headers, or were not all sent. */
+/** Why rows are missing. `refused`: rows of the source contradicted their headers, or were incomplete. */
 export type MissingWhy = 'not exported' | 'quarantined' | 'refused' | 'forgotten' | 'forgotten by retention';
 
-/** True for rows that were removed on purpose: nobody needs to fetch them. */
+/** True for rows that were removed on purpose, and need not be fetched. */
 export function isForgotten({ why }: Part<MissingWhy>): boolean {
   return why === 'forgotten' || why === 'forgotten by retention';
 }
 
-/** Why nothing proves rows. `not final`: they may still change, and will be read again. */
+/** Why rows are unproven. `not final`: they may still change, and will be fetched again. */
 export type UnprovenWhy = 'compared with nothing' | 'content contradicts hashes' | 'not final';
 
-/** Blocks, and what is the matter with them. */
+/** Blocks with the same reason. */
 export interface Part<Why extends string> {
   readonly why: Why;
   readonly spans: readonly Span[];
 }
 
-/** What is there of a pipeline within some blocks: disjoint, and together all of them. */
+/** State of a pipeline in some blocks. The parts are disjoint, and together have all of the blocks. */
 export interface Coverage {
   readonly proven: readonly Span[];
   readonly unproven: readonly Part<UnprovenWhy>[];
   readonly missing: readonly Part<MissingWhy>[];
 }
 
-/** Blocks that nothing proves, and why, by pipeline; without pipelines of which everything is proven. */
+/** Unproven blocks, and why, by pipeline; without completely proven pipelines. */
 export type UnprovenBlocks = Readonly<Record<string, readonly Part<UnprovenWhy>[]>>;
 
-/** The blocks that a warehouse is about: from the first to the last one of which it has anything. */
+/** The range of a warehouse: from the first to the last block of which it has any rows. */
 export function rangeOf({ ledger, registry }: Pick<Contents, 'ledger' | 'registry'>): readonly Span[] {
   const ofBlocks = registry.pipelines.filter((pipeline) => !isEphemeral(pipeline) && !isOfNow(pipeline));
   const names = new Set(ofBlocks.map(({ name }) => name));
   return wholeRange(ledger.filter(({ pipeline }) => names.has(pipeline)).map(({ span }) => span));
 }
 
-/** What is there of a pipeline. @param asked default: the blocks that the warehouse is about, or those at which a list was read */
-export function coverage(contents: Contents, pipeline: PipelineDef, asked?: readonly Span[]): Coverage {
+/** State of a pipeline. @param spans default: the range of the warehouse, or the blocks at which a list was fetched */
+export function coverage(contents: Contents, pipeline: PipelineDef, spans?: readonly Span[]): Coverage {
   const { ledger, forgotten } = contents;
   const { name, walk } = pipeline;
   const own = ledger.filter((entry) => entry.pipeline === name);
-  const within = asked ?? (isOfNow(pipeline) ? wholeRange(own.map(({ span }) => span)) : rangeOf(contents));
+  const within = spans ?? (isOfNow(pipeline) ? wholeRange(own.map(({ span }) => span)) : rangeOf(contents));
   const isCounted = proofOf(pipeline) !== undefined;
   const done = intersectSpans(within, doneSpans(own, name));
   const early = 'lookBack' in walk ? own.filter((entry) => !isFinal(walk, entry)).flatMap(spansOf) : [];
@@ -92,30 +92,23 @@ export function coverage(contents: Contents, pipeline: PipelineDef, asked?: read
     ['not final', unionSpans(early)],
     [isCounted ? 'content contradicts hashes' : 'compared with nothing', unprovenSpans(own, name, isCounted)],
   ]);
-  const gone = stillForgotten(forgotten, ledger).filter((each) => each.pipeline === name);
+  const removed = stillForgotten(forgotten, ledger).filter((each) => each.pipeline === name);
   const refused = own.filter(({ scope }) => scope === PARTIAL).flatMap(spansOf);
-  const lost = partition<MissingWhy>(subtractSpans(within, done), [
+  const missing = partition<MissingWhy>(subtractSpans(within, done), [
     ['quarantined', quarantinedSpans(own, name)],
     ['refused', unionSpans(refused)],
-    ['forgotten', forgottenBy(gone, 'command')],
-    ['forgotten by retention', forgottenBy(gone, 'retention')],
+    ['forgotten', forgottenBy(removed, 'command')],
+    ['forgotten by retention', forgottenBy(removed, 'retention')],
     ['not exported', isOfNow(pipeline) ? [] : within],
   ]);
-  return {
-    proven: subtractSpans(
-      done,
-      unproven.flatMap(({ spans }) => spans),
-    ),
-    unproven,
-    missing: lost,
-  };
+  return { proven: subtractSpans(done, spansIn(unproven)), unproven, missing };
 }
 
-function forgottenBy(gone: readonly ForgottenSpans[], by: ForgottenSpans['by']): readonly Span[] {
-  return unionSpans(gone.filter((each) => each.by === by).flatMap(({ spans }) => spans));
+function forgottenBy(removed: readonly ForgottenSpans[], by: ForgottenSpans['by']): readonly Span[] {
+  return unionSpans(removed.filter((each) => each.by === by).flatMap(({ spans }) => spans));
 }
 
-/** Each of some blocks under the first reason that holds for it. */
+/** Assigns blocks to the first reason that applies to them. */
 function partition<Why extends string>(
   blocks: readonly Span[],
   reasons: readonly (readonly [Why, readonly Span[]])[],
@@ -130,10 +123,10 @@ function partition<Why extends string>(
   return parts;
 }
 
-/** Columns that a query may read, by table. It cannot always be told which, then it is all of them. */
+/** Columns that a query may read, by table; `all` if they are unknown. */
 export type Reads = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
 
-/** Columns of a table that are not there in some spans, because a selection left them out. */
+/** Columns of a table that a selection left out in some spans. */
 export interface LeftOutGap {
   readonly pipeline: string;
   readonly table: string;
@@ -142,7 +135,7 @@ export interface LeftOutGap {
   readonly missing: readonly Span[];
 }
 
-/** What of the columns that are read was left out, and where. */
+/** Columns that are read, but were left out, and where. */
 export function leftOutGaps(
   ledger: readonly LedgerEntry[],
   { pipelines }: KnownPipelines,
@@ -168,7 +161,7 @@ export function leftOutGaps(
   return gaps;
 }
 
-/** Which of some columns of a table are left out; `*` where the table is. */
+/** Columns of a table that are left out; `*` if the whole table is. */
 export function lacks(
   without: LeftOut | undefined,
   table: string,
@@ -179,7 +172,7 @@ export function lacks(
   return columns === 'all' ? out : out.filter((column) => columns.has(column));
 }
 
-/** All blocks of some parts, or those of one reason. */
+/** The blocks of all parts, or of those with one reason. */
 export function spansIn<Why extends string>(parts: readonly Part<Why>[], why?: Why): readonly Span[] {
   return unionSpans(parts.filter((part) => why === undefined || part.why === why).flatMap(({ spans }) => spans));
 }
@@ -194,7 +187,7 @@ export function describeParts(parts: readonly Part<string>[], format = shortSpan
   return parts.map(({ spans, why }) => `${format(spans)} (${why})`).join(', ');
 }
 
-/** What a mart over all rows lacks, among the days that others lack. */
+/** Stands for all rows of a mart that is not built by day, in lists of days. */
 export const ALL_ROWS = 'all';
 
 /** `part of 2026-05-01, 2026-05-02`; of a mart over all rows, `part of what it reads`. */
@@ -219,16 +212,16 @@ export interface MartBehind {
 }
 
 /**
- * What a mart lacks of the commits of what it reads, and of what those marts read: undefined if it is current. A mart keeps a day whose rows were
- * removed on purpose. One that is not built day by day would be another one without them.
- * @param isAsked whether a day of it matters; default: every day
+ * Commits of the inputs of a mart, direct or through other marts, that it lacks; undefined if it is current. Rows removed on purpose do not
+ * make a daily mart stale, because it keeps their days; other marts would change without them.
+ * @param isRequested true for a day that matters. Default: every day
  */
 export function behindOf(
   contents: Contents,
   mart: string,
-  isAsked: (day: string | undefined) => boolean = () => true,
+  isRequested: (day: string | undefined) => boolean = () => true,
 ): MartBehind | undefined {
-  const later = [...new Set(laterThan(contents, mart, isAsked, []))].sort((a, b) => a.number - b.number);
+  const later = [...new Set(laterThan(contents, mart, isRequested, []))].sort((a, b) => a.number - b.number);
   const [first] = later;
   return first === undefined ? undefined : { commits: later.length, since: first.committedAt };
 }
@@ -236,7 +229,7 @@ export function behindOf(
 function laterThan(
   contents: Contents,
   mart: string,
-  isAsked: (day: string | undefined) => boolean,
+  isRequested: (day: string | undefined) => boolean,
   open: readonly string[],
 ): readonly LedgerEntry[] {
   const built = contents.ledger.filter((entry) => entry.mart !== undefined && entry.tables[mart] !== undefined);
@@ -247,7 +240,7 @@ function laterThan(
   const reads = new Set(built.flatMap(({ mart: stamp }) => stamp?.reads ?? []));
   const later = contents.ledger.filter((entry) => {
     const isLater = ({ day, newest: number }: DayOfRows): boolean =>
-      isAsked(day) && number > (through.get(day) ?? (isDaily && day !== undefined ? 0 : newest));
+      isRequested(day) && number > (through.get(day) ?? (isDaily && day !== undefined ? 0 : newest));
     const days = daysByTable(entry);
     return [...reads].some((name) => days.get(name)?.some(isLater) === true);
   });
@@ -255,15 +248,19 @@ function laterThan(
   const removed = isDaily
     ? []
     : contents.forgotten.filter(({ pipeline, number }) => feeds.has(pipeline) && number > newest);
-  return [...later, ...removed, ...[...reads].flatMap((name) => laterThan(contents, name, isAsked, [...open, mart]))];
+  return [
+    ...later,
+    ...removed,
+    ...[...reads].flatMap((name) => laterThan(contents, name, isRequested, [...open, mart])),
+  ];
 }
 
-/** Rows of a table that an entry has of a UTC day; `day` is undefined for rows of any day. */
+/** Rows of a table in an entry, of one UTC day; `day` is undefined for rows of any day. */
 interface DayOfRows extends Pick<CopiedRows, 'newest'> {
   readonly day: string | undefined;
 }
 
-/** The days of the rows that an entry has of each table, and which commits brought them. Each mart asks for those of its inputs. */
+/** The days of the rows of an entry by table, and the newest commit in which they were new. Cached, because each mart needs those of its inputs. */
 const daysByTable = oncePer((entry: LedgerEntry): ReadonlyMap<string, readonly DayOfRows[]> => {
   const filled = Object.entries(entry.tables).filter(([, { rows }]) => rows > 0);
   return new Map(

@@ -5,7 +5,7 @@ import type { Query } from '../../sql/query-result.ts';
 import type { LedgerEntry } from '../store.ts';
 import { readHeaderDays } from './header-days.ts';
 
-/** Seconds since 1970, from one up to but not including another; undefined: without an end. */
+/** Seconds since 1970, from `from` to before `to`; undefined for an open end. */
 export interface Period {
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -23,7 +23,7 @@ export interface DayTime {
 /** Seconds of a day. */
 export const DAY = 86_400;
 
-/** The times of a warehouse, in order: all of a day, or from its first to its last block where the warehouse has no blocks around it. */
+/** The times of a warehouse, in order: a full day, or from its first to its last block if the warehouse lacks the blocks around it. */
 export async function readDayTimes(
   query: Query,
   ledger: readonly LedgerEntry[],

@@ -13,16 +13,16 @@ export function usesLayouts(sql: string): boolean {
   return WITH_LAYOUTS.test(sql);
 }
 
-/** Where a select that may call functions over bodies is from. */
+/** The source of a select that may call functions over bodies. */
 interface Origin {
-  /** File with layouts of the user's. Default: that of the project. */
+  /** File with the user's layouts. Default: that of the project. */
   readonly layouts?: string | undefined;
   /** File of the select, for messages. */
   readonly path?: string | undefined;
 }
 
 /**
- * A select with a function of its own for each layout, and the functions over bodies that it calls, which are loaded for such selects alone.
+ * A select with a separate function for each layout, and the functions over bodies that it calls. They are loaded only for such selects.
  * @throws {UsageError} `bad-layout`
  */
 export async function bodyCalls(sql: string, { layouts, path }: Origin = {}): Promise<BodyCalls> {

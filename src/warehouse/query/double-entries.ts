@@ -12,7 +12,7 @@ interface SharedBlocks {
   readonly span: Span;
 }
 
-/** Blocks that several of some entries have, in order: entries of a pipeline whose blocks have their rows once must not share any. */
+/** Blocks that several entries share, in order. Entries of a pipeline whose blocks have their rows once must not share any. */
 export function sharedBlocks(entries: readonly LedgerEntry[]): readonly SharedBlocks[] {
   const parts = entries.flatMap((entry) => spansOf(entry).map((span) => ({ entry, span })));
   parts.sort((a, b) => a.span.from - b.span.from);
@@ -29,7 +29,7 @@ export function sharedBlocks(entries: readonly LedgerEntry[]): readonly SharedBl
 }
 
 /**
- * Requires that no block of a relation has its rows in two entries, as after files were copied into a warehouse by hand.
+ * Requires that no block of a relation has its rows in two entries, which can happen if files are copied into a warehouse by hand.
  *
  * @throws {StoreError} `blocks-twice`
  */

@@ -21,12 +21,12 @@ const SETTINGS = {
   disable_database_invalidation: 'true',
 };
 
-/** Instances that all empty databases of this process lie in. They stay open, with 3 MB each: another one takes 20 ms of CPU time. */
+/** Instances of the empty databases of this process. They stay open, with 3 MB each, because opening one takes 20 ms of CPU time. */
 const withFiles = new Instance(SETTINGS);
 const withoutFiles = new Instance({ ...SETTINGS, enable_external_access: 'false' });
 let opened = 0;
 
-/** An empty database in which selects can be looked at: every declared table, some marts, and the ledger, without rows. */
+/** A database in which selects are planned: every declared table, some marts, and the ledger, without rows. */
 export class EmptyDatabase {
   readonly #database: Database;
   readonly #leave: (hasFunctions: boolean) => Promise<void>;
@@ -57,7 +57,7 @@ export class EmptyDatabase {
     this.#declared.add(roleViews(registry.tables));
   }
 
-  /** @param readsFiles whether selects may name files of this machine */
+  /** @param readsFiles true if selects may name files of this machine */
   static async open(registry: Registry, { readsFiles = true } = {}): Promise<EmptyDatabase> {
     const instance = readsFiles ? withFiles : withoutFiles;
     const { database, release } = await instance.connect();
@@ -95,7 +95,7 @@ export class EmptyDatabase {
     this.#declared.add(declaredViews(tables));
   }
 
-  /** Lets selects call functions. */
+  /** Defines functions that selects may call. */
   define(functions: readonly ScalarFunction[]): Promise<void> {
     this.#hasFunctions ||= functions.length > 0;
     return this.#database.define(functions);

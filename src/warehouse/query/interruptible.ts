@@ -1,7 +1,7 @@
-/** An interruption between two statements of DuckDB has no effect, so it is repeated. */
+/** Interval at which an interruption is repeated, because one between two statements of DuckDB has no effect. */
 const INTERRUPT_MS = 50;
 
-/** Does `work`, whose queries an abort interrupts. @throws the reason of the signal */
+/** Runs `work`, whose queries an abort interrupts. @throws the reason of the signal */
 export async function interruptible<T>(
   queries: { interrupt(): void },
   signal: AbortSignal,

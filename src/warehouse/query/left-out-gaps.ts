@@ -19,20 +19,20 @@ export function readsIn(registry: Registry, scans: readonly Scan[]): Reads {
   return reads;
 }
 
-/** What was asked of {@link readsOf}. It depends on nothing else, and a database to plan in takes 50 ms of CPU time. */
-const known = new WeakMap<Registry, Map<string, Promise<Reads>>>();
+/** Cached results of {@link readsOf}. A database to plan in takes 50 ms of CPU time. */
+const cache = new WeakMap<Registry, Map<string, Promise<Reads>>>();
 
-/** What a query reads of the declared tables. */
+/** The columns of declared tables that a query reads. */
 export function readsOf(registry: Registry, sql: string, parameters?: Parameters): Promise<Reads> {
-  const asked = known.get(registry) ?? new Map<string, Promise<Reads>>();
-  known.set(registry, asked);
+  const cached = cache.get(registry) ?? new Map<string, Promise<Reads>>();
+  cache.set(registry, cached);
   const key = JSON.stringify([sql, parameters]);
-  const before = asked.get(key);
+  const before = cached.get(key);
   if (before !== undefined) return before;
   const reads = planReads(registry, sql, parameters);
-  asked.set(key, reads);
-  // What failed is planned again: the next one may have more memory.
-  reads.catch(() => asked.delete(key));
+  cached.set(key, reads);
+  // A failed query is planned again, because there may be more memory then.
+  reads.catch(() => cached.delete(key));
   return reads;
 }
 
@@ -46,8 +46,8 @@ async function planReads(registry: Registry, sql: string, parameters: Parameters
   }
 }
 
-/** Columns that a line names; more are counted. */
-const MOST_NAMED = 8;
+/** Maximum number of columns that a line names; more are counted. */
+const MAX_NAMED = 8;
 
 /** `messages was exported without body_boc in 1000:1199`. */
 export function describeLeftOut({ table, columns, missing }: LeftOutGap): string {
@@ -58,11 +58,11 @@ export function describeLeftOut({ table, columns, missing }: LeftOutGap): string
 
 /** `a, b, c and 5 more`. */
 export function nameSome(names: readonly string[]): string {
-  if (names.length <= MOST_NAMED + 1) return names.join(', ');
-  return `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
+  if (names.length <= MAX_NAMED + 1) return names.join(', ');
+  return `${names.slice(0, MAX_NAMED).join(', ')} and ${names.length - MAX_NAMED} more`;
 }
 
-/** Everything that was left out of some tables, and where, in one line each. */
+/** Everything that selections left out of some tables, and where. */
 export function allLeftOut(ledger: readonly LedgerEntry[], registry: Registry, tables: readonly string[]) {
   return leftOutGaps(ledger, registry, new Map(tables.map((table) => [table, 'all'] as const)));
 }

@@ -28,7 +28,7 @@ import { describeForgotten, describeLeftOut } from './left-out-gaps.ts';
 import type { Parameters, Scan } from './scans.ts';
 import { suggestRun } from './suggest-run.ts';
 
-/** What statements lack of the warehouse that they are asked of. */
+/** Finds missing and stale data that statements read. */
 export class QueryCoverage {
   readonly #reader: Reader;
   readonly #registry: Registry;
@@ -54,18 +54,18 @@ export class QueryCoverage {
     return empty;
   }
 
-  /** Lets statements call functions. */
+  /** Defines functions that statements may call. */
   async define(functions: readonly ScalarFunction[]): Promise<void> {
     await this.#reader.define(functions);
     if (functions.length > 0) await (await this.empty()).define(functions);
   }
 
-  /** What a statement reads. */
+  /** The scans of a statement. */
   async scans(sql: string, parameters?: Parameters): Promise<readonly Scan[]> {
     return (await this.empty()).scans(sql, parameters, async () => this.#dayTimes((await this.contents()).ledger));
   }
 
-  /** What a statement lacks, one line each. @throws {AuditError} `missing` when that is anything, and nothing may be */
+  /** Missing and stale data that a statement reads, one line each. @throws {AuditError} `missing` with `isStrict`, if there is any */
   async lacks(sql: string, parameters?: Parameters, isStrict = false): Promise<readonly string[]> {
     const lines = await this.lacksOf(await this.scans(sql, parameters));
     if (!isStrict || lines.length === 0) return lines;
@@ -75,7 +75,7 @@ export class QueryCoverage {
     });
   }
 
-  /** What some relations lack, one line each. @throws {StoreError} `blocks-twice` */
+  /** Missing and stale data of scans, one line each. @throws {StoreError} `blocks-twice` */
   async lacksOf(scans: readonly Scan[]): Promise<readonly string[]> {
     const contents = await this.contents();
     const relations = scans.map(({ relation }) => relation);
@@ -101,7 +101,7 @@ export class QueryCoverage {
   }
 }
 
-/** What one statement lacks, as {@link QueryCoverage}. */
+/** {@link QueryCoverage.lacks} of one statement. */
 export async function lacksOfQuery(
   reader: Reader,
   registry: Registry,
@@ -119,12 +119,12 @@ export async function lacksOfQuery(
   }
 }
 
-/** What a table or mart lacks, one line each. */
+/** Missing and stale data of a table or mart, one line each. */
 export async function lacksOfTable(reader: Reader, registry: Registry, relation: string): Promise<readonly string[]> {
   return new QueryCoverage(reader, registry).lacksOf([{ relation, columns: 'all', periods: undefined }]);
 }
 
-/** What some relations of a warehouse lack, one line each. */
+/** Missing and stale data of scans, one line each. */
 export function lacksIn(
   contents: Contents<Registry>,
   times: readonly DayTime[],
@@ -140,7 +140,7 @@ export function lacksIn(
   ];
 }
 
-/** `actions was never exported here: tonlake run actions --range 1000:1999`, one line for each table of which nothing is held. */
+/** `actions was never exported here: tonlake run actions --range 1000:1999`, one line for each table without entries. */
 function neverExported(contents: Contents<Registry>, relations: readonly string[]): readonly string[] {
   const { ledger, registry } = contents;
   return registry.pipelines
@@ -156,7 +156,7 @@ function neverExported(contents: Contents<Registry>, relations: readonly string[
     });
 }
 
-/** Marts that are named, or that the views of `ton` read: those views are empty. */
+/** Marts that were not built, and that a statement reads, directly or through the views of `ton`. */
 function neverBuilt({ ledger, registry }: Contents<Registry>, relations: readonly string[]): readonly string[] {
   const isBuilt = (name: string): boolean => ledger.some(({ tables }) => tables[name] !== undefined);
   const known = tonInputs();
@@ -176,37 +176,41 @@ function missingOf(contents: Contents<Registry>, times: readonly DayTime[], scan
     const parts = own.flatMap(({ periods }): readonly (Period | undefined)[] =>
       periods === undefined ? [undefined] : isNow ? [] : periods,
     );
-    const asked = parts.map((period) => blocksOf(contents, times, period));
-    const { missing, unproven } = coverage(contents, pipeline, unionSpans(asked.flatMap(({ spans }) => spans)));
+    const requested = parts.map((period) => blocksOf(contents, times, period));
+    const { missing, unproven } = coverage(contents, pipeline, unionSpans(requested.flatMap(({ spans }) => spans)));
     const contradicted = unproven.filter(({ why }) => why === 'content contradicts hashes');
     const gone = stillForgotten(contents.forgotten, contents.ledger)
       .filter((each) => each.pipeline === pipeline.name)
       .filter(
         ({ days }) =>
-          days !== undefined && asked.some(({ outside }) => outside !== undefined && overlaps(outside, days)),
+          days !== undefined && requested.some(({ outside }) => outside !== undefined && overlaps(outside, days)),
       );
-    const told = [
-      ...new Set(asked.flatMap(({ lacks }) => lacks ?? [])),
+    const gaps = [
+      ...new Set(requested.flatMap(({ lacks }) => lacks ?? [])),
       ...(missing.length === 0 ? [] : [describeParts(missing)]),
       ...(gone.length === 0 || missing.some(isForgotten) ? [] : [describeForgotten(gone)]),
     ];
     const lines = [
-      ...(told.length === 0 ? [] : [`missing ${told.join(', ')}`]),
+      ...(gaps.length === 0 ? [] : [`missing ${gaps.join(', ')}`]),
       ...(contradicted.length === 0 ? [] : [`unproven ${describeParts(contradicted)}`]),
     ];
     return lines.length === 0 ? [] : [`${pipeline.name}: ${lines.join('; ')}`];
   });
 }
 
-interface AskedBlocks {
+interface RequestedBlocks {
   readonly spans: readonly Span[];
-  /** The period, where the warehouse does not reach its ends, and what it has of it. */
+  /** The period, if the warehouse does not reach its ends, and the part that is missing. */
   readonly outside?: Period;
   readonly lacks?: string;
 }
 
-/** The blocks of a period by the headers of the warehouse; all that it is about without one. */
-function blocksOf(contents: Contents<Registry>, times: readonly DayTime[], period: Period | undefined): AskedBlocks {
+/** The blocks of a period by the headers of the warehouse; without a period, its range. */
+function blocksOf(
+  contents: Contents<Registry>,
+  times: readonly DayTime[],
+  period: Period | undefined,
+): RequestedBlocks {
   const [range] = rangeOf(contents);
   if (period === undefined) return { spans: range === undefined ? [] : [range] };
   const [from, to] = [period.from ?? Number.NEGATIVE_INFINITY, period.to ?? Number.POSITIVE_INFINITY];
@@ -219,50 +223,50 @@ function blocksOf(contents: Contents<Registry>, times: readonly DayTime[], perio
     from: period.from === undefined ? Math.min(first.first, range?.from ?? first.first) : first.first,
     to: period.to === undefined ? Math.max(last.last, range?.to ?? last.last) : last.last,
   };
-  const isHeld = (period.from === undefined || first.from <= from) && (period.to === undefined || last.to >= to);
-  if (isHeld) return { spans: [span] };
-  const told = `only ${timeText(first.from)} to ${timeText(last.to - 1)} is in the warehouse`;
-  return { spans: [span], outside: period, lacks: `part of ${daysText(period)} (${told})` };
+  const isComplete = (period.from === undefined || first.from <= from) && (period.to === undefined || last.to >= to);
+  if (isComplete) return { spans: [span] };
+  const stored = `only ${timeText(first.from)} to ${timeText(last.to - 1)} is in the warehouse`;
+  return { spans: [span], outside: period, lacks: `part of ${daysText(period)} (${stored})` };
 }
 
 function overlaps({ from, to }: Period, days: { readonly from: string; readonly to: string }): boolean {
   return (from ?? 0) < dayStart(days.to) + DAY && (to ?? Number.MAX_SAFE_INTEGER) > dayStart(days.from);
 }
 
-/** Columns that are read, and that exports left out of the blocks that are asked for. */
+/** Columns that are read, but were left out in the requested blocks. */
 function leftOutOf(contents: Contents<Registry>, times: readonly DayTime[], scans: readonly Scan[]): readonly string[] {
   return scans
     .flatMap(({ relation, columns, periods }) => {
       const table = contents.registry.tableOf(relation)?.name;
       if (table === undefined) return [];
-      const asked = (periods ?? [undefined]).flatMap((period) => blocksOf(contents, times, period).spans);
+      const requested = (periods ?? [undefined]).flatMap((period) => blocksOf(contents, times, period).spans);
       const gaps = leftOutGaps(contents.ledger, contents.registry, new Map([[table, columns]]));
       return gaps
-        .map((gap) => ({ ...gap, missing: intersectSpans(unionSpans(asked), gap.missing) }))
+        .map((gap) => ({ ...gap, missing: intersectSpans(unionSpans(requested), gap.missing) }))
         .filter(({ missing }) => missing.length > 0)
         .map(describeLeftOut);
     })
     .filter((line, at, all) => all.indexOf(line) === at);
 }
 
-/** Days that are asked for and that a mart lacks, or has of tables which lack rows of it; and commits that are not in it. */
+/** Requested days that a mart lacks or that miss rows of its inputs, and commits that it lacks. */
 function lacksOfMart(contents: Contents<Registry>, name: string, scans: readonly Scan[]): readonly string[] {
   const built = contents.ledger.filter(({ mart, tables }) => mart !== undefined && tables[name] !== undefined);
   if (built.length === 0) return [];
-  const asked = scans.filter(({ relation }) => relation === name).map(({ periods }) => periods);
-  const isAsked = (day: string | undefined): boolean =>
+  const requested = scans.filter(({ relation }) => relation === name).map(({ periods }) => periods);
+  const isRequested = (day: string | undefined): boolean =>
     day === undefined ||
-    asked.some((each) => each === undefined || each.some((period) => overlaps(period, { from: day, to: day })));
-  const open = built.filter(({ mart }) => mart?.coverage === 'missing' && isAsked(mart.day));
+    requested.some((each) => each === undefined || each.some((period) => overlaps(period, { from: day, to: day })));
+  const open = built.filter(({ mart }) => mart?.coverage === 'missing' && isRequested(mart.day));
   const days = open.map(({ mart }) => mart?.day ?? ALL_ROWS).sort();
-  const periods = asked.flatMap((each) => each ?? []);
+  const periods = requested.flatMap((each) => each ?? []);
   const parts = [
     ...(days.length === 0 ? [] : [partOf(days)]),
     ...unbuiltDays(built.flatMap(({ mart }) => mart?.day ?? []).sort(), periods).map(
       (period) => `${daysText(period)} (not built)`,
     ),
   ];
-  const behind = behindOf(contents, name, isAsked);
+  const behind = behindOf(contents, name, isRequested);
   return [
     ...(parts.length === 0 ? [] : [`${name}: missing ${parts.join(', ')}`]),
     ...(behind === undefined ? [] : [`${name}: stale, ${describeBehind(behind)}: ${suggest('build', name)}`]),
@@ -274,7 +278,7 @@ export function describeBehind({ commits }: { readonly commits: number }): strin
   return `built ${commits} ${commits === 1 ? 'commit' : 'commits'} ago`;
 }
 
-/** The ends of periods before or after all the days for which a mart is built. Between them a day may be without rows. */
+/** The parts of periods before or after all built days of a mart. Between these, a day can be without rows. */
 function unbuiltDays(built: readonly string[], periods: readonly Period[]): readonly Period[] {
   const [first, last] = [built[0], built.at(-1)];
   if (first === undefined || last === undefined) return [];

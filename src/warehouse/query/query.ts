@@ -24,38 +24,38 @@ import { addStatesIn } from './state-relations.ts';
 import { openWarehouse } from './warehouse-registry.ts';
 
 export interface QueryOptions {
-  /** When given, the warehouse must hold it. */
+  /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
   /** Refuses a query that reads what is missing or stale, instead of warning. */
   readonly strict?: boolean | undefined;
-  /** Values of named parameters, `$account` in the query: bound, and never part of its text. They are texts; the query casts them. */
+  /** Values of named parameters, such as `$account`. They are bound as texts, never inserted into the SQL; the query casts them. */
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** SQL of the queries. Default: DuckDB's. */
   readonly dialect?: Dialect | undefined;
   /** File with layouts of bodies, by name. Default: that of the project. */
   readonly layouts?: string | undefined;
-  /** File that the query was read from, which errors name together with the line. */
+  /** File of the query, which errors name together with the line. */
   readonly file?: string | undefined;
-  /** Refuses whatever is more than a query of the warehouse. Default: as the user of this process may do. */
+  /** Refuses everything but queries of the warehouse. Default: unconfined, with the rights of this process. */
   readonly confinement?: Confinement | undefined;
   /** Counts requests to an object store. Default false. */
   readonly countsTraffic?: boolean | undefined;
-  /** Told of what the query reads that is missing or stale. */
+  /** Called with a line for each missing or stale input of the query. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** The rows of a query; they stay when others write the warehouse. */
+/** The stored rows of a query, which later commits do not change. */
 export interface KeptQuery extends ResultTable {
   /** Reads the table `RESULT_TABLE`. */
   readonly source: RelationSource;
 }
 
-/** A warehouse opened for the queries of one user, who is told what is missing. */
+/** A warehouse opened for the queries of one user, with warnings about missing data. */
 export interface Queries {
   /** True if nobody can write the warehouse while it is open. */
   readonly blocksWriters: boolean;
   /**
-   * Writes the rows of a query to a file, which appears under its name when it is whole, or to a stream of text.
+   * Writes the rows of a query to a file, which appears under its name when it is complete, or to a stream of text.
    *
    * @returns how many rows
    * @throws {UsageError} `no-query` when there is no statement; `unknown-parameter` when the query does not name a parameter that was given
@@ -64,26 +64,26 @@ export interface Queries {
    */
   write(sql: string, target: RelationTarget): Promise<number>;
   /**
-   * Hands over the rows of a query as they are made.
+   * Streams the rows of a query.
    *
    * @param params instead of those of the options, of any type
    * @throws as `write`
    */
   read<T>(sql: string, use: (rows: RowStream) => Promise<T>, params?: Parameters): Promise<T>;
   /**
-   * Runs a query once, confined, and keeps its rows until `close`: at most `limit`.
+   * Runs a query once, confined, and stores at most `limit` rows until `close`.
    *
-   * @throws as `write`; {StoreError} `not-a-query` when it is more than that
+   * @throws as `write`; {StoreError} `not-a-query` if the statement does more than query
    */
   keep(sql: string, limit: number): Promise<KeptQuery>;
-  /** Requests since the last call, or the start of the process; absent if the warehouse is not in an object store, or nothing is counted. */
+  /** Requests since the last call, or the start of the process; absent for a local warehouse, and without `countsTraffic`. */
   readonly traffic?: (() => Promise<ReaderTraffic>) | undefined;
-  /** Cancels the query that runs, which throws then. */
+  /** Cancels the running query, which throws. */
   interrupt(): void;
   close(): Promise<void>;
 }
 
-/** Each query sees what is committed when it begins. @throws {StoreError} `no-warehouse`; {UsageError} `other-network` */
+/** Opens a warehouse for queries, of which each sees the commits before it begins. @throws {StoreError} `no-warehouse`; {UsageError} `other-network` */
 export function openQueries(warehouse: string, options: QueryOptions = {}): Promise<Queries> {
   return open(warehouse, options, (reader) => reader.refresh());
 }
@@ -95,7 +95,7 @@ async function open(
   begin: (reader: Reader) => Promise<void>,
 ): Promise<Queries> {
   const { network, confinement, countsTraffic } = options;
-  // Pinned, because a query and what it lacks take several calls.
+  // Pinned, because a query and its coverage take several calls.
   const { registry, reader } = await openWarehouse(warehouse, { network, confinement, countsTraffic, isPinned: true });
   const coverage = new QueryCoverage(reader, registry);
   const answer = async <T>(
@@ -144,7 +144,7 @@ async function open(
   };
 }
 
-/** Opens a warehouse for queries of what is committed now. */
+/** Opens a warehouse for queries of its present state. */
 export async function withQueries<T>(
   warehouse: string,
   options: QueryOptions,
@@ -177,7 +177,7 @@ interface GivenQuery {
   readonly file?: string | undefined;
 }
 
-/** The error of a query, with its place and a hint: DuckDB says neither in which file it is, nor where the names are. */
+/** Adds place and hint to the error of a query: DuckDB knows neither the file nor where names are listed. */
 export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown {
   if (!(error instanceof StoreError) || error.hint !== undefined || error.code === 'closed') return error;
   const fault = sqlFault(error);
@@ -192,7 +192,7 @@ export function explainFault(error: unknown, { sql, file }: GivenQuery): unknown
   return new StoreError(message, { code: error.code, ...hintOf(fault.text), cause: error.cause });
 }
 
-/** What `raw_address` says of a text. */
+/** The error of `raw_address`. */
 const NO_ADDRESS = /\bnot an address: (.*)$/;
 const NO_TABLE = /Table with name (\w+) does not exist/;
 
@@ -204,7 +204,7 @@ async function requireDeclared(reader: Reader, error: unknown): Promise<void> {
   }
 }
 
-/** What to do about a fault; nothing where DuckDB's words are all there is to say. */
+/** The hint for a fault, if there is one. */
 function hintOf(fault: string): { readonly hint?: string } {
   if (/\bparameters\b/.test(fault)) return { hint: 'set each $name of the query with --param name=value' };
   if (/\bvalues of type ANY\b/.test(fault))

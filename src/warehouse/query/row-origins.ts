@@ -3,7 +3,7 @@ import { filesByDay } from '../ledger/entries-in.ts';
 import type { LedgerEntry, TableFile } from '../store.ts';
 
 /**
- * Says which commits brought the rows that entries have of a table: 16 hex digits, which are the same before and after entries are merged.
+ * Identifies the commits in which rows of a table were new: 16 hex digits, which merging entries does not change.
  * @param dates UTC days of the rows, beside rows without a day; undefined for all
  */
 export function originOf(entries: readonly LedgerEntry[], table: string, dates: readonly string[] | undefined): string {

@@ -8,7 +8,7 @@ import { DAY, type DayTime, dayStart, type Period } from './day-times.ts';
 
 export type Parameters = Readonly<Record<string, unknown>> | undefined;
 
-/** What a statement reads of a table or mart. */
+/** The part of a table or mart that a statement reads. */
 export interface Scan {
   readonly relation: string;
   readonly columns: ReadonlySet<string> | 'all';
@@ -19,7 +19,7 @@ export interface Scan {
 /** A database without rows in which DuckDB plans statements. */
 export interface Mirror {
   readonly database: Pick<Database, 'query' | 'run' | 'tablesIn'>;
-  /** Creates what a statement names. */
+  /** Creates the relations that a statement names. */
   prepare(statement: string): Promise<void>;
   /** Undefined for a relation that has no such table: a view, or nothing. */
   table(name: string): TableDef | undefined;
@@ -121,7 +121,7 @@ function readsUnknown(select: string, variables: ReadonlySet<string>): boolean {
   return known.length < calls;
 }
 
-/** All that a statement names, for one that cannot be planned. */
+/** The relations that a statement names, if it cannot be planned. */
 async function scansByName(mirror: Mirror, select: string): Promise<readonly Scan[]> {
   const scans: Scan[] = [];
   for (const name of mirror.database.tablesIn(select)) {
@@ -204,7 +204,7 @@ const SEQNOS = ['mc_block_seqno', 'tx_mc_block_seqno'];
 const LITERAL = `CAST\\((?:'[^']*'|-?\\d+) AS [A-Z ]+\\)|'[^']*'::[A-Z_ ]*[A-Z]|-?\\d+`;
 /** Stands for a comparison in the text of a condition. */
 const MARK = '§';
-/** What differs each time it is asked, or names no column. */
+/** Expressions that differ at each evaluation, or name no column. */
 const UNSTEADY = /#\d|\b(random|uuid|gen_random_uuid|nextval|setseed)\b|Dynamic Filter/i;
 
 /** A condition on times, in SQL over {@link UNITS}. */
@@ -270,7 +270,7 @@ function widen(bounds: Bounds = ['block_date', 'block_date'], operator: string, 
   return operator.startsWith('>') ? `${high} ${operator} ${value}` : `${low} ${operator} ${value}`;
 }
 
-/** Days that are told apart, beside those of the warehouse. What is before and after them is one time each. */
+/** Days that are distinguished, besides those of the warehouse. All time before them is one unit, and so is all time after them. */
 const [EARLIEST, LATEST] = ['2019-11-01', '2040-01-01'];
 const [BEFORE_ALL, AFTER_ALL] = [0, Date.UTC(2262, 0, 1) / 1000];
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -286,7 +286,7 @@ async function periodsWith(
   made.times = times;
   const known: TimeCondition[] = [];
   for (const condition of conditions) {
-    // A condition that names other columns, too, cannot be asked of times.
+    // A condition with other columns cannot be evaluated for times.
     const isKnown = await database.query(`EXPLAIN SELECT 1 FROM ${UNITS} WHERE (${condition.sql})`).then(
       () => true,
       () => false,

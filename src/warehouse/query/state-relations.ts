@@ -35,7 +35,7 @@ const freshnessColumns = [
   { name: 'commits_behind', type: 'BIGINT', doc: 'commits of its inputs that it lacks; 0: current, more: stale' },
 ] as const;
 
-/** What is there of each table, and how current each mart is. */
+/** Coverage of each table, and freshness of each mart. */
 const states: readonly OwnRelation[] = [
   {
     name: '_coverage',
@@ -53,15 +53,15 @@ const states: readonly OwnRelation[] = [
   },
 ];
 
-/** Statements that may read one of them. */
+/** Matches statements that may read one of them. */
 const READS_STATES = new RegExp(String.raw`\b(${states.map(({ name }) => name).join('|')})\b`, 'i');
 
-/** The relations that tell of a warehouse: its ledger, and its state. */
+/** The relations about a warehouse: its ledger, coverage and freshness. */
 export const ownRelations: readonly OwnRelation[] = [commits, ...states];
 
 const NOTHING: Contents = { registry: { pipelines: [] }, ledger: [], forgotten: [] };
 
-/** {@link ownRelations} as they are where nothing was exported. */
+/** {@link ownRelations} of an empty warehouse. */
 export function emptyRelations(): readonly Declared[] {
   return ownRelations.map((own) => ({
     name: own.name,
@@ -85,7 +85,7 @@ export async function addStates(query: Query, contents: Contents): Promise<void>
   }
 }
 
-/** SQL of relations, and of their comments, for a file that other programs open. @param relations default: all but the ledger */
+/** SQL of relations and their comments, for a file that other programs open. @param relations default: all except the ledger */
 export function stateViews(contents = NOTHING, relations = states): readonly string[] {
   return relations.flatMap((state) => [viewOf(state.name, selectOf(state, contents)), ...commentsOn(state)]);
 }
@@ -134,8 +134,8 @@ function freshnessRows(contents: Contents): readonly OwnRow<typeof freshnessColu
 
 /** Entries of exported pipelines, without marts and pending data. */
 export function exportedEntries(ledger: readonly LedgerEntry[], known: KnownPipelines): readonly LedgerEntry[] {
-  const passing = known.pipelines.filter(isEphemeral).map(({ name }) => name);
-  return ledger.filter(({ mart, pipeline }) => mart === undefined && !passing.includes(pipeline));
+  const ephemeral = known.pipelines.filter(isEphemeral).map(({ name }) => name);
+  return ledger.filter(({ mart, pipeline }) => mart === undefined && !ephemeral.includes(pipeline));
 }
 
 export function walkedPipelines(ledger: readonly LedgerEntry[]): readonly string[] {

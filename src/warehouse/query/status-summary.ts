@@ -8,12 +8,12 @@ import { suggest } from '../../core/suggest.ts';
 import { describeParts, partOf } from './coverage.ts';
 import { describeLeftOut, nameSome } from './left-out-gaps.ts';
 import { describeBehind } from './query-coverage.ts';
-import { describeNewest, thereOf, type WarehouseStatus } from './status.ts';
+import { describeNewest, storedSpans, type WarehouseStatus } from './status.ts';
 
 const MOST_SPANS = 3;
 const MOST_MARTS = 2;
 
-/** What is missing, then one line for each pipeline and mart. */
+/** Missing blocks, then one line for each pipeline and mart. */
 export function formatSummary(status: WarehouseStatus, now = Date.now()): string {
   const head = `${status.network} in ${status.warehouse} (${status.store})`;
   if (status.pipelines.length + status.marts.length === 0) return `${head}\n\nnothing is committed yet\n`;
@@ -92,8 +92,8 @@ function partsOf({ pipelines, marts, store }: WarehouseStatus, now: number): rea
   const walked = pipelines.map((each) => {
     const counts = Object.values(each.rows);
     const rows = formatCount(counts.reduce((sum, count) => sum + count, 0));
-    const there = thereOf(each);
-    const blocks = there.length === 0 ? '-' : some(there);
+    const stored = storedSpans(each);
+    const blocks = stored.length === 0 ? '-' : some(stored);
     return [
       each.pipeline,
       blocks,

@@ -27,10 +27,10 @@ import { allLeftOut, describeLeftOut } from './left-out-gaps.ts';
 import { describeBehind } from './query-coverage.ts';
 import { openWarehouse } from './warehouse-registry.ts';
 
-/** Status of one pipeline in a warehouse: what is there of the blocks that the warehouse is about, and of what it holds. */
+/** Status of one pipeline: its coverage of the range of the warehouse, rows and files. */
 export interface PipelineStatus extends Coverage {
   readonly pipeline: string;
-  /** Masterchain blocks that are there. */
+  /** Number of masterchain blocks that are proven or unproven. */
   readonly blocks: number;
   readonly rows: Readonly<Record<string, number>>;
   readonly files: number;
@@ -38,7 +38,7 @@ export interface PipelineStatus extends Coverage {
   readonly commits: number;
   /** Tables and columns that were left out, and where. */
   readonly leftOut: readonly LeftOutGap[];
-  /** What is there of each UTC day, by the headers in the warehouse. */
+  /** Coverage of each UTC day, by the headers in the warehouse. */
   readonly days: readonly DayCoverage[];
   /** ISO 8601, UTC. */
   readonly lastCommit: string | undefined;
@@ -47,7 +47,7 @@ export interface PipelineStatus extends Coverage {
 /** Masterchain blocks of one UTC day. */
 export interface DayCoverage extends DaySpan {
   readonly date: string;
-  /** Number of those that are there. */
+  /** Number of its blocks that are proven or unproven. */
   readonly blocks: number;
 }
 
@@ -57,7 +57,7 @@ export interface MartStatus {
   readonly rows: number;
   /** Number of days built, if the mart is built day by day. */
   readonly days: number;
-  /** Days, or `all`, of which tables that it reads lack rows. */
+  /** Days, or `all`, for which its inputs miss rows. */
   readonly lacking: readonly string[];
   readonly files: number;
   readonly bytes: number;
@@ -86,9 +86,9 @@ export interface WarehouseStatus {
 }
 
 /**
- * Reads what a warehouse holds.
+ * Reads the status of a warehouse.
  *
- * @param network when given, the warehouse must hold it
+ * @param network if set, the warehouse must be of this network
  * @throws {StoreError}
  */
 export async function readStatus(warehouse: string, network?: string): Promise<WarehouseStatus> {
@@ -100,7 +100,7 @@ export async function readStatus(warehouse: string, network?: string): Promise<W
   }
 }
 
-/** As {@link readStatus}, of a warehouse that is open. */
+/** {@link readStatus} of an open warehouse. */
 export async function statusIn(reader: Reader, registry: Registry): Promise<WarehouseStatus> {
   const contents = await readContents(reader, registry);
   const { ledger } = contents;
@@ -117,7 +117,7 @@ export async function statusIn(reader: Reader, registry: Registry): Promise<Ware
   };
 }
 
-/** Pipelines with commits. Headers alone are what a run leaves that ended before the first transactions: those are expected, too. */
+/** Pipelines with commits. If there are only headers, a run ended before the first transactions, which are expected, too. */
 function expectedPipelines(walked: readonly LedgerEntry[], registry: Registry): readonly string[] {
   const names = new Set(walked.map((entry) => entry.pipeline));
   const lasting = registry.lasting.filter((name) => names.has(name));
@@ -164,23 +164,23 @@ function statusOf(
   // Rows of a watch cover no blocks.
   const isOfBlocks = pipeline !== undefined && !isEphemeral(pipeline);
   const found = isOfBlocks ? coverage(contents, pipeline) : { proven: [], unproven: [], missing: [] };
-  const there = thereOf(found);
+  const stored = storedSpans(found);
   return {
     pipeline: name,
     ...found,
-    blocks: totalSize(there),
+    blocks: totalSize(stored),
     rows,
     files: files.length,
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     commits: entries.length,
     leftOut: allLeftOut(ledger, registry, pipeline?.tables.map((table) => table.name) ?? []),
-    days: isOfBlocks ? days.map((day) => ({ ...day, blocks: totalSize(intersectSpans([day], there)) })) : [],
+    days: isOfBlocks ? days.map((day) => ({ ...day, blocks: totalSize(intersectSpans([day], stored)) })) : [],
     lastCommit: entries.at(-1)?.committedAt,
   };
 }
 
-/** Blocks that are there, proven or not. */
-export function thereOf({ proven, unproven }: Pick<Coverage, 'proven' | 'unproven'>): readonly Span[] {
+/** Blocks that are proven or unproven. */
+export function storedSpans({ proven, unproven }: Pick<Coverage, 'proven' | 'unproven'>): readonly Span[] {
   return unionSpans([...proven, ...spansIn(unproven)]);
 }
 
@@ -257,16 +257,16 @@ export function formatStatus(status: WarehouseStatus): string {
 
 const MAP_CELLS = 60;
 
-/** One line from the first to the last block: █ there, ▒ in part, ! quarantined, · missing. */
+/** One line from the first to the last block: █ stored, ▒ partly stored, ! quarantined, · missing. */
 function coverageLine({ proven, unproven, missing }: PipelineStatus): string {
-  const there = thereOf({ proven, unproven });
-  const { from, to } = hullOf([...there, ...spansIn(missing)]) ?? { from: 0, to: 0 };
+  const stored = storedSpans({ proven, unproven });
+  const { from, to } = hullOf([...stored, ...spansIn(missing)]) ?? { from: 0, to: 0 };
   const cells = Math.min(MAP_CELLS, to - from + 1);
   const width = (to - from + 1) / cells;
   const marks = Array.from({ length: cells }, (_, i) => {
     const cell = [{ from: from + Math.floor(i * width), to: from + Math.floor((i + 1) * width) - 1 }];
     if (intersectSpans(cell, spansIn(missing, 'quarantined')).length > 0) return '!';
-    const size = totalSize(intersectSpans(cell, there));
+    const size = totalSize(intersectSpans(cell, stored));
     return size === totalSize(cell) ? '█' : size > 0 ? '▒' : '·';
   });
   return `${from} ${marks.join('')} ${to}`;

@@ -5,10 +5,10 @@ import type { Registry } from '../../declare/registry.ts';
 import type { LedgerEntry } from '../store.ts';
 import { rangeOf } from './coverage.ts';
 
-/** Blocks of a command that is suggested for an empty warehouse. */
+/** Range of a command that is suggested for an empty warehouse. */
 const NEWEST = '-1000:';
 
-/** The command that exports a pipeline for all blocks of a warehouse, as it can be pasted. */
+/** The command that exports a pipeline for all blocks of a warehouse. */
 export function suggestRun(ledger: readonly LedgerEntry[], registry: Registry, pipeline: PipelineDef): string {
   const { name } = pipeline;
   if (isOfNow(pipeline)) return suggest('run', name);
