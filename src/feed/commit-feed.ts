@@ -42,7 +42,14 @@ export function commitLine(entry: LedgerEntry): string {
   const { number, id, network, pipeline, span, tables, supersedes, committedAt, commitWith } = entry;
   const each = Object.entries(tables);
   return `${JSON.stringify({
-    ...{ event: 'commit', number, id, kind: kindOf(entry), network, pipeline, from: span.from, to: span.to },
+    event: 'commit',
+    number,
+    id,
+    kind: kindOf(entry),
+    network,
+    pipeline,
+    from: span.from,
+    to: span.to,
     blocks: formatSpans(spansOf(entry)),
     rows: Object.fromEntries(each.map(([table, { rows }]) => [table, rows])),
     files: each.flatMap(([, { files }]) => files.map(({ path }) => path)),

@@ -52,8 +52,14 @@ const cursorSchema = z.strictObject({
 export function formatCursor(cursor: Cursor): string {
   const { network, tables, number, since, id, rest, delivered } = cursor;
   return JSON.stringify({
-    ...{ format: FORMAT, network, tables, number, since, id },
-    ...{ rest: formatEach(rest), delivered: formatEach(delivered) },
+    format: FORMAT,
+    network,
+    tables,
+    number,
+    since,
+    id,
+    rest: formatEach(rest),
+    delivered: formatEach(delivered),
   });
 }
 
@@ -96,7 +102,11 @@ export function startAt(
   });
   const blocks = Object.fromEntries(done);
   return {
-    ...{ network, tables: [...tables].sort(), number, since: number, id: last?.id ?? null },
+    network,
+    tables: [...tables].sort(),
+    number,
+    since: number,
+    id: last?.id ?? null,
     ...(isAtEnd ? { rest: {}, delivered: blocks } : { rest: blocks, delivered: {} }),
   };
 }

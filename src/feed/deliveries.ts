@@ -140,7 +140,11 @@ export class Deliveries implements CommitStep {
     const { signal } = this.#stop;
     const sender: Sender = async (target, body) => {
       await retry(() => send(target, body, signal), {
-        ...{ effects, signal, ending: this.#ending.signal, attempts: Number.POSITIVE_INFINITY, waitMs: 0 },
+        effects,
+        signal,
+        ending: this.#ending.signal,
+        attempts: Number.POSITIVE_INFINITY,
+        waitMs: 0,
         onRetry: ({ error }) => this.#failed(feed, state, error),
       });
       this.#delivered(feed, state);

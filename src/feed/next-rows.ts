@@ -94,7 +94,9 @@ function nextEntries({ log, followed, mostRows }: LedgerState, cursor: Cursor): 
   const before = log.find((entry) => entry.number === cursor.number);
   return {
     ...cursor,
-    ...{ number, since: cursor.number, id: before?.id ?? null },
+    number,
+    since: cursor.number,
+    id: before?.id ?? null,
     rest: Object.fromEntries([...rest].map(([name, spans]) => [name, unionSpans(spans)])),
   };
 }

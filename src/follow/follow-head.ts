@@ -197,8 +197,11 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
   await steps.end();
   const span = { from, to: Math.max(from, loop.head) };
   const report: RunReport = {
-    ...{ event: 'done', network: session.network, pipeline: options.pipelines.join(',') },
-    ...{ ...span, asked: [span] },
+    event: 'done',
+    network: session.network,
+    pipeline: options.pipelines.join(','),
+    ...span,
+    asked: [span],
     // Changing lists cover no blocks.
     ...tally.totals(
       pipelines.filter((pipeline) => !isReading(pipeline)),
@@ -206,7 +209,8 @@ async function follow(following: Following, first: IndexHead): Promise<RunReport
       requests(),
     ),
     // Not from the ledger: its merged entries include rows of earlier runs.
-    ...{ rows: reporter.rows, openDays: [] },
+    rows: reporter.rows,
+    openDays: [],
     seconds: Math.round(effects.monotonic() - startedAt) / 1000,
   };
   reporter.report(report);
@@ -222,7 +226,11 @@ function openMerge(
 ): BackgroundMerge {
   const { tables, pipelines } = registry;
   return new BackgroundMerge({
-    ...{ tables, pipelines, effects, isApart: true, stop: options.stop },
+    tables,
+    pipelines,
+    effects,
+    isApart: true,
+    stop: options.stop,
     onEvent: (event) => {
       reporter.report(event);
       onMerged();

@@ -46,7 +46,12 @@ export function openMarts(
   report: (event: FollowEvent) => void,
 ): BackgroundMarts {
   return new BackgroundMarts({
-    ...{ marts: all, chosen, registry, network, effects, onEvent: report },
+    marts: all,
+    chosen,
+    registry,
+    network,
+    effects,
+    onEvent: report,
     onFailure: (mart, error) => report({ event: 'mart-failed', mart, message: formatError(error) }),
   });
 }

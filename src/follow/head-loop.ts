@@ -81,7 +81,11 @@ export class HeadLoop {
     const seconds = newest === undefined ? undefined : Math.max(0, Math.round(clock.now() - newest.time) / 1000);
     const now = this.exporting.effects.monotonic();
     return {
-      ...{ head, block: newest?.seqno, seconds, holes: totalSize(holes), oldestHole: holes[0]?.from },
+      head,
+      block: newest?.seqno,
+      seconds,
+      holes: totalSize(holes),
+      oldestHole: holes[0]?.from,
       silentMs: Math.max(0, now - this.aliveAt),
       rps: this.exporting.session.source.rps,
       requestsPerSecond: this.recent.summary(now).usedLastMinute / 60,

@@ -45,7 +45,10 @@ export class Outage {
       return work();
     };
     const done = await retry(attempt, {
-      ...{ effects: this.effects, signal: stop, attempts: Number.POSITIVE_INFINITY, waitMs: 0 },
+      effects: this.effects,
+      signal: stop,
+      attempts: Number.POSITIVE_INFINITY,
+      waitMs: 0,
       pauseAfter: (error) => (canPass(error) ? { kind: 'backoff' } : undefined),
       onRetry: ({ error, sleepMs }) => {
         isKeyRefused = isKeyError(error);

@@ -107,7 +107,10 @@ export class Rounds {
       const { registry, session, tally } = exporting;
       const context = runContext({
         ...{ options: { ...options, waitMs: 0 }, session, effects, registry, pipelines, asked: requested, loaders },
-        ...{ sink: storeSink(store, registry), report: tally.report, pages: this.pages, states: this.states },
+        sink: storeSink(store, registry),
+        report: tally.report,
+        pages: this.pages,
+        states: this.states,
       });
       await this.runTurns(turns, input, {
         context,

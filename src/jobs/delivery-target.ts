@@ -20,7 +20,8 @@ export type Send = (target: DeliveryTarget, body: string, signal: AbortSignal) =
 /** Sends to the real target. The output of a command goes to standard error, because a program may read standard output. */
 export const sendTo: Send = async ({ notice, name }, body, signal) => {
   await sendNotice(notice, body, {
-    ...{ signal, stdout: 'stderr' },
+    signal,
+    stdout: 'stderr',
     fault: (why, cause) =>
       new DeliveryError(`delivery to ${name}: ${why}`, { code: 'not-taken', retryable: true, cause }),
   });

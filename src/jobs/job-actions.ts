@@ -49,7 +49,9 @@ export const jobActions = {
     const { compactWarehouse } = await import('../warehouse/index.ts');
     const { tables, pipelines } = await warehouseRegistry(options.warehouse);
     return compactWarehouse({
-      ...{ ...options, tables, pipelines },
+      ...options,
+      tables,
+      pipelines,
       limit: async (warehouse) => {
         requireSameNetwork(warehouse.path, warehouse.network, network);
         return undefined;

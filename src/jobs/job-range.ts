@@ -70,7 +70,9 @@ export async function resolveJobRange(range: JobRange, moment: RangeMoment, chai
   const spans = unionSpans(fixed.map(({ span }) => span));
   const [from, to] = [spans[0]?.from, spans.at(-1)?.to];
   return {
-    ...{ blocks: spans.length === 0 ? undefined : formatSpans(spans), from, to },
+    blocks: spans.length === 0 ? undefined : formatSpans(spans),
+    from,
+    to,
     firstDay: fixed.find(({ span, first }) => span.from === from && first !== undefined)?.first,
     lastDay: fixed.find(({ span, last }) => span.to === to && last !== undefined)?.last,
   };

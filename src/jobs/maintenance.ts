@@ -28,7 +28,14 @@ export async function verifyRows(context: StepContext, records: readonly JobReco
   const work = async (): Promise<VerifyReport> => {
     const { network, warehouse, rps } = job;
     const outcome = await actions.verify({
-      ...{ warehouse, network, since, deep, repair, rps, effects, signal: stop },
+      warehouse,
+      network,
+      since,
+      deep,
+      repair,
+      rps,
+      effects,
+      signal: stop,
       onEvent: (event) => {
         if (event.event === 'finding') findings.push(event);
         if (event.event === 'repaired') repaired.push(`${event.pipeline} ${formatSpans([event.span])}`);
@@ -102,7 +109,9 @@ export async function publishIceberg(context: StepContext): Promise<void> {
   await runStep(context, step, async () => {
     const { entry, tables, published, skipped } = await actions.publishIceberg({
       ...iceberg,
-      ...{ warehouse, network, effects },
+      warehouse,
+      network,
+      effects,
     });
     if (skipped.length > 0) throw notPublished(job, skipped);
     const place =

@@ -72,7 +72,8 @@ async function writeOutput(
     { kind: 'file', format, path },
     {
       source: isTable ? { sql: inKeyOrder(await warehouseRegistry(warehouse), source.table) } : source,
-      ...{ name: isTable ? source.table : fillIn(target.output, values), as },
+      name: isTable ? source.table : fillIn(target.output, values),
+      as,
       parameters: parametersOf(fixed, values),
     },
   );
@@ -111,7 +112,10 @@ async function exportTo(context: StepContext, to: string | Target, rows: StepRow
     const gaps: string[] = [];
     const report = await actions
       .exportRows(job.warehouse, 'table' in source ? source : { sql: source.sql }, to, {
-        ...{ network: job.network, as, daysIfDated, onGap: (gap: string) => void gaps.push(gap) },
+        network: job.network,
+        as,
+        daysIfDated,
+        onGap: (gap: string) => void gaps.push(gap),
         parameters: 'sql' in source ? usedParameters(source.sql, parameters) : undefined,
       })
       .catch((error: unknown) => {

@@ -183,14 +183,21 @@ class JobRun {
   #fresh(due: number): JobRecord {
     const { job, trigger = 'manual' } = this.#options;
     return {
-      ...{ format: 1, id: freshRecordId(due, this.#records), job: job.name, file: job.file, digest: job.digest },
-      ...{
-        network: job.network,
-        warehouse: warehousePath(job.warehouse),
-        pipelines: [...job.pipelines],
-        zone: job.zone,
-      },
-      ...{ trigger, due: new Date(due).toISOString(), state: 'running', attempts: [], steps: [], outputs: [] },
+      format: 1,
+      id: freshRecordId(due, this.#records),
+      job: job.name,
+      file: job.file,
+      digest: job.digest,
+      network: job.network,
+      warehouse: warehousePath(job.warehouse),
+      pipelines: [...job.pipelines],
+      zone: job.zone,
+      trigger,
+      due: new Date(due).toISOString(),
+      state: 'running',
+      attempts: [],
+      steps: [],
+      outputs: [],
     };
   }
 

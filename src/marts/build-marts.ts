@@ -93,7 +93,12 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
   const chosen = withInputs(marts, options.names);
   const { path, network, kind } = reader;
   const store = await openStore({
-    ...{ path, network, kind, effects, tables: registry.tables, pipelines: registry.pipelines },
+    path,
+    network,
+    kind,
+    effects,
+    tables: registry.tables,
+    pipelines: registry.pipelines,
     ...{ marts: marts.map(({ table }) => table) },
     command: 'tonlake build',
     onStep,

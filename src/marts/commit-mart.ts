@@ -57,7 +57,13 @@ export async function commitSelect(store: Store, query: Query, rows: SelectedRow
     await stage.adopt(table, path, { isSorted: true });
     const staged = await stage.finish();
     return await store.commit(staged, {
-      ...{ network, pipeline, version: 1, span, verdict: 'accepted', requests: 0, retries: 0 },
+      network,
+      pipeline,
+      version: 1,
+      span,
+      verdict: 'accepted',
+      requests: 0,
+      retries: 0,
       scope: stamp.day ?? 'all',
       mart: stamp,
       supersedes: before.map(({ id }) => id),

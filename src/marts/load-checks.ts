@@ -52,8 +52,13 @@ export async function loadChecks(
         'a table with days among its inputs',
       );
       const part: CheckPart = {
-        ...{ sql: file.sql.replace(/;\s*$/, ''), path: file.path, scope: isDaily ? 'day' : 'all', acrossDays: false },
-        ...{ inputs, optional, readsCommits: read.includes(COMMITS) },
+        sql: file.sql.replace(/;\s*$/, ''),
+        path: file.path,
+        scope: isDaily ? 'day' : 'all',
+        acrossDays: false,
+        inputs,
+        optional,
+        readsCommits: read.includes(COMMITS),
         reads: readsIn(registry, await scratch.scans(file.sql)),
         macros: scratch.macrosIn(file.sql),
       };
@@ -100,7 +105,11 @@ function declaredChecks(registry: Registry, ledger: readonly LedgerEntry[]): rea
       const inputs = selects.map(({ table }) => table);
       return {
         ...{ sql: selects.map(({ sql }) => sql).join('\nUNION ALL\n'), path: name, scope },
-        ...{ inputs, optional: inputs, readsCommits: false, reads: new Map(), macros: [] },
+        inputs,
+        optional: inputs,
+        readsCommits: false,
+        reads: new Map(),
+        macros: [],
         acrossDays: name === 'unique_keys',
       };
     });

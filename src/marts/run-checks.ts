@@ -71,8 +71,14 @@ export async function runChecks(warehouse: string, options: CheckOptions = {}): 
   choose(withDeclared(loaded, registry), options.names);
   const { path, network, kind } = reader;
   const store = await openStore({
-    ...{ path, network, kind, effects, tables: registry.tables, pipelines: registry.pipelines },
-    ...{ marts: [failuresTable], command: 'tonlake test' },
+    path,
+    network,
+    kind,
+    effects,
+    tables: registry.tables,
+    pipelines: registry.pipelines,
+    marts: [failuresTable],
+    command: 'tonlake test',
   });
   try {
     const chosen = choose(withDeclared(loaded, registry, store.ledger()), options.names);
@@ -114,7 +120,9 @@ interface CheckContext {
 async function readContext(store: Store, registry: Registry, checks: readonly CheckDef[], isAll: boolean) {
   const readsCommits = checks.some(({ parts }) => parts.some((part) => part.readsCommits));
   return {
-    ...{ store, registry, isAll },
+    store,
+    registry,
+    isAll,
     dated: new Set(registry.tables.filter(({ time }) => time !== undefined).map(({ name }) => name)),
     days: readsCommits ? await readHeaderDays(store.query, store.ledger(), registry) : new Map<string, Span>(),
     before: failureEntries(store),

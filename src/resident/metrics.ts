@@ -102,8 +102,11 @@ function jobMetrics(registry: Registry, health: Health) {
   const { counter, gauge } = makers(registry, 'tonlake_job_');
   const runs = counter('runs_total', 'Finished runs of a job, by result.', 'job', 'result');
   const duration = new Histogram({
-    ...{ name: 'tonlake_job_duration_seconds', help: 'Duration of runs.', registers: [registry] },
-    ...{ labelNames: ['job'], buckets: SECONDS },
+    name: 'tonlake_job_duration_seconds',
+    help: 'Duration of runs.',
+    registers: [registry],
+    labelNames: ['job'],
+    buckets: SECONDS,
   });
   const stepSeconds = counter('step_seconds_total', 'Time spent in the steps of a job, by kind.', 'job', 'step');
   const rows = counter('rows_total', 'Rows added to tables by exports.', 'job', 'table');

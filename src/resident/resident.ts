@@ -45,7 +45,8 @@ export async function reside(options: ResidentOptions): Promise<void> {
     linked(() =>
       followHead({
         ...head,
-        ...{ stop: drain, onEvent },
+        stop: drain,
+        onEvent,
         onOpen: (status) => {
           head.onOpen?.(status);
           begin();
@@ -68,6 +69,7 @@ async function requireReadable({ warehouse, store }: FollowHeadOptions, jobs: re
   const own = jobs.find((job) => warehousePath(job.warehouse) === warehousePath(warehouse));
   if (kind !== 'duckdb' || own === undefined) return;
   throw usage('jobs of other warehouses than the followed DuckDB file', own.file, {
-    ...{ code: 'bad-option', hint: 'follow a folder of Parquet files: --store parquet' },
+    code: 'bad-option',
+    hint: 'follow a folder of Parquet files: --store parquet',
   });
 }

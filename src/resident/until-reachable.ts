@@ -11,7 +11,11 @@ export interface ReachableOptions {
 /** Retries work at the start of a resident process until its stores can be reached. */
 export function untilReachable<T>(work: () => Promise<T>, { effects, stop, onWait }: ReachableOptions): Promise<T> {
   return retry(work, {
-    ...{ attempts: Number.POSITIVE_INFINITY, waitMs: 0, effects, signal: stop, onRetry: onWait },
+    attempts: Number.POSITIVE_INFINITY,
+    waitMs: 0,
+    effects,
+    signal: stop,
+    onRetry: onWait,
     pauseAfter: (error) => (error instanceof StoreError && error.retryable ? { kind: 'backoff' } : undefined),
   });
 }

@@ -64,8 +64,14 @@ async function stageRows(
     return {
       staged: await stage.finish(),
       draft: {
-        ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict: 'accepted' },
-        ...{ supersedes: [], requests: 0, retries: 0 },
+        network,
+        pipeline: pipeline.name,
+        version: pipeline.version,
+        span,
+        verdict: 'accepted',
+        supersedes: [],
+        requests: 0,
+        retries: 0,
       },
     };
   } catch (error) {
@@ -78,6 +84,7 @@ function givenOf({ parameters }: EphemeralPipeline, { seenAt }: Sighting, { watc
   const micros = (ms: number): bigint => BigInt(Math.round(ms)) * 1000n;
   return {
     ...Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)])),
-    ...{ seen_at: micros(seenAt), watch_at: micros(watchAt) },
+    seen_at: micros(seenAt),
+    watch_at: micros(watchAt),
   };
 }
