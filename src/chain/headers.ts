@@ -60,16 +60,16 @@ interface WireBlock extends WireRef {
  * @throws {AuditError} `not-json` (retryable), or `not-headers` for anything else
  */
 export function parseHeaders(body: Buffer, request: string): readonly NamedHeader[] {
-  let answer: unknown;
+  let parsed: unknown;
   try {
-    answer = JSON.parse(body.toString());
+    parsed = JSON.parse(body.toString());
   } catch (cause) {
     const message = `audit blocks: expected JSON from ${request}, got ${body.length} other bytes`;
     throw new AuditError(message, { code: 'not-json', retryable: true, cause });
   }
   try {
     // Servers may send null for an empty list. The decoder checks every field before it reaches a table.
-    const { blocks } = answer as { readonly blocks: readonly WireBlock[] | null };
+    const { blocks } = parsed as { readonly blocks: readonly WireBlock[] | null };
     return blocks === null ? [] : blocks.map(headerOf);
   } catch (cause) {
     throw new AuditError(`audit blocks: expected a list of headers from ${request}, got something else`, {

@@ -3,7 +3,7 @@ import type { Effects } from '../core/effects.ts';
 import { SourceError, type UsageError, usage, WalkError } from '../core/errors.ts';
 import { least } from '../core/span.ts';
 import { addDays, dateAt, dayStart, formatTime } from '../core/time-zone.ts';
-import type { Answer, SourceRequest } from '../http/request.ts';
+import type { SourceResponse, SourceRequest } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { FetchOptions, Source } from '../http/source.ts';
 import { type NamedHeader, parseHeaders } from './headers.ts';
@@ -21,8 +21,8 @@ const blockTimes = z.object({
 type BlockTimes = NonNullable<z.infer<typeof blockTimes>['blocks']>;
 
 /** @throws {SourceError} `short-list`, retryable, for null instead of a list */
-function parseTimes(answer: Answer, label: string): BlockTimes {
-  const { blocks } = parseAnswer(blockTimes, answer);
+function parseTimes(response: SourceResponse, label: string): BlockTimes {
+  const { blocks } = parseResponse(blockTimes, response);
   if (blocks !== null) return blocks;
   const what = 'expected a list of blocks, got null';
   throw new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });
@@ -36,8 +36,8 @@ export interface IndexEnds {
 
 /** @throws {SourceError} */
 export async function fetchEnds(source: Source, options: FetchOptions = {}): Promise<IndexEnds> {
-  const accept = (answer: Answer): IndexEnds => {
-    const info = parseAnswer(infoSchema, answer);
+  const accept = (response: SourceResponse): IndexEnds => {
+    const info = parseResponse(infoSchema, response);
     return { first: info.first.seqno, last: info.last.seqno };
   };
   return source.fetch({ path: '/masterchainInfo', query: [] }, accept, options);
@@ -49,7 +49,7 @@ const headSchema = z.object({ last: z.object({ gen_utime: z.coerce.number().int(
 export async function fetchHeadTime(source: Source): Promise<number> {
   return source.fetch(
     { path: '/masterchainInfo', query: [] },
-    (answer) => parseAnswer(headSchema, answer).last.gen_utime * 1000,
+    (response) => parseResponse(headSchema, response).last.gen_utime * 1000,
   );
 }
 
@@ -69,8 +69,8 @@ export async function fetchShardState(
   const request = { ...stateRequest(seqno), label, missing: missing === 'wait' ? missing : undefined };
   return source.fetch(
     request,
-    (answer) => {
-      const headers = parseHeaders(answer.body, answer.request);
+    (response) => {
+      const headers = parseHeaders(response.body, response.request);
       if (headers.some((header) => header.workchain === -1 && header.seqno === seqno)) return headers;
       throw shortList(seqno, label);
     },
@@ -85,8 +85,8 @@ function stateRequest(seqno: number): SourceRequest {
 /** Time of a masterchain block, in milliseconds since 1970; waits until it is indexed. @throws {SourceError} */
 export async function fetchBlockTime(source: Source, seqno: number): Promise<number> {
   const label = `block ${seqno}`;
-  return source.fetch(stateRequest(seqno), (answer) => {
-    const own = parseTimes(answer, label).find((block) => block.workchain === -1 && block.seqno === seqno);
+  return source.fetch(stateRequest(seqno), (response) => {
+    const own = parseTimes(response, label).find((block) => block.workchain === -1 && block.seqno === seqno);
     if (own === undefined) throw shortList(seqno, label);
     return own.gen_utime * 1000;
   });
@@ -164,8 +164,8 @@ export function chainBounds(
     }
     // Late shard blocks have rows from before that time: continue until every shard has passed it.
     for (let { seqno } = next; seqno <= last; seqno++) {
-      const times = await source.fetch(stateRequest(seqno), (answer) =>
-        parseTimes(answer, `block ${seqno}`).map((block) => block.gen_utime),
+      const times = await source.fetch(stateRequest(seqno), (response) =>
+        parseTimes(response, `block ${seqno}`).map((block) => block.gen_utime),
       );
       if (least(times) >= utime) return seqno;
     }
@@ -211,19 +211,19 @@ async function firstSince(
     ['sort', 'asc'],
     ['limit', '100'],
   ] as const;
-  const blocks = await source.fetch({ path: '/blocks', query }, (answer) => parseTimes(answer, 'blocks'));
+  const blocks = await source.fetch({ path: '/blocks', query }, (response) => parseTimes(response, 'blocks'));
   const time = least(blocks.map((block) => block.gen_utime));
   const seqnos = blocks.filter((block) => block.gen_utime === time).map((block) => block.seqno);
   return seqnos.length === 0 ? undefined : { seqno: least(seqnos), time };
 }
 
 /** Parses a small response. @throws {SourceError} retryable if it is not JSON */
-export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
+export function parseResponse<T>(schema: z.ZodType<T>, response: SourceResponse): T {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(answer.body.toString());
+    parsed = JSON.parse(response.body.toString());
   } catch (cause) {
-    throw new SourceError(`source: expected JSON from ${answer.request}, got other text`, {
+    throw new SourceError(`source: expected JSON from ${response.request}, got other text`, {
       code: 'not-json',
       retryable: true,
       cause,
@@ -233,7 +233,7 @@ export function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const place = `/${issue?.path.join('/') ?? ''}`;
-  throw new SourceError(`source: expected another shape from ${answer.request} at ${place}: ${issue?.message ?? ''}`, {
+  throw new SourceError(`source: expected another shape from ${response.request} at ${place}: ${issue?.message ?? ''}`, {
     code: 'wrong-shape',
     hint: 'is this the base URL of a TON Index v3 API? it ends in /api/v3',
   });

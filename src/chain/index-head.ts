@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { Answer } from '../http/request.ts';
+import type { SourceResponse } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { FetchOptions, Source } from '../http/source.ts';
-import { type IndexEnds, parseAnswer } from './index-ends.ts';
+import { type IndexEnds, parseResponse } from './index-ends.ts';
 
 const block = z.object({
   seqno: z.int().nonnegative(),
@@ -28,8 +28,8 @@ export interface IndexHead extends IndexEnds {
 export async function fetchHead(source: Source, signal?: AbortSignal): Promise<IndexHead> {
   return source.fetch(
     { path: '/masterchainInfo', query: [] },
-    (answer) => {
-      const { last, first } = parseAnswer(schema, answer);
+    (response) => {
+      const { last, first } = parseResponse(schema, response);
       const [head, tail] = [blockOf(last), blockOf(first)];
       return { first: tail.seqno, last: head.seqno, head, tail };
     },
@@ -52,8 +52,8 @@ export async function fetchMasterBlock(
     ['limit', '1'],
   ] as const;
   const label = `block ${seqno}`;
-  const accept = (answer: Answer): MasterBlock => {
-    const found = parseAnswer(listSchema, answer).blocks?.find((each) => each.workchain === -1 && each.seqno === seqno);
+  const accept = (response: SourceResponse): MasterBlock => {
+    const found = parseResponse(listSchema, response).blocks?.find((each) => each.workchain === -1 && each.seqno === seqno);
     if (found !== undefined) return blockOf(found);
     const what = `expected the header of block ${seqno}, got a list without it`;
     throw new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });

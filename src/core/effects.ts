@@ -8,8 +8,8 @@ export interface Effects {
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
   /**
-   * Resolves after `ms` milliseconds; rejects with the signal's reason if aborted. With `ref: false` nobody waits for it to go on, as for
-   * such timers of Node: it does not keep a process alive.
+   * Resolves after `ms` milliseconds; rejects with the signal's reason if aborted. With `ref: false` the timer does not keep the process
+   * alive.
    */
   readonly sleep: (ms: number, signal?: AbortSignal, timer?: { readonly ref: boolean }) => Promise<void>;
   /** A number from 0 (inclusive) to 1 (exclusive). */
@@ -19,7 +19,7 @@ export interface Effects {
 }
 
 /**
- * Starts to measure an age. The monotonic clock stops while the machine sleeps, and the other one may be set: the longer time counts.
+ * Starts to measure an age. The monotonic clock stops while the machine sleeps, and the wall clock may be set, so the longer time counts.
  * @returns the age, in milliseconds
  */
 export function startAge(effects: Pick<Effects, 'now' | 'monotonic'>): () => number {

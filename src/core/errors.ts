@@ -28,7 +28,7 @@ export abstract class TonlakeError extends Error {
 }
 
 export interface UsageOptions extends Pick<TonlakeErrorOptions, 'code' | 'hint' | 'cause'> {
-  /** What refuses the input, if the message would not say: a pipeline, an endpoint, a file. */
+  /** What rejects the input, if the message does not say it: a pipeline, an endpoint, a file. */
   readonly of?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ export class StoreError extends TonlakeError {
   readonly stage = 'store';
 }
 
-/** A store could not be asked, or did not answer: nothing is known of what it holds. */
+/** A store could not be reached, or did not respond, so its content is unknown. */
 export class StoreAccessError extends StoreError {}
 
 /** True for a statement of DuckDB that needed more memory than it may have. */
@@ -91,8 +91,8 @@ export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Out of Memory Error');
 }
 
-/** @throws the error, if it says nothing of what was read */
-export function requireAnswered(error: unknown): void {
+/** Rethrows an error that says nothing about the data: an unreachable store, or too little memory. */
+export function rethrowAccessError(error: unknown): void {
   if (error instanceof StoreAccessError || isOutOfMemory(error)) throw error;
 }
 

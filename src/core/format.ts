@@ -53,7 +53,7 @@ export function formatAge(seconds: number): string {
 
 const DAY_MS = 86_400_000;
 
-/** The first days, and how many more: `2026-05-01..2026-05-03, +2 days`. What is no day is told as it is. */
+/** The first days, and the number of others: `2026-05-01..2026-05-03, +2 days`. A text that is no day stays as it is. */
 export function shortDays(days: readonly string[]): string {
   const [first = ''] = days;
   const after = days.findIndex((day, at) => Date.parse(day) !== Date.parse(first) + at * DAY_MS);
@@ -63,7 +63,7 @@ export function shortDays(days: readonly string[]): string {
   return `${shown}${rest === 0 ? '' : `, +${rest} ${rest === 1 ? 'day' : 'days'}`}`;
 }
 
-/** Rows as lines, the last cell of each as long as it is. */
+/** Rows as lines with aligned columns; the last cell is not padded. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) {

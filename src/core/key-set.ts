@@ -1,6 +1,6 @@
 const LEAST_SLOTS = 16;
 
-/** A set of texts, of each 64 bits of a hash: about 16 bytes a text, and more texts than a `Set` can have. */
+/** A set of texts by 64-bit hashes: about 16 bytes per text, and no limit of entries as in `Set`. */
 export class KeySet {
   private slots = new Uint32Array(2 * LEAST_SLOTS);
   private count = 0;

@@ -4,7 +4,7 @@ import { readVersion } from './own-package.ts';
 /** The version of this process, which its ledger entries name. */
 export const OWN_VERSION = readVersion();
 
-/** What a newer version made is sound: this one neither changes nor repairs it. @param version undefined if nothing tells it */
+/** The error for data of a newer version, which this one neither changes nor repairs. @param version undefined if unknown */
 export function newerTonlake(
   subject: string,
   version: string | undefined,

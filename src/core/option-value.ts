@@ -5,7 +5,7 @@ const RPS = 'a number above 0, or auto';
 /** Requests per second. */
 export const rpsValue = z.union([z.number().positive(RPS), z.literal('auto')], RPS);
 
-/** What a schema expects, in its own words, which begin in lower case, or in those for the kind of fault. */
+/** What a schema expects: its own message if that begins in lower case, or a text for the kind of issue. */
 export function expectationOf(issue: z.core.$ZodIssue | undefined): string {
   if (issue === undefined) return 'another form';
   if (/^[a-z]/.test(issue.message)) return issue.message;

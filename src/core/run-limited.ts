@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 
 /**
- * Runs tasks, at most so many concurrently. If one fails, no other is started, and those that run end first.
+ * Runs tasks with limited concurrency. After a failure no more tasks start; it rejects when the running ones have ended.
  * @returns the results, in the order of the tasks
  */
 export async function runLimited<T>(concurrency: number, tasks: readonly (() => Promise<T>)[]): Promise<T[]> {

@@ -31,12 +31,12 @@ export function unionSpans(spans: readonly Span[]): readonly Span[] {
   return joined;
 }
 
-/** The part of `asked` that `done` does not cover: what a run still has to fetch. */
-export function subtractSpans(asked: readonly Span[], done: readonly Span[]): readonly Span[] {
+/** The part of `spans` that `done` does not cover. */
+export function subtractSpans(spans: readonly Span[], done: readonly Span[]): readonly Span[] {
   const holes = unionSpans(done);
   const rest: Span[] = [];
   let first = 0;
-  for (const { from: start, to } of unionSpans(asked)) {
+  for (const { from: start, to } of unionSpans(spans)) {
     let from = start;
     while ((holes[first]?.to ?? Infinity) < from) first++;
     for (let at = first; ; at++) {

@@ -40,7 +40,7 @@ export function suggest(command: SuggestedCommand, words = '', flags: SuggestedF
   return [...beginning(command, flags), words, ...shellFlags(flags)].filter((word) => word !== '').join(' ');
 }
 
-/** Sets how suggestions begin from now on; without an argument, with the bare command. */
+/** Sets the beginning of further suggestions. Default: the bare command. */
 export function beginSuggestions(how: Beginning = plain): void {
   beginning = how;
 }

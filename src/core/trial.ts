@@ -1,7 +1,7 @@
-/** Something that work will need, tried before it begins. */
+/** A check of something that later work needs. */
 export interface Trial {
   /** `put objects in s3://lake/mainnet` */
   readonly name: string;
-  /** Rejects if it is not there, or not allowed. Leaves nothing behind. */
+  /** Rejects if it is missing or not permitted. Leaves nothing behind. */
   readonly attempt: () => Promise<void>;
 }

@@ -16,7 +16,7 @@ interface Memory {
   grow(pages: number): number;
 }
 
-/** What is used of WebAssembly, which the types of Node 20 lack. */
+/** The used part of WebAssembly, which the types of Node 20 lack. */
 interface WebAssemblyApi {
   readonly Module: new (code: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { FaultKind } from '../audit/list-faults.ts';
 import { WRONG_ROWS } from '../audit/page-audit.ts';
-import { parseAnswer } from '../chain/index-ends.ts';
+import { parseResponse } from '../chain/index-ends.ts';
 import { AuditError } from '../core/errors.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
-import type { Answer } from '../http/request.ts';
+import type { SourceResponse } from '../http/request.ts';
 import { boundsOf, fixedGiven, PAGE_ROWS, type Parameters, pageOf } from './page-request.ts';
 import type { WalkContext } from './walk-context.ts';
 import type { WalkRequest } from './walk-request.ts';
@@ -59,13 +59,13 @@ export async function fetchVerified(
   const way = crossCheck.contracts;
   const batches = inBatches(accounts, ACCOUNTS);
   report({ event: 'planned', pipeline: pipeline.name, requests: batches.length });
-  const answers = z.record(z.string(), z.unknown());
+  const responses = z.record(z.string(), z.unknown());
   const listed = z.array(z.object({ address: z.string() }));
   for (const batch of batches) {
     const query = [...batch.map((account) => ['address', account] as const), ['limit', String(PAGE_ROWS)] as const];
     const label = `${pipeline.name} by ${way.list}`;
-    const accept = (answer: Answer): z.infer<typeof listed> => {
-      const found = listed.parse(parseAnswer(answers, answer)[way.list] ?? []);
+    const accept = (response: SourceResponse): z.infer<typeof listed> => {
+      const found = listed.parse(parseResponse(responses, response)[way.list] ?? []);
       const stranger = found.find(({ address }) => !batch.includes(address.toUpperCase()));
       if (stranger === undefined) return found;
       const message = `audit ${label}: expected contracts that were requested, got ${stranger.address}`;

@@ -165,12 +165,12 @@ export class PageLoading {
     let label = '';
     const page = await context.source.fetch(
       request.http,
-      async (answer) => {
-        walk.see?.(request, answer);
-        label = answer.request;
-        context.pages.learn(answer.body.length);
+      async (response) => {
+        walk.see?.(request, response);
+        label = response.request;
+        context.pages.learn(response.body.length);
         // The source does not know the key.
-        return answer.status === 404 ? noRows(request) : loader.add(answer.body, request.page);
+        return response.status === 404 ? noRows(request) : loader.add(response.body, request.page);
       },
       this.heavy.optionsOf(request),
     );

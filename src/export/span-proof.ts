@@ -6,7 +6,7 @@ import { fetchShardState } from '../chain/index-ends.ts';
 import { SourceError } from '../core/errors.ts';
 import { shardHex } from '../core/format.ts';
 import { intersectSpans, type Span, seqnosOf, unionSpans } from '../core/span.ts';
-import type { Answer } from '../http/request.ts';
+import type { SourceResponse } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { Source } from '../http/source.ts';
 import type { ProvableRows } from './span-walk.ts';
@@ -28,7 +28,7 @@ type Rows = Pick<ProvableRows, 'links' | 'signal' | 'answered'>;
 /** Proves that the headers of a span are complete. */
 export interface LinkProof {
   /** Checks the list of a block before it is loaded. @throws a retryable error if it is incomplete */
-  see(seqno: number, answer: Answer): void;
+  see(seqno: number, answer: SourceResponse): void;
   /** Masterchain blocks of the span without proof. */
   audit(rows: Rows): Promise<readonly BadBlock[]>;
   /** As `audit`, for blocks that were requested one by one, between the states around them. */

@@ -3,7 +3,7 @@ import type { BadBlock } from '../audit/reconcile.ts';
 import type { TonlakeError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import type { Batch } from '../decode/batch.ts';
-import type { Answer } from '../http/request.ts';
+import type { SourceResponse } from '../http/request.ts';
 import type { ContentCounts } from '../proof/content-audit.ts';
 import type { ListProofKind, StagedSpan } from '../warehouse/index.ts';
 import type { RowRules } from './load-rules.ts';
@@ -85,7 +85,7 @@ export interface SpanWalk<Request extends WalkRequest = WalkRequest> {
   /** The requests of the span. A round begins when the one before has ended, with all requests that followed from its pages. */
   plan(): AsyncIterable<Round<Request>>;
   /** Checks a response before it is decoded. @throws a retryable error if it is incomplete */
-  see?(request: Request, answer: Answer): void;
+  see?(request: Request, response: SourceResponse): void;
   /** Requests that follow from a page. Default: none. */
   next?(request: Request, page: PageReport): readonly Request[] | Promise<readonly Request[]>;
   /** The halves of a request for too many rows; none if it is as small as it can be. Default: none. */

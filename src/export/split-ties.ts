@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { WRONG_ROWS } from '../audit/page-audit.ts';
-import { parseAnswer } from '../chain/index-ends.ts';
+import { parseResponse } from '../chain/index-ends.ts';
 import { AuditError } from '../core/errors.ts';
 import type { Span } from '../core/span.ts';
 import { doneSpans } from '../warehouse/index.ts';
@@ -66,8 +66,8 @@ async function listedAccounts(
       ...(offset === 0 ? [] : [['offset', String(offset)] as const]),
     ];
     const label = `${pipeline.name} lt ${lt}`;
-    return source.fetch({ path: '/transactions', query, label }, (answer) => {
-      const page = parseAnswer(listed, answer).transactions;
+    return source.fetch({ path: '/transactions', query, label }, (response) => {
+      const page = parseResponse(listed, response).transactions;
       const [first] = page;
       if (sort === 'asc' && first !== undefined) {
         if ((firsts.get(first.account) ?? offset) !== offset) {

@@ -4,7 +4,7 @@ import { hostname, uptime } from 'node:os';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import { failedWith } from '../core/failed-with.ts';
-import { present } from '../core/present.ts';
+import { omitUndefined } from '../core/omit-undefined.ts';
 
 /** Identifies a process, as opposed to a later one with the same pid or one in another container. */
 export const markSchema = z.object({
@@ -92,7 +92,7 @@ async function readPlace(system: System): Promise<Pick<ProcessMark, 'host' | 'bo
   if (system.platform !== 'linux') return { host };
   const bootId = await system.readText('/proc/sys/kernel/random/boot_id').catch(() => undefined);
   const pidNamespace = await system.readLink('/proc/self/ns/pid').catch(() => undefined);
-  return { host, ...present({ bootId: bootId?.trim(), pidNamespace }) };
+  return { host, ...omitUndefined({ bootId: bootId?.trim(), pidNamespace }) };
 }
 
 async function isOnOwnDisk(path: string, system: System): Promise<boolean> {

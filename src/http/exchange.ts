@@ -1,6 +1,6 @@
 import { readVersion } from '../core/own-package.ts';
 import { ACCEPT_ENCODING, BodyFailure, decompress } from './body.ts';
-import type { Reply } from './classify-answer.ts';
+import type { RawResponse } from './classify-response.ts';
 import { openRoute, type Route, type RouteOptions } from './dispatcher.ts';
 import { describeNetworkFailure, strip } from './network-failure.ts';
 import { labelOf, type SourceRequest } from './request.ts';
@@ -30,16 +30,16 @@ export class Exchange {
     this.#headers = headersOf(options);
   }
 
-  /** True if a response said that the hashes of the network are not those of cells. */
+  /** True if a response declared that the hashes of the network are not hashes of cells. */
   get hasMadeUpHashes(): boolean {
     return this.#hasMadeUpHashes;
   }
 
   /**
    * @param target path and query, as {@link formatTarget} gives them
-   * @throws {RetryableFailure} when no whole answer comes; the signal's reason when that is aborted
+   * @throws {RetryableFailure} without a complete response; the reason of an aborted signal
    */
-  async send(request: SourceRequest, target: string, signal: AbortSignal): Promise<Reply> {
+  async send(request: SourceRequest, target: string, signal: AbortSignal): Promise<RawResponse> {
     const url = new URL(this.#options.baseUrl);
     try {
       const response = await requestWhole({
@@ -69,7 +69,7 @@ export class Exchange {
     await this.#route.dispatcher.destroy();
   }
 
-  async #read({ status, headers, body: wire }: WholeResponse): Promise<Reply> {
+  async #read({ status, headers, body: wire }: WholeResponse): Promise<RawResponse> {
     this.#isReached = true;
     if (one(headers['x-hashes']) === 'made-up') this.#hasMadeUpHashes = true;
     const body = await decompress(wire, one(headers['content-encoding']) ?? '', this.#options.maxBytes);

@@ -19,8 +19,8 @@ export interface SourceRequest {
   readonly label?: string | undefined;
 }
 
-/** A response. */
-export interface Answer {
+/** A usable response. */
+export interface SourceResponse {
   readonly status: number;
   /** Decompressed. */
   readonly body: Buffer;
@@ -50,7 +50,7 @@ export function labelOf(request: SourceRequest): string {
   return request.label ?? request.path.replace(/^\//, '');
 }
 
-/** `GET /blocks?seqno=5`, as answers and errors name a request. @param target of {@link formatTarget} */
+/** `GET /blocks?seqno=5`, as responses and errors name a request. @param target of {@link formatTarget} */
 export function nameRequest(request: SourceRequest, target = formatTarget(request)): string {
   return `${request.method ?? 'GET'} ${target}`;
 }

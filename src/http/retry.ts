@@ -26,7 +26,7 @@ export interface RetryOptions {
   readonly waitMs: number;
   readonly effects: Effects;
   readonly signal: AbortSignal;
-  /** When aborted, the last failed attempt is final: nobody waits for another one. */
+  /** When aborted, there are no more attempts: the last error is thrown. */
   readonly ending?: AbortSignal | undefined;
   /** How to continue after an error; undefined if a retry is useless. Default: as the error says. */
   readonly pauseAfter?: ((error: TonlakeError) => Pause | undefined) | undefined;

@@ -29,7 +29,7 @@ export interface SessionOptions
 export interface Session {
   readonly network: string;
   readonly source: Source;
-  /** Opens the source again, with the API key as it is now. @throws {UsageError} as `openSession`; the last one stays open then */
+  /** Reopens the source with the current API key. @throws {UsageError} as `openSession`; the old source stays open then */
   renew(): Promise<void>;
   /** The second server. */
   readonly witness: Source | undefined;
@@ -79,7 +79,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   }
 }
 
-/** A witness that is away holds up a commit for a short time only. */
+/** Few attempts, so that an unreachable witness delays a commit only briefly. */
 const WITNESS = { attempts: 2, timeoutMs: 10_000, concurrency: 1 } as const;
 
 /** @throws {UsageError} `same-witness` if it is the network itself, whatever the scheme of its address */

@@ -6,11 +6,11 @@ import { SourceError, TonlakeError, usage } from '../core/errors.ts';
 import { openSourceLimiter, type Permit, type RateLimiter } from '../rate-limit/limiter.ts';
 import type { Priority } from '../rate-limit/priority.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
-import { faultOf, parseRetryAfter, type Reply } from './classify-answer.ts';
+import { faultOf, parseRetryAfter, type RawResponse } from './classify-response.ts';
 import { Exchange } from './exchange.ts';
 import { type LinkedSignal, linkSignals } from './linked-signal.ts';
 import type { Network } from './network.ts';
-import { type Answer, formatTarget, labelOf, nameRequest, type SourceRequest } from './request.ts';
+import { type SourceResponse, formatTarget, labelOf, nameRequest, type SourceRequest } from './request.ts';
 import { MAX_PAUSE_MS, retry } from './retry.ts';
 import { RetryableFailure } from './retryable-failure.ts';
 import { type Secret, scrubError } from './secret.ts';
@@ -63,7 +63,7 @@ export interface SourceOptions {
   /** Environment with the proxy variables and TONLAKE_CA_FILE. Default `process.env`. */
   readonly env?: Environment | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-  /** Counts of the source that this one replaces. */
+  /** Initial counts, of the source that this one replaces. */
   readonly before?: SourceCounts | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface FetchOptions {
   readonly attempts?: number | undefined;
 }
 
-/** Requests of two sources, or of two times, together. */
+/** Adds counts of requests. */
 export function addRequests(a: SourceCounts, { requests = 0, retries = 0, byOutcome = {} }: Partial<SourceCounts>) {
   return {
     ...{ requests: a.requests + requests, retries: a.retries + retries },
@@ -151,7 +151,7 @@ export class Source {
    */
   async fetch<T>(
     request: SourceRequest,
-    accept: (answer: Answer) => T | Promise<T>,
+    accept: (response: SourceResponse) => T | Promise<T>,
     { signal, attempts = this.#attempts }: FetchOptions = {},
   ): Promise<T> {
     const { effects, onRetry } = this.#options;
@@ -160,8 +160,8 @@ export class Source {
     const end = link?.signal ?? this.#life.signal;
     try {
       const attempt = async (tried: number): Promise<T> => {
-        const answer = await this.#send(request, target, tried, end);
-        return acceptShape(request, () => accept(answer), tried < Math.min(attempts, SHAPE_ATTEMPTS));
+        const response = await this.#send(request, target, tried, end);
+        return acceptShape(request, () => accept(response), tried < Math.min(attempts, SHAPE_ATTEMPTS));
       };
       return await retry(attempt, {
         ...{ attempts, effects, waitMs: this.#waitMs, signal: end },
@@ -187,28 +187,28 @@ export class Source {
     await this.#exchange.close();
   }
 
-  /** One attempt, when it is its turn. */
-  async #send(request: SourceRequest, target: string, tried: number, signal: AbortSignal): Promise<Answer> {
+  /** Waits for a slot and a permit, then makes one attempt. */
+  async #send(request: SourceRequest, target: string, tried: number, signal: AbortSignal): Promise<SourceResponse> {
     return this.#queue.add(
       async () => {
         const permit = await this.#limiter.take(signal);
         this.#count({ requests: 1, retries: tried > 1 ? 1 : 0 });
-        const reply = await this.#attempt(request, target, permit, signal);
-        const body = this.#key?.redactBody(reply.body) ?? reply.body;
-        return { status: reply.status, body, request: nameRequest(request, target) };
+        const response = await this.#attempt(request, target, permit, signal);
+        const body = this.#key?.redactBody(response.body) ?? response.body;
+        return { status: response.status, body, request: nameRequest(request, target) };
       },
       { signal, priority: tried },
     );
   }
 
-  /** Sends and judges one attempt, and counts how it ended. */
+  /** Makes one attempt, checks its response, and counts the outcome. */
   async #attempt(request: SourceRequest, target: string, permit: Permit, signal: AbortSignal) {
     let outcome = 'aborted';
     try {
-      const reply = await this.#exchange.send(request, target, signal);
-      this.#judge(request, permit, reply);
+      const response = await this.#exchange.send(request, target, signal);
+      this.#check(request, permit, response);
       outcome = 'answered';
-      return reply;
+      return response;
     } catch (error) {
       if (error instanceof TonlakeError) outcome = error.code;
       throw error;
@@ -222,14 +222,14 @@ export class Source {
   }
 
   /** @throws {RetryableFailure} for a response that is not usable */
-  #judge(request: SourceRequest, permit: Permit, reply: Reply): void {
+  #check(request: SourceRequest, permit: Permit, response: RawResponse): void {
     const now = this.#options.effects.now();
-    if (reply.status === 429) {
-      const holdMs = parseRetryAfter(reply.retryAfter, now);
+    if (response.status === 429) {
+      const holdMs = parseRetryAfter(response.retryAfter, now);
       this.#limiter.slow(permit, holdMs === undefined ? undefined : Math.min(holdMs, MAX_PAUSE_MS));
     }
     const { path, missing } = request;
-    const fault = faultOf(reply, {
+    const fault = faultOf(response, {
       ...{ path, missing, now },
       keyed: this.#key !== undefined,
       answered: this.#hasAnswered,
@@ -239,7 +239,7 @@ export class Source {
   }
 }
 
-/** Makes the failure of an answer of another shape retryable: it may come from one of several servers. */
+/** Makes the failure for a response of another shape retryable: one of several servers may have sent it. */
 async function acceptShape<T>(request: SourceRequest, accept: () => T | Promise<T>, isRetried: boolean): Promise<T> {
   try {
     return await accept();

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as aws from '@aws-sdk/client-s3';
 import { notInstalled } from '../core/not-installed.ts';
-import { present } from '../core/present.ts';
+import { omitUndefined } from '../core/omit-undefined.ts';
 import { FirstResponse } from './first-response.ts';
 import { NoResponseError, statusOf } from './s3-failure.ts';
 import { formatLocation, type S3Location } from './s3-location.ts';
@@ -41,7 +41,7 @@ export function s3Client(): aws.S3Client {
   if (last?.settings === settings) return last.client;
   const { S3Client } = s3Sdk();
   const client = new S3Client({
-    ...present({ endpoint, region }),
+    ...omitUndefined({ endpoint, region }),
     forcePathStyle: isPathStyle,
     followRegionRedirects: true,
     maxAttempts: ATTEMPTS,

@@ -4,7 +4,7 @@ import type { Network } from '../http/network.ts';
 import type { Secret } from '../http/secret.ts';
 import { readBudgetAddress } from '../redis/redis-address.ts';
 import { freshLimit } from './limit.ts';
-import { openSharedPlace, type SharedPlaceOptions } from './limiter.ts';
+import { openSharedStore, type SharedStoreOptions } from './limiter.ts';
 import { aliveHolders, rateAt } from './policy.ts';
 import type { Priority } from './priority.ts';
 
@@ -86,14 +86,14 @@ export async function budgetStatus(options: BudgetStatusOptions): Promise<Budget
   };
 }
 
-async function readLimit(network: Network, options: Omit<SharedPlaceOptions, 'baseUrl' | 'effects'>) {
+async function readLimit(network: Network, options: Omit<SharedStoreOptions, 'baseUrl' | 'effects'>) {
   const { baseUrl } = network;
   if (baseUrl === undefined) return { limit: freshLimit(network.name), now: 0 };
-  const place = await openSharedPlace({ ...options, baseUrl, effects: realEffects });
+  const store = await openSharedStore({ ...options, baseUrl, effects: realEffects });
   try {
-    return { limit: await place.read(), now: place.now() };
+    return { limit: await store.read(), now: store.now() };
   } finally {
-    place.close();
+    store.close();
   }
 }
 

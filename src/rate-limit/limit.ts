@@ -68,7 +68,7 @@ export type AdaptiveRate = Readonly<z.infer<typeof adaptive>>;
 
 /**
  * The rate limit of one network and key: the whole state, small enough to be replaced with each change. Times are milliseconds on the
- * clock of the place where it is kept.
+ * clock of the store.
  */
 export type Limit = Readonly<z.infer<typeof schema>>;
 
@@ -78,7 +78,7 @@ export function freshLimit(network: string): Limit {
 }
 
 /**
- * @param place where it is kept, for messages
+ * @param place file or Redis key, for messages
  * @returns undefined for a text that no version has written
  * @throws {SourceError} `other-limit` for a limit of another version
  */

@@ -7,17 +7,17 @@ import type { Secret } from '../http/secret.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
 import { FIRST_RPS } from './adaptive-rate.ts';
 import type { Limit } from './limit.ts';
-import { memoryPlace, type Place } from './place.ts';
-import { leave, rateAt, slow, take } from './policy.ts';
+import { memoryLimitStore, type LimitStore } from './limit-store.ts';
+import { removeHolder, rateAt, slow, take } from './policy.ts';
 import type { Priority } from './priority.ts';
 import { RecentRequests } from './recent-requests.ts';
 
-/** Starts that are later by more are given up: a process that stood still must not catch up at once. */
+/** Starts that are late by more are dropped: a process that was suspended must not catch up in a burst. */
 const LATEST_MS = 250;
-/** How often a process without requests says that it is there. */
+/** Interval at which an idle process announces itself. */
 const TOUCH_MS = 1000;
-/** How long the end waits for a Redis server. */
-const LEAVE_MS = 250;
+/** Timeout for telling other processes that this one ends. */
+const CLOSE_TIMEOUT_MS = 250;
 
 /** Permit to start one request. */
 export interface Permit {
@@ -28,7 +28,7 @@ export interface Permit {
 /** A given rate, `auto` to find it, or undefined for no limit. */
 export type Rps = number | 'auto' | undefined;
 
-export interface SharedPlaceOptions {
+export interface SharedStoreOptions {
   readonly baseUrl: string;
   readonly key: Secret | undefined;
   /** Shares the limit with other machines through this Redis server, instead of with processes of this machine. */
@@ -39,7 +39,7 @@ export interface SharedPlaceOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-export interface SourceLimiterOptions extends SharedPlaceOptions {
+export interface SourceLimiterOptions extends SharedStoreOptions {
   readonly network: Network;
   readonly rps: Rps;
   /** Priority among the processes that share the limit; undefined for a limiter that is not shared. */
@@ -54,21 +54,21 @@ export function openSourceLimiter(options: SourceLimiterOptions): RateLimiter {
   const rps = resolveRps(options.rps, network.defaultRps, key !== undefined);
   if (rps === undefined || priority === undefined || network.kind === 'sandbox') return openLimiter(rps, effects);
   const command = options.command ?? 'tonlake';
-  const openPlace = (): Promise<Place> => openSharedPlace(options);
-  return new RateLimiter({ rps, priority, effects, openPlace, command: key?.redact(command) ?? command });
+  const openStore = (): Promise<LimitStore> => openSharedStore(options);
+  return new RateLimiter({ rps, priority, effects, openStore, command: key?.redact(command) ?? command });
 }
 
-/** Where the limit of a network and key is kept: on this machine, or in Redis. @throws {SourceError} if it cannot be used */
-export async function openSharedPlace(options: SharedPlaceOptions): Promise<Place> {
+/** Opens the store of a limit: on this machine, or in Redis. @throws {SourceError} if it cannot be used */
+export async function openSharedStore(options: SharedStoreOptions): Promise<LimitStore> {
   const { budgetAddress: address } = options;
-  if (address === undefined) return (await import('./file-place.ts')).openFilePlace(options);
-  return (await import('./redis-place.ts')).openRedisPlace({ ...options, address });
+  if (address === undefined) return (await import('./file-limit-store.ts')).openFileLimitStore(options);
+  return (await import('./redis-limit-store.ts')).openRedisLimitStore({ ...options, address });
 }
 
 /** A limiter for this process only: first come, first served. */
 export function openLimiter(rps: Rps, effects: Effects): RateLimiter {
-  const openPlace = async (): Promise<Place> => memoryPlace(effects);
-  return new RateLimiter({ rps, priority: 'backfill', effects, openPlace, command: 'tonlake' });
+  const openStore = async (): Promise<LimitStore> => memoryLimitStore(effects);
+  return new RateLimiter({ rps, priority: 'backfill', effects, openStore, command: 'tonlake' });
 }
 
 interface LimiterOptions {
@@ -77,7 +77,7 @@ interface LimiterOptions {
   readonly effects: Effects;
   readonly command: string;
   /** Called before the first request. */
-  readonly openPlace: () => Promise<Place>;
+  readonly openStore: () => Promise<LimitStore>;
 }
 
 interface Waiter {
@@ -97,10 +97,10 @@ export class RateLimiter {
   readonly #end = new AbortController();
   /** Starts that are not due yet. */
   #starts: readonly number[] = [];
-  /** When to ask for more. */
-  #askAt = 0;
-  #place: Promise<Place> | undefined;
-  /** The last change; each waits for the one before. */
+  /** When to request more starts. */
+  #nextAt = 0;
+  #store: Promise<LimitStore> | undefined;
+  /** The last change; changes run in sequence. */
   #lastChange: Promise<unknown> = Promise.resolve();
   #rps: number | undefined;
   #isServing = false;
@@ -149,24 +149,24 @@ export class RateLimiter {
   slow({ startedAt }: Permit, holdMs: number | undefined): void {
     const wall = this.#options.effects.now();
     this.#starts = [];
-    this.#askAt = 0;
+    this.#nextAt = 0;
     this.#change((limit, now) => [slow(limit, now, { startedAt, holdMs, wall }), undefined]).catch(() => undefined);
   }
 
   /** No permit may be taken afterwards. */
   async close(): Promise<void> {
     clearInterval(this.#touch);
-    const place = this.#place;
+    const store = this.#store;
     if (this.#touch !== undefined) {
-      // The others take its share at once, not after it was silent for some seconds. Nobody waits for a server that is away.
-      const left = this.#change((limit) => [leave(limit, this.#id), undefined]).catch(() => undefined);
+      // Other processes get its share at once, not after its time-out. An unreachable server is not waited for.
+      const left = this.#change((limit) => [removeHolder(limit, this.#id), undefined]).catch(() => undefined);
       const patience = new AbortController();
-      const late = this.#options.effects.sleep(LEAVE_MS, patience.signal, { ref: false }).catch(() => undefined);
+      const late = this.#options.effects.sleep(CLOSE_TIMEOUT_MS, patience.signal, { ref: false }).catch(() => undefined);
       await Promise.race([left, late]);
       patience.abort();
     }
     this.#end.abort(new SourceError('source: closed', { code: 'closed' }));
-    (await place?.catch(() => undefined))?.close();
+    (await store?.catch(() => undefined))?.close();
   }
 
   #wake(): void {
@@ -183,43 +183,43 @@ export class RateLimiter {
       });
   }
 
-  /** Until no request waits. */
+  /** Admits requests until none waits. */
   async #serve(): Promise<void> {
-    const place = await this.#open();
+    const store = await this.#open();
     while (this.#waiters.size > 0) {
-      const now = place.now();
+      const now = store.now();
       this.#starts = this.#starts.filter((at) => at >= now - LATEST_MS);
       const [startedAt = Number.POSITIVE_INFINITY] = this.#starts;
-      const askAt = this.#starts.length < this.#waiters.size ? this.#askAt : Number.POSITIVE_INFINITY;
+      const nextAt = this.#starts.length < this.#waiters.size ? this.#nextAt : Number.POSITIVE_INFINITY;
       if (startedAt <= now) {
         this.#starts = this.#starts.slice(1);
         this.#recent.add(now);
         const [waiter] = this.#waiters;
         waiter?.admit({ startedAt });
-      } else if (askAt <= now) {
+      } else if (nextAt <= now) {
         await this.#announce();
       } else {
-        await this.#options.effects.sleep(Math.min(startedAt, askAt) - now, this.#end.signal);
+        await this.#options.effects.sleep(Math.min(startedAt, nextAt) - now, this.#end.signal);
       }
     }
   }
 
-  /** Says what waits, and takes starts for it. */
+  /** Announces the waiting requests, and takes starts for them. */
   async #announce(): Promise<void> {
     const { priority, rps, command } = this.#options;
-    const { starts, askAt } = await this.#change((limit, now) => {
+    const { starts, nextAt } = await this.#change((limit, now) => {
       const { share, usedLastMinute } = this.#recent.summary(now);
       const caller = { pid: process.pid, host: hostname(), command, priority, rps, share, usedLastMinute };
       return take(limit, now, this.#id, caller, Math.max(0, this.#waiters.size - this.#starts.length));
     });
     this.#starts = [...this.#starts, ...starts];
-    this.#askAt = askAt;
+    this.#nextAt = nextAt;
   }
 
   async #change<T>(change: (limit: Limit, now: number) => readonly [Limit, T]): Promise<T> {
     const changed = this.#lastChange.then(async () => {
-      const place = await this.#open();
-      return place.change((limit, now) => {
+      const store = await this.#open();
+      return store.change((limit, now) => {
         const [next, result] = change(limit, now);
         this.#rps = rateAt(next, now);
         return [next, result];
@@ -229,20 +229,20 @@ export class RateLimiter {
     return changed;
   }
 
-  async #open(): Promise<Place> {
-    this.#place ??= this.#options.openPlace();
-    const opening = this.#place;
+  async #open(): Promise<LimitStore> {
+    this.#store ??= this.#options.openStore();
+    const opening = this.#store;
     try {
-      const place = await opening;
-      if (place.isShared && this.#touch === undefined && !this.#end.signal.aborted) {
-        // While nothing waits, the process still counts: its maximum holds, and it is shown.
+      const store = await opening;
+      if (store.isShared && this.#touch === undefined && !this.#end.signal.aborted) {
+        // An idle process still counts: its maximum applies, and `status --budget` shows it.
         this.#touch = setInterval(() => {
           if (this.#waiters.size === 0) this.#announce().catch(() => undefined);
         }, TOUCH_MS).unref();
       }
-      return place;
+      return store;
     } catch (error) {
-      this.#place = undefined;
+      this.#store = undefined;
       throw error;
     }
   }

@@ -3,20 +3,20 @@ import type { Holder, Limit } from './limit.ts';
 import { PRIORITIES } from './priority.ts';
 
 /**
- * How far ahead starts are given, so that processes ask a few times per second only: what a killed one takes with it. Slower rates get
- * each start when it is due, because a late one would come too close to the next.
+ * How far ahead starts are given, so that processes need few changes per second; a killed process wastes them. Slower rates get each
+ * start when it is due, because a late one would come too close to the next.
  */
 const AHEAD_MS = 200;
 /** At most `ceil(rps)` starts are given within it; longer than a second because requests can take different times to arrive. */
 const WINDOW_MS = 1010;
 /** A start that is later by at most this does not delay the following ones. */
 const CATCH_UP_MS = 250;
-/** Of so many starts at most, the times are kept. A faster rate catches up only what {@link FILL} spares of the window. */
-const MOST_KEPT = 200;
+/** Maximum number of stored start times. A faster rate catches up only what {@link FILL} spares of the window. */
+const MAX_STORED_STARTS = 200;
 const SPARE_MS = 5;
-/** A process that is silent for longer has no share any more. */
+/** A process that is silent for longer loses its share. */
 const SILENT_MS = 3000;
-/** Waiting requests count for so long after they were announced, and are announced anew while others share the limit. */
+/** How long announced requests count, and the interval of announcements while others share the limit. */
 const DEMAND_MS = 200;
 const ANNOUNCE_MS = 100;
 /** Head start of each process whose turn it is, and of higher priorities. */
@@ -24,19 +24,19 @@ const TURN_MS = 10;
 const HIGHER_MS = 100;
 /** After a break, `auto` starts below the found limit. */
 const BREAK_MS = 60_000;
-/** A clock that is behind by more has started anew: that of a machine after a restart, or of another Redis server. */
+/** A clock that is behind by more was restarted: a rebooted machine, or another Redis server. */
 const CLOCK_BACK_MS = 1000;
 /** Without a cap there is no rate to halve, so a 429 only pauses for a moment. */
 const UNCAPPED_HOLD_MS = 100;
 
-/** What a process says of itself. */
+/** What a process announces of itself. */
 export type Caller = Omit<Holder, 'waiting' | 'seenAt' | 'servedAt' | 'due'>;
 
 export interface Taken {
   /** Times at which requests may start, in order. */
   readonly starts: readonly number[];
-  /** When to ask again if more requests wait. */
-  readonly askAt: number;
+  /** When to take more starts if requests wait. */
+  readonly nextAt: number;
 }
 
 /** Requests per second that may start; Infinity without a limit. */
@@ -53,7 +53,7 @@ export function rateAt({ fixed, auto, holders }: Limit, now: number): number {
  * rate of all is the highest of any, or adaptive if one has `auto`.
  */
 export function take(before: Limit, now: number, id: string, caller: Caller, waiting: number): readonly [Limit, Taken] {
-  let limit = seat(before, now, id, caller, waiting);
+  let limit = updateHolder(before, now, id, caller, waiting);
   const own = limit.holders[id] ?? { ...caller, waiting, seenAt: now, servedAt: 0, due: 0 };
   const rate = rateAt(limit, now);
   const gap = gapMs(rate);
@@ -72,21 +72,21 @@ export function take(before: Limit, now: number, id: string, caller: Caller, wai
   let { due, servedAt } = own;
   for (;;) {
     const free = Math.max(limit.due, limit.heldUntil, due, endOfWindow(limit.starts, rate));
-    const askAt = isHigher ? free + HIGHER_MS : free - aheadMs + delayMs;
-    if (starts.length === Math.min(waiting, most) || askAt > now) {
+    const nextAt = isHigher ? free + HIGHER_MS : free - aheadMs + delayMs;
+    if (starts.length === Math.min(waiting, most) || nextAt > now) {
       const holder = { ...own, waiting: waiting - starts.length, servedAt, due };
       // With enough starts at hand, ask for a batch rather than for each.
-      const next = Math.max(askAt, starts.length === 0 ? 0 : servedAt - aheadMs / 2);
+      const next = Math.max(nextAt, starts.length === 0 ? 0 : servedAt - aheadMs / 2);
       const isAlone = Object.keys(limit.holders).length === 1;
       const soon = isAlone ? next : Math.min(next, now + ANNOUNCE_MS);
       return [
         { ...limit, holders: { ...limit.holders, [id]: holder } },
-        { starts, askAt: soon },
+        { starts, nextAt: soon },
       ];
     }
     const at = Math.max(now, free);
     const auto = limit.auto === undefined ? undefined : recordStart(limit.auto, at);
-    const isKept = rate <= MOST_KEPT;
+    const isKept = rate <= MAX_STORED_STARTS;
     const next = isKept && at - limit.due <= CATCH_UP_MS ? limit.due + gap : Math.max(limit.due, at - SPARE_MS) + gap;
     limit = { ...limit, auto, due: next, starts: isKept ? [...limit.starts, at].slice(-Math.ceil(rate)) : [] };
     if (typeof caller.rps === 'number' && caller.rps < rate) due = Math.max(due, at - SPARE_MS) + gapMs(caller.rps);
@@ -109,13 +109,13 @@ export function slow(
   return { ...slowed, at: now, last429: wall, heldUntil: Math.max(limit.heldUntil, now + (holdMs ?? ownMs)) };
 }
 
-/** A process ends. */
-export function leave(limit: Limit, id: string): Limit {
+/** Removes a process that ends. */
+export function removeHolder(limit: Limit, id: string): Limit {
   const { [id]: _, ...holders } = limit.holders;
-  return tune({ ...limit, holders });
+  return updateCap({ ...limit, holders });
 }
 
-/** Processes that are there. */
+/** Processes that are alive. */
 export function aliveHolders({ holders }: Limit, now: number): readonly Holder[] {
   return Object.values(holders).filter(({ seenAt }) => now - seenAt <= SILENT_MS);
 }
@@ -133,21 +133,21 @@ function slowRate(limit: Limit, startedAt: number, now: number): readonly [Limit
   return [{ ...limit, fixed: { ...fixed, rps, slowedAt: now, slowedTo: limit.due } }, gapMs(rps)];
 }
 
-/** Adds a process, or what it says now; without those that are gone. */
-function seat(before: Limit, now: number, id: string, caller: Caller, waiting: number): Limit {
+/** Adds or updates a process, and removes those that are gone. */
+function updateHolder(before: Limit, now: number, id: string, caller: Caller, waiting: number): Limit {
   const limit = before.at > now + CLOCK_BACK_MS ? restartClock(before, now) : before;
   const isBreak = now - limit.at > BREAK_MS && limit.auto !== undefined;
   const alive = Object.entries(limit.holders).filter(([, { seenAt }]) => now - seenAt <= SILENT_MS);
   const { servedAt = 0, due = 0 } = limit.holders[id] ?? {};
   const holders = { ...Object.fromEntries(alive), [id]: { ...caller, waiting, seenAt: now, servedAt, due } };
-  const tuned = tune({ ...limit, at: now, holders });
+  const tuned = updateCap({ ...limit, at: now, holders });
   if (isBreak) return { ...tuned, auto: startAdaptive(now, { found: limit.auto?.found }) };
   if (limit.auto !== undefined || !isAuto(holders)) return tuned;
   return { ...tuned, auto: startAdaptive(now, { rps: tuned.fixed?.cap }) };
 }
 
-/** The highest rate that any holder was given. A reduction by a 429 remains in proportion. */
-function tune(limit: Limit): Limit {
+/** Sets the cap to the highest rate of any holder. A reduction after a 429 remains in proportion. */
+function updateCap(limit: Limit): Limit {
   const given = Object.values(limit.holders).flatMap(({ rps }) => (typeof rps === 'number' ? [rps] : []));
   const { fixed, holders } = limit;
   const cap = given.length === 0 ? undefined : Math.max(...given);
@@ -162,7 +162,7 @@ function tune(limit: Limit): Limit {
   };
 }
 
-/** The same limit on a clock that started anew: nothing starts too early, and a pause lasts as long as it had left. */
+/** The same limit on a restarted clock: nothing starts too early, and a pause lasts its remaining time. */
 function restartClock(limit: Limit, now: number): Limit {
   const gap = gapMs(rateAt(limit, limit.at));
   return {
@@ -187,7 +187,7 @@ function rank(priority: Holder['priority']): number {
 
 /** The earliest time at which one more start leaves no second with more than the rate, rounded up. */
 function endOfWindow(starts: readonly number[], rate: number): number {
-  const oldest = rate <= MOST_KEPT ? starts.at(-Math.ceil(rate)) : undefined;
+  const oldest = rate <= MAX_STORED_STARTS ? starts.at(-Math.ceil(rate)) : undefined;
   return oldest === undefined ? 0 : oldest + WINDOW_MS;
 }
 

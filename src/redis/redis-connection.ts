@@ -3,7 +3,7 @@ import type { Redis, RedisOptions } from 'ioredis';
 import type { Environment } from '../core/environment.ts';
 import { oneLine, SourceError, TonlakeError } from '../core/errors.ts';
 import { notInstalled } from '../core/not-installed.ts';
-import { present } from '../core/present.ts';
+import { omitUndefined } from '../core/omit-undefined.ts';
 import { trustedBy } from '../http/dispatcher.ts';
 import { CERTIFICATE_CODES } from '../http/network-failure.ts';
 import { scrubError } from '../http/secret.ts';
@@ -62,7 +62,7 @@ function redisOptions(address: RedisAddress, env: Environment): RedisOptions {
   return {
     ...{ host, port, db: database },
     ...(isTls ? { tls: { ...(isIP(host) === 0 ? { servername: host } : {}), ...trustedBy(env) } } : {}),
-    ...present({ username, password: password?.reveal() }),
+    ...omitUndefined({ username, password: password?.reveal() }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { requireAnswered, shortMessage } from '../core/errors.ts';
+import { rethrowAccessError, shortMessage } from '../core/errors.ts';
 import { isNewer } from '../core/newer-tonlake.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
@@ -28,7 +28,7 @@ export async function auditDeclarations(
     if (place === undefined) broken.push({ ...use, got: 'none' });
     else {
       await declarations.read(place).catch((error: unknown) => {
-        requireAnswered(error);
+        rethrowAccessError(error);
         if (isNewer(error)) throw error;
         broken.push({ ...use, got: shortMessage(error) });
       });

@@ -1,5 +1,5 @@
 import { comparisonOf, type ListComparison } from '../audit/list-faults.ts';
-import { requireAnswered, shortMessage } from '../core/errors.ts';
+import { rethrowAccessError, shortMessage } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { formatSpans, intersectSpans, type Span, subtractSpans, unionSpans } from '../core/span.ts';
 import { formatLeftOut, narrowPipeline, WHOLE } from '../declare/left-out.ts';
@@ -197,7 +197,7 @@ async function guard(
   try {
     await (isWidened ? warehouse.database.withMemory(attempt) : attempt());
   } catch (error) {
-    requireAnswered(error);
+    rethrowAccessError(error);
     const got = shortMessage(error);
     own.report({ kind: 'file-unreadable', pipeline: name, expected: 'rows that can be compared', got });
   }

@@ -1,4 +1,4 @@
-import { requireAnswered, shortMessage } from '../core/errors.ts';
+import { rethrowAccessError, shortMessage } from '../core/errors.ts';
 import { greatest, least, type Span, shortSpans } from '../core/span.ts';
 import { isLeftOut, narrowTable } from '../declare/left-out.ts';
 import { isMasterchain } from '../declare/pipeline.ts';
@@ -157,7 +157,7 @@ async function readRows(
     const found = seqnos.length === 0 ? 'no block' : `${least(seqnos)}:${greatest(seqnos)}`;
     reportFault('rows-outside', `rows of ${shortSpans(spansOf(entry))} only`, `${count} of ${found}`);
   } catch (error) {
-    requireAnswered(error);
+    rethrowAccessError(error);
     reportFault('file-unreadable', 'rows that can be read', shortMessage(error));
   }
   return undefined;

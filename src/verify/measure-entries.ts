@@ -1,4 +1,4 @@
-import { requireAnswered } from '../core/errors.ts';
+import { rethrowAccessError } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
@@ -95,7 +95,7 @@ async function measureAlike<P extends Part>(
   try {
     return await measureTogether(warehouse, registry, parts);
   } catch (error) {
-    requireAnswered(error);
+    rethrowAccessError(error);
     const middle = Math.ceil(parts.length / 2);
     const before = await measureAlike(warehouse, registry, parts.slice(0, middle));
     return [...before, ...(await measureAlike(warehouse, registry, parts.slice(middle)))];

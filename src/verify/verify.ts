@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { type ContentHash, contentHash } from '../audit/content-hash.ts';
 import { type Effects, realEffects } from '../core/effects.ts';
-import { isOutOfMemory, requireAnswered, StoreError, shortMessage } from '../core/errors.ts';
+import { isOutOfMemory, rethrowAccessError, StoreError, shortMessage } from '../core/errors.ts';
 import { haveCommon, type Span, subtractSpans } from '../core/span.ts';
 import { suggest } from '../core/suggest.ts';
 import { isProving } from '../declare/cross-check.ts';
@@ -296,7 +296,7 @@ async function hashContent(
       await setView(warehouse, table, entries);
       hashes[table.name] = await contentHash(warehouse.database.query, table, where === '' ? 'false' : where);
     } catch (error) {
-      requireAnswered(error);
+      rethrowAccessError(error);
       // Unreadable tables are findings already, and have no hash.
     }
   }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addCounts } from '../core/counts.ts';
-import { present } from '../core/present.ts';
+import { omitUndefined } from '../core/omit-undefined.ts';
 import {
   haveCommon,
   hullOf,
@@ -155,7 +155,7 @@ export function draftOf({
     ...{ network: first.network, pipeline: first.pipeline, version: first.version, ...covering(spans) },
     ...{ verdict: first.verdict, scope: first.scope, without: leftOut },
     ...{ requests: sum(({ requests }) => requests), retries: sum(({ retries }) => retries) },
-    ...present({
+    ...omitUndefined({
       planned: isPlanned ? sum(({ planned }) => planned ?? 0) : undefined,
       asOf: hullOf(sources.flatMap(({ asOf }) => asOf ?? [])),
       proof: proofOf(sources),

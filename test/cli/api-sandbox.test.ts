@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rowsOf } from '../../src/api/client/answer-rows.ts';
+import { rowsOf } from '../../src/api/client/response-rows.ts';
 import { cellOf, parseSent, type SentObject } from '../../src/api/client/exact-json.ts';
-import { readAnswer } from '../../src/api/client/read-answer.ts';
+import { readResponse } from '../../src/api/client/read-response.ts';
 import { type EndpointName, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
@@ -103,7 +103,7 @@ test.each(endpointNames)('tonlake api calls %s and gets rows of the declared sha
     ),
   );
   expect(rowsOf(endpoint, parseSent(body, name)).length).toBeGreaterThan(0);
-  readAnswer(endpoint, { status: 200, body, request: name });
+  readResponse(endpoint, { status: 200, body, request: name });
 });
 
 test('the program itself does, too', async () => {

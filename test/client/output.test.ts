@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeParquet } from '../../src/api/client/answer-parquet.ts';
+import { writeParquet } from '../../src/api/client/response-parquet.ts';
 import { formatAnswer } from '../../src/api/client/format-answer.ts';
 import { endpointOf } from '../../src/api/endpoints.ts';
 import { DecodeError, formatError, StoreError } from '../../src/core/errors.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { cellsOf, columnsOf, rowsOf } from '../../src/api/client/answer-rows.ts';
-import { parseAnswer, parseSent, writeSent } from '../../src/api/client/exact-json.ts';
-import { readAnswer } from '../../src/api/client/read-answer.ts';
+import { cellsOf, columnsOf, rowsOf } from '../../src/api/client/response-rows.ts';
+import { parseExactJson, parseSent, writeSent } from '../../src/api/client/exact-json.ts';
+import { readResponse } from '../../src/api/client/read-response.ts';
 import { endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { variants } from '../../src/api/facts.ts';
 import { type Field, fieldKinds, parseField } from '../../src/api/field.ts';
@@ -22,16 +22,16 @@ describe.runIf(hasShared)('every recorded answer', () => {
   });
 
   test.each(answers)('%s is read, written back as it was, and cut into cells', (file, endpoint, body) => {
-    readAnswer(endpoint, { status: 200, body, request: file });
+    readResponse(endpoint, { status: 200, body, request: file });
     const sent = parseSent(body, file);
-    expect(parseAnswer(Buffer.from(writeSent(sent)), file)).toEqual(parseAnswer(body, file));
+    expect(parseExactJson(Buffer.from(writeSent(sent)), file)).toEqual(parseExactJson(body, file));
     const columns = columnsOf(endpoint);
     for (const row of rowsOf(endpoint, sent)) expect(cellsOf(columns, row)).toHaveLength(columns.length);
   });
 
   const ofServer = answers.filter(([file]) => file.includes('/server__'));
   test.each(ofServer)('%s holds what the records say', (file, endpoint, body) => {
-    const answer = readAnswer(endpoint, { status: 200, body, request: file });
+    const answer = readResponse(endpoint, { status: 200, body, request: file });
     const rows = isObject(answer) && endpoint.answer.kind === 'rows' ? answer[endpoint.answer.rows] : answer;
     const found: string[] = [];
     const isMany = endpoint.answer.kind !== 'record';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { freshLimit, type Limit, parseLimit } from '../../src/rate-limit/limit.ts';
-import { aliveHolders, leave, rateAt, slow, take } from '../../src/rate-limit/policy.ts';
+import { aliveHolders, removeHolder, rateAt, slow, take } from '../../src/rate-limit/policy.ts';
 import type { Priority } from '../../src/rate-limit/priority.ts';
 import { callerOf } from './simulation.ts';
 
@@ -11,10 +11,10 @@ type Rps = number | 'auto' | undefined;
 function takeOne(limit: Limit, now: number, rps: Rps, id = 'a'): readonly [Limit, number] {
   let [state, time] = [limit, now];
   for (;;) {
-    const [next, { starts, askAt }] = take(state, time, id, callerOf(rps), 1);
+    const [next, { starts, nextAt }] = take(state, time, id, callerOf(rps), 1);
     state = next;
     if (starts[0] !== undefined) return [state, starts[0]];
-    time = Math.max(time, askAt);
+    time = Math.max(time, nextAt);
   }
 }
 
@@ -174,7 +174,7 @@ describe('several processes', () => {
     const [slow] = takeOne(freshLimit(''), 0, 3, 's');
     const [both] = takeOne(slow, 0, 12, 'f');
     expect(rateAt(both, 400)).toBe(12);
-    expect(rateAt(leave(both, 'f'), 400)).toBe(3);
+    expect(rateAt(removeHolder(both, 'f'), 400)).toBe(3);
   });
 
   test('one that is silent for three seconds counts no more', () => {
@@ -188,8 +188,8 @@ describe('several processes', () => {
 describe('the limit that is kept', () => {
   test('goes on where it was: no burst after all processes have ended', () => {
     const [asked, { starts }] = take(freshLimit(''), 1000, 'a', callerOf(10), 2);
-    const kept = parseLimit(JSON.stringify(leave(asked, 'a')), 'there');
-    expect(kept).toEqual(leave(asked, 'a'));
+    const kept = parseLimit(JSON.stringify(removeHolder(asked, 'a')), 'there');
+    expect(kept).toEqual(removeHolder(asked, 'a'));
     const next = takeOne(kept ?? freshLimit(''), 1050, 10, 'b')[1];
     expect(next - (starts.at(-1) ?? 0)).toBeGreaterThan(93);
   });

@@ -1,5 +1,5 @@
 import { freshLimit, type Limit } from '../../src/rate-limit/limit.ts';
-import { type Caller, leave, slow, take } from '../../src/rate-limit/policy.ts';
+import { type Caller, removeHolder, slow, take } from '../../src/rate-limit/policy.ts';
 import type { Priority } from '../../src/rate-limit/priority.ts';
 
 /** A server that allows so many requests per second, with a bucket that holds one second. */
@@ -86,14 +86,14 @@ export function simulate(simulation: Simulation): { readonly sent: readonly Sent
     const id = `p${holder.pid}`;
     let waiting = 0;
     let starts: readonly number[] = [];
-    let askAt = 0;
+    let nextAt = 0;
     let look = Number.POSITIVE_INFINITY;
     const isThere = (now: number): boolean => now < holder.toMs;
     const serve = (now: number): void => {
       if (!isThere(now)) return;
       for (;;) {
         const [start = Number.POSITIVE_INFINITY] = starts;
-        const ask = starts.length < waiting ? askAt : Number.POSITIVE_INFINITY;
+        const ask = starts.length < waiting ? nextAt : Number.POSITIVE_INFINITY;
         if (start <= now && waiting > 0) {
           starts = starts.slice(1);
           waiting--;
@@ -108,7 +108,7 @@ export function simulate(simulation: Simulation): { readonly sent: readonly Sent
           );
           limit = next;
           starts = [...starts, ...taken.starts];
-          askAt = taken.askAt;
+          nextAt = taken.nextAt;
         } else {
           wake(Math.max(now, Math.min(start, ask)) + random() * lateMs);
           return;
@@ -132,7 +132,7 @@ export function simulate(simulation: Simulation): { readonly sent: readonly Sent
           if (!isThere(answered)) return;
           if (isRefused) {
             starts = [];
-            askAt = 0;
+            nextAt = 0;
             limit = slow(limit, answered, { startedAt: start, holdMs, wall: answered });
           }
           waiting++;
@@ -143,7 +143,7 @@ export function simulate(simulation: Simulation): { readonly sent: readonly Sent
       waiting = holder.concurrency;
       serve(now);
       plan(holder.toMs, () => {
-        if (holder.isKilled !== true) limit = leave(limit, id);
+        if (holder.isKilled !== true) limit = removeHolder(limit, id);
       });
     });
   };

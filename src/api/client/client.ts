@@ -3,7 +3,7 @@ import { endpointNames, endpointOf } from '../endpoints.ts';
 import type { JsonValue } from '../field.ts';
 import { type Given, planRequest } from './build-request.ts';
 import type { CallOptions, Client } from './client-types.ts';
-import { readAnswer } from './read-answer.ts';
+import { readResponse } from './read-response.ts';
 
 /**
  * A function for each endpoint of the API. Parameters are checked before the request; 64-bit integers of responses are bigint,
@@ -20,12 +20,12 @@ export function createClient(source: Source): Client {
   const functions = endpointNames.map((name) => {
     const endpoint = endpointOf(name);
     const call = async (given: Given = {}, options: CallOptions = {}): Promise<JsonValue> =>
-      source.fetch(planRequest(endpoint, given), (answer) => readAnswer(endpoint, answer), {
+      source.fetch(planRequest(endpoint, given), (response) => readResponse(endpoint, response), {
         signal: options.signal,
         ...(endpoint.sends === true ? { attempts: 1 } : {}),
       });
     return [name, call] as const;
   });
-  // Types and functions come from the same schema; `readAnswer` checks the shape.
+  // Types and functions come from the same schema; `readResponse` checks the shape.
   return Object.fromEntries<unknown>(functions) as Client;
 }

@@ -8,7 +8,7 @@ import type { JsonValue } from '../field.ts';
  *
  * @throws {DecodeError} if it is not JSON; retryable, because it may be truncated
  */
-export function parseAnswer(body: Buffer, label: string): JsonValue {
+export function parseExactJson(body: Buffer, label: string): JsonValue {
   return parseBody(body, label, readNumber) as JsonValue;
 }
 
@@ -18,7 +18,7 @@ export interface SentObject {
   readonly [key: string]: SentValue;
 }
 
-/** Parses a response so that `writeSent` keeps all digits of numbers. @throws {DecodeError} as `parseAnswer` */
+/** Parses a response so that `writeSent` keeps all digits of numbers. @throws {DecodeError} as `parseExactJson` */
 export function parseSent(body: Buffer, label: string): SentValue {
   return parseBody(body, label, (digits) => new LosslessNumber(digits)) as SentValue;
 }

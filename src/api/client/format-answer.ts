@@ -1,6 +1,6 @@
 import { csvLine, type TextFormat } from '../../sql/row-text.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { cellsOf, columnsOf, rowsOf } from './answer-rows.ts';
+import { cellsOf, columnsOf, rowsOf } from './response-rows.ts';
 import { parseSent, writeSent } from './exact-json.ts';
 
 /**

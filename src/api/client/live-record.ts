@@ -1,6 +1,6 @@
 import type { RetryEvent } from '../../http/source.ts';
 import { endpointByPath, endpointOf } from '../endpoints.ts';
-import { rowsOf } from './answer-rows.ts';
+import { rowsOf } from './response-rows.ts';
 import { planRequest } from './build-request.ts';
 import { parseSent } from './exact-json.ts';
 import { formatAnswer } from './format-answer.ts';

@@ -120,7 +120,7 @@ async function writeAnswer(
   format: RelationFormat,
 ): Promise<void> {
   if (format === 'parquet') {
-    const { writeParquet } = await import('../../api/client/answer-parquet.ts');
+    const { writeParquet } = await import('../../api/client/response-parquet.ts');
     const rows = await writeParquet(endpoint, body, output ?? '');
     return line.print(`${counted(rows, 'row')} in ${output}`);
   }

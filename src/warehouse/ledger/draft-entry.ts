@@ -1,6 +1,6 @@
 import { StoreError } from '../../core/errors.ts';
 import { OWN_VERSION } from '../../core/newer-tonlake.ts';
-import { present } from '../../core/present.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import { hullOf, unionSpans } from '../../core/span.ts';
 import type { CommitDraft, CommitPart, LedgerEntry, StagedSpan, TableEntry } from '../store.ts';
 import { type Entries, FORMAT } from './entries.ts';
@@ -58,7 +58,7 @@ export function draftEntry(options: DraftEntryOptions): LedgerEntry {
     tables,
     requests: draft.requests,
     retries: draft.retries,
-    ...present({
+    ...omitUndefined({
       planned,
       asOf,
       scope,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { requireAnswered, StoreError } from '../../core/errors.ts';
+import { rethrowAccessError, StoreError } from '../../core/errors.ts';
 import { isNewer } from '../../core/newer-tonlake.ts';
 import { suggest } from '../../core/suggest.ts';
 import type { TableDef } from '../../declare/table.ts';
@@ -107,7 +107,7 @@ export class LedgerFolder {
     const tolerate: Tolerate = async (read, number) => {
       if (onProblem === undefined) return read;
       return read.catch((error: unknown) => {
-        requireAnswered(error);
+        rethrowAccessError(error);
         if (isNewer(error)) throw error;
         onProblem({ number, error });
         return undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { requireAnswered } from '../../core/errors.ts';
+import { rethrowAccessError } from '../../core/errors.ts';
 import { isNewer } from '../../core/newer-tonlake.ts';
 import type { LedgerEntry } from '../store.ts';
 import { Entries } from './entries.ts';
@@ -37,7 +37,7 @@ export async function readSince(ledger: LedgerFolder, { entry, digest }: ProvenL
     for (const later of await ledger.readAfter(entry)) expected.add(later);
     return isDeepStrictEqual(entries.effective, expected.effective);
   } catch (error) {
-    requireAnswered(error);
+    rethrowAccessError(error);
     if (isNewer(error)) throw error;
     return false;
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requireAnswered } from '../../core/errors.ts';
+import { rethrowAccessError } from '../../core/errors.ts';
 import { readText, type WarehouseObjects } from '../../objects/object-store.ts';
 import { type Schema, schemaId } from '../relations/table-schema.ts';
 import { badLedger } from './entries.ts';
@@ -34,7 +34,7 @@ export class Schemas {
       try {
         this.know(await this.#read(id));
       } catch (error) {
-        requireAnswered(error);
+        rethrowAccessError(error);
         this.#unread.set(id, error);
       }
     }

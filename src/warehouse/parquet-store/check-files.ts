@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { requireAnswered, shortMessage } from '../../core/errors.ts';
+import { rethrowAccessError, shortMessage } from '../../core/errors.ts';
 import type { Query } from '../../sql/query-result.ts';
 import type { Backend } from '../backend.ts';
 import type { BytesCheck, Trust } from '../damaged-store.ts';
@@ -80,7 +80,7 @@ async function readRows(absolute: string, { path, rows }: TableFile, query: Quer
       faults: [{ kind: 'rows-changed', ...about, expected: `${rows} rows`, got: String(count) }],
     };
   } catch (error) {
-    requireAnswered(error);
+    rethrowAccessError(error);
     const expected = 'a readable Parquet file';
     return { trust: 'unreadable', faults: [{ kind: 'file-unreadable', ...about, expected, got: shortMessage(error) }] };
   }

@@ -1,4 +1,4 @@
-import { requireAnswered } from '../../core/errors.ts';
+import { rethrowAccessError } from '../../core/errors.ts';
 import { narrowTable } from '../../declare/left-out.ts';
 import type { TableDef } from '../../declare/table.ts';
 import type { Query } from '../../sql/query-result.ts';
@@ -57,7 +57,7 @@ async function storedIn(path: string, query: Query): Promise<readonly SchemaColu
     const { rows } = await query(`SELECT column_name, column_type FROM (DESCRIBE FROM ${readFiles([path])})`);
     return rows.map(([name, type]) => ({ name: String(name), type: String(type) }));
   } catch (error) {
-    requireAnswered(error);
+    rethrowAccessError(error);
     return [];
   }
 }

@@ -5,7 +5,7 @@ import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
 import { writeRelation } from '../../sql/relation-writer.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { cellsOf, columnsOf, rowsOf } from './answer-rows.ts';
+import { cellsOf, columnsOf, rowsOf } from './response-rows.ts';
 import { parseSent } from './exact-json.ts';
 
 /**

@@ -3,21 +3,21 @@ import { freshLimit, type Limit } from './limit.ts';
 
 export type Change<T> = (limit: Limit, now: number) => readonly [Limit, T];
 
-/** Where a limit is kept. All that is known of it is in the document; a place only compares and swaps. */
-export interface Place {
+/** Stores a limit as one document that is replaced by compare-and-swap. */
+export interface LimitStore {
   /** True if other processes see it. */
   readonly isShared: boolean;
   /** Time on the clock of the limit, in milliseconds. */
   now(): number;
-  /** The limit as it is now. */
+  /** The current limit. */
   read(): Promise<Limit>;
-  /** Replaces the limit. `change` runs again if another process was faster; its last result counts. */
+  /** Replaces the limit. `change` runs again if another process was faster; returns the result of the last run. */
   change<T>(change: Change<T>): Promise<T>;
   close(): void;
 }
 
 /** A limit of this process only. */
-export function memoryPlace(effects: Effects): Place {
+export function memoryLimitStore(effects: Effects): LimitStore {
   let limit = freshLimit('');
   return {
     isShared: false,

@@ -9,13 +9,13 @@ import { failedWith } from '../core/failed-with.ts';
 import { makeFoldersSync } from '../files/make-folders.ts';
 import type { Secret } from '../http/secret.ts';
 import { freshLimit, type Limit, parseLimit } from './limit.ts';
-import type { Change, Place } from './place.ts';
+import type { Change, LimitStore } from './limit-store.ts';
 
-/** A limit that nobody used for so long is forgotten. */
+/** An unused limit is forgotten after this time. */
 const LONGEST_UNUSED_MS = 7 * 86_400_000;
 const ORPHAN_MS = 600_000;
 
-export interface FilePlaceOptions {
+export interface FileStoreOptions {
   readonly baseUrl: string;
   readonly key: Secret | undefined;
   readonly env: Environment;
@@ -27,13 +27,13 @@ interface Version {
 }
 
 /**
- * A limit that all processes of this machine share: a file `limit.N` in the state folder, of which the highest N counts. The next one is
- * linked, so it is complete or absent and of several processes one wins; a process that is killed leaves nothing locked. The clock is
- * that of the machine.
+ * A limit shared by all processes of this machine: a file `limit.N` in the state folder; the highest N counts. A new version is
+ * hard-linked, so it is complete or absent, and one of several processes wins; a killed process leaves no lock. The clock is that of
+ * the machine.
  *
  * @throws {SourceError} `no-state` if the folder cannot be used
  */
-export function openFilePlace(options: FilePlaceOptions): Place {
+export function openFileLimitStore(options: FileStoreOptions): LimitStore {
   const draft = `draft.${randomBytes(6).toString('hex')}`;
   let folder = usable(() => openFolder(options));
   let known: Version = { number: 0, limit: freshLimit(options.baseUrl) };
@@ -73,7 +73,7 @@ function machineClock(): number {
  * The folder of a network and key, created if missing. Its name is a keyed hash, so nothing reveals the key. It includes the host
  * name, because machines that share a home folder share no clock.
  */
-function openFolder({ env, baseUrl, key }: FilePlaceOptions): string {
+function openFolder({ env, baseUrl, key }: FileStoreOptions): string {
   const root = join(stateDirectory(env), 'budget');
   makeFoldersSync(root, 0o700);
   const identity = JSON.stringify([hostname(), baseUrl, key === undefined ? null : key.reveal()]);
@@ -100,7 +100,7 @@ function versions(folder: string): number[] {
   return readdirSync(folder).flatMap((name) => (/^limit\.\d+$/.test(name) ? [Number(name.slice(6))] : []));
 }
 
-/** The version that counts. If there is none (any more), or a text that no version has written, what is known goes on. */
+/** The current version; without one, or if its text is invalid, the known limit continues. */
 function readLatest(folder: string, known: Version): Version {
   for (;;) {
     const number = Math.max(0, ...versions(folder));
@@ -117,7 +117,7 @@ function readLatest(folder: string, known: Version): Version {
   }
 }
 
-/** Writes the next version; false if another process was faster. Earlier ones go, and the highest one never does. */
+/** Writes the next version, and removes older ones; false if another process was faster. */
 function writeVersion(folder: string, draft: string, number: number, text: string): boolean {
   const path = join(folder, `limit.${number}`);
   if (!linkNew(draft, path, text)) return false;

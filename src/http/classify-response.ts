@@ -1,8 +1,8 @@
 import type { Fault, Pause } from './retryable-failure.ts';
 import { isApiError, looksLikeHtml, readServerText } from './server-text.ts';
 
-/** The parts of a response that the reaction depends on. */
-export interface Reply {
+/** The parts of a response that decide what to do next. */
+export interface RawResponse {
   readonly status: number;
   /** The header, or an empty string. */
   readonly contentType: string;
@@ -12,8 +12,8 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** The parts of the request that the reaction depends on. */
-export interface Situation {
+/** The parts of the request that decide what to do next. */
+export interface RequestContext {
   readonly path: string;
   readonly missing: 'wait' | 'answer' | undefined;
   /** True if a key was sent. */
@@ -30,7 +30,7 @@ const OUTAGE_HINT = 'the source has problems; try again later, or lower --concur
 
 const TEMPORARY_REDIRECTS: ReadonlySet<number> = new Set([302, 303, 307]);
 
-/** Maximum size of a body that is looked at for an error, although its status is that of a success. */
+/** Maximum size of a body with a success status that is searched for an error. */
 const LONGEST_ERROR = 4096;
 
 /** Endpoints that return 422 for every failure, including database timeouts (api/README.md section 3). */
@@ -43,13 +43,13 @@ const UNKNOWN_PATH_AS_500 = /Cannot (GET|POST|HEAD|PUT|DELETE)\b|Method Not Allo
 /** A part of the API that is not configured; behind a gateway, another server may have it. */
 const LEFT_OUT_AS_500 = /(is not|not been|not) (specified|configured|set up|enabled)/i;
 
-/** What is wrong with a response, by all known statuses and bodies of the API and its gateways; undefined for a usable one. */
-export function faultOf(reply: Reply, situation: Situation): Fault | undefined {
-  const { status } = reply;
+/** The fault of a response, by the known statuses and bodies of the API and its gateways; undefined if it is usable. */
+export function faultOf(response: RawResponse, context: RequestContext): Fault | undefined {
+  const { status } = response;
   const isSuccess = status >= 200 && status < 300;
   const describe = isSuccess ? describeSuccess : status === 404 ? describeMissing : describeFailure;
-  const fault = describe(reply, situation);
-  return fault && { ...fault, status, detail: readServerText(reply.body) };
+  const fault = describe(response, context);
+  return fault && { ...fault, status, detail: readServerText(response.body) };
 }
 
 /** The pause of a Retry-After header in milliseconds, from seconds or an HTTP date; undefined if invalid. */
@@ -61,20 +61,20 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-function describeSuccess(reply: Reply, situation: Situation): Fault | undefined {
+function describeSuccess(response: RawResponse, context: RequestContext): Fault | undefined {
   // Without any response so far, the address is probably wrong.
-  const pause: Pause = { kind: situation.answered === false ? 'brief' : 'backoff' };
-  if (looksLikeHtml(reply.body) || /html/i.test(reply.contentType)) {
-    const what = `expected JSON, got HTML with status ${reply.status}`;
+  const pause: Pause = { kind: context.answered === false ? 'brief' : 'backoff' };
+  if (looksLikeHtml(response.body) || /html/i.test(response.contentType)) {
+    const what = `expected JSON, got HTML with status ${response.status}`;
     return { code: 'not-json', what, hint: ADDRESS_HINT, pause };
   }
-  if (isBlank(reply.body)) {
-    const what = `expected JSON, got an empty body with status ${reply.status}`;
+  if (isBlank(response.body)) {
+    const what = `expected JSON, got an empty body with status ${response.status}`;
     return { code: 'not-json', what, hint: ADDRESS_HINT, pause };
   }
-  if (reply.body.length <= LONGEST_ERROR && isApiError(reply.body)) {
-    const what = `an error with status ${reply.status}`;
-    return { code: 'server-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
+  if (response.body.length <= LONGEST_ERROR && isApiError(response.body)) {
+    const what = `an error with status ${response.status}`;
+    return { code: 'server-error', what, hint: OUTAGE_HINT, pause: pauseOf(response, context) };
   }
   return undefined;
 }
@@ -84,68 +84,68 @@ function isBlank(body: Buffer): boolean {
   return body.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
 }
 
-function describeMissing(reply: Reply, { missing }: Situation): Fault | undefined {
-  if (!isApiError(reply.body)) return { code: 'not-found', what: '404', hint: ADDRESS_HINT };
+function describeMissing(response: RawResponse, { missing }: RequestContext): Fault | undefined {
+  if (!isApiError(response.body)) return { code: 'not-found', what: '404', hint: ADDRESS_HINT };
   if (missing === 'answer') return undefined;
   if (missing === undefined) return { code: 'not-found', what: '404' };
   const hint = 'try again later, or raise --wait';
   return { code: 'not-indexed', what: 'still not indexed', hint, pause: { kind: 'poll' } };
 }
 
-function describeFailure(reply: Reply, situation: Situation): Fault {
-  const { status } = reply;
+function describeFailure(response: RawResponse, context: RequestContext): Fault {
+  const { status } = response;
   const what = String(status);
   switch (status) {
     case 401:
-      return { code: 'unauthorized', what, hint: keyHint(situation.keyed) };
+      return { code: 'unauthorized', what, hint: keyHint(context.keyed) };
     case 403:
-      return { code: 'forbidden', what, hint: keyHint(situation.keyed) };
+      return { code: 'forbidden', what, hint: keyHint(context.keyed) };
     case 407:
       return { code: 'proxy', what: 'the proxy requires a password (407)', hint: 'check HTTPS_PROXY and HTTP_PROXY' };
     case 408:
     case 425:
-      return { code: 'gateway-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
+      return { code: 'gateway-error', what, hint: OUTAGE_HINT, pause: pauseOf(response, context) };
     case 422:
-      return describe422(reply, situation);
+      return describe422(response, context);
     case 429: {
-      const hint = situation.keyed ? 'lower --rps' : 'lower --rps, or set an API key';
-      return { code: 'rate-limited', what, hint, pause: pauseOf(reply, situation) };
+      const hint = context.keyed ? 'lower --rps' : 'lower --rps, or set an API key';
+      return { code: 'rate-limited', what, hint, pause: pauseOf(response, context) };
     }
     case 500:
-      return describe500(reply, situation);
+      return describe500(response, context);
     case 501:
       return { code: 'not-implemented', what };
     default:
-      if (status >= 500) return { code: 'gateway-error', what, hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
-      if (status >= 300 && status < 400) return describeRedirect(reply, situation);
+      if (status >= 500) return { code: 'gateway-error', what, hint: OUTAGE_HINT, pause: pauseOf(response, context) };
+      if (status >= 300 && status < 400) return describeRedirect(response, context);
       return { code: status === 409 ? 'conflict' : 'bad-request', what };
   }
 }
 
-function describe422(reply: Reply, situation: Situation): Fault {
-  if (PATHS_WITH_422_FOR_ALL.has(situation.path) && PASSING_422.test(readServerText(reply.body))) {
-    return { code: 'server-error', what: '422', hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
+function describe422(response: RawResponse, context: RequestContext): Fault {
+  if (PATHS_WITH_422_FOR_ALL.has(context.path) && PASSING_422.test(readServerText(response.body))) {
+    return { code: 'server-error', what: '422', hint: OUTAGE_HINT, pause: pauseOf(response, context) };
   }
   return { code: 'bad-request', what: '422' };
 }
 
-function describe500(reply: Reply, situation: Situation): Fault {
-  const text = readServerText(reply.body);
+function describe500(response: RawResponse, context: RequestContext): Fault {
+  const text = readServerText(response.body);
   if (MISTAKES_AS_500.test(text)) return { code: 'bad-request', what: '500' };
   if (UNKNOWN_PATH_AS_500.test(text)) return { code: 'bad-request', what: '500', hint: ADDRESS_HINT };
   if (LEFT_OUT_AS_500.test(text)) {
     return { code: 'not-configured', what: '500', hint: LEFT_OUT_HINT, pause: { kind: 'brief' } };
   }
-  return { code: 'server-error', what: '500', hint: OUTAGE_HINT, pause: pauseOf(reply, situation) };
+  return { code: 'server-error', what: '500', hint: OUTAGE_HINT, pause: pauseOf(response, context) };
 }
 
 /** Redirects are not followed: the key is for this source only. */
-function describeRedirect(reply: Reply, { answered }: Situation): Fault {
-  const to = URL.canParse(reply.location ?? '') ? new URL(reply.location ?? '') : undefined;
+function describeRedirect(response: RawResponse, { answered }: RequestContext): Fault {
+  const to = URL.canParse(response.location ?? '') ? new URL(response.location ?? '') : undefined;
   const target = to === undefined ? '' : ` to ${to.origin}`;
-  const what = `${reply.status}, a redirect${target}, is not followed`;
+  const what = `${response.status}, a redirect${target}, is not followed`;
   // A gateway that answered before shows a page of its own for a while.
-  const isPassing = answered !== false && TEMPORARY_REDIRECTS.has(reply.status);
+  const isPassing = answered !== false && TEMPORARY_REDIRECTS.has(response.status);
   return { code: 'redirected', what, hint: ADDRESS_HINT, ...(isPassing ? { pause: { kind: 'backoff' } } : {}) };
 }
 
@@ -155,7 +155,7 @@ function keyHint(keyed: boolean): string {
     : 'set TONLAKE_API_KEY (or TONLAKE_API_KEY_FILE) to a key for this network';
 }
 
-function pauseOf(reply: Reply, situation: Situation): Pause {
-  const ms = parseRetryAfter(reply.retryAfter, situation.now);
+function pauseOf(response: RawResponse, context: RequestContext): Pause {
+  const ms = parseRetryAfter(response.retryAfter, context.now);
   return ms === undefined ? { kind: 'backoff' } : { kind: 'after', ms };
 }

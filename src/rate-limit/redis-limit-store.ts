@@ -7,11 +7,11 @@ import type { Secret } from '../http/secret.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
 import { openRedis, type RedisConnection, redisFailure } from '../redis/redis-connection.ts';
 import { freshLimit, type Limit, parseLimit } from './limit.ts';
-import type { Place } from './place.ts';
+import type { LimitStore } from './limit-store.ts';
 
 /** A limit that nobody uses is forgotten after a week. */
 const EXPIRY_MS = 7 * 86_400_000;
-/** A server that was reached before may be away for so long. */
+/** How long to wait for a server that was reached before. */
 const PATIENCE_MS = 60_000;
 
 /** Compares and swaps. ARGV: the text that is expected and its successor; none to read. Returns clock and text. */
@@ -24,7 +24,7 @@ end
 local time = redis.call('TIME')
 return { time[1] .. string.format('%06d', time[2]), found }`;
 
-export interface RedisPlaceOptions {
+export interface RedisStoreOptions {
   readonly address: RedisAddress;
   readonly baseUrl: string;
   readonly key: Secret | undefined;
@@ -34,30 +34,30 @@ export interface RedisPlaceOptions {
 }
 
 /** A limit that all machines share through Redis, on the clock of the server. @throws {SourceError} if it cannot be used */
-export async function openRedisPlace(options: RedisPlaceOptions): Promise<Place> {
-  const place = new RedisPlace(options);
+export async function openRedisLimitStore(options: RedisStoreOptions): Promise<LimitStore> {
+  const store = new RedisLimitStore(options);
   try {
-    await place.read();
+    await store.read();
   } catch (error) {
-    place.close();
+    store.close();
     throw error instanceof SourceError ? finalFailure(error) : error;
   }
-  return place;
+  return store;
 }
 
-class RedisPlace implements Place {
+class RedisLimitStore implements LimitStore {
   readonly isShared = true;
-  readonly #options: RedisPlaceOptions;
+  readonly #options: RedisStoreOptions;
   readonly #name: string;
   readonly #end = new AbortController();
   #connection: Promise<RedisConnection> | undefined;
   /** Clock of the server minus that of this process. */
   #offset = 0;
   #text = '';
-  /** The last known limit: a server that lost it gets it back. */
+  /** The last known limit, restored if the server lost it. */
   #limit: Limit;
 
-  constructor(options: RedisPlaceOptions) {
+  constructor(options: RedisStoreOptions) {
     const { baseUrl, key } = options;
     this.#options = options;
     this.#limit = freshLimit(baseUrl);
@@ -142,7 +142,7 @@ class RedisPlace implements Place {
   }
 }
 
-/** The same, so that nobody tries again: this place has waited as long as it makes sense. */
+/** The same failure, not retryable: the store has already waited as long as is useful. */
 function finalFailure({ message, code, hint = '', cause }: SourceError): SourceError {
   return new SourceError(message, { code, hint, cause });
 }

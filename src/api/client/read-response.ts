@@ -1,8 +1,8 @@
 import { DecodeError } from '../../core/errors.ts';
-import type { Answer } from '../../http/request.ts';
+import type { SourceResponse } from '../../http/request.ts';
 import type { AnswerShape, Endpoint } from '../endpoint.ts';
 import type { JsonValue } from '../field.ts';
-import { parseAnswer } from './exact-json.ts';
+import { parseExactJson } from './exact-json.ts';
 import { widenRecord } from './widen-record.ts';
 
 /** A newly parsed JSON object, which may be changed. */
@@ -14,10 +14,10 @@ type Fresh = Record<string, JsonValue>;
  *
  * @throws {DecodeError} if it is not JSON, or has another shape; retryable, because it may be truncated
  */
-export function readAnswer(endpoint: Endpoint, answer: Answer): JsonValue {
+export function readResponse(endpoint: Endpoint, answer: SourceResponse): JsonValue {
   const label = endpoint.path.slice(1);
   if (answer.status === 404) return emptyAnswer(endpoint.answer);
-  const value = parseAnswer(answer.body, label);
+  const value = parseExactJson(answer.body, label);
   const shape = endpoint.answer;
   switch (shape.kind) {
     case 'rows': {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { faultOf, parseRetryAfter, type Reply, type Situation } from '../../src/http/classify-answer.ts';
+import { faultOf, parseRetryAfter, type RawResponse, type RequestContext } from '../../src/http/classify-response.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 /** Outside of the repository: skipped where it is missing. */
@@ -17,21 +17,21 @@ interface Case {
 
 /** `answer`, or the fault as `code`, how to pause (`final` for never) and the hint. */
 function react(status: number, body: string, given: Case = {}): string {
-  const reply: Reply = {
+  const response: RawResponse = {
     status,
     contentType: given.contentType ?? 'application/json',
     retryAfter: given.retryAfter,
     location: status < 400 && status >= 300 ? 'https://elsewhere.example/x?api_key=1' : undefined,
     body: Buffer.from(body),
   };
-  const situation: Situation = {
+  const context: RequestContext = {
     path: given.path ?? '/blocks',
     missing: given.missing,
     keyed: given.keyed ?? false,
     answered: given.answered ?? true,
     now: NOW,
   };
-  const fault = faultOf(reply, situation);
+  const fault = faultOf(response, context);
   if (fault === undefined) return 'answer';
   const { code, pause } = fault;
   return `${code}, ${pause?.kind ?? 'final'}`;
@@ -181,14 +181,14 @@ describe('the reaction to what a source sends', () => {
   });
 
   test('a refused key and a missing key get different hints', () => {
-    const reply: Reply = {
+    const response: RawResponse = {
       status: 401,
       contentType: '',
       retryAfter: undefined,
       location: undefined,
       body: Buffer.from(''),
     };
-    const hint = (keyed: boolean): unknown => faultOf(reply, { path: '/blocks', missing: undefined, keyed, now: NOW });
+    const hint = (keyed: boolean): unknown => faultOf(response, { path: '/blocks', missing: undefined, keyed, now: NOW });
     expect(hint(true)).toMatchObject({ hint: expect.stringMatching(/was rejected.*each key is for one network/) });
     expect(hint(false)).toMatchObject({ hint: expect.stringMatching(/^set TONLAKE_API_KEY/) });
   });
