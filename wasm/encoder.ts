@@ -27,7 +27,7 @@ const DICTIONARY: u32 = 8;
 const PAGE_ROWS: u32 = 20480;
 const PAGE_BYTES: usize = 1 << 20;
 
-/** A column chunk: what its pages have in common. */
+/** A column chunk: state shared by its pages. */
 @unmanaged
 class Chunk {
   kind: Kind;

@@ -1,5 +1,5 @@
 // AssemblyScript: pages of JSON to columns in Arrow's layout, by a plan that lies in linear memory. Exported functions take and return
-// addresses of what they made.
+// addresses of the created structures.
 
 import { Column, newColumn, putInteger, putText, putWide, TEXTS } from './kernel/columns';
 import { gather as gatherRows, gatherTimes as gatherTimesOf } from './kernel/gather';

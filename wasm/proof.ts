@@ -96,7 +96,7 @@ function builtCells(from: u32, to: u32, messages: u32, rows: usize): u32 {
  * @param starts for each transaction the position of its first message in `order`, and their end, as `groupMessages` finds them
  * @param order rows of messages
  * @param work a multiple of 64; memory from there on is free
- * @param isHashed false if the hashes are not those of cells: then only what else must hold is checked
+ * @param isHashed false if the hashes are not hashes of cells: then only other invariants are checked
  */
 export function prove(from: u32, to: u32, starts: usize, order: usize, work: usize, isHashed: bool): bool {
   const ownStarts = starts + ((<usize>from) << 2);

@@ -7,7 +7,7 @@ import { type Fields, parseLayout } from './layout.ts';
 import { namedLayouts } from './layouts.ts';
 
 export interface BodyCalls {
-  /** The query with a function of its own for each layout. */
+  /** The query with a separate function for each layout. */
   readonly sql: string;
   readonly functions: readonly ScalarFunction[];
 }
@@ -16,7 +16,7 @@ export interface BodyCalls {
  * The functions over bodies that a query calls. `parse_boc(body, 'layout')` becomes a function for that layout, because DuckDB must know
  * the type of a function before it runs; `decode_body` becomes one for all layouts.
  *
- * @param own file with layouts of the user's
+ * @param own the user's file of layouts
  * @throws {UsageError} `bad-layout`
  */
 export function bodyCallsIn(sql: string, own?: string): BodyCalls {
@@ -64,7 +64,7 @@ function isBodyFunction(name: string): name is BodyFunction {
   return Object.hasOwn(bodyFunctions, name);
 }
 
-/** Functions of other layouts have other names: a function stays as it is while a database is open, and marts are built anew for another. */
+/** Part of the function's name: an open database cannot redefine a function, and marts are rebuilt when a name changes. */
 function stampOf(layouts: unknown): string {
   const plain = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
   return sha256Of(JSON.stringify(layouts, plain), 16);

@@ -52,8 +52,8 @@ function readText(bag: Bag): string | null {
   return slice.snake();
 }
 
-/** `name(body)` with the fields of a layout; with `isTold`, a struct of them and of the reason why there are none. */
-export function layoutFunction(name: string, fields: Fields, isTold: boolean): ScalarFunction {
+/** `name(body)` with the fields of a layout; with `hasReason`, a struct of the fields and the reason why there are none. */
+export function layoutFunction(name: string, fields: Fields, hasReason: boolean): ScalarFunction {
   const { STRUCT, VARCHAR, DuckDBStructValue } = duckdbApi();
   const type = structOf(fields);
   const structs = structsOf(fields);
@@ -67,7 +67,7 @@ export function layoutFunction(name: string, fields: Fields, isTold: boolean): S
       throw error;
     }
   };
-  const told = (body: Uint8Array): duckdb.DuckDBValue => {
+  const withReason = (body: Uint8Array): duckdb.DuckDBValue => {
     const value = read(body);
     return new DuckDBStructValue(
       value instanceof Mismatch ? { value: null, error: value.message } : { value, error: null },
@@ -77,11 +77,11 @@ export function layoutFunction(name: string, fields: Fields, isTold: boolean): S
     const value = read(body);
     return value instanceof Mismatch ? null : value;
   };
-  const made = isTold ? STRUCT({ value: type, error: VARCHAR }) : type;
-  return { name, create: () => scalar(name, made, isTold ? told : plain) };
+  const made = hasReason ? STRUCT({ value: type, error: VARCHAR }) : type;
+  return { name, create: () => scalar(name, made, hasReason ? withReason : plain) };
 }
 
-/** A body that is none, or does not match, is null. */
+/** Null for a null body, or one that does not match. */
 function ofBag(read: (bag: Bag) => duckdb.DuckDBValue): (body: Uint8Array) => duckdb.DuckDBValue {
   return (body) => {
     const bag = readBag(body);
@@ -151,7 +151,7 @@ function typeOf(type: FieldType): duckdb.DuckDBType {
 
 type Convert = (value: Value) => duckdb.DuckDBValue;
 
-/** Makes values of a struct. What depends on the layout alone is made once. */
+/** Builds struct values. Everything that depends only on the layout is built once. */
 function structsOf(fields: Fields): Convert {
   const { DuckDBStructValue } = duckdbApi();
   const converts = fields.map(({ name, type }) => [name, convertOf(type)] as const);

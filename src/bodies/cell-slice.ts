@@ -1,6 +1,6 @@
 import type { Bag, Cell } from '../proof/bag-of-cells.ts';
 
-/** Why a body does not match a layout. No `Error`: most bodies of a query may not match, and a stack costs more than reading one. */
+/** Why a body does not match a layout. Not an `Error`: most bodies of a query may not match, and a stack trace costs more than reading one. */
 export class Mismatch {
   readonly message: string;
 
@@ -25,7 +25,7 @@ export class Slice {
     this.index = index;
   }
 
-  /** The same place, to read on from there. */
+  /** A copy at the same position. */
   copy(): Slice {
     const slice = new Slice(this.bag, this.index);
     slice.bit = this.bit;
@@ -104,7 +104,7 @@ export class Slice {
     }
   }
 
-  /** The bytes that are left, and those of the first children, as one text. */
+  /** The remaining bytes, followed by those of the chain of first children, as text. */
   snake(): string {
     const parts: Buffer[] = [];
     for (let slice: Slice | undefined = this; slice !== undefined; ) {

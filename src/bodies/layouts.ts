@@ -39,7 +39,7 @@ export function readLayouts(path: string, shown = path): readonly NamedLayout[] 
 
 let shipped: ReadonlyMap<string, NamedLayout> | undefined;
 
-/** The layouts that come with tonlake, and those of a file of the user's, which replace them. */
+/** The shipped layouts, and those of the user's file, which override them by name. */
 export function namedLayouts(own?: string): ReadonlyMap<string, NamedLayout> {
   shipped ??= byName(
     readdirSync(packageFile('sql/layouts/'))

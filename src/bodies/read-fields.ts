@@ -1,14 +1,14 @@
 import { Mismatch, Slice, textOf } from './cell-slice.ts';
 import type { Fields, FieldType } from './layout.ts';
 
-/** A value of a field. A cell without a layout is what is left of it. */
+/** A value of a field. A cell without a layout is the rest of its slice. */
 export type Value = bigint | string | boolean | null | Slice | Values;
 
 export interface Values {
   readonly [name: string]: Value;
 }
 
-/** Reads fields one after the other. What follows them is not looked at. @throws {Mismatch} */
+/** Reads fields in order, and ignores data after the last one. @throws {Mismatch} */
 export function readFields(slice: Slice, fields: Fields): Values {
   const values: Record<string, Value> = {};
   for (const { name, type, equals } of fields) {
@@ -67,7 +67,7 @@ function readChild(slice: Slice, fields: Fields | undefined): Value {
   return fields === undefined ? child : readFields(child, fields);
 }
 
-/** Upper-case hex digits; bits where those are no whole digits. */
+/** Upper-case hex digits, or bits if their number is not a multiple of 4. */
 function readBits(slice: Slice, bits: number): string {
   const value = slice.uint(bits);
   return bits % 4 === 0

@@ -1,7 +1,7 @@
 import type { Cell } from '../proof/bag-of-cells.ts';
 import type { Slice } from './cell-slice.ts';
 
-/** What is left of a slice, as a bag of cells. */
+/** The rest of a slice, as a bag of cells. */
 export function bagOfRest(slice: Slice): Buffer {
   const { cell, bit, ref, bag } = slice;
   if (bit === 0 && ref === 0) return writeBag(bag.cells, cell);

@@ -3,7 +3,7 @@ import type { Effects } from '../core/effects.ts';
 import { SourceError, type UsageError, usage, WalkError } from '../core/errors.ts';
 import { least } from '../core/span.ts';
 import { addDays, dateAt, dayStart, formatTime } from '../core/time-zone.ts';
-import type { SourceResponse, SourceRequest } from '../http/request.ts';
+import type { SourceRequest, SourceResponse } from '../http/request.ts';
 import { RetryableFailure } from '../http/retryable-failure.ts';
 import type { FetchOptions, Source } from '../http/source.ts';
 import { type NamedHeader, parseHeaders } from './headers.ts';
@@ -233,8 +233,11 @@ export function parseResponse<T>(schema: z.ZodType<T>, response: SourceResponse)
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const place = `/${issue?.path.join('/') ?? ''}`;
-  throw new SourceError(`source: expected another shape from ${response.request} at ${place}: ${issue?.message ?? ''}`, {
-    code: 'wrong-shape',
-    hint: 'is this the base URL of a TON Index v3 API? it ends in /api/v3',
-  });
+  throw new SourceError(
+    `source: expected another shape from ${response.request} at ${place}: ${issue?.message ?? ''}`,
+    {
+      code: 'wrong-shape',
+      hint: 'is this the base URL of a TON Index v3 API? it ends in /api/v3',
+    },
+  );
 }

@@ -53,7 +53,9 @@ export async function fetchMasterBlock(
   ] as const;
   const label = `block ${seqno}`;
   const accept = (response: SourceResponse): MasterBlock => {
-    const found = parseResponse(listSchema, response).blocks?.find((each) => each.workchain === -1 && each.seqno === seqno);
+    const found = parseResponse(listSchema, response).blocks?.find(
+      (each) => each.workchain === -1 && each.seqno === seqno,
+    );
     if (found !== undefined) return blockOf(found);
     const what = `expected the header of block ${seqno}, got a list without it`;
     throw new RetryableFailure(label, { code: 'short-list', what, pause: { kind: 'backoff' } });

@@ -39,7 +39,7 @@ export function docWithUnit({ doc, unit }: { readonly doc: string; readonly unit
   return doc === '' || unit === undefined ? doc : `${doc} (${unit})`;
 }
 
-/** Units of numbers that name a place on the chain or in time, or a thing. */
+/** Units of numbers that are positions, times or identifiers, not quantities. */
 const PLACES = ['lt', 'seqno', 'Unix time', 'id', 'code'];
 /** Kinds of such numbers, and of numbers too small to be amounts. */
 const PLACE_KINDS: readonly KindName[] = [

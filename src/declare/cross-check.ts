@@ -65,7 +65,7 @@ const OWN: Readonly<Record<ItemCheck['kind'], readonly string[]>> = {
   traceMembers: ['trace_id', 'trace_mc_seqno_end', 'start_lt', 'transactions'],
 };
 
-/** Roles whose tables must hold the same blocks. */
+/** Roles whose tables must have the same blocks. */
 export function comparedRoles({ kind }: CrossCheck): readonly RoleName[] {
   return ['counted', kind === 'traceMembers' ? 'wholeTraces' : 'messageEnds'];
 }

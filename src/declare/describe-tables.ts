@@ -53,7 +53,7 @@ export function describeTables(tables: readonly TableDef[]): string {
   return `${alignColumns(tables.map(tableLine)).join('\n')}\n${next}`;
 }
 
-/** A table with its columns, for a terminal. `notes`: what of it a warehouse lacks. */
+/** A table with its columns, for a terminal. @param notes the parts that a warehouse lacks */
 export function describeTable(registry: Registry, table: TableDef, notes: readonly string[] = []): string {
   const { endpoint, pipeline, partition, columns, views } = tableSummary(registry, table);
   const isProven = columns.some(({ proof }) => proof !== undefined);
@@ -74,12 +74,12 @@ export function describeTable(registry: Registry, table: TableDef, notes: readon
   return `${[...head, ...lines, ...(views.length === 0 ? [] : ['', 'views', ...viewLines]), ...(notes.length === 0 ? [] : ['', ...notes])].join('\n')}\n`;
 }
 
-/** A relation that tells of the warehouse as data. */
+/** A relation about the warehouse, as data. */
 export function ownSummary({ name, grain, key, columns }: OwnRelation) {
   return { table: name, grain, key, columns };
 }
 
-/** A relation that tells of the warehouse, for a terminal. */
+/** A relation about the warehouse, for a terminal. */
 export function describeOwn({ name, grain, key, columns }: OwnRelation): string {
   const lines = alignColumns(columns.map((column) => [column.name, column.type, column.doc]));
   return `${[`${name}: ${grain}`, `key (${key.join(', ')})`, '', ...lines].join('\n')}\n`;

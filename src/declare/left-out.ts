@@ -12,7 +12,7 @@ export const WHOLE = '*';
 /** Role whose columns the main table of a masterchain walk must have, even if it does not play that role. */
 export const PROVEN_AS: Readonly<Record<Proof, RoleName>> = { links: 'headers', tx_count: 'counted' };
 
-/** Whether a table is left out as a whole. */
+/** True if a whole table is left out. */
 export function isLeftOut(leftOut: LeftOut | undefined, table: string): boolean {
   return leftOut?.[table]?.includes(WHOLE) === true;
 }
@@ -99,8 +99,8 @@ export function narrowTable(table: TableDef, leftOut: LeftOut | undefined): Tabl
   return { ...table, columns: table.columns.filter(({ name }) => !names.includes(name) && !names.includes(WHOLE)) };
 }
 
-/** The tables that entries have rows of, with the columns that these have. */
-export function heldTables(
+/** The tables with rows in some entries, with the columns stored there. */
+export function storedTables(
   entries: readonly { readonly tables: Readonly<Record<string, unknown>>; readonly without?: LeftOut | undefined }[],
   tables: readonly TableDef[],
 ): readonly TableDef[] {

@@ -75,7 +75,7 @@ export function coversBlocks({ walk }: PipelineDef): boolean {
   return !['snapshot', 'lookup', 'ephemeral'].includes(walk.kind);
 }
 
-/** True for a list of the whole network as it is now. It is about no blocks, at whichever block it is read. */
+/** True for a list of the current state of the network, which belongs to no block. */
 export function isOfNow({ walk }: PipelineDef): boolean {
   return walk.kind === 'snapshot' && walk.parents === undefined;
 }

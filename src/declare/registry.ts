@@ -82,7 +82,7 @@ export class Registry {
     });
   }
 
-  /** @throws {UsageError} that names the nearest right one. */
+  /** @throws {UsageError} with the nearest name as hint */
   pipeline(name: string): PipelineDef {
     const found = this.pipelines.find((candidate) => candidate.name === name);
     if (found !== undefined) return found;
@@ -99,7 +99,7 @@ export class Registry {
     return this.pipelines.find(({ tables }) => tables.some(({ name }) => name === table));
   }
 
-  /** @throws {UsageError} that names the nearest right one. */
+  /** @throws {UsageError} with the nearest name as hint */
   table(name: string): TableDef {
     const found = this.tables.find((candidate) => candidate.name === name);
     if (found !== undefined) return found;

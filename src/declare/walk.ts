@@ -100,7 +100,7 @@ export interface LookupWalk {
    * no column of a row shows its key.
    */
   readonly columns: readonly string[];
-  /** Optional column of the query: texts, separated by spaces, of which a row has one instead of the key. Without it, rows are not compared. */
+  /** Optional column of the query with texts, separated by spaces; a row must have one of them instead of the key. Without it, rows are not compared. */
   readonly match?: string;
   /** True if rows of other keys may come, too. Default false. */
   readonly hasOthers?: boolean;
@@ -113,7 +113,7 @@ export interface LookupWalk {
   readonly copies: 'last' | 'none';
 }
 
-/** How to read pending data, with an account that every network has: that of the elections. */
+/** The command that reads pending data, for the elector account, which every network has. */
 export function followPending(): string {
   const pending = 'Ef8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzM0vF';
   return `${suggest('follow', '', { pending })}; or any other account instead of that of the elections`;
@@ -139,7 +139,7 @@ export interface CustomWalk {
   readonly lookBack: number;
 }
 
-/** The code of a walk kind, as far as a registry knows it. */
+/** The code of a walk kind, as the registry sees it. */
 export interface WalkCode {
   readonly defines: 'walk';
   readonly name: string;

@@ -36,7 +36,7 @@ export class Arena {
     return [...this.taken, ...this.free].reduce((sum, block) => sum + block.byteLength, 0);
   }
 
-  /** The smallest free block that has space. A new one replaces the largest that is too small, or blocks would gather for ever. */
+  /** The smallest free block with enough space. A new block replaces the largest one that is too small; otherwise free blocks would accumulate. */
   private takeBlock(size: number): ArrayBuffer {
     let best = -1;
     let largest = -1;

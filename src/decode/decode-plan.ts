@@ -68,7 +68,7 @@ export class Node {
   readonly rows: TableRows | undefined;
   /** The JSON text of the object is stored, including fields without a column. */
   isKept = false;
-  /** Where it is in the kernel's memory; 0 until it is built. */
+  /** Address in the kernel's memory; 0 until it is built. */
   address = 0;
 
   constructor(pointer: string, rows: TableRows | undefined) {
@@ -98,7 +98,7 @@ export interface Plan {
   readonly records: TableRows;
   readonly tables: readonly TableRows[];
   readonly projections: readonly ProjectedRows[];
-  /** By the number that the kernel knows each by. */
+  /** In the order of their numbers in the kernel. */
   readonly keys: readonly Key[];
 }
 
@@ -147,12 +147,12 @@ export function compilePlan(pipeline: PipelineDef): Plan {
   };
 }
 
-/** The keys of a node and of those below it; nodes that stand at several places come as often. */
+/** The keys of a node and its descendants; a node at several places is repeated. */
 function keysOf(node: Node): readonly Key[] {
   return [...node.byName.values()].flatMap((key) => [key, ...(key.node === undefined ? [] : keysOf(key.node))]);
 }
 
-/** Makes the plan and its tables in the memory of a fresh kernel. */
+/** Builds the plan and its tables in the memory of a new kernel. */
 export function buildPlan(kernel: Kernel, plan: Plan): void {
   for (const rows of plan.tables) rows.build(kernel);
   for (const rows of plan.projections) rows.build(kernel);

@@ -12,8 +12,8 @@ import type { AnyColumn } from './typed-columns.ts';
 /** Number of rows of each table at some time. */
 export type Mark = readonly number[];
 
-/** Memory of WebAssembly never shrinks: after a span that took more, the next begins with fresh memory. */
-const KEPT_BYTES = 256 * 2 ** 20;
+/** Memory of WebAssembly never shrinks: after a span that took more, the next one gets a new instance. */
+const REUSED_BYTES = 256 * 2 ** 20;
 /** Maximum of bytes that the rows of a span, and a page, may take together. */
 const MOST_BYTES = 2 ** 31;
 
@@ -24,7 +24,7 @@ export class Decoder {
   private readonly mostBytes: number;
   private kernel: Kernel;
   private failure: DecodeError | undefined;
-  private lent: TableRows | undefined;
+  private exposed: TableRows | undefined;
   /** Memory of the last result of `choose`. */
   private readonly arena = new Arena();
 
@@ -97,7 +97,7 @@ export class Decoder {
     return this.batchesOf(records, this.arena, true);
   }
 
-  /** A column of the records, for checks without a copy; it shows the rows as they are after each call. */
+  /** A column of the records, for checks without a copy. Refreshed after each call. */
   column(name: string): AnyColumn {
     return this.plan.records.named(name);
   }
@@ -109,13 +109,13 @@ export class Decoder {
 
   /** The nested rows whose table plays a role, if any; for checks without a copy. */
   nested(role: RoleName): TableRows | undefined {
-    this.lent = this.plan.tables.find((rows) => rows.table.plays === role && rows.parent !== undefined);
-    this.lent?.seeNested(this.kernel);
-    return this.lent;
+    this.exposed = this.plan.tables.find((rows) => rows.table.plays === role && rows.parent !== undefined);
+    this.exposed?.refreshNested(this.kernel);
+    return this.exposed;
   }
 
   clear(): void {
-    if (this.failure !== undefined || this.kernel.size > KEPT_BYTES) {
+    if (this.failure !== undefined || this.kernel.size > REUSED_BYTES) {
       this.failure = undefined;
       this.kernel = this.open();
     }
@@ -131,7 +131,7 @@ export class Decoder {
     return kernel;
   }
 
-  /** Calls the kernel, and looks at the rows as they are then. */
+  /** Calls the kernel, then refreshes all views of its memory. */
   private call<T>(work: (kernel: Kernel) => T): T {
     if (this.failure !== undefined) throw this.failure;
     try {
@@ -141,13 +141,13 @@ export class Decoder {
       this.failure = tooLarge(this.pipeline, this.mostBytes, error);
       throw this.failure;
     } finally {
-      if (this.failure === undefined) this.look();
+      if (this.failure === undefined) this.refresh();
     }
   }
 
-  private look(): void {
-    for (const rows of this.plan.tables) rows.see(this.kernel);
-    this.lent?.seeNested(this.kernel);
+  private refresh(): void {
+    for (const rows of this.plan.tables) rows.refresh(this.kernel);
+    this.exposed?.refreshNested(this.kernel);
   }
 
   private batchesOf(records: Int32Array, arena: Arena, isSorted: boolean): readonly Batch[] {

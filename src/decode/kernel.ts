@@ -46,7 +46,7 @@ export interface KernelExports extends AnyModule {
   gatherTimes(column: number, rows: number, count: number, areDates: number): number;
 }
 
-/** An instance of the kernel. Memory that grows detaches what was seen of it before, so views are made anew for each use. */
+/** An instance of the kernel. Growing its memory detaches earlier views, so views are recreated for each use. */
 export class Kernel {
   readonly calls = openModule<KernelExports>('kernel');
   private known = Buffer.alloc(0);
@@ -54,13 +54,13 @@ export class Kernel {
 
   /** The memory, as bytes. */
   get bytes(): Buffer {
-    this.look();
+    this.refresh();
     return this.known;
   }
 
   /** The memory, as words of 32 bits. */
   get words(): Uint32Array {
-    this.look();
+    this.refresh();
     return this.knownWords;
   }
 
@@ -69,12 +69,12 @@ export class Kernel {
     return this.calls.memory.buffer.byteLength;
   }
 
-  /** The words of a structure, which the caller names as `wasm/kernel` does. */
+  /** The words of a structure of `wasm/kernel`. */
   struct(address: number): Uint32Array {
     return this.words.subarray(address >> 2, (address >> 2) + 10);
   }
 
-  /** Writes bytes to where pages and texts are given to the kernel, and returns the address. */
+  /** Copies bytes to the input buffer of the kernel. @returns the address */
   give(bytes: Uint8Array): number {
     const at = this.calls.roomFor(bytes.length);
     this.bytes.set(bytes, at);
@@ -85,7 +85,7 @@ export class Kernel {
     return this.bytes.toString('utf8', from, from + length);
   }
 
-  private look(): void {
+  private refresh(): void {
     const { buffer } = this.calls.memory;
     if (this.known.buffer === buffer) return;
     this.known = Buffer.from(buffer);

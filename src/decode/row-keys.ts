@@ -16,7 +16,7 @@ export interface Copies {
   readonly column?: string | undefined;
 }
 
-/** Key of a row by some columns, as text: other keys have other texts. */
+/** Key of a row by some columns, as text: different keys have different texts. */
 export function keyOf(decoder: Pick<Decoder, 'column'>, columns: readonly string[]): (row: number) => string {
   const values = columns.map((name) => textOf(decoder.column(name)));
   return (row) => {
@@ -43,7 +43,7 @@ export function textOf(column: AnyColumn): (row: number) => string | undefined {
     column.isSet(row) ? String((((column.bits[row >> 3] as number) >> (row & 7)) & 1) === 1) : undefined;
 }
 
-/** Rows whose key an earlier row has. */
+/** Pairs of rows with the same key. */
 export function findTwins(
   decoder: Pick<Decoder, 'column'>,
   key: readonly string[],

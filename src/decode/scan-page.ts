@@ -23,7 +23,7 @@ export interface ScannedPage {
   readonly unknown: ReadonlyMap<string, number>;
 }
 
-/** Numbers of the shapes, and of what comes of a page, in `wasm/kernel`. */
+/** Numbers of shapes and of scan results in `wasm/kernel`. */
 const SHAPES: Readonly<Record<Shape, number>> = { list: 1, one: 2, map: 3, bodies: 4 };
 const NOT_JSON = 1;
 const NOT_OBJECT = 2;

@@ -20,7 +20,7 @@ export interface RowList {
   readonly count: number;
 }
 
-/** A column from which the values of another are taken, and whether its rows are those of the parent. */
+/** Source of the values of another column. */
 interface Source {
   readonly column: AnyColumn;
   readonly isParents: boolean;
@@ -33,7 +33,7 @@ export class TableRows {
   /** Number of required values per row. */
   readonly required: number;
   private kernel: Kernel | undefined;
-  /** Where it is in the kernel's memory. */
+  /** Address in the kernel's memory. */
   address = 0;
   /** Number of complete rows. */
   count = 0;
@@ -45,7 +45,7 @@ export class TableRows {
   private readonly byName = new Map<string, AnyColumn>();
   private readonly extra: BytesColumn;
   private starts: Uint32Array = new Uint32Array(0);
-  /** Columns that were handed out, and are looked at again after each call. */
+  /** Columns in use by callers, which are refreshed after each call. */
   private readonly seen = new Set<AnyColumn>();
 
   constructor(table: TableDef, parent: TableRows | undefined) {
@@ -73,7 +73,7 @@ export class TableRows {
     return column;
   }
 
-  /** Makes the table and its columns in the kernel's memory, after those of its parent. */
+  /** Builds the table and its columns in the kernel's memory, after those of its parent. */
   build(kernel: Kernel): void {
     const { calls } = kernel;
     this.kernel = kernel;
@@ -109,25 +109,25 @@ export class TableRows {
   named(name: string): AnyColumn {
     const column = this.columnOf(name);
     this.seen.add(column);
-    if (this.kernel !== undefined) column.see(this.kernel);
+    if (this.kernel !== undefined) column.refresh(this.kernel);
     return column;
   }
 
   /** Looks at the rows as they are now. */
-  see(kernel: Kernel): void {
+  refresh(kernel: Kernel): void {
     this.count = kernel.calls.rowsIn(this.address);
-    for (const column of this.seen) column.see(kernel);
+    for (const column of this.seen) column.refresh(kernel);
   }
 
   /** As `see`, including what nested rows have besides their columns. */
-  seeNested(kernel: Kernel): void {
-    this.see(kernel);
+  refreshNested(kernel: Kernel): void {
+    this.refresh(kernel);
     const starts = kernel.calls.nestedStarts(this.address) >> 2;
     const parents = kernel.calls.parentRowsOf(this.address);
     const { words } = kernel;
     this.parentRows = new Int32Array(words.buffer, parents, this.count);
     this.starts = words.subarray(starts, starts + (this.parent?.count ?? 0) + 1);
-    this.place?.see(kernel);
+    this.place?.refresh(kernel);
   }
 
   /** The rows nested in one row of the parent: from one, to before another. */

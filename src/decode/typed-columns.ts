@@ -21,7 +21,7 @@ abstract class Column {
   protected abstract seeValues(kernel: Kernel, values: number, offsets: number, end: number): void;
 
   /** Looks at the column as it is now. */
-  see(kernel: Kernel): void {
+  refresh(kernel: Kernel): void {
     const [, capacity = 0, next = 0, , validity = 0, values = 0, offsets = 0, , end = 0] = kernel.struct(this.address);
     this.next = next;
     this.validity = kernel.bytes.subarray(validity, validity + (capacity >> 3));

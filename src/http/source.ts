@@ -10,7 +10,7 @@ import { faultOf, parseRetryAfter, type RawResponse } from './classify-response.
 import { Exchange } from './exchange.ts';
 import { type LinkedSignal, linkSignals } from './linked-signal.ts';
 import type { Network } from './network.ts';
-import { type SourceResponse, formatTarget, labelOf, nameRequest, type SourceRequest } from './request.ts';
+import { formatTarget, labelOf, nameRequest, type SourceRequest, type SourceResponse } from './request.ts';
 import { MAX_PAUSE_MS, retry } from './retry.ts';
 import { RetryableFailure } from './retryable-failure.ts';
 import { type Secret, scrubError } from './secret.ts';

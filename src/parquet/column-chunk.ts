@@ -119,7 +119,7 @@ export class ColumnChunkWriter {
     return this.#encoder.merge(unpack(page, decompress), count);
   }
 
-  /** The pages for writing at `offset`. The last call. */
+  /** The pages for writing at `offset`. Must be the last call. */
   finish(offset: number): FinishedChunk {
     const dictionary = this.#encodeDictionary();
     const bloomFilter = this.#hasFilter ? encodeFilter(this.#encoder) : undefined;
@@ -140,7 +140,7 @@ export class ColumnChunkWriter {
     return { chunk, parts: [...dictionary.parts, ...this.#parts], bloomFilter };
   }
 
-  /** Returns its memory, if the file is abandoned. */
+  /** Frees its memory, if the file is abandoned. */
   drop(): void {
     this.#encoder.drop();
   }

@@ -48,12 +48,12 @@ const layouts: Readonly<Record<Physical, number>> = { bool: 0, int32: 1, int64: 
 
 /** Words of a page in `wasm/encoder.ts`. */
 const PAGE_WORDS = 9;
-/** Memory of WebAssembly never shrinks: after more, the next row groups begin with fresh memory. */
+/** Memory of WebAssembly never shrinks: above this size, the next row groups get a new instance. */
 const KEPT_BYTES = 256 * 2 ** 20;
 /** Maximum of bytes that open row groups and a column may take together. */
 const MOST_BYTES = 2 ** 31;
 
-/** An instance of the encoder, with its open column chunks. Memory that grows detaches what was seen of it before. */
+/** An instance of the encoder, with its open column chunks. Growing its memory detaches earlier views. */
 export class Encoder {
   readonly calls = openModule<EncoderExports>('encoder');
   readonly #most: number;
@@ -74,7 +74,7 @@ export class Encoder {
     return this.#failure !== undefined;
   }
 
-  /** @throws {StoreError} `too-large` if the memory is not enough; the instance is of no more use then */
+  /** @throws {StoreError} `too-large` if the memory is not enough; the instance is unusable then */
   call<T>(work: (calls: EncoderExports) => T): T {
     if (this.#failure !== undefined) throw this.#failure;
     try {
@@ -90,14 +90,14 @@ export class Encoder {
     }
   }
 
-  /** Gives bytes to the encoder. */
+  /** Copies bytes to the memory of the encoder. */
   give(bytes: Uint8Array): number {
     const at = this.calls.roomFor(bytes.length);
     this.bytes.set(bytes, at);
     return at;
   }
 
-  /** Gives a column to the encoder. @returns the addresses of its parts */
+  /** Copies a column to the memory of the encoder. @returns the addresses of its parts */
   giveColumn({ validity, offsets, values }: Vector, rows: number, width: number): readonly [number, number, number] {
     const bitmap = (rows + 7) >> 3;
     const from = offsets?.[0] ?? 0;
@@ -124,7 +124,7 @@ const widths: Readonly<Record<Physical, number>> = { bool: 0, int32: 4, int64: 8
 
 let shared: Encoder | undefined;
 
-/** Returns the memory that encoding keeps for the next row group: after a large file, when only small ones follow. */
+/** Frees the memory retained for the next row group: useful after a large file, if only small ones follow. */
 export function dropEncodingMemory(): void {
   shared = undefined;
 }
@@ -230,7 +230,7 @@ export class ChunkEncoder {
     });
   }
 
-  /** Returns its memory, unless that is done. The last call. */
+  /** Frees its memory; must be the last call. Repeated calls do nothing. */
   drop(): void {
     const encoder = this.#encoder;
     if (this.#isDropped) return;

@@ -37,7 +37,7 @@ export class FileWriter {
   readonly #file: number;
   readonly #groups: RowGroup[] = [];
   #open: RowGroupWriter | undefined;
-  /** A row group of another file, to be copied as it is unless others fit to it. */
+  /** A pending row group of another file: copied unchanged, unless further small ones can be merged with it. */
   #alone: StoredGroup | undefined;
   /** Bloom filters of the last row group, by column, which are not written yet. */
   #filters: EncodedGroup['filters'] = [];
@@ -60,7 +60,7 @@ export class FileWriter {
     return this.#rows;
   }
 
-  /** Size of what is written, in bytes. */
+  /** Bytes written so far. */
   get bytes(): number {
     return this.#position;
   }

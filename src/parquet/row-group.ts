@@ -87,7 +87,7 @@ export class RowGroupWriter {
     this.#isSorted &&= isSorted && group.sortedBy.length > 0;
   }
 
-  /** The row group for writing at `start`. The last call. */
+  /** The row group for writing at `start`. Must be the last call. */
   finish(start: number): EncodedGroup {
     const chunks: ColumnChunk[] = [];
     const filters: (Uint8Array | undefined)[] = [];
@@ -103,7 +103,7 @@ export class RowGroupWriter {
     return { group: { rows: this.#rows, chunks, sortedBy: this.#isSorted ? this.#sort : [] }, parts, filters };
   }
 
-  /** Returns its memory, if the file is abandoned. */
+  /** Frees its memory, if the file is abandoned. */
   drop(): void {
     for (const chunk of this.#chunks) chunk.drop();
   }

@@ -17,7 +17,7 @@ export type ProofKind = keyof typeof proofKinds;
 
 export interface ColumnProof {
   readonly by: readonly ProofKind[];
-  /** More about it. */
+  /** Details. */
   readonly note?: string;
 }
 
@@ -35,7 +35,7 @@ function states(name: string): readonly string[] {
 
 const STUB = 'the hash of the state covers it, but the source does not give the whole state';
 
-/** Headers: links prove that none is missing; their transactions prove the rest as far as they are there. */
+/** Headers: links prove that none is missing; stored transactions prove other columns. */
 const HEADERS: ColumnProofs = {
   ...each(['workchain', 'shard', 'seqno', 'prev_blocks'], ['header'], 'each block is named by the one that follows it'),
   ...each(['mc_block_seqno'], ['header', 'table'], 'masterchain blocks have no gap; transactions name the same block'),
@@ -79,9 +79,9 @@ export const proofsByRole: Readonly<Partial<Record<RoleName, ColumnProofs>>> = {
 };
 
 /**
- * What proves each column of a table, by name; undefined for a table of which only whole rows are proven, as those of lists.
+ * The proof of each column of a table, by name; undefined if only whole rows are proven, as in lists.
  *
- * @param parent the table that its rows are a part of, if they are
+ * @param parent the table in whose rows these rows are nested
  */
 export function columnProofs(table: TableDef, parent?: TableDef): ReadonlyMap<string, ColumnProof> | undefined {
   const { rows, plays } = table;

@@ -3,8 +3,8 @@ import { ProofMemory } from './proof-memory.ts';
 import { verdicts } from './verdicts.ts';
 
 /**
- * How transactions are proven. `cells`: by their hashes. `facts`: only by what else must hold, because the hashes of the network are not
- * those of cells. `none`: not at all.
+ * How transactions are proven. `cells`: by their hashes. `facts`: only by other invariants, because the hashes of the network are not
+ * hashes of cells. `none`: not at all.
  */
 export type ContentMode = 'cells' | 'facts' | 'none';
 
@@ -47,9 +47,9 @@ export const CONTRADICTED = verdicts.indexOf('contradicted');
 
 let loaded: ProofMemory | undefined;
 
-/** What a range of transactions shows. */
+/** Result for a range of transactions. */
 export interface ContentProof {
-  /** The position of each one's verdict in `verdicts`. */
+  /** Index into `verdicts`, for each transaction. */
   readonly verdicts: Uint8Array;
   readonly wrongOpcodes: readonly WrongOpcode[];
   /** Messages whose cells the API does not determine, such as outgoing ones to an address outside of TON. */
@@ -59,7 +59,7 @@ export interface ContentProof {
 /**
  * Rebuilds the cells of the transactions from one row to before another, and compares them with their hashes.
  *
- * @param isHashed false if the hashes of the network are not those of cells: then only what else must hold is checked
+ * @param isHashed false if the hashes of the network are not hashes of cells: then only other invariants are checked
  */
 export function proveContent(rows: ProofRows, from: number, to: number, isHashed = true): ContentProof {
   loaded ??= new ProofMemory();

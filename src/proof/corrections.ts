@@ -14,7 +14,7 @@ export interface Correction {
   readonly values: Readonly<Record<string, Truth | { readonly of: string }>>;
 }
 
-/** A batch with true values. Those that were received go to its column `_extra`. */
+/** A batch with corrected values. The received values go to its column `_extra`. */
 export function applyCorrections(batch: Batch, keyColumn: string, corrections: readonly Correction[]): Batch {
   const keys = batch.vectors.find(({ column }) => column.name === keyColumn);
   if (keys === undefined || corrections.length === 0) return batch;

@@ -19,7 +19,7 @@ export interface Prover extends Module {
   opcodeOf(message: number): number;
 }
 
-/** Where a column is in memory. */
+/** Addresses of a column in memory. */
 export interface PlacedColumn {
   readonly rows: number;
   readonly validity: number;
@@ -48,7 +48,7 @@ export class ProofMemory {
     new Uint8Array(this.prover.memory.buffer, this.prover.columnsAt(), columns * 4 * DESCRIPTION).fill(0);
   }
 
-  /** Reserves some bytes, with a few more after them. */
+  /** Reserves some bytes, with slack after them. */
   reserve(bytes: number): number {
     const at = this.next;
     this.next = (at + bytes + 2 * ALIGNMENT) & -ALIGNMENT;

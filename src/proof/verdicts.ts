@@ -1,6 +1,6 @@
 import type { Correction } from './corrections.ts';
 
-/** What the content of a transaction shows, in the order of `wasm/content/transactions.ts`. */
+/** Verdicts on the content of a transaction, in the order of `wasm/content/transactions.ts`. */
 export const verdicts = [
   ...(['undecided', 'agrees', 'gas-swapped', 'no-credit-phase', 'contradicted', 'other-type'] as const),
   ...(['many-messages', 'many-unknown-messages'] as const),
@@ -15,7 +15,7 @@ export const uncheckedReasons: Readonly<Record<string, string>> = {
   'many-unknown-messages': 'the source does not give all of its messages, in more than 60 combinations',
 };
 
-/** An error that servers are known to make. Undone, it gives a transaction its hash; then the true values are stored. */
+/** A known error of servers. If undoing it gives the transaction its hash, the true values are stored. */
 export interface KnownError {
   readonly name: string;
   /** What the server sends. */
@@ -77,12 +77,12 @@ const corrections = new Map(
   ),
 );
 
-/** What makes the row of a verdict true; undefined if nothing is wrong, or nothing is known to help. */
+/** The correction for a verdict; undefined if nothing is wrong, or no correction is known. */
 export function correctionFor(verdict: string): Omit<Correction, 'key'> | undefined {
   return corrections.get(verdict);
 }
 
-/** What a count of `LedgerEntry.content` says. */
+/** Describes a count of `LedgerEntry.content` in words. */
 export function describeContent(name: string): string {
   const error = knownErrors.find((known) => known.name === name);
   if (error !== undefined) return `corrected: ${error.doc}`;

@@ -7,8 +7,8 @@ import type { Secret } from '../http/secret.ts';
 import type { RedisAddress } from '../redis/redis-address.ts';
 import { FIRST_RPS } from './adaptive-rate.ts';
 import type { Limit } from './limit.ts';
-import { memoryLimitStore, type LimitStore } from './limit-store.ts';
-import { removeHolder, rateAt, slow, take } from './policy.ts';
+import { type LimitStore, memoryLimitStore } from './limit-store.ts';
+import { rateAt, removeHolder, slow, take } from './policy.ts';
 import type { Priority } from './priority.ts';
 import { RecentRequests } from './recent-requests.ts';
 
@@ -161,7 +161,9 @@ export class RateLimiter {
       // Other processes get its share at once, not after its time-out. An unreachable server is not waited for.
       const left = this.#change((limit) => [removeHolder(limit, this.#id), undefined]).catch(() => undefined);
       const patience = new AbortController();
-      const late = this.#options.effects.sleep(CLOSE_TIMEOUT_MS, patience.signal, { ref: false }).catch(() => undefined);
+      const late = this.#options.effects
+        .sleep(CLOSE_TIMEOUT_MS, patience.signal, { ref: false })
+        .catch(() => undefined);
       await Promise.race([left, late]);
       patience.abort();
     }

@@ -1,6 +1,6 @@
 import { type Effects, realEffects } from '../core/effects.ts';
 import { type Span, unionSpans } from '../core/span.ts';
-import { heldTables } from '../declare/left-out.ts';
+import { storedTables } from '../declare/left-out.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { loadMarts, type MartDef } from '../marts/load-marts.ts';
@@ -117,7 +117,7 @@ async function countPlan(warehouse: DamagedStore, plan: ForgetPlan, tables: read
   for (const each of plan.entries) {
     const { name } = each.pipeline;
     spans[name] = unionSpans([...(spans[name] ?? []), ...each.removed]);
-    for (const table of heldTables([each.entry], tables)) {
+    for (const table of storedTables([each.entry], tables)) {
       const { count, from, to } = await measureRemoved(warehouse, each, table);
       rows[table.name] = (rows[table.name] ?? 0) + count;
       if (from === undefined || to === undefined) continue;

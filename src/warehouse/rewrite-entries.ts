@@ -13,7 +13,7 @@ import {
   unionSpans,
 } from '../core/span.ts';
 import { blockColumn } from '../declare/block-column.ts';
-import { heldTables, narrowTable } from '../declare/left-out.ts';
+import { narrowTable, storedTables } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { TableDef } from '../declare/table.ts';
 import { damagedData } from '../files/damaged-data.ts';
@@ -95,7 +95,7 @@ async function requireSame(
   drop: readonly Span[],
   parts: readonly CommitPart[],
 ): Promise<void> {
-  for (const table of heldTables(old, tables)) {
+  for (const table of storedTables(old, tables)) {
     const relation = `(SELECT * FROM (${store.rows.select(table, old)}) WHERE ${inSpans(pipeline, table, drop)})`;
     const dropped = await measureRows(store.query, table, relation);
     const found = addEvidence([...dropped, ...parts.flatMap(({ staged }) => staged.tables[table.name] ?? [])], table);
@@ -190,7 +190,7 @@ async function copyRows(context: RewriteContext, rewrite: Rewrite): Promise<Stag
   );
   await mkdir(stage.folder, { recursive: true });
   const intact: [TableDef, StagedTable][] = [];
-  for (const table of heldTables(old, tables)) {
+  for (const table of storedTables(old, tables)) {
     const { named, rest } = await nameIntact(context, rewrite, table, sound);
     if (named !== undefined) intact.push([table, named]);
     if (named !== undefined && rest.every(({ tables: own }) => own[table.name]?.files.length === 0)) continue;

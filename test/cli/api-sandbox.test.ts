@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rowsOf } from '../../src/api/client/response-rows.ts';
 import { cellOf, parseSent, type SentObject } from '../../src/api/client/exact-json.ts';
 import { readResponse } from '../../src/api/client/read-response.ts';
+import { rowsOf } from '../../src/api/client/response-rows.ts';
 import { type EndpointName, endpointNames, endpointOf } from '../../src/api/endpoints.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeParquet } from '../../src/api/client/response-parquet.ts';
 import { formatAnswer } from '../../src/api/client/format-answer.ts';
+import { writeParquet } from '../../src/api/client/response-parquet.ts';
 import { endpointOf } from '../../src/api/endpoints.ts';
 import { DecodeError, formatError, StoreError } from '../../src/core/errors.ts';
 import { Database } from '../../src/sql/database.ts';

@@ -188,7 +188,8 @@ describe('the reaction to what a source sends', () => {
       location: undefined,
       body: Buffer.from(''),
     };
-    const hint = (keyed: boolean): unknown => faultOf(response, { path: '/blocks', missing: undefined, keyed, now: NOW });
+    const hint = (keyed: boolean): unknown =>
+      faultOf(response, { path: '/blocks', missing: undefined, keyed, now: NOW });
     expect(hint(true)).toMatchObject({ hint: expect.stringMatching(/was rejected.*each key is for one network/) });
     expect(hint(false)).toMatchObject({ hint: expect.stringMatching(/^set TONLAKE_API_KEY/) });
   });

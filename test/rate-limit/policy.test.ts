@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { freshLimit, type Limit, parseLimit } from '../../src/rate-limit/limit.ts';
-import { aliveHolders, removeHolder, rateAt, slow, take } from '../../src/rate-limit/policy.ts';
+import { aliveHolders, rateAt, removeHolder, slow, take } from '../../src/rate-limit/policy.ts';
 import type { Priority } from '../../src/rate-limit/priority.ts';
 import { callerOf } from './simulation.ts';
 

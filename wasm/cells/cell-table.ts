@@ -53,7 +53,7 @@ export function dropCells(count: u32): void {
 /** Makes the memory before an address usable. False if there is not that much. */
 export function growTo(end: usize): bool {
   const lack = <i64>end - ((<i64>memory.size()) << 16);
-  // Growing is slow, and what is not used takes no memory: it doubles, at most by 64 MB.
+  // Growing is slow, and unused pages take no memory: double the size, by at most 64 MB.
   return lack <= 0 || memory.grow(max(min(memory.size(), 1024), <i32>((lack + 0xffff) >> 16))) >= 0;
 }
 
@@ -126,7 +126,7 @@ export function awaitHash(index: u32): void {
 function stage(cell: usize, to: usize): void {
   const size: usize = 2 + ((<usize>bitsOf(cell) + 7) >> 3);
   const from = contentOf(cell);
-  // In whole steps: what is copied beyond the cell is overwritten below.
+  // Copies in whole steps: bytes beyond the cell are overwritten below.
   for (let i: usize = 0; i < size; i += 16) v128.store(to + i, v128.load(from + i));
   const refs = refCountOf(cell);
   let at = to + size;

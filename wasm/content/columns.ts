@@ -195,7 +195,7 @@ function hexPairs(at: usize): v128 {
   return v128.and(v128.or(i16x8.shl(digits, 4), i16x8.shr_u(digits, 8)), i16x8.splat(255));
 }
 
-/** Marks what is no hex digit in both sixteen characters. */
+/** Marks characters that are no hex digits, in two vectors of sixteen. */
 function invalidHex(a: usize, b: usize): v128 {
   const x = v128.load(a);
   const y = v128.load(b);

@@ -9,7 +9,7 @@ import { putLabel } from './dictionary';
 const MOST_CURRENCIES: u32 = 4096;
 /** Bytes of the shortest pair, `"1":"2",`. */
 const SHORTEST_PAIR: u32 = 8;
-/** What stands for the root of what no cell can have. */
+/** Root of a value that no cell can have. */
 export const MALFORMED: u32 = 0xfffffffe;
 
 /** Ids in ascending order, and where the amount of each is. */
@@ -31,7 +31,7 @@ export function extraCells(name: u32, row: u32): u32 {
   return length > 2 ? 2 * min(MOST_CURRENCIES, length / SHORTEST_PAIR + 1) : 0;
 }
 
-/** Builds the dictionary of a value. Returns its root: NONE for null and {}; MALFORMED for what no cell can have. */
+/** Builds the dictionary of a value. Returns its root: NONE for null and {}; MALFORMED for a value that no cell can have. */
 export function buildExtra(name: u32, row: u32): u32 {
   const length = lengthAt(name, row);
   if (length == 0) return NONE;

@@ -53,7 +53,7 @@ function hasSoundFees(first: u32, count: u32): bool {
   return true;
 }
 
-/** The balance after is that before, plus what was received, minus fees and what was sent. A deleted account loses the rest. */
+/** Checks the new balance: the old one, plus received, minus sent amounts and fees. A deleted account loses the rest. */
 function hasSoundBalance(row: u32, first: u32, count: u32): bool {
   if (!has(TX_BALANCE_BEFORE, row) || !has(TX_BALANCE_AFTER, row)) return true;
   if (flag(TX_DESTROYED, row) || (has(TX_STORAGE_STATUS, row) && !isText(TX_STORAGE_STATUS, row, 'unchanged')))

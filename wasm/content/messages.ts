@@ -274,7 +274,7 @@ function build(row: u32, message: usize, form: u32): bool {
   return true;
 }
 
-/** One round: compares what the last one built, and builds the next form of what differs. Returns the number of cells that wait. */
+/** One round: compares the cells built by the last one, and builds the next form where they differ. Returns the number of cells that wait. */
 export function buildMessages(): u32 {
   if (!isHashed) return 0;
   let waiting: u32 = 0;

@@ -221,7 +221,7 @@ function isSentThen(message: u32, row: u32, position: u32): bool {
   return createdAtOf(message) == amount(TX_NOW, row) && createdOf(message) == amount(TX_LT, row) + position;
 }
 
-/** One round: compares what the last one built, and builds the next variant of what differs. Returns the number of cells that wait. */
+/** One round: compares the cells built by the last one, and builds the next variant where they differ. Returns the number of cells that wait. */
 export function buildTransactions(): u32 {
   let waiting: u32 = 0;
   for (let row = firstRow; row < endRow; row++) {

@@ -105,7 +105,7 @@ function gatherTexts(column: Column, rows: usize, count: usize): void {
   vector.size = size;
 }
 
-/** Copies short texts as two vectors: what is written behind them is overwritten by the next. */
+/** Copies short texts as two vectors; the next text overwrites the bytes after it. */
 function copy(to: usize, from: usize, bytes: usize): void {
   if (bytes > 32) memory.copy(to, from, bytes);
   else {

@@ -70,7 +70,7 @@ function readString(key: Key, row: u32, at: usize): usize {
   return behind;
 }
 
-/** A raw address is stored in upper case, however it was sent. Other texts stay as they are. */
+/** Stores raw addresses in upper case, and other texts unchanged. */
 function readAddress(key: Key, row: u32, at: usize): usize {
   const behind = readString(key, row, at);
   const column = key.bytes;

@@ -55,7 +55,7 @@ export function fit(block: Block, need: usize): usize {
   return block.at;
 }
 
-/** Space for `bytes` more at the end of what is used. */
+/** Reserves `bytes` after the used part. */
 export function push(block: Block, bytes: usize): usize {
   const at = fit(block, block.size + bytes) + block.size;
   block.size += bytes;

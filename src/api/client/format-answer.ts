@@ -1,7 +1,7 @@
 import { csvLine, type TextFormat } from '../../sql/row-text.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { cellsOf, columnsOf, rowsOf } from './response-rows.ts';
 import { parseSent, writeSent } from './exact-json.ts';
+import { cellsOf, columnsOf, rowsOf } from './response-rows.ts';
 
 /**
  * A response as text. `json`: as received, or indented; `jsonl`: its rows, an object per line; `csv`: RFC 4180 with nested values as JSON, an

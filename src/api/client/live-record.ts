@@ -1,12 +1,12 @@
 import type { RetryEvent } from '../../http/source.ts';
 import { endpointByPath, endpointOf } from '../endpoints.ts';
-import { rowsOf } from './response-rows.ts';
 import { planRequest } from './build-request.ts';
 import { parseSent } from './exact-json.ts';
 import { formatAnswer } from './format-answer.ts';
 import { openApi } from './open-api.ts';
+import { rowsOf } from './response-rows.ts';
 
-/** What is asked for: an address, a hash, or the seqno of a masterchain block. */
+/** The requested thing: an address, a hash, or the seqno of a masterchain block. */
 interface Thing {
   readonly kind: 'address' | 'hash' | 'block';
   readonly value: string;

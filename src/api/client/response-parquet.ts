@@ -5,8 +5,8 @@ import { quoteName, quoteText } from '../../sql/canonical-text.ts';
 import { Database } from '../../sql/database.ts';
 import { writeRelation } from '../../sql/relation-writer.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { cellsOf, columnsOf, rowsOf } from './response-rows.ts';
 import { parseSent } from './exact-json.ts';
+import { cellsOf, columnsOf, rowsOf } from './response-rows.ts';
 
 /**
  * Writes the rows of a response to a Parquet file, atomically. Fields are columns with the types that they have in tables; nested

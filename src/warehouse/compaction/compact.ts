@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Effects } from '../../core/effects.ts';
 import { isCommittedMeanwhile } from '../../core/errors.ts';
 import { type Span, totalSize } from '../../core/span.ts';
-import { heldTables } from '../../declare/left-out.ts';
+import { storedTables } from '../../declare/left-out.ts';
 import type { PipelineDef } from '../../declare/pipeline.ts';
 import type { TableDef } from '../../declare/table.ts';
 import { covering } from '../ledger/done-spans.ts';
@@ -129,7 +129,7 @@ export async function mergeGroup(
   const { span } = covering(spans);
   const id = effects.freshId();
   const folder = join(store.staging.stagingPath, id);
-  const own = heldTables(entries, tables);
+  const own = storedTables(entries, tables);
   await mkdir(folder, { recursive: true });
   try {
     const staged = await stage({ id, folder, span, entries, tables: own }, (files) =>
