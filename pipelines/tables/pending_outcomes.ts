@@ -1,5 +1,5 @@
 /**
- * What became of pending transactions. A prediction and the transaction on chain have the same hash, or consumed the same message, or came from
+ * Outcomes of pending transactions. A prediction and the transaction on chain have the same hash, or consumed the same message, or came from
  * the same sender with the same opcode, if only one of the trace did. A message may be predicted more than once.
  */
 export const pendingOutcomes = {

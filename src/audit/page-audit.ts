@@ -197,7 +197,7 @@ export class PageAudit {
   }
 
   /**
-   * A page that repeats all of the first page, or of the one before, comes from a source that does not know `offset`.
+   * Rejects a page that repeats all of the first page, or of the last one: the source ignores `offset`.
    *
    * @returns distinct records of the counted list
    */

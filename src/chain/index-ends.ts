@@ -128,7 +128,8 @@ export function chainBounds(
   const head = async (): Promise<number> => (await ends()).last;
   const notIndexed = (what: string, hint: string): UsageError =>
     usage(`a ${what.includes('T') ? 'time' : 'day'} that the index has`, what, {
-      ...{ code: 'wrong-range', hint },
+      code: 'wrong-range',
+      hint,
     });
   const older = async (): Promise<string> => {
     const day = dateAt(await fetchHeadTime(source), zone);
@@ -174,7 +175,10 @@ export function chainBounds(
     return last;
   };
   return {
-    ...{ ends, head, firstOfDay, openDays },
+    ends,
+    head,
+    firstOfDay,
+    openDays,
     lastOfDay: (date) => lastUntil(startOf(addDays(date, 1)), date),
     firstSince: firstAt,
     lastBefore: (ms) => lastUntil(Math.ceil(ms / 1000), formatTime(ms)),

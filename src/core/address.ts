@@ -17,9 +17,9 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * Requires of a text that looks like a user-friendly address that it is one. Other texts are not looked at.
+ * Validates a text that looks like a user-friendly address. Accepts all other texts.
  *
- * @param network where it is asked for; default: anywhere
+ * @param network the network of the query; default: any
  * @throws {UsageError} `bad-address` for a wrong checksum, or on mainnet an address for test networks only
  */
 export function requireSoundAddress(text: string, network?: string): void {
@@ -27,11 +27,13 @@ export function requireSoundAddress(text: string, network?: string): void {
   const raw = rawAddress(text);
   if (raw === undefined)
     throw usage('an address with its checksum', text, {
-      ...{ code: 'bad-address', hint: 'copy it again, or use its raw form' },
+      code: 'bad-address',
+      hint: 'copy it again, or use its raw form',
     });
   if (network === 'mainnet' && ((Buffer.from(text, 'base64url')[0] ?? 0) & FOR_TEST_NETWORKS) !== 0)
     throw usage('an address of mainnet', `one for test networks only: ${text}`, {
-      ...{ code: 'bad-address', hint: `check --network; the same account on mainnet is ${raw}` },
+      code: 'bad-address',
+      hint: `check --network; the same account on mainnet is ${raw}`,
     });
 }
 

@@ -104,7 +104,7 @@ export function isCommittedMeanwhile(error: unknown): boolean {
   return error instanceof StoreError && error.code === COMMITTED_MEANWHILE;
 }
 
-/** True for an entry that could not be replaced because a merge has replaced it meanwhile: its rows are in another one. */
+/** True if an entry could not be replaced because a concurrent merge has replaced it: its rows are in another entry. */
 export function isMergedMeanwhile(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'not-in-force';
 }

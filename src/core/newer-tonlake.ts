@@ -13,7 +13,8 @@ export function newerTonlake(
 ): StoreError {
   const by = version === undefined ? '' : ` (${version})`;
   return new StoreError(`store: ${subject} was made by a newer tonlake${by}: ${problem}`, {
-    ...{ code: 'newer-tonlake', cause },
+    code: 'newer-tonlake',
+    cause,
     hint: 'upgrade: npm install tonlake@latest, or git pull in a checkout',
   });
 }

@@ -12,7 +12,8 @@ import { failedWith } from './failed-with.ts';
 export function notInstalled(error: unknown, packages: string, use: string): unknown {
   if (!failedWith(error, 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND')) return error;
   return usage(`an installed client of ${use}`, 'none', {
-    ...{ code: 'not-installed', cause: error },
+    code: 'not-installed',
+    cause: error,
     hint: `npm install ${packages}, with --global if tonlake is`,
   });
 }

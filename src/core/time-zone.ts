@@ -80,7 +80,14 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   if (known !== undefined) return known;
   const two = '2-digit';
   const format = new Intl.DateTimeFormat('en-CA', {
-    ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: two,
+    day: two,
+    hour: two,
+    minute: two,
+    second: two,
   });
   formats.set(zone, format);
   return format;

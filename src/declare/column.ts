@@ -77,7 +77,7 @@ export class ColumnDraft {
     return new ColumnDraft({ ...this.parts, nullable: false });
   }
 
-  /** The unit of a number: `nanoton`, `gas`, `seconds`; `lt`, `seqno`, `id` and `code` for what is no amount. */
+  /** The unit of a number: `nanoton`, `gas`, `seconds`; `lt`, `seqno`, `id` and `code` for numbers that are not amounts. */
   unit(unit: string): ColumnDraft {
     return new ColumnDraft({ ...this.parts, unit });
   }
@@ -114,7 +114,12 @@ export class ColumnDraft {
       });
     }
     return {
-      ...{ name, kind: type.kind, origin, nullable: nullable ?? type.nullable, unit: unit ?? type.unit, decoration },
+      name,
+      kind: type.kind,
+      origin,
+      nullable: nullable ?? type.nullable,
+      unit: unit ?? type.unit,
+      decoration,
       ...(encodes === undefined ? {} : { encodes }),
       ...(bloomFilter === true ? { bloomFilter } : {}),
       doc,

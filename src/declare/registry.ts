@@ -246,7 +246,10 @@ async function importPipeline(path: string): Promise<{ readonly default?: unknow
     const of = basename(path);
     if (error instanceof UsageError) throw error.with({ of: error.of ?? of });
     throw usage('a pipeline', String(error).split('\n')[0], {
-      ...{ of, code: 'bad-pipeline', hint: hintFor(path, String(error)), cause: error },
+      of,
+      code: 'bad-pipeline',
+      hint: hintFor(path, String(error)),
+      cause: error,
     });
   }
 }

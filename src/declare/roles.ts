@@ -18,16 +18,26 @@ const PLACE = { workchain: 'INTEGER', shard: 'BIGINT', seqno: 'INTEGER', mc_bloc
 /** Columns of transactions that are compared with block headers. */
 const COUNTED = { hash: 'VARCHAR', account: 'VARCHAR', lt: 'BIGINT' } as const;
 const COUNTED_PLACE = {
-  ...{ block_workchain: 'INTEGER', block_shard: 'BIGINT', block_seqno: 'INTEGER', mc_block_seqno: 'INTEGER' },
+  block_workchain: 'INTEGER',
+  block_shard: 'BIGINT',
+  block_seqno: 'INTEGER',
+  mc_block_seqno: 'INTEGER',
 } as const;
 /** Columns that determine how many messages a transaction received and sent. */
 const MESSAGE_COUNTS = {
-  ...{ descr: 'VARCHAR', action_success: 'BOOLEAN', action_msgs_created: 'INTEGER', bounce: 'VARCHAR' },
+  descr: 'VARCHAR',
+  action_success: 'BOOLEAN',
+  action_msgs_created: 'INTEGER',
+  bounce: 'VARCHAR',
 } as const;
 /** Columns that link a transaction of an account to the previous one. */
 const ACCOUNT_CHAIN = {
-  ...{ prev_trans_lt: 'BIGINT', prev_trans_hash: 'VARCHAR', orig_status: 'VARCHAR', end_status: 'VARCHAR' },
-  ...{ account_state_hash_before: 'VARCHAR', account_state_hash_after: 'VARCHAR' },
+  prev_trans_lt: 'BIGINT',
+  prev_trans_hash: 'VARCHAR',
+  orig_status: 'VARCHAR',
+  end_status: 'VARCHAR',
+  account_state_hash_before: 'VARCHAR',
+  account_state_hash_after: 'VARCHAR',
 } as const;
 const LINKS = {
   prev_blocks: 'VARCHAR',
@@ -53,8 +63,13 @@ export const ROLES = defineRoles({
     relation: '_counted',
     grain: 'one transaction, as counted by the headers',
     columns: {
-      ...{ ...COUNTED, ...COUNTED_PLACE, ...MESSAGE_COUNTS, ...ACCOUNT_CHAIN },
-      ...{ trace_id: 'VARCHAR', aborted: 'BOOLEAN', compute_success: 'BOOLEAN' },
+      ...COUNTED,
+      ...COUNTED_PLACE,
+      ...MESSAGE_COUNTS,
+      ...ACCOUNT_CHAIN,
+      trace_id: 'VARCHAR',
+      aborted: 'BOOLEAN',
+      compute_success: 'BOOLEAN',
     },
     kept: [...Object.keys(COUNTED), ...Object.keys(COUNTED_PLACE)],
   },
@@ -62,8 +77,15 @@ export const ROLES = defineRoles({
     relation: '_message_ends',
     grain: 'one message as received or sent by one transaction',
     columns: {
-      ...{ tx_hash: 'VARCHAR', tx_lt: 'BIGINT', tx_mc_block_seqno: 'INTEGER', direction: 'VARCHAR' },
-      ...{ msg_hash: 'VARCHAR', source: 'VARCHAR', value: 'BIGINT', opcode: 'INTEGER', created_lt: 'BIGINT' },
+      tx_hash: 'VARCHAR',
+      tx_lt: 'BIGINT',
+      tx_mc_block_seqno: 'INTEGER',
+      direction: 'VARCHAR',
+      msg_hash: 'VARCHAR',
+      source: 'VARCHAR',
+      value: 'BIGINT',
+      opcode: 'INTEGER',
+      created_lt: 'BIGINT',
     },
     kept: ['tx_hash', 'tx_mc_block_seqno', 'direction', 'msg_hash'],
   },
@@ -71,8 +93,12 @@ export const ROLES = defineRoles({
     relation: '_whole_traces',
     grain: 'one complete trace, with the number of its transactions',
     columns: {
-      ...{ trace_id: 'VARCHAR', mc_seqno_start: 'BIGINT', mc_seqno_end: 'BIGINT', transactions: 'BIGINT' },
-      ...{ is_incomplete: 'BOOLEAN', external_hash: 'VARCHAR' },
+      trace_id: 'VARCHAR',
+      mc_seqno_start: 'BIGINT',
+      mc_seqno_end: 'BIGINT',
+      transactions: 'BIGINT',
+      is_incomplete: 'BOOLEAN',
+      external_hash: 'VARCHAR',
     },
     kept: ['trace_id', 'mc_seqno_start', 'mc_seqno_end', 'transactions'],
   },

@@ -62,7 +62,7 @@ export interface SnapshotWalk {
   readonly most: number | undefined;
   /** One list for each parent; undefined for a single list. */
   readonly parents: ParentsDef | undefined;
-  /** Column that increases when a row changes: of two copies of a row, the one with the higher value is kept. */
+  /** Column that increases when a row changes: of two copies of a row, the one with the higher value is written. */
   readonly newer: string | undefined;
 }
 
@@ -109,7 +109,7 @@ export interface LookupWalk {
    * counted. Default false.
    */
   readonly isEachListed?: boolean;
-  /** Which of two rows with the same key in one response is kept: the `last`, or with `none` the first. */
+  /** Which of two rows with the same key in one response is written: the `last`, or with `none` the first. */
   readonly copies: 'last' | 'none';
 }
 
@@ -128,7 +128,7 @@ export interface EphemeralWalk {
   readonly message: string | undefined;
 }
 
-/** A walk whose code is a file of its own, which `defineWalk` makes: see docs/pipelines.md. */
+/** A walk with its own code, made by `defineWalk` in a file beside the pipeline: see docs/pipelines.md. */
 export interface CustomWalk {
   readonly kind: 'custom';
   /** Name of the walk kind. */

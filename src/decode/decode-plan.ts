@@ -142,8 +142,15 @@ export function compilePlan(pipeline: PipelineDef): Plan {
   envelope.key(recordsKey).op = Op.records;
   const keys = [...new Set(keysOf(rootNode))];
   return {
-    ...{ pipeline, recordsKey, shape: base.rows.shape, envelope },
-    ...{ root: rootNode, records: root, tables, projections, keys },
+    pipeline,
+    recordsKey,
+    shape: base.rows.shape,
+    envelope,
+    root: rootNode,
+    records: root,
+    tables,
+    projections,
+    keys,
   };
 }
 

@@ -2,10 +2,10 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Physical } from '../declare/kind.ts';
 import type { Kernel } from './kernel.ts';
 
-/** A column in the kernel's memory, to be read. What is seen of it holds until the next call of its decoder. */
+/** A view of a column in the kernel's memory, valid until the next call of its decoder. */
 abstract class Column {
   readonly def: ColumnDef;
-  /** Where it is in the kernel's memory. */
+  /** Address in the kernel's memory. */
   address = 0;
   /** The row after the last one written or skipped. */
   next = 0;
@@ -18,14 +18,14 @@ abstract class Column {
   /** Width of the column, as `wasm/kernel/columns.ts` names it. */
   abstract readonly bytesPerRow: number;
 
-  protected abstract seeValues(kernel: Kernel, values: number, offsets: number, end: number): void;
+  protected abstract refreshValues(kernel: Kernel, values: number, offsets: number, end: number): void;
 
-  /** Looks at the column as it is now. */
+  /** Updates the view to the current state of the column. */
   refresh(kernel: Kernel): void {
     const [, capacity = 0, next = 0, , validity = 0, values = 0, offsets = 0, , end = 0] = kernel.struct(this.address);
     this.next = next;
     this.validity = kernel.bytes.subarray(validity, validity + (capacity >> 3));
-    this.seeValues(kernel, values, offsets, end);
+    this.refreshValues(kernel, values, offsets, end);
   }
 
   isSet(row: number): boolean {
@@ -41,7 +41,7 @@ export class BytesColumn extends Column {
   /** The same memory as `bytes`. */
   view: DataView = new DataView(this.bytes.buffer);
 
-  protected seeValues(kernel: Kernel, values: number, offsets: number, end: number): void {
+  protected refreshValues(kernel: Kernel, values: number, offsets: number, end: number): void {
     const { buffer } = kernel.words;
     this.offsets = new Int32Array(buffer, offsets, this.next + 1);
     this.bytes = kernel.bytes.subarray(values, values + end);
@@ -73,7 +73,7 @@ export class WordsColumn extends Column {
     return BigInt.asIntN(64, this.unsigned64(row));
   }
 
-  protected seeValues({ words }: Kernel, values: number): void {
+  protected refreshValues({ words }: Kernel, values: number): void {
     this.words = words.subarray(values >> 2, (values >> 2) + this.next * this.width);
   }
 }
@@ -88,7 +88,7 @@ export class BoolColumn extends Column {
     return this.isSet(row) ? (((this.bits[row >> 3] as number) >> (row & 7)) & 1) === 1 : undefined;
   }
 
-  protected seeValues({ bytes }: Kernel, values: number): void {
+  protected refreshValues({ bytes }: Kernel, values: number): void {
     this.bits = bytes.subarray(values, values + ((this.next + 7) >> 3));
   }
 }

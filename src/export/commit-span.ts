@@ -28,7 +28,12 @@ export async function commitSpan(
       isReplacedBy(entry, span),
   );
   const draft: CommitDraft = {
-    ...{ network, pipeline: pipeline.name, version: pipeline.version, span, verdict, without: pipeline.leftOut },
+    network,
+    pipeline: pipeline.name,
+    version: pipeline.version,
+    span,
+    verdict,
+    without: pipeline.leftOut,
     ...more,
     ...meter(),
     supersedes: [...supersedes, ...replaced.map(({ id }) => id)],

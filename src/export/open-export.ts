@@ -124,8 +124,14 @@ async function forgetEmpty(
   if (old.length === 0) return;
   const id = effects.freshId();
   const draft: CommitPart['draft'] = {
-    ...{ network, pipeline: name, version, ...covering(unionSpans(old.flatMap(spansOf))) },
-    ...{ verdict: 'accepted', scope: FORGOTTEN, requests: 0, retries: 0 },
+    network,
+    pipeline: name,
+    version,
+    ...covering(unionSpans(old.flatMap(spansOf))),
+    verdict: 'accepted',
+    scope: FORGOTTEN,
+    requests: 0,
+    retries: 0,
     supersedes: [...old.map((entry) => entry.id), id],
   };
   await store.commitTogether([{ staged: { id, tables: {} }, draft }]);

@@ -120,7 +120,12 @@ function unused(): never {
 function readSink(reader: Reader | undefined, ledger: readonly LedgerEntry[]): SpanSink {
   const query = reader?.query ?? unused;
   return {
-    ...{ stage: unused, commit: unused, rewrite: unused, query, isKept: false, ledger: () => ledger },
+    stage: unused,
+    commit: unused,
+    rewrite: unused,
+    query,
+    isKept: false,
+    ledger: () => ledger,
     rows: (role) => ROLES[role].relation,
     headers: (span) => readHeaders(query, span),
     transactions: async () => [],

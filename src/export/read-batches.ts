@@ -191,8 +191,16 @@ function contextOf(
 ): EngineContext {
   const sink = queue.sink(pipeline === own);
   const context = runContext({
-    ...{ options: { ...options, stop, commitEveryMs: 0 }, session, effects, registry, pipelines: [pipeline] },
-    ...{ asked, sink, report, from: options.from, requestsPerSpan: SPAN_REQUESTS },
+    options: { ...options, stop, commitEveryMs: 0 },
+    session,
+    effects,
+    registry,
+    pipelines: [pipeline],
+    asked,
+    sink,
+    report,
+    from: options.from,
+    requestsPerSpan: SPAN_REQUESTS,
     // Rows stay in memory until they are handed out, so flushing them would save nothing.
     loaders: ownLoaders({ stage: sink.stage, scratch: noWarehouse }, Number.POSITIVE_INFINITY),
   });

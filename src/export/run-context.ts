@@ -56,23 +56,19 @@ const LEAST_SPAN_REQUESTS = 20;
 export function runContext({ session: { network, source, witness }, options, ...given }: Given): RunContext {
   const { stop = new AbortController().signal, walk: mode = 'auto', concurrency = 8, waitMs, warehouse } = options;
   return {
-    ...{
-      history: false,
-      requestsPerSpan: requestsPerSpan(source),
-      pages: new PageQueue(2 * concurrency),
-      states: new StateCache(),
-    },
+    history: false,
+    requestsPerSpan: requestsPerSpan(source),
+    pages: new PageQueue(2 * concurrency),
+    states: new StateCache(),
     ...given,
-    ...{
-      network,
-      source,
-      witness,
-      stop,
-      mode,
-      waitMs,
-      warehouse,
-      commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS,
-    },
+    network,
+    source,
+    witness,
+    stop,
+    mode,
+    waitMs,
+    warehouse,
+    commitEveryMs: options.commitEveryMs ?? COMMIT_EVERY_MS,
     content: () => (options.content === 'none' ? 'none' : source.hasMadeUpHashes ? 'facts' : 'cells'),
   };
 }

@@ -121,7 +121,11 @@ export class SpanLoader {
     }
     const added = this.rows.add({ unit, from, to }, isSupplement);
     return {
-      ...{ isTaken: true, records, added, loaded: to, ...facts },
+      isTaken: true,
+      records,
+      added,
+      loaded: to,
+      ...facts,
       refused: refused.length === 0 ? [] : await this.explain(refused),
       unknown: [...unknown],
     };

@@ -78,7 +78,11 @@ async function readTransactions(
   // The types are those of the select above.
   return (rows as readonly (readonly [number, number, string, number, number, bigint, bigint])[]).map(
     ([mcSeqno, workchain, shard, seqno, count, firstLt, lastLt]) => ({
-      ...{ id: blockId(workchain, shard, seqno), mcSeqno, rows: count, firstLt, lastLt },
+      id: blockId(workchain, shard, seqno),
+      mcSeqno,
+      rows: count,
+      firstLt,
+      lastLt,
     }),
   );
 }

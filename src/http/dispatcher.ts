@@ -39,7 +39,10 @@ export function openRoute(options: RouteOptions): Route {
   };
   if (proxy === undefined) return { dispatcher: new Pool(url.origin, { ...limits, connect }), proxy };
   const dispatcher = new ProxyAgent({
-    ...{ ...limits, uri: proxy.href, requestTls: connect, proxyTls: connect },
+    ...limits,
+    uri: proxy.href,
+    requestTls: connect,
+    proxyTls: connect,
     // Plain HTTP is not tunneled: many proxies allow tunnels to port 443 only.
     proxyTunnel: false,
     factory: (origin, given) => new Pool(origin, { ...limits, ...given }),

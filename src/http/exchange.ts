@@ -49,7 +49,8 @@ export class Exchange {
         method: request.method ?? 'GET',
         headers: request.body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
         body: request.body ?? null,
-        ...{ signal, timeoutMs: this.#options.timeoutMs },
+        signal,
+        timeoutMs: this.#options.timeoutMs,
       });
       return await this.#read(response);
     } catch (error) {

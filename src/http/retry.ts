@@ -7,7 +7,7 @@ const BACKOFF_MS = { base: 500, cap: 30_000 };
 const BRIEF = { attempts: 3, baseMs: 200 };
 const POLL_MS = { base: 400, growth: 1.5, cap: 2_000 };
 
-/** Maximum pause that a source may ask for; the request fails if it is longer. */
+/** Maximum pause that a source may request; the request fails if it is longer. */
 export const MAX_PAUSE_MS = 300_000;
 
 /** A failed attempt that will be retried. */

@@ -85,7 +85,8 @@ export interface FetchOptions {
 /** Adds counts of requests. */
 export function addRequests(a: SourceCounts, { requests = 0, retries = 0, byOutcome = {} }: Partial<SourceCounts>) {
   return {
-    ...{ requests: a.requests + requests, retries: a.retries + retries },
+    requests: a.requests + requests,
+    retries: a.retries + retries,
     byOutcome: addCounts(a.byOutcome, byOutcome),
   };
 }
@@ -116,7 +117,10 @@ export class Source {
     this.#attempts = wholeNumber('attempts', options.attempts ?? 8);
     this.#waitMs = atLeast('wait', options.waitMs ?? 60_000, 0);
     this.#exchange = new Exchange({
-      ...{ baseUrl, concurrency, key, names: options.names ?? true },
+      baseUrl,
+      concurrency,
+      key,
+      names: options.names ?? true,
       timeoutMs: atLeast('timeout', options.timeoutMs ?? 30_000, 1),
       maxBytes: options.maxBytes ?? 512 * 1024 * 1024,
       env: network.kind === 'sandbox' ? {} : env,
@@ -164,7 +168,10 @@ export class Source {
         return acceptShape(request, () => accept(response), tried < Math.min(attempts, SHAPE_ATTEMPTS));
       };
       return await retry(attempt, {
-        ...{ attempts, effects, waitMs: this.#waitMs, signal: end },
+        attempts,
+        effects,
+        waitMs: this.#waitMs,
+        signal: end,
         onRetry: ({ attempt, sleepMs, error }) => {
           const message = this.#key?.redact(error.message) ?? error.message;
           const text = nameRequest(request, target);
@@ -230,7 +237,9 @@ export class Source {
     }
     const { path, missing } = request;
     const fault = faultOf(response, {
-      ...{ path, missing, now },
+      path,
+      missing,
+      now,
       keyed: this.#key !== undefined,
       answered: this.#hasAnswered,
     });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
-/** Largest body for which memory is set aside at once, as `content-length` tells; of larger ones the pieces are joined. */
+/** Maximum `content-length` for which memory is allocated in advance; chunks of larger bodies are joined at the end. */
 const PREALLOCATED_BYTES = 64 * 2 ** 20;
 
 export interface WholeResponse {
@@ -73,15 +73,15 @@ export function requestWhole({ dispatcher, signal, timeoutMs, ...options }: Whol
   });
 }
 
-/** The bytes of a body, in memory of its own that holds nothing else, so that a thread can take it over. */
+/** Collects a body in its own ArrayBuffer, so that it can be transferred to a thread. */
 class Body {
   private readonly memory: Buffer | undefined;
   private readonly pieces: Buffer[] = [];
   private length = 0;
 
-  /** @param told `content-length`; 0 where the response has none */
-  constructor(told: number) {
-    if (told > 0 && told <= PREALLOCATED_BYTES) this.memory = Buffer.allocUnsafeSlow(told);
+  /** @param expected `content-length`; 0 if the response has none */
+  constructor(expected: number) {
+    if (expected > 0 && expected <= PREALLOCATED_BYTES) this.memory = Buffer.allocUnsafeSlow(expected);
   }
 
   add(chunk: Buffer): void {

@@ -169,8 +169,10 @@ export class ChunkEncoder {
         const raw = bytes.subarray(at, at + size);
         if (min === 0) return { rows: pageRows, nulls, encoding, raw, bounds: undefined };
         const bounds = {
-          ...{ min: bytes.slice(min, min + minSize), max: bytes.slice(max, max + maxSize) },
-          ...{ isMinExact: true, isMaxExact: true },
+          min: bytes.slice(min, min + minSize),
+          max: bytes.slice(max, max + maxSize),
+          isMinExact: true,
+          isMaxExact: true,
         };
         return { rows: pageRows, nulls, encoding, raw, bounds };
       });

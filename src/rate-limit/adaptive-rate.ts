@@ -45,8 +45,14 @@ export function startAdaptive(
   return {
     found,
     rps: known.rps ?? Math.max(FIRST_RPS, (found ?? 0) * REMEMBERED_SHARE),
-    ...{ steppedAt: now, stepStarts: 0, quietSince: now, repeats: 0, slowedTo: 0 },
-    ...{ raise: PROBE.firstRaise, waitMs: PROBE.firstWaitMs, log: emptyLog(now) },
+    steppedAt: now,
+    stepStarts: 0,
+    quietSince: now,
+    repeats: 0,
+    slowedTo: 0,
+    raise: PROBE.firstRaise,
+    waitMs: PROBE.firstWaitMs,
+    log: emptyLog(now),
   };
 }
 

@@ -63,16 +63,14 @@ export async function budgetStatus(options: BudgetStatusOptions): Promise<Budget
   const isAuto = alive.some(({ rps }) => rps === 'auto');
   const rate = rateAt(limit, now);
   const shown = alive.map(({ pid, host, command, priority, rps = 'auto', share, usedLastMinute, waiting }) => ({
-    ...{
-      pid,
-      host: budgetAddress === undefined ? undefined : host,
-      command,
-      priority,
-      rps,
-      share,
-      usedLastMinute,
-      waiting,
-    },
+    pid,
+    host: budgetAddress === undefined ? undefined : host,
+    command,
+    priority,
+    rps,
+    share,
+    usedLastMinute,
+    waiting,
   }));
   return {
     network: network.name,

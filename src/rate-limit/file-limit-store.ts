@@ -150,7 +150,9 @@ function usable<T>(work: () => T): T {
     if (cause instanceof SourceError) throw cause;
     const got = oneLine(cause instanceof Error ? cause.message : String(cause));
     throw new SourceError(`source: expected a writable state folder to share the rate limit, got ${got}`, {
-      ...{ code: 'no-state', hint: 'set TONLAKE_STATE_DIR to a writable folder', cause },
+      code: 'no-state',
+      hint: 'set TONLAKE_STATE_DIR to a writable folder',
+      cause,
     });
   }
 }

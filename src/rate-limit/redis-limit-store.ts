@@ -101,7 +101,12 @@ class RedisLimitStore implements LimitStore {
     const signal = this.#end.signal;
     try {
       await retry(() => this.#run(...texts), {
-        ...{ attempts: 1, waitMs: PATIENCE_MS, effects, signal, pauseAfter, onRetry },
+        attempts: 1,
+        waitMs: PATIENCE_MS,
+        effects,
+        signal,
+        pauseAfter,
+        onRetry,
       });
     } catch (error) {
       throw error instanceof SourceError ? finalFailure(error) : error;

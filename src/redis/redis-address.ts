@@ -39,7 +39,10 @@ export function parseRedisAddress(text: string, place: string, env: Environment)
   const database = Number(digits);
   const password = decode(url.password) || env['TONLAKE_REDIS_PASSWORD'] || undefined;
   return {
-    ...{ host, port, database, isTls: url.protocol === 'rediss:' },
+    host,
+    port,
+    database,
+    isTls: url.protocol === 'rediss:',
     shown: `${url.protocol}//${url.hostname}:${port}${database === 0 ? '' : `/${database}`}`,
     username: decode(url.username) || env['TONLAKE_REDIS_USERNAME'] || undefined,
     password: password === undefined ? undefined : new Secret(password),

@@ -9,8 +9,8 @@ import { CERTIFICATE_CODES } from '../http/network-failure.ts';
 import { scrubError } from '../http/secret.ts';
 import type { RedisAddress } from './redis-address.ts';
 
-/** For the connection, and for the answer to each command. */
-const ANSWER_MS = 4000;
+/** Timeout of the connection, and of each command. */
+const TIMEOUT_MS = 4000;
 /** The message of ioredis. */
 const NO_ANSWER = 'Command timed out';
 
@@ -21,7 +21,7 @@ export interface RedisConnection {
 }
 
 /**
- * Connects, logs in and checks that the server keeps what is written.
+ * Connects, logs in and checks that the server does not evict keys.
  *
  * @throws {UsageError} `not-installed`; {SourceError} see {@link redisFailure}; `redis-evicts` if the server may remove keys
  */
@@ -31,19 +31,25 @@ export async function openRedis(address: RedisAddress, env: Environment): Promis
   });
   const client = new Redis({
     ...redisOptions(address, env),
-    ...{ lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy: () => null },
-    ...{ connectTimeout: ANSWER_MS, commandTimeout: ANSWER_MS, disconnectTimeout: 100, connectionName: 'tonlake' },
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    connectTimeout: TIMEOUT_MS,
+    commandTimeout: TIMEOUT_MS,
+    disconnectTimeout: 100,
+    connectionName: 'tonlake',
   });
   let reason: unknown;
   client.on('error', (error: unknown) => {
     reason = error;
   });
-  // It may accept the connection and answer nothing.
+  // A server may accept the connection without ever responding.
   let isLate = false;
   const deadline = setTimeout(() => {
     isLate = true;
     client.disconnect();
-  }, ANSWER_MS);
+  }, TIMEOUT_MS);
   try {
     await client.connect();
     await requireKept(client, address);
@@ -60,7 +66,9 @@ export async function openRedis(address: RedisAddress, env: Environment): Promis
 function redisOptions(address: RedisAddress, env: Environment): RedisOptions {
   const { host, port, database, isTls, username, password } = address;
   return {
-    ...{ host, port, db: database },
+    host,
+    port,
+    db: database,
     ...(isTls ? { tls: { ...(isIP(host) === 0 ? { servername: host } : {}), ...trustedBy(env) } } : {}),
     ...omitUndefined({ username, password: password?.reveal() }),
   };
@@ -69,7 +77,7 @@ function redisOptions(address: RedisAddress, env: Environment): RedisOptions {
 /** @throws {SourceError} if keys may be removed when memory is short */
 async function requireKept(client: Redis, address: RedisAddress): Promise<void> {
   const facts = await client.info('memory').catch((error: unknown) => {
-    // A user without the right to ask: then it cannot be known.
+    // A user without the right to read this: the policy is unknown.
     if (/^NOPERM/.test(String(error instanceof Error ? error.message : error))) return '';
     throw error;
   });
@@ -82,7 +90,7 @@ async function requireKept(client: Redis, address: RedisAddress): Promise<void> 
   );
 }
 
-interface Reading {
+interface FailureMeaning {
   /** Codes of replies, or of the connection. */
   readonly codes: readonly string[];
   /** Beginning of the text, for replies that have only the general code ERR. */
@@ -94,13 +102,13 @@ interface Reading {
 
 const ADDRESS = 'check the port, and redis:// or rediss://';
 const LOGIN = 'check TONLAKE_REDIS_USERNAME and TONLAKE_REDIS_PASSWORD';
-/** The code that replies have if they have none of their own. */
+/** The code of replies without a specific one. */
 const GENERAL = 'ERR';
 /** Given to replies that are not of Redis. */
 const NOT_REDIS = 'ParserError';
 
-/** What a failure of the server or of the connection means, and what to do; the others may pass. */
-const LASTING: readonly Reading[] = [
+/** Permanent failures of the server or the connection, and what to do; all others are transient. */
+const PERMANENT: readonly FailureMeaning[] = [
   {
     codes: ['WRONGPASS'],
     text: /^ERR (AUTH |invalid password)/,
@@ -146,7 +154,7 @@ const LASTING: readonly Reading[] = [
   },
 ];
 
-/** The code of a failure: of a reply, its first word, also if a script passes it on; of the connection, that of Node. */
+/** The code of a failure: the first word of a reply, also through a script; for a connection, the code of Node. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if (error.name === NOT_REDIS) return NOT_REDIS;
@@ -155,30 +163,28 @@ function codeOf(error: unknown): string {
   return passedOn ?? own;
 }
 
-function meaningOf(code: string, message: string): Reading | undefined {
-  return LASTING.find(({ codes, text }) => (code === GENERAL ? text?.test(message) : codes.includes(code)));
+function meaningOf(code: string, message: string): FailureMeaning | undefined {
+  return PERMANENT.find(({ codes, text }) => (code === GENERAL ? text?.test(message) : codes.includes(code)));
 }
 
 function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/**
- * A failure as one line without credentials; one that is already told is left. It is `retryable` if the server may come back: not reached, restarting, too slow.
- */
+/** Describes a failure in one line, without credentials; a TonlakeError is returned unchanged. Retryable if the server may come back. */
 export function redisFailure(error: unknown, address: RedisAddress): TonlakeError {
   if (error instanceof TonlakeError) return error;
   if (address.password !== undefined) scrubError(error, address.password);
   const message = oneLine(error instanceof Error ? error.message : String(error));
   const code = codeOf(error);
-  const reading = meaningOf(code, message);
+  const meaning = meaningOf(code, message);
   const isClosed = /Connection is closed|Stream isn't writeable/.test(message);
   const other = message === NO_ANSWER ? 'no answer' : code === '' || isReply(error) ? message : code;
-  const got = reading?.got ?? (isClosed ? 'a closed connection' : other);
+  const got = meaning?.got ?? (isClosed ? 'a closed connection' : other);
   return new SourceError(`source: expected a Redis server at ${address.shown}, got ${got}`, {
-    code: reading?.code ?? 'no-redis',
-    retryable: reading === undefined,
-    hint: reading?.hint ?? (isClosed ? ADDRESS : 'check that it runs and that this machine reaches it'),
+    code: meaning?.code ?? 'no-redis',
+    retryable: meaning === undefined,
+    hint: meaning?.hint ?? (isClosed ? ADDRESS : 'check that it runs and that this machine reaches it'),
     cause: error,
   });
 }

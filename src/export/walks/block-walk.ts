@@ -63,7 +63,8 @@ async function blockSpan(
   const compare = (rows: ProvableRows, parts: readonly Span[]): Promise<readonly BadBlock[]> =>
     proof.compareBlocks(rows, parts, isFinal ? windows?.answered : undefined);
   return {
-    ...{ span, only },
+    span,
+    only,
     rows: { block: walk.column, audit: { kind: 'keys' } },
     async *plan() {
       yield windows === undefined ? blockRound(context, only ?? [span]) : windowRound(context, windows);
@@ -135,7 +136,9 @@ function windowRequest({ pipeline }: Context, window: LtWindow): WindowRequest {
     window,
     http: listRequest(pipeline, windowOf(pipeline, window, limit)),
     page: {
-      ...{ given: fixedGiven(pipeline), full: limit, overflow: 'divide' },
+      given: fixedGiven(pipeline),
+      full: limit,
+      overflow: 'divide',
       only: [{ kind: 'within', column, ...window }],
     },
   };

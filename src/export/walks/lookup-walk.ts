@@ -175,7 +175,10 @@ class KeyLot implements SpanWalk<KeyRequest> {
     all.isWhole &&= all.failures.length === 0 && refused === 0 && !isStopped;
     if (!all.isWhole && outcomes.length === 0) return undefined;
     return {
-      ...{ span, asOf: { from: ends.last, to: ends.last }, proof: 'none', seen },
+      span,
+      asOf: { from: ends.last, to: ends.last },
+      proof: 'none',
+      seen,
       // Rows are committed lot by lot, but a span is done only when all of its keys are read.
       scope: isLast && all.isWhole ? scope : (scope ?? PARTIAL),
       unknownKeys: unknown === 0 ? undefined : unknown,
@@ -220,10 +223,15 @@ class KeyLot implements SpanWalk<KeyRequest> {
     const isSingle = keys.length === 1;
     const given: Given = { read_at: BigInt(this.readAtMs) * 1000n, as_of: BigInt(ends.last) };
     return {
-      ...{ keys, offset, batch, isAgain },
+      keys,
+      offset,
+      batch,
+      isAgain,
       http: lookupRequest(endpointFor(pipeline), pipeline, keys, offset),
       page: {
-        ...{ unit: batch, given: givenOf(pipeline, keys, given), only: onlyOf(context, keys) },
+        unit: batch,
+        given: givenOf(pipeline, keys, given),
+        only: onlyOf(context, keys),
         ...(isSingle
           ? { list: { list: batch, isContinued: offset > 0, counted: { list: String(batch), offset } } }
           : { full: pipeline.walk.limit, overflow: 'divide' }),

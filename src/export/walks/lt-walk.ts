@@ -78,8 +78,10 @@ function clip(spans: readonly Span[], { from, to }: Span): readonly Span[] {
 
 function shareWork(context: Context): SharedWork {
   return {
-    ...{ context, rangeOf: horizonRanges(context) },
-    ...{ proof: new ListProof(context), density: { rows: 0, blocks: 0 } },
+    context,
+    rangeOf: horizonRanges(context),
+    proof: new ListProof(context),
+    density: { rows: 0, blocks: 0 },
   };
 }
 
@@ -111,7 +113,9 @@ function ltSpan(
   let width = 0;
   const partAt = ({ from }: Span): Part => parts.find((part) => part.span.from === from) as Part;
   return {
-    ...{ span, only, onEnd },
+    span,
+    only,
+    onEnd,
     rows: { block: undefined, audit: { kind: 'keys' } },
     rowsOf: (part) => ({ kind: 'within', column: pipeline.walk.column, ...partAt(part).range }),
     async *plan() {

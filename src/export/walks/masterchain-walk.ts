@@ -51,7 +51,8 @@ function countedSpan(context: Context, { span, only, headers, own, pages }: Plan
   const pagesOf = (seqno: number): readonly PageRequest[] => pagesOfBlock(seqno, txCountOf(headers.get(seqno) ?? []));
   return {
     ...pagedSpan(context, span, [pages]),
-    ...{ only, rows: { block: BLOCK, audit: { kind: 'counts', headers: own } } },
+    only,
+    rows: { block: BLOCK, audit: { kind: 'counts', headers: own } },
     part: (blocks) => {
       const ofBlocks = blocks.flatMap((each) => headersOf(each, headers));
       const alone = { headers, own: ofBlocks, pages: seqnosOf(blocks).flatMap(pagesOf) };
@@ -207,12 +208,20 @@ async function headerSpan(context: Context, known: HeaderEnds, plan: HeaderPlan)
   const rows = { block: BLOCK, audit: { kind: 'none' } } as const;
   const alone = (blocks: readonly Span[]): SpanWalk<PagedRequest> => ({
     ...unplanned({ ...pagedSpan(context, hullOf(blocks) ?? span, [blockPages(blocks)]), rows }),
-    ...{ only: blocks, see, audit: (found) => proof.auditAlone(found, blocks), part: alone },
+    only: blocks,
+    see,
+    audit: (found) => proof.auditAlone(found, blocks),
+    part: alone,
   });
   const paged = pagedSpan(context, span, headerPages(context, known, plan));
   return {
     ...paged,
-    ...{ only, rows, see, audit: (found) => proof.audit(found), part: alone, onEnd: plan.open },
+    only,
+    rows,
+    see,
+    audit: (found) => proof.audit(found),
+    part: alone,
+    onEnd: plan.open,
     next(request, page) {
       if (request.of.kind === 'window') plan.learn(request.of.window, page.records);
       return paged.next?.(request, page) ?? [];

@@ -59,16 +59,19 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
 
   const requestAt = (filter: Parameters, offset: number, isOrphans: boolean, isContinued = false): ListRequest => {
     const size = Math.min(limit, most - offset);
-    const values = filter.map(([, value]) => value);
     const list = listOf(filter);
     // A list of the top few changes between readings. The list of all rows includes those of the parents' lists.
     const counted = { list: hasOrphans ? '' : list, offset, full: filter.length === 0 ? undefined : size };
-    const label = [pipeline.name, ...values, `from ${offset}`].join(' ');
+    const label = [pipeline.name, ...filter.map(([, value]) => value), `from ${offset}`].join(' ');
     return {
-      ...{ filter, offset, limit: size, isOrphans },
+      filter,
+      offset,
+      limit: size,
+      isOrphans,
       http: listRequest(pipeline, { where: filter, limit: size, label }, offset),
       page: {
-        ...{ given, only: parents === undefined ? [] : onlyOf(parents, filter) },
+        given,
+        only: parents === undefined ? [] : onlyOf(parents, filter),
         list: { list, isContinued, counted: Number.isFinite(most) ? undefined : counted },
       },
     };
@@ -78,12 +81,12 @@ function snapshotSpan(context: Context): SpanWalk<ListRequest> {
     length = 0;
     yield roundOf([requestAt([], 0, isOrphans)]);
     if (Number.isFinite(most) || whole.failure !== undefined) return;
-    const head = (await fetchEnds(source)).last;
-    if (head <= ends.last) return;
+    if ((await fetchEnds(source)).last <= ends.last) return;
     yield roundOf([{ ...requestAt([], Math.max(0, length - limit), isOrphans), isTail: true }]);
   }
   return {
-    ...{ span, isReading: true },
+    span,
+    isReading: true,
     rows: { block: undefined, audit: { kind: 'none' }, copies: { key, keep: 'newest', column: newer } },
     async *plan() {
       if (parents === undefined) return yield* wholeList(false);
