@@ -2,13 +2,13 @@ import { useMemo } from 'preact/hooks';
 import type { Activity } from '../src/ui/ui-types.ts';
 import { Failed } from './notes.tsx';
 import { Plot } from './plot.tsx';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 const CHOICE = { mark: 'line', x: '', y: [''], color: '', xType: 'TIMESTAMP', isSmall: true } as const;
 
 /** Transactions and fees over time. They are read again once a minute, however often something is committed. */
 export function ActivityCharts({ now }: { readonly now: number }) {
-  const { value, error } = useAnswer<Activity | null>('/api/activity', { version: Math.floor(now / 60_000) });
+  const { value, error } = useRequest<Activity | null>('/api/activity', { version: Math.floor(now / 60_000) });
   const charts = useMemo(() => chartsOf(value), [value]);
   if (error !== undefined) return <Failed error={error} />;
   return (

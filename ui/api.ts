@@ -1,6 +1,6 @@
 import type { Failure } from '../src/ui/ui-types.ts';
 
-/** What the server says about a request that failed. */
+/** The error of a failed request, as the server reports it. */
 export class ApiError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
@@ -20,40 +20,40 @@ export function asError(cause: unknown): Error {
 
 const STORED = 'tonlake session';
 
-/** Headers that let this tab pass. The first address brings a key, for which the tab gets a session, once. */
+/** Headers that authorize this tab: it exchanges the key of the first address for a session, once. */
 let entered: Promise<Readonly<Record<string, string>>> | undefined;
 
 async function enter(): Promise<Readonly<Record<string, string>>> {
   const [, key] = /^#key=(.+)$/.exec(location.hash) ?? [];
   if (key !== undefined) {
-    // Neither the address bar nor the history keeps it.
+    // Removes the key from the address bar and the history.
     history.replaceState(null, '', location.pathname + location.search);
     const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` };
-    const answer = await fetch('/api/entry', { method: 'POST', headers });
-    if (answer.ok) sessionStorage.setItem(STORED, (await answer.json()).session);
+    const response = await fetch('/api/entry', { method: 'POST', headers });
+    if (response.ok) sessionStorage.setItem(STORED, (await response.json()).session);
   }
   const session = sessionStorage.getItem(STORED);
   return session === null ? {} : { Authorization: `Bearer ${session}` };
 }
 
-/** A request of this tab. */
+/** Sends a request with the headers of this tab. */
 export async function send(path: string, options: RequestInit = {}): Promise<Response> {
   entered ??= enter();
   return fetch(path, { ...options, headers: { ...(await entered), ...options.headers } });
 }
 
-/** Reads an answer of the server. @throws {ApiError} */
+/** Reads JSON from the server. @throws {ApiError} */
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return answerOf(await send(path, signal === undefined ? {} : { signal }));
+  return resultOf(await send(path, signal === undefined ? {} : { signal }));
 }
 
 /** @throws {ApiError} */
 export async function post<T>(path: string, body: unknown, signal: AbortSignal): Promise<T> {
   const headers = { 'Content-Type': 'application/json' };
-  return answerOf(await send(path, { method: 'POST', headers, body: JSON.stringify(body), signal }));
+  return resultOf(await send(path, { method: 'POST', headers, body: JSON.stringify(body), signal }));
 }
 
-async function answerOf<T>(response: Response): Promise<T> {
+async function resultOf<T>(response: Response): Promise<T> {
   if (response.ok) return response.json();
   const text = await response.text();
   let failure: Failure = { error: text.trim() || `${response.status}`, code: String(response.status) };

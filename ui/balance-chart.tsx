@@ -3,13 +3,13 @@ import { counted, formatCount } from '../src/core/format.ts';
 import type { BalanceHistory } from '../src/ui/ui-types.ts';
 import { Failed } from './notes.tsx';
 import { Plot } from './plot.tsx';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 const CHOICE = { mark: 'line', x: 'time', y: ['TON'], color: '', xType: 'TIMESTAMP', curve: 'step-after' } as const;
 
 /** The balance of an account after each of its transactions. */
 export function BalanceChart({ account }: { readonly account: string }) {
-  const { value, error } = useAnswer<BalanceHistory | null>(
+  const { value, error } = useRequest<BalanceHistory | null>(
     `/api/explore/balances?${new URLSearchParams({ q: account })}`,
   );
   const rows = useMemo(() => (value?.points ?? []).map(({ time, ton }) => [time, ton]), [value]);

@@ -2,12 +2,12 @@ import type { ChartChoice } from './draw-chart.ts';
 
 const LINE = /^-- chart: (.*)$/m;
 
-/** A query that says in its last line how it is drawn. */
+/** A query with its chart as a comment in the last line. */
 export function withChart(sql: string, { mark, x, y, color }: ChartChoice): string {
   return `${sql.replace(LINE, '').trimEnd()}\n-- chart: ${JSON.stringify({ mark, x, y, color })}\n`;
 }
 
-/** How a saved query is drawn; undefined if it does not say. */
+/** The chart of a saved query; undefined if it has none. */
 export function chartIn(sql: string): ChartChoice | undefined {
   try {
     const { mark, x, y, color } = JSON.parse(LINE.exec(sql)?.[1] ?? '');

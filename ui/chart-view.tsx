@@ -7,7 +7,7 @@ import type { ChartChoice } from './draw-chart.ts';
 import { Failed } from './notes.tsx';
 import { Plot } from './plot.tsx';
 import { SaveQuery } from './save-query.tsx';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 const MARKS = ['line', 'bar', 'dot'] as const;
 
@@ -76,7 +76,7 @@ interface ChartOfProps {
 export function ChartOf({ result, choice, label }: ChartOfProps) {
   const names = [choice.x, ...choice.y, ...(choice.color === '' ? [] : [choice.color])];
   const path = `/api/results/${result.id}/points?${new URLSearchParams({ columns: names.join('\n') })}`;
-  const { value: points, error } = useAnswer<ResultRows>(path);
+  const { value: points, error } = useRequest<ResultRows>(path);
   const drawn = useMemo(
     () => ({ ...choice, xType: result.columns.find((column) => column.name === choice.x)?.type ?? '' }),
     [result, JSON.stringify(choice)],

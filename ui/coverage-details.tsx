@@ -4,7 +4,7 @@ import { Command } from './command.tsx';
 import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { timeText } from './times.ts';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 /** A chosen cell. */
 export interface Chosen extends BlockSpan {
@@ -20,7 +20,7 @@ export interface CellDetailsProps {
 /** Entries and evidence of some blocks, and the command that fetches what is missing. */
 export function CellDetails({ chosen: { pipeline, from, to }, version, onClose }: CellDetailsProps) {
   const path = `/api/coverage/${encodeURIComponent(pipeline)}?${new URLSearchParams({ from: String(from), to: String(to) })}`;
-  const { value: detail, error } = useAnswer<CellDetail>(path, { version });
+  const { value: detail, error } = useRequest<CellDetail>(path, { version });
   return (
     <section class="details" aria-label="Chosen blocks">
       <header>

@@ -4,8 +4,8 @@ import type { BlockSpan, Coverage, CoverageCell } from '../src/ui/ui-types.ts';
 import { CellDetails, type Chosen } from './coverage-details.tsx';
 import { moved, zoomed } from './coverage-view.ts';
 import { Failed } from './notes.tsx';
-import { useAnswer } from './use-answer.ts';
 import { useLive } from './use-live.ts';
+import { useRequest } from './use-request.ts';
 
 const STATES = [
   ['proven', 'proven'],
@@ -28,7 +28,7 @@ export function CoveragePage() {
     cells: String(cells),
     ...(view === undefined ? {} : { from: String(view.from), to: String(view.to) }),
   });
-  const { value: coverage, error } = useAnswer<Coverage>(`/api/coverage?${query}`, { version, isKept: true });
+  const { value: coverage, error } = useRequest<Coverage>(`/api/coverage?${query}`, { version, keepsPrevious: true });
   if (error !== undefined) return <Failed error={error} />;
   if (coverage === undefined) return <p class="soft">Reading the ledger…</p>;
   const { whole } = coverage;

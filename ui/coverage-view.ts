@@ -1,17 +1,17 @@
 import type { BlockSpan } from '../src/ui/ui-types.ts';
 
-/** Blocks that a view shows at least. */
-const LEAST_BLOCKS = 10;
+/** Minimum number of blocks in a view. */
+const MIN_BLOCKS = 10;
 
-/** A view that is `factor` times as wide, around a point: 0 is its left end, 1 its right one. It stays within the whole. */
+/** Scales a view by a factor around a point (0: left end, 1: right end), within `whole`. */
 export function zoomed(view: BlockSpan, factor: number, point: number, whole: BlockSpan): BlockSpan {
   const size = view.to - view.from + 1;
   const most = whole.to - whole.from + 1;
-  const next = Math.round(Math.min(most, Math.max(Math.min(LEAST_BLOCKS, most), size * factor)));
+  const next = Math.round(Math.min(most, Math.max(Math.min(MIN_BLOCKS, most), size * factor)));
   return within({ from: Math.round(view.from + point * (size - next)), to: 0 }, next, whole);
 }
 
-/** A view that is moved by a share of its width. */
+/** Moves a view by a share of its width, within `whole`. */
 export function moved(view: BlockSpan, share: number, whole: BlockSpan): BlockSpan {
   const size = view.to - view.from + 1;
   return within({ from: Math.round(view.from + share * size), to: 0 }, size, whole);

@@ -16,7 +16,7 @@ interface FactsProps {
   readonly look?: 'facts' | 'figures-row' | 'values';
 }
 
-/** What is known of a thing; facts without a value are left out. */
+/** A list of facts; those without a value are left out. */
 export function Facts({ facts, look = 'facts' }: FactsProps) {
   const known = facts.filter(([, value]) => value !== undefined && value !== null && value !== '');
   return (

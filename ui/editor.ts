@@ -86,8 +86,8 @@ async function completeNames({ state, pos, explicit }: CompletionContext): Promi
   const tables = [...names.columns.keys()];
   const isNamed = tables.some((table) => new RegExp(`\\b${table}\\b`, 'i').test(state.doc.toString()));
   const [candidates, word] = complete(line, isNamed ? rest : `${rest} ${tables.join(' ')}`, names);
-  const isAsked = explicit || word !== '' || /[.]$|\b(from|join)\s+$/i.test(line);
-  if (!isAsked || candidates.length === 0) return null;
+  const isWanted = explicit || word !== '' || /[.]$|\b(from|join)\s+$/i.test(line);
+  if (!isWanted || candidates.length === 0) return null;
   return {
     from: pos - word.length,
     options: candidates

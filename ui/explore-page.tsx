@@ -7,14 +7,14 @@ import { CopyButton } from './cell-panel.tsx';
 import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { exploreLink, isExplored, navigate, queryLink } from './router.ts';
-import { type GistPart, gistOf, shortened } from './row-gist.ts';
-import { useAnswer } from './use-answer.ts';
+import { type SummaryPart, shortened, summarizeRows } from './row-summary.ts';
+import { useRequest } from './use-request.ts';
 
 /** Finds an account, transaction, message, trace or block, and says where its rows are from. */
 export function ExplorePage({ path }: { readonly path: string }) {
   const sought = decodeURIComponent(/^\/explore\/([^/]+)/.exec(path)?.[1] ?? '');
   const [text, setText] = useState(sought);
-  const { value: found, error } = useAnswer<ThingFacts>(
+  const { value: found, error } = useRequest<ThingFacts>(
     sought === '' ? undefined : `/api/explore?${new URLSearchParams({ q: sought })}`,
   );
   return (
@@ -45,9 +45,9 @@ export function ExplorePage({ path }: { readonly path: string }) {
   );
 }
 
-/** Things of this warehouse to begin with. */
+/** Examples from this warehouse. */
 function Examples() {
-  const { value: examples = [], error } = useAnswer<readonly ExploreExample[]>('/api/explore/examples');
+  const { value: examples = [], error } = useRequest<readonly ExploreExample[]>('/api/explore/examples');
   return (
     <>
       {error !== undefined && <Failed error={error} />}
@@ -66,9 +66,9 @@ function Examples() {
 
 function Found({ found: { kind, value, friendly, sections, trace } }: { readonly found: ThingFacts }) {
   const pathTo = (where: string): string => `/api/explore/places?${new URLSearchParams({ q: value, where })}`;
-  const indexed = useAnswer<readonly FoundPlace[]>(pathTo('indexed'));
+  const indexed = useRequest<readonly FoundPlace[]>(pathTo('indexed'));
   // Reads all values of the other columns, which takes long in a large warehouse.
-  const others = useAnswer<readonly FoundPlace[]>(indexed.value === undefined ? undefined : pathTo('others'));
+  const others = useRequest<readonly FoundPlace[]>(indexed.value === undefined ? undefined : pathTo('others'));
   const places = [...(indexed.value ?? []), ...(others.value ?? [])];
   const error = indexed.error ?? others.error;
   const isSearching = others.value === undefined && error === undefined;
@@ -161,7 +161,7 @@ interface ValueProps {
   readonly isShort?: boolean;
 }
 
-/** An address, a hash or a masterchain block leads to what is known of it. */
+/** A value; addresses, hashes and masterchain blocks link to their page. */
 function Value({ cell, column, isShort = false }: ValueProps) {
   if (cell === null) return null;
   if (!isExplored(cell, column)) return <>{cell}</>;
@@ -209,8 +209,8 @@ interface PlaceProps {
 function Place({ place: { table, column, doc, count }, value, isFirst }: PlaceProps) {
   const [isOpen, setOpen] = useState(isFirst);
   const path = `/api/explore/rows?${new URLSearchParams({ q: value, table, column })}`;
-  const { value: found, error } = useAnswer<FoundRows>(isOpen ? path : undefined);
-  const gist = useMemo(() => (found === undefined ? undefined : gistOf(found, value)), [found, value]);
+  const { value: found, error } = useRequest<FoundRows>(isOpen ? path : undefined);
+  const summaryOf = useMemo(() => (found === undefined ? undefined : summarizeRows(found, value)), [found, value]);
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)} class="found">
       <summary>
@@ -229,7 +229,7 @@ function Place({ place: { table, column, doc, count }, value, isFirst }: PlacePr
             <FoundRow
               key={`${at}`}
               {...{ table, found, at, sought: value }}
-              gist={gist?.(row) ?? []}
+              summary={summaryOf?.(row) ?? []}
               isOpen={found.rows.length === 1}
             />
           ))}
@@ -244,18 +244,18 @@ interface FoundRowProps {
   readonly found: FoundRows;
   readonly at: number;
   readonly sought: string;
-  readonly gist: readonly GistPart[];
+  readonly summary: readonly SummaryPart[];
   readonly isOpen: boolean;
 }
 
-function FoundRow({ table, found: { columns, rows, key }, at, sought, gist, isOpen: isFirstOpen }: FoundRowProps) {
+function FoundRow({ table, found: { columns, rows, key }, at, sought, summary, isOpen: isFirstOpen }: FoundRowProps) {
   const [isOpen, setOpen] = useState(isFirstOpen);
   const row = rows[at] ?? [];
   return (
     <details class="row" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {gist
-          .filter(({ says }) => says === 'time')
+        {summary
+          .filter(({ format }) => format === 'time')
           .map(({ name, text }) => (
             <span key={name} class="key figure" title={name}>
               {text}
@@ -268,11 +268,11 @@ function FoundRow({ table, found: { columns, rows, key }, at, sought, gist, isOp
               <span class="soft">{name}</span> <span class="mono">{shortened(row[place] ?? '')}</span>
             </span>
           ))}
-        {gist
-          .filter(({ says }) => says !== 'time')
-          .map(({ name, says, text }) => (
+        {summary
+          .filter(({ format }) => format !== 'time')
+          .map(({ name, format, text }) => (
             <span key={name} class="key">
-              <span class="soft">{name}</span> <span class={says === 'address' ? 'mono' : 'figure'}>{text}</span>
+              <span class="soft">{name}</span> <span class={format === 'address' ? 'mono' : 'figure'}>{text}</span>
             </span>
           ))}
       </summary>
@@ -291,12 +291,12 @@ interface OriginProps {
   readonly words: readonly string[];
 }
 
-/** Where a row is from: what tonlake show says. */
+/** The origin of a row, as `tonlake show` prints it. */
 function Origin({ table, words }: OriginProps) {
-  const [isAsked, setAsked] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const query = new URLSearchParams({ table, key: words.join('\n') });
-  const { value: origin, error } = useAnswer<ExplainedRow>(isAsked ? `/api/explain?${query}` : undefined);
-  const isBusy = isAsked && error === undefined;
+  const { value: origin, error } = useRequest<ExplainedRow>(isRequested ? `/api/explain?${query}` : undefined);
+  const isBusy = isRequested && error === undefined;
   return (
     <>
       {error !== undefined && <Failed error={error} />}
@@ -305,7 +305,7 @@ function Origin({ table, words }: OriginProps) {
           {factsOf(origin.text)}
         </pre>
       ) : (
-        <button type="button" disabled={isBusy} onClick={() => setAsked(true)}>
+        <button type="button" disabled={isBusy} onClick={() => setRequested(true)}>
           {isBusy ? 'Reading…' : 'Where is this row from?'}
         </button>
       )}

@@ -28,7 +28,7 @@ interface View {
   readonly height: number;
 }
 
-/** Time without scrolling before rows are asked for, in milliseconds. */
+/** Time without scrolling before rows are requested, in milliseconds. */
 const SETTLE_MS = 40;
 const HEAD_HEIGHT = 44;
 
@@ -120,7 +120,7 @@ export function Grid(props: GridProps) {
   );
 }
 
-/** What is seen of a scrolled box. */
+/** The visible part of a scrolled box. */
 function useView(scroller: { readonly current: HTMLElement | null }): View {
   const [view, setView] = useState<View>({ top: 0, left: 0, width: 1200, height: 500 });
   useLayoutEffect(() => {

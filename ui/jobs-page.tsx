@@ -7,10 +7,10 @@ import { Failed } from './notes.tsx';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
 import { RunView } from './run-view.tsx';
 import { ago, minuteText, until, useNow } from './times.ts';
-import { useAnswer } from './use-answer.ts';
 import { useLive } from './use-live.ts';
+import { useRequest } from './use-request.ts';
 
-/** Runs that are shown before somebody asks for more. */
+/** Number of runs before the button for more. */
 const FIRST_RUNS = 30;
 
 /** Jobs with their schedules, and the history of their runs; or one run in full. */
@@ -24,7 +24,7 @@ export function JobsPage({ path }: { readonly path: string }) {
 
 function JobList({ version }: { readonly version: number }) {
   const now = useNow();
-  const { value, error } = useAnswer<Jobs>('/api/jobs', { version });
+  const { value, error } = useRequest<Jobs>('/api/jobs', { version });
   if (error !== undefined) return <Failed error={error} />;
   if (value === undefined) return <p class="soft">Reading the runs…</p>;
   const { jobs, runs } = value;

@@ -10,7 +10,7 @@ import { QueryPage } from './query-page.tsx';
 import { ReportsPage } from './reports-page.tsx';
 import { usePath } from './router.ts';
 import { TablesPage } from './tables-page.tsx';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 const PAGES = [
   { path: '/overview', title: 'Overview' },
@@ -24,7 +24,7 @@ const PAGES = [
 
 function App() {
   const path = usePath();
-  const { value: session, error } = useAnswer<Session>('/api/session');
+  const { value: session, error } = useRequest<Session>('/api/session');
   const current = PAGES.find((page) => path.startsWith(page.path)) ?? PAGES[0];
   document.title = `${current.title} · tonlake`;
   // On a phone the pages are a row that scrolls.

@@ -12,7 +12,7 @@ export function Failed({ error }: { readonly error: Error }) {
   );
 }
 
-/** What a table or a result lacks. */
+/** Gaps of a table or result. */
 export function Gaps({ gaps }: { readonly gaps: readonly string[] }) {
   if (gaps.length === 0) return null;
   return (

@@ -8,17 +8,17 @@ import { Failed } from './notes.tsx';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';
 import { SavedCharts } from './saved-charts.tsx';
 import { ago, useNow } from './times.ts';
-import { useAnswer } from './use-answer.ts';
 import { useLive } from './use-live.ts';
+import { useRequest } from './use-request.ts';
 
 /** Parts of the strip of blocks beside a pipeline. */
 const STRIP_CELLS = 40;
 
-/** What the warehouse holds and lacks, and what is at work on it. */
+/** Contents and gaps of the warehouse, and its writer and jobs. */
 export function OverviewPage() {
   const version = useLive('commit', 'runs');
-  const { value: overview, error } = useAnswer<Overview>('/api/overview', { version });
-  const { value: coverage } = useAnswer<Coverage>(`/api/coverage?cells=${STRIP_CELLS}`, { version });
+  const { value: overview, error } = useRequest<Overview>('/api/overview', { version });
+  const { value: coverage } = useRequest<Coverage>(`/api/coverage?cells=${STRIP_CELLS}`, { version });
   const now = useNow();
   if (error !== undefined) return <Failed error={error} />;
   if (overview === undefined) return <p class="soft">Reading the ledger…</p>;
@@ -113,7 +113,7 @@ interface PipelinesProps {
   readonly now: number;
 }
 
-/** Pipelines with blocks, and below them, folded, those that read something as it is now. */
+/** Pipelines of blocks; below them, collapsed, those of snapshots. */
 function Pipelines({ pipelines, coverage, now }: PipelinesProps) {
   const strips = new Map(coverage?.pipelines.map(({ name, cells }) => [name, cells]));
   const ofBlocks = pipelines.filter(({ blocks, name }) => blocks > 0 || strips.has(name));

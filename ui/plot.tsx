@@ -8,7 +8,7 @@ export interface PlotProps {
   readonly label: string;
 }
 
-/** A chart as wide as its place. The library that draws it is loaded with the first one. */
+/** A chart as wide as its container. The plotting library is loaded with the first chart. */
 export function Plot({ rows, choice, label }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);

@@ -1,24 +1,24 @@
 import { useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import type { ColumnProfile } from '../src/ui/ui-types.ts';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
-/** Reads the values of a column when it is asked to. */
+/** Statistics of a column, read on a click. */
 export function ProfileButton({ table, column }: { readonly table: string; readonly column: string }) {
-  const [isAsked, setAsked] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const path = `/api/tables/${encodeURIComponent(table)}/columns/${encodeURIComponent(column)}/profile`;
-  const { value: profile, error } = useAnswer<ColumnProfile>(isAsked ? path : undefined);
+  const { value: profile, error } = useRequest<ColumnProfile>(isRequested ? path : undefined);
   if (error !== undefined) return <span class="soft">{error.message}</span>;
   if (profile !== undefined) return <Profile profile={profile} />;
   return (
     <button
       type="button"
       class="plain"
-      disabled={isAsked}
-      onClick={() => setAsked(true)}
+      disabled={isRequested}
+      onClick={() => setRequested(true)}
       aria-label={`Profile ${column}`}
     >
-      {isAsked ? 'reading…' : 'profile'}
+      {isRequested ? 'reading…' : 'profile'}
     </button>
   );
 }

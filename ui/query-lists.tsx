@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { SavedQuery } from '../src/ui/ui-types.ts';
 import { type PastQuery, pastQueries } from './query-history.ts';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 interface QueryListsProps {
   /** Changes when a query was saved. */
@@ -12,7 +12,7 @@ interface QueryListsProps {
 /** Queries that were run here, and those of the project. */
 export function QueryLists({ version, onPick }: QueryListsProps) {
   const [open, setOpen] = useState<'history' | 'saved'>();
-  const { value: saved } = useAnswer<readonly SavedQuery[]>('/api/saved', { version });
+  const { value: saved } = useRequest<readonly SavedQuery[]>('/api/saved', { version });
   const listed: readonly (PastQuery & { readonly name?: string })[] =
     open === 'saved'
       ? (saved ?? []).map((query) => ({ ...query, params: {} }))

@@ -12,7 +12,7 @@ import { SaveQuery } from './save-query.tsx';
 import { SchemaPane } from './schema-pane.tsx';
 import { SqlEditor } from './sql-editor.tsx';
 import { useNow } from './times.ts';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 type State =
   | { readonly kind: 'idle' }
@@ -20,7 +20,7 @@ type State =
   | { readonly kind: 'done'; readonly result: RunResult; readonly savedSql: string | undefined }
   | { readonly kind: 'failed'; readonly error: Error };
 
-/** Writes queries, runs them, shows their rows. */
+/** An editor for queries, and their results. */
 export function QueryPage({ session }: { readonly session: Session }) {
   const [linked, setLinked] = useState(() => linkedQuery(location.hash));
   const [sql, setSql] = useState(linked.sql);
@@ -33,7 +33,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
   useEffect(() => {
     const follow = (): void => {
       if (location.pathname !== '/query') return;
-      // The rows below would be those of another query.
+      // The shown rows belong to another query.
       setState((before) => (before.kind === 'running' ? before : { kind: 'idle' }));
       show(linkedQuery(location.hash));
     };
@@ -51,7 +51,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
     setParams(query.params);
     setChart(chartIn(query.sql));
   };
-  const ask = (query: PastQuery): void => {
+  const runExample = (query: PastQuery): void => {
     show(query);
     void run(query);
   };
@@ -64,7 +64,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
     setChart(chartIn(sql));
     try {
       const result = await post<RunResult>('/api/runs', { sql, params: given, dialect }, controller.signal);
-      // The overview knows no parameters.
+      // Saved queries run on the overview, without parameters.
       const canSave = session.savesQueries && dialect === 'duckdb' && Object.keys(given).length === 0;
       setState({ kind: 'done', result, savedSql: canSave ? sql : undefined });
     } catch (error) {
@@ -116,7 +116,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
       {state.kind === 'done' && (
         <ResultView key={state.result.id} {...state} chart={chart} onChart={setChart} session={session} />
       )}
-      {state.kind === 'idle' && <Start onAsk={ask} />}
+      {state.kind === 'idle' && <Start onPick={runExample} />}
     </div>
   );
 }
@@ -140,9 +140,9 @@ const EXAMPLES: readonly SavedQuery[] = [
   { name: 'commits', sql: '-- What was committed last?\nselect * from _commits\norder by number desc\nlimit 100' },
 ];
 
-/** Questions that a click answers. */
-function Start({ onAsk }: { readonly onAsk: (query: PastQuery) => void }) {
-  const { value: questions = [] } = useAnswer<readonly SavedQuery[]>('/api/questions');
+/** Example queries that run on a click. */
+function Start({ onPick }: { readonly onPick: (query: PastQuery) => void }) {
+  const { value: questions = [] } = useRequest<readonly SavedQuery[]>('/api/questions');
   return (
     <div class="start">
       <p class="soft">
@@ -151,7 +151,7 @@ function Start({ onAsk }: { readonly onAsk: (query: PastQuery) => void }) {
       <ul class="questions">
         {[...EXAMPLES, ...questions].map(({ name, sql }) => (
           <li key={name}>
-            <button type="button" onClick={() => onAsk({ sql, params: {} })}>
+            <button type="button" onClick={() => onPick({ sql, params: {} })}>
               {titleOf(sql)}
             </button>
           </li>

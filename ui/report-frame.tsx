@@ -1,4 +1,4 @@
-/** A report in a frame that reaches nothing around it. */
+/** A report in a sandboxed frame. */
 export function ReportFrame({ address, title }: { readonly address: string; readonly title: string }) {
   return (
     <div class="report-frame">

@@ -3,11 +3,11 @@ import { formatCount } from '../src/core/format.ts';
 import type { RenderedItem, ReportItem, ReportParam } from '../src/ui/ui-types.ts';
 import { Failed } from './notes.tsx';
 import { ReportFrame } from './report-frame.tsx';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 /** The reports of tonlake and of the project, rendered from the warehouse as it is now. */
 export function ReportsPage({ path }: { readonly path: string }) {
-  const { value: reports, error } = useAnswer<readonly ReportItem[]>('/api/reports');
+  const { value: reports, error } = useRequest<readonly ReportItem[]>('/api/reports');
   const name = decodeURIComponent(/^\/reports\/([^/]+)$/.exec(path)?.[1] ?? '');
   if (error !== undefined) return <Failed error={error} />;
   if (reports === undefined) return <p class="soft">Loading reports…</p>;
@@ -37,14 +37,14 @@ export function ReportsPage({ path }: { readonly path: string }) {
 
 function ReportView({ report: { name, title, doc, params, error } }: { readonly report: ReportItem }) {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const [asked, setAsked] = useState<string>();
-  const { value: rendered, error: failure } = useAnswer<RenderedItem>(asked);
-  const isBusy = asked !== undefined && rendered === undefined && failure === undefined;
+  const [requested, setRequested] = useState<string>();
+  const { value: rendered, error: failure } = useRequest<RenderedItem>(requested);
+  const isBusy = requested !== undefined && rendered === undefined && failure === undefined;
   const render = (): void => {
     const given = Object.entries(values).map(([param, text]): [string, string] => [`$${param}`, text]);
-    // The time makes it another request, which renders the report again.
+    // The time makes the path differ, so that the report is rendered again.
     const query = new URLSearchParams([['report', name], ...given, ['at', String(Date.now())]]);
-    setAsked(`/api/reports/render?${query}`);
+    setRequested(`/api/reports/render?${query}`);
   };
   return (
     <section class="report-view" aria-label={title}>

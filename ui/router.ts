@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Shows another page of ours. */
+/** Navigates to another page of tonlake ui. */
 export function navigate(path: string): void {
   history.pushState(null, '', path);
   dispatchEvent(new PopStateEvent('popstate'));
@@ -29,18 +29,18 @@ export function usePath(): string {
   return path;
 }
 
-/** The address of what is known of a value. */
+/** The address of the page about a value. */
 export function exploreLink(value: string): string {
   return `/explore/${encodeURIComponent(value)}`;
 }
 
-/** An address or a hash as tables hold them, or a user-friendly address. */
+/** An address or hash as tables store them, or a user-friendly address. */
 const EXPLORED = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=|[EUk0][Qf][\w-]{46})$/;
 
 /** Columns of masterchain blocks. */
 const BLOCKS = /^(mc_block_seqno|mc_seqno|at_block)$/;
 
-/** Whether a value of a column leads to more: an address, a hash or a masterchain block. */
+/** True if a value has a page: an address, a hash or a masterchain block. */
 export function isExplored(value: string, column = ''): boolean {
   return EXPLORED.test(value) || (BLOCKS.test(column) && /^\d+$/.test(value));
 }

@@ -3,7 +3,7 @@ import { get } from './api.ts';
 
 /** Rows of one request. */
 const PAGE = 200;
-/** Pages that are kept. */
+/** Maximum number of pages in memory. */
 const MAX_PAGES = 60;
 
 export interface Sorting {
@@ -11,7 +11,7 @@ export interface Sorting {
   readonly order: 'asc' | 'desc';
 }
 
-/** The order after a click on a heading: upwards, downwards, as it was. */
+/** The order after a click on a heading: ascending, descending, unsorted. */
 export function nextSorting(sorting: Sorting | undefined, column: string): Sorting | undefined {
   if (sorting?.column !== column) return { column, order: 'asc' };
   return sorting.order === 'asc' ? { column, order: 'desc' } : undefined;
@@ -23,7 +23,7 @@ export class RowPages {
   readonly #sorting: Sorting | undefined;
   readonly #onChange: () => void;
   readonly #pages = new Map<number, readonly (readonly Cell[])[]>();
-  readonly #asked = new Set<number>();
+  readonly #loading = new Set<number>();
   #error: Error | undefined;
 
   constructor(path: string, sorting: Sorting | undefined, onChange: () => void) {
@@ -32,7 +32,7 @@ export class RowPages {
     this.#onChange = onChange;
   }
 
-  /** Why rows that are seen are not there. */
+  /** The error of the last request, while visible rows are missing. */
   get error(): Error | undefined {
     return this.#error;
   }
@@ -45,8 +45,8 @@ export class RowPages {
   /** Loads the pages of some rows, if they are not there. */
   load(from: number, to: number): void {
     for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++) {
-      if (this.#pages.has(page) || this.#asked.has(page)) continue;
-      this.#asked.add(page);
+      if (this.#pages.has(page) || this.#loading.has(page)) continue;
+      this.#loading.add(page);
       const sorting = this.#sorting;
       const more = sorting === undefined ? {} : { sort: sorting.column, order: sorting.order };
       const query = new URLSearchParams({ from: String(page * PAGE), count: String(PAGE), ...more });
@@ -60,7 +60,7 @@ export class RowPages {
           this.#error = error;
         })
         .finally(() => {
-          this.#asked.delete(page);
+          this.#loading.delete(page);
           this.#onChange();
         });
     }

@@ -6,7 +6,7 @@ import { Failed } from './notes.tsx';
 import { ReportFrame } from './report-frame.tsx';
 import { Progress, RunState, runLink, stepName } from './run-parts.tsx';
 import { timeText, useNow } from './times.ts';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 interface RunViewProps {
   readonly job: string;
@@ -18,9 +18,12 @@ interface RunViewProps {
 export function RunView({ job, id, version }: RunViewProps) {
   const [ticks, setTicks] = useState(0);
   const now = useNow();
-  const { value, error } = useAnswer<RunDetail>(`/api${runPath(job, id)}`, { version: version + ticks, isKept: true });
+  const { value, error } = useRequest<RunDetail>(`/api${runPath(job, id)}`, {
+    version: version + ticks,
+    keepsPrevious: true,
+  });
   const isOpen = value?.run.progress !== null || value?.run.state === 'running';
-  // A process that is killed tells nobody.
+  // A killed process sends no event.
   useEffect(() => {
     if (isOpen) setTicks((before) => before + 1);
   }, [now, isOpen]);

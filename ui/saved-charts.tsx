@@ -6,14 +6,14 @@ import { ChartOf } from './chart-view.tsx';
 import type { ChartChoice } from './draw-chart.ts';
 import { Failed, Gaps } from './notes.tsx';
 import { queryLink } from './router.ts';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 /** Charts on the overview; the server keeps the rows of as many results. */
 const MAX_CHARTS = 4;
 
 /** The charts that were saved with queries of the project. */
 export function SavedCharts() {
-  const { value: saved = [] } = useAnswer<readonly SavedQuery[]>('/api/saved');
+  const { value: saved = [] } = useRequest<readonly SavedQuery[]>('/api/saved');
   const drawn = saved.flatMap(({ name, sql }) => {
     const choice = chartIn(sql);
     return choice === undefined ? [] : [{ name, sql, choice }];

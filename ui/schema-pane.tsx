@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { TableDetail, TableItem } from '../src/ui/ui-types.ts';
 import { Failed } from './notes.tsx';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 /** Width from which the pane stands open beside the editor. */
 const WIDE = '(min-width: 1100px)';
 
 /** What a query can name: tables that have rows, and their columns with types and units. */
 export function SchemaPane() {
-  const { value: tables = [], error } = useAnswer<readonly TableItem[]>('/api/tables');
+  const { value: tables = [], error } = useRequest<readonly TableItem[]>('/api/tables');
   return (
     <details class="schema" open={matchMedia(WIDE).matches}>
       <summary>Tables and columns</summary>
@@ -24,7 +24,7 @@ export function SchemaPane() {
 
 function SchemaTable({ name, doc }: { readonly name: string; readonly doc: string }) {
   const [isOpen, setOpen] = useState(false);
-  const { value: table, error } = useAnswer<TableDetail>(
+  const { value: table, error } = useRequest<TableDetail>(
     isOpen ? `/api/tables/${encodeURIComponent(name)}` : undefined,
   );
   return (

@@ -2,7 +2,7 @@ import type { EditorView } from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
 
 export interface SqlEditorProps {
-  /** Replaces what is written whenever the object is another one. */
+  /** Replaces the text whenever the object changes. */
   readonly text: { readonly sql: string };
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;

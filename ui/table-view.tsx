@@ -8,14 +8,14 @@ import { Failed, Gaps } from './notes.tsx';
 import { ProfileButton } from './profile.tsx';
 import { queryLink } from './router.ts';
 import type { Sorting } from './row-pages.ts';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 const TABS = ['Columns', 'Sample', 'Files', 'SQL'] as const;
 type Tab = (typeof TABS)[number];
 
 /** One table, view or mart. */
 export function TableView({ name }: { readonly name: string }) {
-  const { value: table, error } = useAnswer<TableDetail>(`/api/tables/${encodeURIComponent(name)}`);
+  const { value: table, error } = useRequest<TableDetail>(`/api/tables/${encodeURIComponent(name)}`);
   const [tab, setTab] = useState<Tab>('Columns');
   if (error !== undefined) return <Failed error={error} />;
   if (table === undefined) return <p class="soft table-view">Loading {name}…</p>;
@@ -112,7 +112,7 @@ function Sample({ name }: { readonly name: string }) {
     ...(sorting === undefined ? {} : { sort: sorting.column, order: sorting.order }),
   });
   const path = `/api/tables/${encodeURIComponent(name)}/sample?${chosen}`;
-  const { value: sample, error } = useAnswer<SampleRows>(path, { isKept: true });
+  const { value: sample, error } = useRequest<SampleRows>(path, { keepsPrevious: true });
   const rows = useMemo(() => ({ row: (at: number) => sample?.rows[at], load: () => {} }), [sample]);
   return (
     <>

@@ -3,11 +3,11 @@ import { formatBytes, formatCount } from '../src/core/format.ts';
 import type { TableItem } from '../src/ui/ui-types.ts';
 import { Failed } from './notes.tsx';
 import { TableView } from './table-view.tsx';
-import { useAnswer } from './use-answer.ts';
+import { useRequest } from './use-request.ts';
 
 /** All tables, views and marts, and one of them in full. */
 export function TablesPage({ path }: { readonly path: string }) {
-  const { value: tables, error } = useAnswer<readonly TableItem[]>('/api/tables');
+  const { value: tables, error } = useRequest<readonly TableItem[]>('/api/tables');
   const name = decodeURIComponent(/^\/tables\/([^/]+)/.exec(path)?.[1] ?? '');
   if (error !== undefined) return <Failed error={error} />;
   if (tables === undefined) return <p class="soft">Loading tables…</p>;

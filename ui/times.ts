@@ -3,7 +3,7 @@ import { formatAge } from '../src/core/format.ts';
 
 const TICK_MS = 10_000;
 
-/** The time in milliseconds, again and again. */
+/** The current time in milliseconds, updated every `tickMs`. */
 export function useNow(tickMs = TICK_MS): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { send } from './api.ts';
 
-/** Delay before a stream that broke off is opened again, as browsers have it. */
-const AGAIN_MS = 3000;
+/** Delay before a broken stream is opened again, as for EventSource. */
+const RECONNECT_MS = 3000;
 
-/** A number that grows with each commit to the warehouse; with `runs`, also with each change of a run of a job. */
+/** Counts events of the server: commits to the warehouse, changes of job runs. */
 export function useLive(...events: readonly ('commit' | 'runs')[]): number {
   const [count, setCount] = useState(0);
   useEffect(() => {
@@ -18,12 +18,12 @@ export function useLive(...events: readonly ('commit' | 'runs')[]): number {
   return count;
 }
 
-/** Tells the names of events until it is stopped. An EventSource would send no header. */
+/** Calls `see` with the name of each event until `stop`. EventSource cannot send headers. */
 async function follow(see: (event: string) => void, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     try {
       const { ok, body } = await send('/api/events', { signal: stop });
-      // A tab without a key gets none by asking again.
+      // Without a session, a retry would fail as well.
       if (!ok || body === null) return;
       let rest = '';
       for (const reader = body.pipeThrough(new TextDecoderStream()).getReader(); ; ) {
@@ -34,8 +34,8 @@ async function follow(see: (event: string) => void, stop: AbortSignal): Promise<
         for (const line of lines) if (line.startsWith('event: ')) see(line.slice('event: '.length));
       }
     } catch {
-      // The server ended, or this page did.
+      // The connection was closed.
     }
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
   }
 }

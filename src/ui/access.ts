@@ -2,11 +2,11 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import type { UiEnvironment } from './ui-options.ts';
 
-/** Who may talk to the server: a tab that opened its first address, on this machine. */
+/** Access control: only a tab on this machine that opened the first address. */
 export interface Access {
-  /** Part of the first address; for one use. */
+  /** Part of the first address; valid once. */
   readonly key: string;
-  /** Lets a request pass, or answers it. */
+  /** Passes a request on, or refuses it. */
   readonly guard: MiddlewareHandler<UiEnvironment>;
 }
 
@@ -14,22 +14,22 @@ const HELP =
   'This tab has no key. The address that tonlake ui printed opens one tab, which keeps its key until it is closed: ' +
   'go on there, or start tonlake ui again for a new address.\n';
 
-/** Where a tab gets its session for the key of the first address. */
+/** Exchanges the key of the first address for a session. */
 const ENTRY = '/api/entry';
 
-/** Frames and downloads send no header: the random id in their address lets them pass. */
+/** Frames and downloads cannot send a header; the random id in their address authorizes them. */
 const BY_ID = /^\/api\/(reports\/pages\/[0-9a-f-]{36}|results\/[0-9a-f-]{36}\/download)$/;
 
 /**
- * Guards a server on a port of loopback. The key of the first address, which other users may see in the list of processes, is for one
- * use: a tab gets a session for it, which it sends as a header. There is no cookie, which a browser would send to each port of this
- * machine. The files of the page are for everybody, as they say nothing. The host and origin of each request must be ours, so that no
- * name that was rebound to this machine gets an answer.
+ * Guards a server on a loopback port. The key of the first address is valid once, because other users may see it in the list of
+ * processes: a tab exchanges it for a session, which it sends as a header. There is no cookie, because browsers send cookies to every
+ * port of a host. The static files of the page need no session. The host and origin of each request must be those of the server, which
+ * defeats DNS rebinding.
  */
 export function guardAccess(port: () => number): Access {
   const key = randomBytes(24).toString('base64url');
   const session = randomBytes(24).toString('base64url');
-  let isSpent = false;
+  let isUsed = false;
   const guard: MiddlewareHandler<UiEnvironment> = async (c, next) => {
     const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((host) => `${host}:${port()}`);
     const host = c.req.header('host') ?? '';
@@ -49,8 +49,8 @@ export function guardAccess(port: () => number): Access {
       return c.text('expected JSON\n', 415);
     const given = c.req.header('authorization') ?? '';
     if (c.req.path === ENTRY && c.req.method === 'POST') {
-      if (isSpent || !isSame(given, `Bearer ${key}`)) return c.text(HELP, 401);
-      isSpent = true;
+      if (isUsed || !isSame(given, `Bearer ${key}`)) return c.text(HELP, 401);
+      isUsed = true;
       return c.json({ session });
     }
     const isOpen = !c.req.path.startsWith('/api/') || (c.req.method === 'GET' && BY_ID.test(c.req.path));

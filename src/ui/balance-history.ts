@@ -2,10 +2,10 @@ import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { textOf } from '../sql/row-text.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
-import { findTable } from './own-reader.ts';
+import { findTable } from './shared-reader.ts';
 import type { BalanceHistory } from './ui-types.ts';
 
-/** Points of a chart; of more balances, some between are left out. */
+/** Maximum number of points; more balances are thinned out evenly. */
 const MAX_POINTS = 1_000;
 
 /** The balances of an account after its transactions; null if no table of the warehouse has them. */
@@ -27,7 +27,7 @@ export async function readBalances(opened: OpenWarehouse, account: string): Prom
   };
 }
 
-/** A row for each state of an account: who, when, how much. */
+/** True if a table has a row for each state of an account, with its time and balance. */
 function hasBalances({ columns, time, key }: TableDef): boolean {
   const balance = columns.find(({ name }) => name === 'balance');
   return time !== undefined && key.includes('account') && balance?.unit === 'nanoton';

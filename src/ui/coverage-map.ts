@@ -13,9 +13,9 @@ export function mapCells(view: Span, count: number, status: PipelineStatus): rea
   const { unproven, missing } = status;
   const forgotten = spansIn(missing.filter(isForgotten));
   const kinds = [storedSpans(status), spansIn(missing, 'quarantined'), forgotten, spansIn(unproven)];
-  // Of each kind, only what the view shows has to be compared with its cells.
+  // Clipped to the view, so that cells are compared with few spans.
   const [ours, bad, gone, read] = kinds.map((spans) => intersectSpans([view], spans));
-  const whole = holdsOf(status);
+  const extent = extentOf(status);
   return Array.from({ length: cells }, (_, at) => {
     const cell = { from: edge(at), to: edge(at + 1) - 1 };
     const count = totalSize(intersectSpans([cell], ours ?? []));
@@ -24,14 +24,14 @@ export function mapCells(view: Span, count: number, status: PipelineStatus): rea
       if (count === spanSize(cell)) return haveCommon([cell], read ?? []) ? 'unproven' : 'proven';
       if (subtractSpans([cell], [...(ours ?? []), ...(gone ?? [])]).length === 0) return 'forgotten';
       if (count > 0) return 'part';
-      return whole !== undefined && haveCommon([cell], [whole]) ? 'missing' : 'outside';
+      return extent !== undefined && haveCommon([cell], [extent]) ? 'missing' : 'outside';
     })();
     return { ...cell, state, blocks: count };
   });
 }
 
-/** From the first to the last block that is there or missing. */
-export function holdsOf(status: PipelineStatus): Span | undefined {
+/** From the first to the last block that is in the warehouse or missing. */
+export function extentOf(status: PipelineStatus): Span | undefined {
   return hullOf([...storedSpans(status), ...spansIn(status.missing)]);
 }
 

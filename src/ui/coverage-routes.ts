@@ -5,12 +5,12 @@ import { haveCommon, hullOf, intersectSpans, type Span, shortSpans, unionSpans }
 import { FORGOTTEN, type LedgerEntry, spansOf } from '../warehouse/index.ts';
 import { describeParts, isForgotten, type Part, type UnprovenWhy } from '../warehouse/query/coverage.ts';
 import type { PipelineStatus, WarehouseStatus } from '../warehouse/query/status.ts';
-import { holdsOf, isMapped, mapCells } from './coverage-map.ts';
-import { OncePerCommit, type StatusOf } from './once-per-commit.ts';
-import type { OwnReader } from './own-reader.ts';
+import { CommitCache, type StatusCache } from './commit-cache.ts';
+import { extentOf, isMapped, mapCells } from './coverage-map.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { readActivity } from './read-activity.ts';
 import { fillCommand, readOverview } from './read-overview.ts';
+import type { SharedReader } from './shared-reader.ts';
 import type { UiEnvironment } from './ui-options.ts';
 import type { CellDetail, Coverage, EntryItem } from './ui-types.ts';
 import { valid } from './valid-request.ts';
@@ -30,18 +30,23 @@ const viewSchema = z.strictObject({
 });
 const spanSchema = z.strictObject({ from: block, to: block });
 
-/** What is proven, unproven and missing, and what happened. */
-export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, status: StatusOf, runs: QueryRuns): void {
-  const activity = new OncePerCommit(readActivity);
+/** Coverage of the pipelines, and activity over time. */
+export function addCoverageRoutes(
+  app: Hono<UiEnvironment>,
+  shared: SharedReader,
+  status: StatusCache,
+  runs: QueryRuns,
+): void {
+  const activity = new CommitCache(readActivity);
   app.get('/api/overview', async (c) =>
-    c.json(await own.use(async (opened) => readOverview(opened, await status.of(opened)))),
+    c.json(await shared.use(async (opened) => readOverview(opened, await status.get(opened)))),
   );
-  app.get('/api/activity', async (c) => c.json(await runs.inWarehouse(c.req.raw.signal, activity.of)));
+  app.get('/api/activity', async (c) => c.json(await runs.inWarehouse(c.req.raw.signal, activity.get)));
   app.get('/api/coverage', valid('query', viewSchema), async (c) => {
     const { from, to, cells } = c.req.valid('query');
     return c.json(
-      await own.use(async (opened) => {
-        const { pipelines } = await status.of(opened);
+      await shared.use(async (opened) => {
+        const { pipelines } = await status.get(opened);
         const shown = pipelines.filter(({ pipeline }) => isMapped(opened.registry, pipeline));
         return coverageOf(shown, { from, to }, cells);
       }),
@@ -50,8 +55,8 @@ export function addCoverageRoutes(app: Hono<UiEnvironment>, own: OwnReader, stat
   app.get('/api/coverage/:pipeline', valid('query', spanSchema), async (c) => {
     const span = c.req.valid('query');
     return c.json(
-      await own.use(async (opened) =>
-        describeCell(await status.of(opened), await opened.reader.ledger(), c.req.param('pipeline'), span),
+      await shared.use(async (opened) =>
+        describeCell(await status.get(opened), await opened.reader.ledger(), c.req.param('pipeline'), span),
       ),
     );
   });
@@ -62,7 +67,7 @@ function coverageOf(
   range: { readonly from?: number | undefined; readonly to?: number | undefined },
   cells: number,
 ): Coverage {
-  const whole = hullOf(shown.flatMap((each) => holdsOf(each) ?? []));
+  const whole = hullOf(shown.flatMap((each) => extentOf(each) ?? []));
   if (whole === undefined) return { whole: null, from: 0, to: 0, pipelines: [] };
   const from = Math.max(range.from ?? whole.from, 0);
   const view = { from, to: Math.max(range.to ?? whole.to, from) };

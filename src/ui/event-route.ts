@@ -1,85 +1,85 @@
 import type { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { stateOfLedger } from './once-per-commit.ts';
-import type { OwnReader } from './own-reader.ts';
+import { stateOfLedger } from './commit-cache.ts';
 import { stateOfRuns } from './read-runs.ts';
+import type { SharedReader } from './shared-reader.ts';
 import type { UiEnvironment } from './ui-options.ts';
 
-/** Pause between two looks at the warehouse, in milliseconds. */
-const LOOK_MS = 1000;
+/** Interval of polls of the warehouse. */
+const POLL_MS = 1000;
 
-interface Known {
+interface WatchedState {
   readonly commit: string;
   readonly runs: string;
 }
 
 /** Polls a warehouse while a page is open: once for all open pages. */
 class Watch {
-  readonly #own: OwnReader;
+  readonly #shared: SharedReader;
   readonly #warehouse: string;
   readonly #waiting = new Set<() => void>();
-  #known: Known = { commit: '', runs: '' };
+  #state: WatchedState = { commit: '', runs: '' };
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
   #pages = 0;
 
-  constructor(own: OwnReader, warehouse: string) {
-    this.#own = own;
+  constructor(shared: SharedReader, warehouse: string) {
+    this.#shared = shared;
     this.#warehouse = warehouse;
   }
 
-  /** A page is open until it calls what this returns. */
+  /** Polls from the first open page to the last. @returns a function that closes the page */
   open(): () => void {
-    if (this.#pages++ === 0) this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+    if (this.#pages++ === 0) this.#timer = setInterval(() => void this.#poll(), POLL_MS);
     return () => {
       if (--this.#pages === 0) clearInterval(this.#timer);
     };
   }
 
-  /** What is known when it differs from `seen`, or after a while. */
-  async next(seen: Known): Promise<Known> {
-    if (this.#known.commit === '') await this.#look();
-    if (this.#known !== seen) return this.#known;
+  /** Resolves with a state other than `seen`, or with the same one after a poll interval. */
+  async next(seen: WatchedState): Promise<WatchedState> {
+    if (this.#state.commit === '') await this.#poll();
+    if (this.#state !== seen) return this.#state;
     await new Promise<void>((resolve) => {
       const wake = (): void => {
         clearTimeout(limit);
         this.#waiting.delete(wake);
         resolve();
       };
-      const limit = setTimeout(wake, LOOK_MS);
+      const limit = setTimeout(wake, POLL_MS);
       this.#waiting.add(wake);
     });
-    return this.#known;
+    return this.#state;
   }
 
-  /** One look at a time. */
-  #look(): Promise<void> {
-    this.#looking ??= this.#read().finally(() => {
-      this.#looking = undefined;
+  /** At most one poll runs at a time. */
+  #poll(): Promise<void> {
+    this.#polling ??= this.#read().finally(() => {
+      this.#polling = undefined;
     });
-    return this.#looking;
+    return this.#polling;
   }
 
   async #read(): Promise<void> {
-    const { commit, runs } = this.#known;
+    const { commit, runs } = this.#state;
     const found = {
-      // A DuckDB warehouse that is being written is looked at again later.
-      commit: await this.#own.use(({ reader }) => stateOfLedger(reader)).catch(() => commit),
+      // A DuckDB warehouse cannot be read while it is written; the next poll tries again.
+      commit: await this.#shared.use(({ reader }) => stateOfLedger(reader)).catch(() => commit),
       runs: await stateOfRuns(this.#warehouse).catch(() => runs),
     };
     if (found.commit === commit && found.runs === runs) return;
-    this.#known = found;
+    this.#state = found;
     for (const wake of [...this.#waiting]) wake();
   }
 }
 
 /** Sends an event after each commit, and after each change of a job's runs. */
-export function addEventRoute(app: Hono<UiEnvironment>, own: OwnReader, warehouse: string): void {
-  const watch = new Watch(own, warehouse);
+export function addEventRoute(app: Hono<UiEnvironment>, shared: SharedReader, warehouse: string): void {
+  const watch = new Watch(shared, warehouse);
   app.get('/api/events', (c) =>
     streamSSE(c, async (stream) => {
       const close = watch.open();
-      let seen: Known = { commit: '', runs: '' };
+      let seen: WatchedState = { commit: '', runs: '' };
       try {
         while (!stream.aborted && !stream.closed) {
           const { commit, runs } = seen;

@@ -10,9 +10,9 @@ import { requireThing } from '../show/thing.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { readBalances } from './balance-history.ts';
-import { OncePerCommit, type StatusOf } from './once-per-commit.ts';
-import { findTable } from './own-reader.ts';
+import { CommitCache, type StatusCache } from './commit-cache.ts';
 import type { QueryRuns } from './query-runs.ts';
+import { findTable } from './shared-reader.ts';
 import { cellsOf } from './table-routes.ts';
 import type { UiEnvironment } from './ui-options.ts';
 import type { ExplainedRow, ExploreExample, FoundColumn, FoundRows } from './ui-types.ts';
@@ -23,15 +23,15 @@ const MAX_ROWS = 50;
 /** Newest blocks that examples are taken from. */
 const EXAMPLE_BLOCKS = 100;
 
-const soughtSchema = z.strictObject({ q: z.string().min(1).max(200) });
+const thingSchema = z.strictObject({ q: z.string().min(1).max(200) });
 const placesSchema = z.strictObject({ q: z.string().min(1).max(200), where: z.enum(['indexed', 'others']) });
 const rowsSchema = z.strictObject({ q: z.string().min(1).max(200), table: z.string(), column: z.string() });
 const keySchema = z.strictObject({ table: z.string(), key: z.string().max(2000) });
 
 /** Finds rows by hash, address or block, and says where they are from. */
-export function addExploreRoutes(app: Hono<UiEnvironment>, status: StatusOf, runs: QueryRuns): void {
-  const examples = new OncePerCommit(async (opened) => readExamples(opened, (await status.of(opened)).newest?.seqno));
-  app.get('/api/explore', valid('query', soughtSchema), async (c) => {
+export function addExploreRoutes(app: Hono<UiEnvironment>, status: StatusCache, runs: QueryRuns): void {
+  const examples = new CommitCache(async (opened) => readExamples(opened, (await status.get(opened)).newest?.seqno));
+  app.get('/api/explore', valid('query', thingSchema), async (c) => {
     const thing = requireThing(c.req.valid('query').q);
     return c.json(await runs.inWarehouse(c.req.raw.signal, (opened) => readFacts(opened, thing)));
   });
@@ -39,8 +39,8 @@ export function addExploreRoutes(app: Hono<UiEnvironment>, status: StatusOf, run
     const { q, where } = c.req.valid('query');
     return c.json(await runs.inWarehouse(c.req.raw.signal, (opened) => findPlaces(opened, requireThing(q), where)));
   });
-  app.get('/api/explore/examples', async (c) => c.json(await runs.inWarehouse(c.req.raw.signal, examples.of)));
-  app.get('/api/explore/balances', valid('query', soughtSchema), async (c) => {
+  app.get('/api/explore/examples', async (c) => c.json(await runs.inWarehouse(c.req.raw.signal, examples.get)));
+  app.get('/api/explore/balances', valid('query', thingSchema), async (c) => {
     const sought = requireThing(c.req.valid('query').q);
     if (sought.kind !== 'address') return c.notFound();
     return c.json(await runs.inWarehouse(c.req.raw.signal, (opened) => readBalances(opened, sought.value)));
@@ -78,7 +78,7 @@ async function readRows(
     `SELECT ${columns.join(', ')} FROM ${quoteName(table.name)} WHERE ${quoteName(column)} = ${value} ORDER BY ${order} LIMIT ${MAX_ROWS}`,
   );
   return {
-    columns: types.map((each, at) => ({ ...each, says: saidBy(table.columns[at]) })),
+    columns: types.map((each, at) => ({ ...each, format: formatOf(table.columns[at]) })),
     rows: rows.map(cellsOf),
     key: table.key.map((each) => ({ name: each, at: table.columns.findIndex((of) => of.name === each) })),
   };
@@ -105,8 +105,8 @@ async function readExamples(opened: OpenWarehouse, seqno: number | undefined): P
   ];
 }
 
-/** What a line about a row can say of a column. */
-function saidBy(column: ColumnDef | undefined): FoundColumn['says'] {
+/** How a column appears in the summary of a row; undefined if it does not. */
+function formatOf(column: ColumnDef | undefined): FoundColumn['format'] {
   if (column?.unit === 'nanoton') return 'ton';
   switch (column?.kind) {
     case 'timestamp':

@@ -9,11 +9,11 @@ import { JobHistory } from '../jobs/run-history.ts';
 import { readLog } from '../jobs/run-log.ts';
 import type { JobRecord, StagedOutput } from '../jobs/run-record.ts';
 import type { PipelineStatus } from '../warehouse/query/status.ts';
-import type { StatusOf } from './once-per-commit.ts';
-import type { OwnReader } from './own-reader.ts';
+import type { StatusCache } from './commit-cache.ts';
 import { type JobFiles, jobItem } from './read-job-files.ts';
 import { readRuns, runItem } from './read-runs.ts';
 import { sendReport } from './send-report.ts';
+import type { SharedReader } from './shared-reader.ts';
 import type { UiEnvironment } from './ui-options.ts';
 import type { Jobs, OutputItem, RunDetail } from './ui-types.ts';
 
@@ -22,8 +22,8 @@ const MAX_LINES = 2_000;
 
 interface JobPlaces {
   readonly warehouse: string;
-  readonly own: OwnReader;
-  readonly status: StatusOf;
+  readonly shared: SharedReader;
+  readonly status: StatusCache;
   readonly files: JobFiles;
 }
 
@@ -63,8 +63,8 @@ export function addJobRoutes(app: Hono<UiEnvironment>, places: JobPlaces): void 
 }
 
 /** The status of the pipelines; undefined while a warehouse of one file is being written. */
-function pipelinesOf({ own, status }: JobPlaces): Promise<readonly PipelineStatus[] | undefined> {
-  return own.use(async (opened) => (await status.of(opened)).pipelines).catch(() => undefined);
+function pipelinesOf({ shared, status }: JobPlaces): Promise<readonly PipelineStatus[] | undefined> {
+  return shared.use(async (opened) => (await status.get(opened)).pipelines).catch(() => undefined);
 }
 
 /** @throws {UsageError} `unknown-run` */

@@ -26,7 +26,7 @@ export function addPageFiles(app: Hono<UiEnvironment>): void {
   );
   files.set('theme.css', Buffer.from(themeStyle));
   const page = String(files.get('index.html'));
-  // The bundle is parsed once by a browser, and asked for again only when it has changed.
+  // Browsers revalidate by ETag, and load the bundle again only when it has changed.
   app.use('/assets/*', compress(), etag({ weak: true }));
   app.get('/assets/:name', (c) => {
     const name = c.req.param('name');

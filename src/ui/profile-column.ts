@@ -8,10 +8,10 @@ import type { ColumnProfile } from './ui-types.ts';
 const BARS = 24;
 /** Most frequent values that are shown. */
 const TOP = 6;
-/** With more different values, the most frequent ones say little and take long. */
+/** With more distinct values, the most frequent ones mean little and are slow to count. */
 const MAX_DISTINCT = 100_000;
 
-/** Numbers of one column: nulls, different values, range, and how its values are spread. */
+/** Statistics of one column: nulls, distinct values, range and distribution. */
 export async function profileColumn(
   query: Query,
   relation: string,
@@ -39,7 +39,7 @@ export async function profileColumn(
   };
 }
 
-/** SQL for the position of a value on a line; undefined if it has none. */
+/** SQL for the position of a value on an axis; undefined for types without one. */
 function placeSql(name: string, type: string): string | undefined {
   if (isNumberType(type)) return `${name}::DOUBLE`;
   return /^(TIMESTAMP|DATE)/.test(type) ? `epoch(${name}::TIMESTAMP)` : undefined;

@@ -16,15 +16,15 @@ import { shippedFolder } from '../sql/shipped-queries.ts';
 import { CellNotes } from '../targets/cell-notes.ts';
 import { classOf } from '../targets/column-class.ts';
 import type { ExportedRows } from '../targets/exported-rows.ts';
-import type { OwnReader } from './own-reader.ts';
 import type { FinishedQuery, QueryRuns } from './query-runs.ts';
-import { cellsOf, columnIn, shown, sortSchema } from './table-routes.ts';
+import type { SharedReader } from './shared-reader.ts';
+import { cellsOf, columnIn, resultColumns, sortSchema } from './table-routes.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
 import type { RunResult, SavedQuery } from './ui-types.ts';
 import { valid } from './valid-request.ts';
 
 const MAX_SQL = 200_000;
-/** Rows of one answer. */
+/** Rows of one response. */
 const MAX_PAGE = 1_000;
 /** Points of a chart. */
 const MAX_POINTS = 5_000;
@@ -52,14 +52,19 @@ const TYPES: Readonly<Partial<Record<DownloadFormat, string>>> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** Runs queries, and hands over their rows. */
-export function addQueryRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns, options: UiOptions): void {
-  // A request that ends before its query does cancels it.
+/** Runs queries, and serves their rows. */
+export function addQueryRoutes(
+  app: Hono<UiEnvironment>,
+  shared: SharedReader,
+  runs: QueryRuns,
+  options: UiOptions,
+): void {
+  // A query is cancelled when its request is aborted.
   app.post('/api/runs', valid('json', runSchema), async (c) => {
     const { sql, ...how } = c.req.valid('json');
     const result = await runs.run(sql, how, c.req.raw.signal);
-    const answer: RunResult = { ...result, columns: await shown(own, result.columns) };
-    return c.json(answer);
+    const finished: RunResult = { ...result, columns: await resultColumns(shared, result.columns) };
+    return c.json(finished);
   });
   app.get('/api/results/:id/rows', valid('query', rowsSchema), async (c) => {
     const { result, source } = runs.result(c.req.param('id'));

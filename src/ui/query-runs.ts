@@ -13,21 +13,21 @@ import { type OpenWarehouse, openWarehouse } from '../warehouse/query/warehouse-
 import type { UiOptions } from './ui-options.ts';
 import type { RunResult } from './ui-types.ts';
 
-/** Rows of a result that are kept. */
+/** Maximum number of stored rows of a result. */
 export const MAX_ROWS = 1_000_000;
-/** Results that are kept; older ones are gone. */
+/** Number of stored results; older ones are dropped. */
 const MAX_RESULTS = 4;
-/** Queries that run at once; others wait. */
+/** Number of concurrent queries; others wait. */
 const MAX_RUNNING = 2;
 
-/** A query that ended. */
+/** A finished query. */
 export interface FinishedQuery {
   readonly result: Omit<RunResult, 'columns'> & Pick<QueryResult, 'columns'>;
   readonly source: RelationSource;
   readonly queries: Queries;
 }
 
-/** Runs queries of the page, each in a database of its own, and keeps the rows of the last few. */
+/** Runs queries of the page, each in its own database, and stores the rows of the last few. */
 export class QueryRuns {
   readonly #options: UiOptions;
   readonly #scratch: string;
@@ -62,17 +62,17 @@ export class QueryRuns {
   result(id: string): FinishedQuery {
     const found = this.#finished.get(id);
     if (found === undefined)
-      throw usage('a result that is kept', 'an older one', {
+      throw usage('a stored result', 'an older one', {
         code: 'unknown-result',
         hint: 'run the query again',
       });
-    // The last one that was looked at stays longest.
+    // Moves it to the end: the least recently used result is dropped first.
     this.#finished.delete(id);
     this.#finished.set(id, found);
     return found;
   }
 
-  /** Does `work` in a database of its own, within the limits of a query. @throws as {@link openQueries}, and as `run` */
+  /** Runs `work` in its own database, within the limits of a query. @throws as {@link openQueries}, and as `run` */
   inWarehouse<T>(signal: AbortSignal, work: (opened: OpenWarehouse) => Promise<T>): Promise<T> {
     return this.#turns.add(async () => {
       const { warehouse, network } = this.#options;
@@ -86,7 +86,7 @@ export class QueryRuns {
     });
   }
 
-  /** A path for a file that is handed over and removed. */
+  /** A path for a temporary file, which the caller removes. */
   scratchFile(ending: string): string {
     return join(this.#scratch, `${randomUUID()}.${ending}`);
   }
@@ -111,8 +111,8 @@ export class QueryRuns {
       onWarning: (gap) => void warnings.push(gap),
     });
     try {
-      const kept = await this.#bounded(queries, signal, () => queries.keep(sql, MAX_ROWS));
-      const { columns, count, isCut, source } = kept;
+      const stored = await this.#bounded(queries, signal, () => queries.keep(sql, MAX_ROWS));
+      const { columns, count, isCut, source } = stored;
       const bytesRead = await readBytes(source);
       const ms = Math.round(performance.now() - startedAt);
       return { result: { id: randomUUID(), columns, count, isCut, warnings, ms, bytesRead }, source, queries };
@@ -127,13 +127,13 @@ export class QueryRuns {
     return { memoryMb, temporaryMb: memoryMb * 8, scratch: this.#scratch, allowFiles };
   }
 
-  /** Does `work` within the time of a query, and interrupts `queries` then. @throws {StoreError} `cancelled`, `too-slow` */
+  /** Runs `work` within the time limit of a query, and interrupts `queries` at its end. @throws {StoreError} `cancelled`, `too-slow` */
   #bounded<T>(queries: Pick<Queries, 'interrupt'>, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return withinTime(this.#options.seconds, signal, (end) => interruptible(queries, end, work));
   }
 }
 
-/** Does `work` until it is cancelled, or its time is over: then it gets an abort. @throws {StoreError} `cancelled`, `too-slow` */
+/** Runs `work`, and aborts it when `signal` aborts or the time is over. @throws {StoreError} `cancelled`, `too-slow` */
 export async function withinTime<T>(
   seconds: number,
   signal: AbortSignal,
@@ -152,7 +152,7 @@ export async function withinTime<T>(
   }
 }
 
-/** Bytes that were read from files, by DuckDB's log; null where rows do not lie in files of their own. */
+/** Bytes read from Parquet files, by DuckDB's log; null in a DuckDB warehouse. */
 async function readBytes({ query }: RelationSource): Promise<number | null> {
   const { rows } = await query("SELECT sum(bytes)::DOUBLE FROM duckdb_logs_parsed('FileSystem') WHERE op = 'READ'");
   const bytes = rows[0]?.[0];

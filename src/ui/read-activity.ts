@@ -1,7 +1,7 @@
 import type { TableDef } from '../declare/table.ts';
 import { quoteName } from '../sql/canonical-text.ts';
 import type { OpenWarehouse } from '../warehouse/query/warehouse-registry.ts';
-import { findTable } from './own-reader.ts';
+import { findTable } from './shared-reader.ts';
 import { cellsOf } from './table-routes.ts';
 import type { Activity } from './ui-types.ts';
 

@@ -6,7 +6,7 @@ import { fallbackWarehouse } from '../project/project-file.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { JobItem } from './ui-types.ts';
 
-/** A job of a warehouse, or a file that cannot be used. */
+/** A job of a warehouse, or an invalid file. */
 export type FoundJob = { readonly file: string; readonly job: Job } | { readonly file: string; readonly error: string };
 
 /** The job files of a project. */

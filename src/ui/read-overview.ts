@@ -11,10 +11,10 @@ import type { Overview, PipelineItem, RunItem } from './ui-types.ts';
 /** Runs of jobs that are shown beside those under way, and failed ones before them. */
 const MAX_RUNS = 6;
 const MAX_FAILURES = 3;
-/** Spans in a command line; a longer one would not be read by anybody. */
+/** Maximum number of spans in a command; more are joined to one range. */
 const MAX_SPANS = 50;
 
-/** What a warehouse holds and lacks, and what is at work on it. */
+/** Contents and gaps of a warehouse, and its writer and jobs. */
 export async function readOverview({ reader, registry }: OpenWarehouse, status: WarehouseStatus): Promise<Overview> {
   const pipelines = status.pipelines.map((each) => pipelineItem(each, isMapped(registry, each.pipeline)));
   const sum = (of: (item: PipelineItem) => number): number => pipelines.reduce((total, each) => total + of(each), 0);
@@ -25,7 +25,7 @@ export async function readOverview({ reader, registry }: OpenWarehouse, status: 
     head: status.newest ?? null,
     blocks: Math.max(0, ...pipelines.map(({ blocks }) => blocks)),
     ...{ rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes) },
-    missing: totalSize(unionSpans(status.pipelines.flatMap(toFetch))),
+    missing: totalSize(unionSpans(status.pipelines.flatMap(missingSpans))),
     fills: fillsOf(status),
     quarantinedRecords: status.quarantined,
     pipelines,
@@ -55,22 +55,22 @@ function pipelineItem(status: PipelineStatus, covers: boolean): PipelineItem {
     name: pipeline,
     proof: unproven.length === 0 ? 'proven' : proven.length > 0 ? 'in part' : 'unproven',
     ...{ blocks, rows: Object.values(rows).reduce((total, count) => total + count, 0), bytes },
-    ...{ missing: totalSize(toFetch(status)), quarantined: totalSize(spansIn(missing, 'quarantined')) },
+    ...{ missing: totalSize(missingSpans(status)), quarantined: totalSize(spansIn(missing, 'quarantined')) },
     lastCommit: lastCommit ?? null,
   };
 }
 
-/** What is missing, without what was removed on purpose. */
-function toFetch({ missing }: PipelineStatus): readonly Span[] {
+/** Missing blocks, except those removed by `forget`. */
+function missingSpans({ missing }: PipelineStatus): readonly Span[] {
   return spansIn(missing.filter((part) => !isForgotten(part)));
 }
 
-/** What is missing, pipelines that lack the same blocks together. */
+/** Missing blocks, grouped by pipelines that lack the same ones. */
 function fillsOf(status: WarehouseStatus): Overview['fills'] {
   const groups = new Map<string, { readonly pipelines: string[]; readonly spans: readonly Span[] }>();
   for (const each of status.pipelines) {
     const { pipeline } = each;
-    const spans = toFetch(each);
+    const spans = missingSpans(each);
     const key = formatSpans(spans);
     if (spans.length > 0) groups.set(key, { spans, pipelines: [...(groups.get(key)?.pipelines ?? []), pipeline] });
   }
@@ -88,7 +88,7 @@ export function fillCommand(
   if (spans.length === 0) return null;
   const sorted = [...spans].sort((a, b) => a.from - b.from);
   const [first, last] = [sorted[0], sorted.at(-1)];
-  // Blocks between many spans that are there are not fetched again.
+  // Blocks in between that are in the warehouse are not fetched again.
   const range =
     sorted.length <= MAX_SPANS
       ? sorted.map((span) => (spanSize(span) === 1 ? String(span.from) : formatSpans([span]))).join(',')

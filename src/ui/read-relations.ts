@@ -17,10 +17,10 @@ import type { TableColumn, TableDetail, TableFileItem, TableItem } from './ui-ty
 /** Files of a table that are shown. */
 const MAX_FILES = 50;
 
-/** What is known of a table, view or mart without reading its rows. */
+/** A table, view or mart, described without reading its rows. */
 export type Relation = Omit<TableDetail, 'gaps' | 'newestFiles'>;
 
-/** Everything that a query can name: tables with their views, marts, and the relations about the warehouse itself. Only commits change it. */
+/** All relations that a query can name: tables, views, marts, and those about the warehouse itself. Only commits change them. */
 export async function readRelations({ reader, registry }: OpenWarehouse): Promise<readonly Relation[]> {
   const contents = await readContents(reader, registry);
   const { ledger } = contents;
@@ -39,7 +39,7 @@ export async function readRelations({ reader, registry }: OpenWarehouse): Promis
     ...ownRelations.map((own) => ({
       ...{ ...none, name: own.name, kind: 'table' as const, doc: own.grain },
       ...{ rows: own.rows(contents).length, bytes: null, files: null },
-      ...{ grain: own.grain, key: own.key, columns: ownColumns(own) },
+      ...{ grain: own.grain, key: own.key, columns: stateColumns(own) },
     })),
   ];
 }
@@ -71,7 +71,7 @@ function sizeOf(ledger: readonly LedgerEntry[], name: string): Pick<TableItem, '
   if (entries.length === 0) return { rows: null, bytes: null, files: null };
   const rows = entries.reduce((sum, entry) => sum + entry.rows, 0);
   const files = entries.flatMap((entry) => entry.files);
-  // The rows of a DuckDB warehouse lie in one file with all others.
+  // A DuckDB warehouse is a single file.
   if (files.length === 0) return { rows, bytes: null, files: null };
   return { rows, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), files: files.length };
 }
@@ -83,7 +83,7 @@ function columnsOf({ columns, key }: TableDef): readonly TableColumn[] {
   }));
 }
 
-function ownColumns({ columns, key }: OwnRelation): readonly TableColumn[] {
+function stateColumns({ columns, key }: OwnRelation): readonly TableColumn[] {
   return columns.map(({ name, type, unit, nullable, doc }) => ({
     ...{ name, type, unit: unit ?? null, doc },
     ...{ isNullable: nullable === true, isKey: key.includes(name) },

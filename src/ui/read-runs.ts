@@ -10,9 +10,9 @@ import type { JobRecord } from '../jobs/run-record.ts';
 import { type PipelineStatus, storedSpans } from '../warehouse/query/status.ts';
 import type { RunItem, RunProgress } from './ui-types.ts';
 
-/** Newest runs of a job that are looked at. */
+/** Maximum number of runs of a job. */
 const MAX_RUNS = 100;
-/** Logs of a job whose growth is noticed. */
+/** Number of newest logs of a job whose growth is noticed. */
 const WATCHED_LOGS = 3;
 
 /** The names of the jobs that ran on a warehouse. */
@@ -39,7 +39,7 @@ export async function readRuns(warehouse: string, pipelines?: readonly PipelineS
   return runs.flat().sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
 }
 
-/** True if a run goes on at this moment. */
+/** True if a run is in progress. */
 export function isUnderWay({ state }: Pick<RunItem, 'state'>): boolean {
   return state === 'running' || state === 'publishing';
 }
@@ -48,7 +48,7 @@ function timeOf({ startedAt, due }: RunItem): string {
   return startedAt ?? due;
 }
 
-/** A run as the pages show it: one whose process is gone was killed. */
+/** A run as the pages show it. A run whose process is gone is `killed`. */
 export async function runItem(
   record: JobRecord,
   { folder }: JobHistory,
@@ -74,12 +74,12 @@ export async function runItem(
 /** How many blocks of a run's range are done, over all of its pipelines. */
 function progressOf({ range, pipelines: names }: JobRecord, pipelines: readonly PipelineStatus[]): RunProgress | null {
   if (range?.from === undefined || range.to === undefined || pipelines.length === 0) return null;
-  const asked = { from: range.from, to: range.to };
+  const requested = { from: range.from, to: range.to };
   const done = names.map((name) => {
     const own = pipelines.find(({ pipeline }) => pipeline === name);
-    return totalSize(intersectSpans([asked], own === undefined ? [] : storedSpans(own)));
+    return totalSize(intersectSpans([requested], own === undefined ? [] : storedSpans(own)));
   });
-  const total = names.length * totalSize([asked]);
+  const total = names.length * totalSize([requested]);
   return total === 0 ? null : { done: done.reduce((sum, count) => sum + count, 0), total };
 }
 

@@ -12,7 +12,7 @@ import type { UiEnvironment, UiOptions } from './ui-options.ts';
 import type { RenderedItem, ReportItem } from './ui-types.ts';
 import { valid } from './valid-request.ts';
 
-/** Rendered pages that are kept; older ones are gone. */
+/** Number of stored pages; older ones are dropped. */
 const MAX_PAGES = 8;
 
 const renderSchema = z.object({ report: z.string().min(1) }).catchall(z.string().max(2_000));
@@ -46,9 +46,7 @@ export function addReportRoutes(app: Hono<UiEnvironment>, files: JobFiles, optio
   });
   app.get('/api/reports/pages/:id', (c) => {
     const page = pages.get(c.req.param('id'));
-    return page === undefined
-      ? c.text('this report is not kept any more: render it again\n', 404)
-      : sendReport(c, page);
+    return page === undefined ? c.text('this report is no longer stored: render it again\n', 404) : sendReport(c, page);
   });
 }
 
@@ -85,7 +83,7 @@ function reportItem({ name, title, doc, params = {} }: ReportListing): ReportIte
   };
 }
 
-/** No request may name another file. @throws {UsageError} `unknown-report` */
+/** Refuses reports outside of the list, so that no request reads other files. @throws {UsageError} `unknown-report` */
 async function requireListed(files: JobFiles, report: string): Promise<void> {
   const items = await listItems(files);
   if (items.some(({ name }) => name === report)) return;

@@ -5,17 +5,17 @@ import { suggest } from '../core/suggest.ts';
 import { excerptOf, sqlFault } from '../sql/sql-fault.ts';
 import { statusIn } from '../warehouse/query/status.ts';
 import { guardAccess } from './access.ts';
+import { CommitCache, type StatusCache } from './commit-cache.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
 import { addEventRoute } from './event-route.ts';
 import { addExploreRoutes } from './explore-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
-import { OncePerCommit, type StatusOf } from './once-per-commit.ts';
-import { OwnReader } from './own-reader.ts';
 import { addPageFiles } from './page-files.ts';
 import { addQueryRoutes } from './query-routes.ts';
 import { MAX_ROWS, QueryRuns } from './query-runs.ts';
 import { JobFiles } from './read-job-files.ts';
 import { addReportRoutes } from './report-routes.ts';
+import { SharedReader } from './shared-reader.ts';
 import { addTableRoutes } from './table-routes.ts';
 import type { UiEnvironment, UiOptions } from './ui-options.ts';
 import type { Failure, Session } from './ui-types.ts';
@@ -36,23 +36,23 @@ const HOST = '127.0.0.1';
  * @throws {StoreError} `no-warehouse`; {UsageError} `port-taken`, `other-network`
  */
 export async function serveUi(options: UiOptions): Promise<UiServer> {
-  const own = new OwnReader(options.warehouse);
-  await own.requireNetwork(options.network);
+  const shared = new SharedReader(options.warehouse);
+  await shared.requireNetwork(options.network);
   const runs = await QueryRuns.open(options);
   let port = options.port;
   const { key, guard } = guardAccess(() => port);
   const app = new Hono<UiEnvironment>();
   app.use(guard);
-  app.get('/api/session', async (c) => c.json(await sessionOf(options, own)));
-  const status: StatusOf = new OncePerCommit(({ reader, registry }) => statusIn(reader, registry));
+  app.get('/api/session', async (c) => c.json(await sessionOf(options, shared)));
+  const status: StatusCache = new CommitCache(({ reader, registry }) => statusIn(reader, registry));
   const files = new JobFiles(options.jobsPath, options.warehouse);
-  addCoverageRoutes(app, own, status, runs);
-  addTableRoutes(app, own, runs);
-  addQueryRoutes(app, own, runs, options);
+  addCoverageRoutes(app, shared, status, runs);
+  addTableRoutes(app, shared, runs);
+  addQueryRoutes(app, shared, runs, options);
   addExploreRoutes(app, status, runs);
-  addJobRoutes(app, { warehouse: options.warehouse, own, status, files });
+  addJobRoutes(app, { warehouse: options.warehouse, shared, status, files });
   addReportRoutes(app, files, options);
-  addEventRoute(app, own, options.warehouse);
+  addEventRoute(app, shared, options.warehouse);
   addPageFiles(app);
   app.onError((error, c) => c.json(failureOf(error), statusOf(error)));
   const server = await listen(app, options.port);
@@ -67,7 +67,7 @@ export async function serveUi(options: UiOptions): Promise<UiServer> {
         if ('closeAllConnections' in server) server.closeAllConnections();
       });
       await runs.close();
-      await own.close();
+      await shared.close();
     },
   };
 }
@@ -82,9 +82,9 @@ function listen(app: Hono<UiEnvironment>, port: number): Promise<ReturnType<type
   });
 }
 
-async function sessionOf(options: UiOptions, own: OwnReader): Promise<Session> {
+async function sessionOf(options: UiOptions, shared: SharedReader): Promise<Session> {
   const { version, savesQueries } = options;
-  return own.use(async ({ reader }) => ({
+  return shared.use(async ({ reader }) => ({
     ...{ version, savesQueries, maxRows: MAX_ROWS, warehouse: reader.path, network: reader.network },
     writeCommand: suggest('sql', '--output'),
   }));
@@ -95,7 +95,7 @@ function failureOf(error: unknown): Failure {
   return { error: textOf(error), code: error.code, hint: error.hint, excerpt: excerptOf(error) };
 }
 
-/** What is wrong, without the stage, which a page shows anyway; of a query, its line if it has several. */
+/** The message of an error without its stage; for a query of several lines, with the line. */
 function textOf(error: TonlakeError): string {
   const { message } = error;
   if (error instanceof UsageError && error.of === undefined) return oneLine(error.problem);

@@ -9,11 +9,11 @@ import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { textOf } from '../sql/row-text.ts';
 import { addStatesIn } from '../warehouse/query/state-relations.ts';
-import { OncePerCommit } from './once-per-commit.ts';
-import type { OwnReader } from './own-reader.ts';
+import { CommitCache } from './commit-cache.ts';
 import { profileColumn } from './profile-column.ts';
 import type { QueryRuns } from './query-runs.ts';
 import { describeRelation, findRelation, itemOf, type Relation, readRelations } from './read-relations.ts';
+import type { SharedReader } from './shared-reader.ts';
 import type { UiEnvironment } from './ui-options.ts';
 import type { Cell, Names, ResultColumn } from './ui-types.ts';
 import { valid } from './valid-request.ts';
@@ -29,14 +29,14 @@ export const sortSchema = {
 const sampleSchema = z.strictObject({ filter: z.string().trim().max(200).default(''), ...sortSchema });
 
 /** What the warehouse holds, table by table. */
-export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: QueryRuns): void {
-  const relations = new OncePerCommit(readRelations);
+export function addTableRoutes(app: Hono<UiEnvironment>, shared: SharedReader, runs: QueryRuns): void {
+  const relations = new CommitCache(readRelations);
   const find = (name: string): Promise<Relation> =>
-    own.use(async (opened) => findRelation(await relations.of(opened), name));
-  app.get('/api/tables', async (c) => c.json((await own.use(relations.of)).map(itemOf)));
+    shared.use(async (opened) => findRelation(await relations.get(opened), name));
+  app.get('/api/tables', async (c) => c.json((await shared.use(relations.get)).map(itemOf)));
   app.get('/api/tables/:name', async (c) => {
     const relation = await find(c.req.param('name'));
-    return c.json(await own.use((opened) => describeRelation(opened, relation)));
+    return c.json(await shared.use((opened) => describeRelation(opened, relation)));
   });
   app.get('/api/tables/:name/sample', valid('query', sampleSchema), async (c) => {
     const table = await find(c.req.param('name'));
@@ -48,7 +48,7 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
       await addStatesIn(sql, reader, registry);
       return reader.query(sql);
     });
-    return c.json({ columns: await shown(own, columns), rows: rows.map(cellsOf) });
+    return c.json({ columns: await resultColumns(shared, columns), rows: rows.map(cellsOf) });
   });
   app.get('/api/tables/:name/columns/:column/profile', async (c) => {
     const { name, columns } = await find(c.req.param('name'));
@@ -61,7 +61,7 @@ export function addTableRoutes(app: Hono<UiEnvironment>, own: OwnReader, runs: Q
     return c.json(profile);
   });
   app.get('/api/names', async (c) => {
-    const names = await own.use(async ({ reader, registry }): Promise<Names> => {
+    const names = await shared.use(async ({ reader, registry }): Promise<Names> => {
       const built = await readBuiltTables(reader, registry, await loadMarts(registry));
       const { rows } = await reader.query(FUNCTION_NAMES);
       const columns = Object.fromEntries(await relationColumns(registry, built));
@@ -82,9 +82,12 @@ function containing(columns: readonly { readonly name: string }[], filter: strin
   return columns.map(({ name }) => `contains(lower(${quoteName(name)}::VARCHAR), ${text})`).join(' OR ');
 }
 
-/** Columns as the page shows them. */
-export async function shown(own: OwnReader, columns: QueryResult['columns']): Promise<readonly ResultColumn[]> {
-  const isQuantity = await own.use(({ registry }) => quantityRule(registry));
+/** The columns of a result, each with whether its numbers are quantities. */
+export async function resultColumns(
+  shared: SharedReader,
+  columns: QueryResult['columns'],
+): Promise<readonly ResultColumn[]> {
+  const isQuantity = await shared.use(({ registry }) => quantityRule(registry));
   return columns.map((column) => ({ ...column, isQuantity: isQuantity(column) }));
 }
 

@@ -1,11 +1,11 @@
-/** What is given to each request. */
+/** Variables of each request. */
 export interface UiEnvironment {
   readonly Variables: { nonce: string };
 }
 
 export interface UiOptions {
   readonly warehouse: string;
-  /** When given, the warehouse must hold it. */
+  /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
   /** Port on 127.0.0.1; 0 picks a free one. */
   readonly port: number;

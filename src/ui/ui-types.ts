@@ -1,6 +1,6 @@
-/** Answers of the server; the page imports these types. */
+/** Responses of the server; the page imports these types. */
 
-/** What is served, and within which limits. */
+/** The served warehouse, and limits. */
 export interface Session {
   readonly version: string;
   readonly warehouse: string;
@@ -15,16 +15,16 @@ export interface Session {
 export interface ResultColumn {
   readonly name: string;
   readonly type: string;
-  /** True if its numbers count or measure: they get thousands separators. */
+  /** True if its numbers are quantities, which get thousands separators. */
   readonly isQuantity: boolean;
 }
 
-/** A query that ended; its rows are kept. */
+/** A finished query; the server stores its rows for a while. */
 export interface RunResult {
   readonly id: string;
   readonly columns: readonly ResultColumn[];
   readonly count: number;
-  /** True if the query has more rows than are kept. */
+  /** True if the query has more rows than are stored. */
   readonly isCut: boolean;
   readonly warnings: readonly string[];
   readonly ms: number;
@@ -53,7 +53,7 @@ export interface TableItem {
   readonly name: string;
   readonly kind: 'table' | 'view' | 'mart';
   readonly doc: string;
-  /** Pipeline that fills it; table that a view is of. */
+  /** Pipeline that fills it; for a view, its table. */
   readonly of: string | null;
   readonly rows: number | null;
   readonly bytes: number | null;
@@ -87,7 +87,7 @@ export interface TableDetail extends TableItem {
   readonly newestFiles: readonly TableFileItem[];
 }
 
-/** Numbers of one column. */
+/** Statistics of one column. */
 export interface ColumnProfile {
   readonly rows: number;
   readonly nulls: number;
@@ -111,7 +111,7 @@ export interface SavedQuery {
   readonly sql: string;
 }
 
-/** A thing of this warehouse to begin with. */
+/** An example for the search. */
 export interface ExploreExample {
   readonly title: string;
   readonly value: string;
@@ -194,7 +194,7 @@ export interface JobItem {
   /** When it is due next: ISO 8601, UTC. */
   readonly next: string | null;
   readonly outputs: readonly string[];
-  /** Why the file cannot be used. */
+  /** Error of the file; null if it is valid. */
   readonly error: string | null;
 }
 
@@ -243,7 +243,7 @@ export interface ReportItem {
   readonly error: string | null;
 }
 
-/** A report that was rendered; its page is kept for a while. */
+/** A rendered report; the server stores its page for a while. */
 export interface RenderedItem {
   readonly id: string;
   readonly title: string;
@@ -261,7 +261,7 @@ export interface WriterItem {
 export interface Overview {
   /** The command that exports the first blocks. */
   readonly beginCommand: string;
-  /** Newest masterchain block that is held. */
+  /** Newest masterchain block of the warehouse. */
   readonly head: { readonly seqno: number; readonly time: string | undefined } | null;
   readonly blocks: number;
   readonly rows: number;
@@ -304,7 +304,7 @@ export interface EntryItem {
   readonly evidence: readonly { readonly table: string; readonly rows: number; readonly keyHash: string }[];
 }
 
-/** What is known of some blocks of a pipeline. */
+/** Coverage and entries of some blocks of a pipeline. */
 export interface CellDetail {
   /** Blocks; empty for none. */
   readonly proven: string;
@@ -335,7 +335,7 @@ export interface BalanceHistory {
   readonly points: readonly { readonly time: string; readonly ton: string }[];
 }
 
-/** Where a row is from. */
+/** The origin of a row, as text. */
 export interface ExplainedRow {
   readonly text: string;
 }
@@ -346,7 +346,7 @@ export interface FoundRows extends Pick<ResultRows, 'rows'> {
   readonly key: readonly { readonly name: string; readonly at: number }[];
 }
 
-/** A column of a found row, and what a line about the row can say of it; absent if that is nothing. */
+/** A column of a found row, and its format in the summary of the row; absent if it is not part of that. */
 export interface FoundColumn extends Omit<ResultColumn, 'isQuantity'> {
-  readonly says?: 'time' | 'ton' | 'address' | 'text' | undefined;
+  readonly format?: 'time' | 'ton' | 'address' | 'text' | undefined;
 }

@@ -282,7 +282,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
     });
   });
 
-  test('rows of a result that is not kept any more come as an error, and not as blanks', async () => {
+  test('rows of a result that was dropped come as an error, and not as blanks', async () => {
     await visit(
       linkTo('select range as n from range(1000)'),
       async (page) => {
@@ -292,7 +292,7 @@ describe.skipIf(executable === undefined)(`tonlake ui in a browser${why}`, () =>
         const alert = page.getByRole('alert');
         await alert.waitFor();
         expect(await alert.locator('p').allTextContents()).toEqual([
-          'expected a result that is kept, got an older one',
+          'expected a stored result, got an older one',
           'run the query again',
         ]);
       },

@@ -64,9 +64,11 @@ test('an account is found in every table that has it, by both forms of its addre
     `/api/explore/rows?${new URLSearchParams({ q: friendly, table: 'transactions', column: 'account' })}`,
   );
   expect(rows.rows.length).toBe(Math.min(50, Number(count)));
-  // What a line about a row can say.
-  const said = rows.columns.flatMap(({ name, says }) => (says === undefined ? [] : [`${name} ${says}`]));
-  expect(said).toEqual(expect.arrayContaining(['account address', 'total_fees ton', 'block_time time', 'descr text']));
+  // Columns of the summary of a row.
+  const summarized = rows.columns.flatMap(({ name, format }) => (format === undefined ? [] : [`${name} ${format}`]));
+  expect(summarized).toEqual(
+    expect.arrayContaining(['account address', 'total_fees ton', 'block_time time', 'descr text']),
+  );
 });
 
 test('a transaction leads to its trace as a tree, whose children received the messages of their parent', async () => {

@@ -11,8 +11,8 @@ import { runJob } from '../../src/jobs/run-job.ts';
 import { logPath } from '../../src/jobs/run-log.ts';
 import type { JobRecord } from '../../src/jobs/run-record.ts';
 import { addEventRoute } from '../../src/ui/event-route.ts';
-import { OwnReader } from '../../src/ui/own-reader.ts';
 import type { UiServer } from '../../src/ui/serve-ui.ts';
+import { SharedReader } from '../../src/ui/shared-reader.ts';
 import type { UiEnvironment } from '../../src/ui/ui-options.ts';
 import type { Jobs, Overview, RenderedItem, ReportItem, RunDetail, Session } from '../../src/ui/ui-types.ts';
 import type { OpenWarehouse } from '../../src/warehouse/query/warehouse-registry.ts';
@@ -186,7 +186,7 @@ describe('jobs', () => {
 });
 
 /** Counts how often a warehouse is read. */
-class CountedReader extends OwnReader {
+class CountedReader extends SharedReader {
   count = 0;
   override use<T>(work: (opened: OpenWarehouse) => Promise<T>): Promise<T> {
     this.count++;
@@ -196,17 +196,17 @@ class CountedReader extends OwnReader {
 
 test('the ledger is read once a second, however many pages are open', async () => {
   const app = new Hono<UiEnvironment>();
-  const own = new CountedReader(warehouse);
-  addEventRoute(app, own, warehouse);
+  const shared = new CountedReader(warehouse);
+  addEventRoute(app, shared, warehouse);
   const startedAt = performance.now();
   const stop = new AbortController();
   const pages = await Promise.all([1, 2, 3].map(() => app.request('/api/events', { signal: stop.signal })));
   const readers = pages.map(({ body }) => body?.getReader());
   for (const reader of readers) await reader?.read();
-  await vi.waitFor(() => expect(own.count).toBeGreaterThan(2), { timeout: 200_000, interval: 50 });
-  expect(own.count).toBeLessThanOrEqual(2 + (performance.now() - startedAt) / 1000);
+  await vi.waitFor(() => expect(shared.count).toBeGreaterThan(2), { timeout: 200_000, interval: 50 });
+  expect(shared.count).toBeLessThanOrEqual(2 + (performance.now() - startedAt) / 1000);
   for (const reader of readers) await reader?.cancel();
-  await own.close();
+  await shared.close();
 });
 
 describe('reports', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FoundRows } from '../../src/ui/ui-types.ts';
-import { gistOf, shortened, tonOf } from '../../ui/row-gist.ts';
+import { shortened, summarizeRows, tonOf } from '../../ui/row-summary.ts';
 
 const ADDRESS = `0:${'AB'.repeat(32)}`;
 const OTHER = `0:${'CD'.repeat(32)}`;
@@ -8,12 +8,12 @@ const OTHER = `0:${'CD'.repeat(32)}`;
 const found: FoundRows = {
   columns: [
     { name: 'hash', type: 'VARCHAR' },
-    { name: 'status', type: 'VARCHAR', says: 'text' },
-    { name: 'source', type: 'VARCHAR', says: 'address' },
-    { name: 'destination', type: 'VARCHAR', says: 'address' },
-    { name: 'value', type: 'BIGINT', says: 'ton' },
-    { name: 'comment', type: 'VARCHAR', says: 'text' },
-    { name: 'seen', type: 'TIMESTAMP', says: 'time' },
+    { name: 'status', type: 'VARCHAR', format: 'text' },
+    { name: 'source', type: 'VARCHAR', format: 'address' },
+    { name: 'destination', type: 'VARCHAR', format: 'address' },
+    { name: 'value', type: 'BIGINT', format: 'ton' },
+    { name: 'comment', type: 'VARCHAR', format: 'text' },
+    { name: 'seen', type: 'TIMESTAMP', format: 'time' },
   ],
   key: [{ name: 'hash', at: 0 }],
   rows: [
@@ -23,8 +23,8 @@ const found: FoundRows = {
 };
 
 test('a line about a row has its time, and what is not the same in all rows nor sought', () => {
-  const gist = gistOf(found, ADDRESS);
-  expect(found.rows.map((row) => gist(row).map(({ name, text }) => `${name} ${text}`))).toEqual([
+  const summaryOf = summarizeRows(found, ADDRESS);
+  expect(found.rows.map((row) => summaryOf(row).map(({ name, text }) => `${name} ${text}`))).toEqual([
     ['seen 2026-05-01 00:00:01', 'destination 0:CDCDCD…CDCDCD', 'value 1.5 TON', 'comment <b>hi</b>'],
     ['seen 2026-05-01 00:00:00', 'source 0:CDCDCD…CDCDCD', 'value 0.000000001 TON'],
   ]);
@@ -32,7 +32,7 @@ test('a line about a row has its time, and what is not the same in all rows nor 
 
 test('of a single row, the first three words are told', () => {
   const rows = found.rows.slice(0, 1);
-  expect(gistOf({ ...found, rows }, 'a')(rows[0] ?? []).map(({ name }) => name)).toEqual([
+  expect(summarizeRows({ ...found, rows }, 'a')(rows[0] ?? []).map(({ name }) => name)).toEqual([
     ...['seen', 'status', 'source', 'destination'],
   ]);
 });

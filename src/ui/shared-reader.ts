@@ -4,8 +4,8 @@ import type { TableDef } from '../declare/table.ts';
 import { tablesIn } from '../warehouse/query/coverage.ts';
 import { type OpenWarehouse, openWarehouse, requireSameNetwork } from '../warehouse/query/warehouse-registry.ts';
 
-/** Reads a warehouse for the pages. It stays open, unless that would lock out writers. */
-export class OwnReader {
+/** The reader that all routes share. It stays open between requests, unless that would lock out writers. */
+export class SharedReader {
   readonly #warehouse: string;
   readonly #turns = new PQueue({ concurrency: 1 });
   #opened: OpenWarehouse | undefined;
@@ -19,7 +19,7 @@ export class OwnReader {
     await this.use(async ({ reader }) => requireSameNetwork(reader.path, reader.network, network));
   }
 
-  /** One after the other. @throws {StoreError} `no-warehouse`, `busy` */
+  /** Runs one `work` at a time. @throws {StoreError} `no-warehouse`, `busy` */
   use<T>(work: (opened: OpenWarehouse) => Promise<T>): Promise<T> {
     return this.#turns.add(async () => {
       const opened = this.#opened ?? (await openWarehouse(this.#warehouse));
@@ -27,7 +27,7 @@ export class OwnReader {
       try {
         return await work(opened);
       } finally {
-        if (opened.reader.blocksWriters || (await hasUnknown(opened))) await this.close();
+        if (opened.reader.blocksWriters || (await hasNewPipeline(opened))) await this.close();
       }
     });
   }
@@ -38,18 +38,18 @@ export class OwnReader {
   }
 }
 
-/** The first table of blocks in the warehouse that is as sought. */
+/** The first table with rows of blocks that satisfies a condition. */
 export async function findTable(
   { reader, registry }: OpenWarehouse,
-  isSought: (table: TableDef) => boolean,
+  matches: (table: TableDef) => boolean,
 ): Promise<TableDef | undefined> {
   const filled = tablesIn(await reader.ledger());
   const tables = registry.pipelines.filter(coversBlocks).flatMap((pipeline) => pipeline.tables);
-  return tables.find((table) => filled.has(table.name) && isSought(table));
+  return tables.find((table) => filled.has(table.name) && matches(table));
 }
 
-/** Whether rows of a pipeline were committed that was not known when the warehouse was opened. */
-async function hasUnknown({ reader, registry }: OpenWarehouse): Promise<boolean> {
+/** True if rows of a pipeline were committed that the registry of the open reader lacks. */
+async function hasNewPipeline({ reader, registry }: OpenWarehouse): Promise<boolean> {
   const names = new Set(registry.pipelines.map(({ name }) => name));
   return (await reader.ledger()).some(({ pipeline, mart }) => mart === undefined && !names.has(pipeline));
 }
