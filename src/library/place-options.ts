@@ -1,7 +1,7 @@
 import { defaultWarehouse } from '../http/network.ts';
 import { storedNetwork } from '../warehouse/query/warehouse-registry.ts';
 
-/** Where a function works. Both have defaults, as on the command line. */
+/** Network and warehouse of a function, with the defaults of the command line. */
 export interface PlaceOptions {
   /** `mainnet`, `testnet`, `sandbox`, or a base URL. Default: the network of an existing `warehouse`, otherwise `mainnet`. */
   readonly network?: string | undefined;
@@ -11,7 +11,7 @@ export interface PlaceOptions {
 
 const DEFAULT_NETWORK = 'mainnet';
 
-/** The network, also if only the warehouse knows it. */
+/** The named network, that of an existing warehouse, or mainnet. */
 export async function networkOf({ network, warehouse }: PlaceOptions): Promise<string> {
   return network ?? (warehouse === undefined ? undefined : await storedNetwork(warehouse)) ?? DEFAULT_NETWORK;
 }

@@ -19,7 +19,7 @@ import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { type PlaceOptions, warehouseOf } from './place-options.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
-/** What is in a warehouse, and what is missing, as `tonlake status`. @throws {StoreError} `no-warehouse` */
+/** Contents and gaps of a warehouse, as `tonlake status`. @throws {StoreError} `no-warehouse` */
 export function status(options: PlaceOptions = {}): Promise<WarehouseStatus> {
   return readStatus(warehouseOf(options), options.network);
 }
@@ -30,7 +30,7 @@ export interface VerifyOptions extends Omit<RepairOptions, 'warehouse' | 'networ
 }
 
 /**
- * Proves a warehouse from its own files, as `tonlake verify`, and repairs it if it is asked to.
+ * Proves a warehouse from its own files, as `tonlake verify`, and repairs it with `repair`.
  *
  * @throws {UsageError} for an invalid range; {StoreError} if there is no warehouse; {SourceError} if a repair cannot continue; or the
  *   reason of `signal`
@@ -60,13 +60,13 @@ export function test(options: TestOptions = {}): Promise<CheckReport> {
 }
 
 export interface ShowOptions extends PlaceOptions {
-  /** Adds where the row of the thing is from: ledger entry, file, proof. Default false. */
+  /** Adds the origin of the row: ledger entry, file, proof. Default false. */
   readonly why?: boolean | undefined;
   readonly registry?: Registry | undefined;
 }
 
 /**
- * What a warehouse knows of an account, transaction, message or block, as `tonlake show --json`.
+ * Finds everything that a warehouse has about an account, transaction, message or block, as `tonlake show --json`.
  *
  * @param thing address, hash, seqno or `@name`, in any usual form
  * @throws {UsageError} `bad-request` for another word; {StoreError}
@@ -83,7 +83,7 @@ export async function show(thing: string, options: ShowOptions = {}): Promise<Ex
 }
 
 /**
- * Where rows of a table are from, as `tonlake show TABLE KEY`.
+ * Explains the origin of rows, as `tonlake show TABLE KEY`.
  *
  * @param key values in the order of the key columns, or `column=value`
  * @throws {UsageError} `unknown-table`, `bad-key`; {StoreError}

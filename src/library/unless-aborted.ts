@@ -1,7 +1,7 @@
 /**
- * Does work that ends early, and well, once its signal is aborted.
+ * Rejects if the signal is aborted before or during work, which then ends early without an error.
  *
- * @throws the reason of the signal, also if it is aborted on the way
+ * @throws the reason of the signal
  */
 export async function unlessAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();

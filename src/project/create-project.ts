@@ -5,7 +5,7 @@ import { packageFile } from '../core/own-package.ts';
 import { writeTextAtomically } from '../files/atomic-write.ts';
 import { makeFolder, statIfAny } from '../files/disk.ts';
 
-/** Files that begin with a dot have another name in the package: npm would leave them out, or take them for its own. */
+/** Names of dotfiles in the package, because npm excludes or interprets some dotfiles. */
 const DOTTED: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env.example': '.env.example' };
 
 /**

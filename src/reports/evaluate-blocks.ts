@@ -20,11 +20,11 @@ export interface Evaluation {
   readonly unbuilt: ReadonlyMap<string, readonly string[]>;
   /** Relations read by blocks, without other blocks. */
   readonly relations: readonly string[];
-  /** What blocks that are shown or set variables read, also through others. */
+  /** Relations read by shown blocks and by those that set variables, directly or through other blocks. */
   readonly scans: readonly Scan[];
 }
 
-/** What the names in blocks stand for. */
+/** Values of the names in blocks. */
 export interface BlockNames {
   readonly values: Readonly<Record<string, unknown>>;
   readonly taken: readonly string[];
@@ -92,7 +92,7 @@ function shownIds({ parts }: ReportDef): ReadonlySet<string> {
   return new Set(ids.filter((id) => id !== undefined));
 }
 
-/** Selects that others are only compared with: a time before there was anything is no fault of a report. */
+/** Selects of previous periods: gaps in them are not gaps of the report. */
 function comparedIds({ parts }: ReportDef): ReadonlySet<string> {
   const shown = new Set(parts.flatMap((part) => (part.kind === 'prose' ? [] : [part.of])));
   const before = parts.flatMap((part) => (part.kind === 'figures' ? (part.def.before ?? []) : []));

@@ -1,10 +1,19 @@
 import { contentHash } from '../audit/content-hash.ts';
+import { formatCount } from '../core/format.ts';
 import type { Span } from '../core/span.ts';
 import { type PipelineDef, proofOf } from '../declare/pipeline.ts';
+import type { Registry } from '../declare/registry.ts';
 import { addEvidence, type LedgerEntry, type Reader, sumKeyHashes } from '../warehouse/index.ts';
-import { type Contents, type Coverage, coverage as coverageOf, describeParts } from '../warehouse/query/coverage.ts';
+import {
+  type Contents,
+  type Coverage,
+  coverage as coverageOf,
+  describeParts,
+  feeding,
+} from '../warehouse/query/coverage.ts';
+import type { QueryCoverage } from '../warehouse/query/query-coverage.ts';
+import type { Scan } from '../warehouse/query/scans.ts';
 import { exportedEntries, walkedPipelines } from '../warehouse/query/state-relations.ts';
-import { type LackOptions, lacksOfReport } from './report-lacks.ts';
 import { ledgerRelations } from './report-relations.ts';
 
 /** Maximum number of rows to hash, which takes about five seconds. */
@@ -20,7 +29,7 @@ export interface Provenance {
   readonly head: { readonly seqno: number; readonly time: string | null } | null;
   readonly coverage: readonly PipelineCoverage[];
   readonly tables: readonly TableProof[];
-  /** What the data lack, one sentence each. */
+  /** Gaps in the data, one sentence each. */
   readonly gaps: readonly string[];
 }
 
@@ -39,7 +48,7 @@ export interface TableProof {
   readonly contentHash: string | null;
 }
 
-export interface ProvenanceOptions extends Omit<LackOptions, 'isOfLedger'> {
+export interface ProvenanceOptions extends Omit<GapOptions, 'isOfLedger'> {
   readonly reader: Reader;
   /** Tables and marts that the report reads. */
   readonly relations: readonly string[];
@@ -85,7 +94,7 @@ export async function readProvenance(options: ProvenanceOptions): Promise<Proven
         proof: proofText(contents, pipeline),
       })),
     tables: [...proofs, ...martProofs(contents.ledger, relations)],
-    gaps: await lacksOfReport({ ...options, isOfLedger }),
+    gaps: await gapsOfReport({ ...options, isOfLedger }),
   };
 }
 
@@ -130,4 +139,46 @@ export function coverageTexts(coverage: readonly PipelineCoverage[], format: (sp
     missing: missing.length === 0 ? format([]) : describeParts(missing, format),
     proof: proof ?? 'nothing',
   }));
+}
+
+export interface GapOptions {
+  readonly coverage: QueryCoverage;
+  /** Relations that the selects read. */
+  readonly scans: readonly Scan[];
+  /** Tables and marts that may be missing. */
+  readonly optional: readonly string[];
+  /** True if it reads the ledger, and so describes every table. */
+  readonly isOfLedger: boolean;
+}
+
+/** Gaps in the data of a report, one sentence each. */
+async function gapsOfReport({ coverage, scans, optional, isOfLedger }: GapOptions): Promise<readonly string[]> {
+  const contents = await coverage.contents();
+  const tables = isOfLedger ? exportedTables(contents) : [];
+  const all = tables.map((relation): Scan => ({ relation, columns: new Set<string>(), periods: undefined }));
+  const read = scans.filter(({ relation }) => !isExempt(contents, relation, optional));
+  const reads = new Set(scans.map(({ relation }) => relation));
+  const records = isOfLedger || reads.has('quarantine') ? quarantinedRecords(contents.ledger) : 0;
+  return [
+    ...(await coverage.lacksOf([...read, ...all])),
+    ...(records === 0 ? [] : [`${formatCount(records)} records are in quarantine because they could not be decoded`]),
+  ];
+}
+
+/** True if gaps of a relation are not reported: it is optional, and a list of readings or absent from the warehouse. */
+function isExempt({ registry, ledger }: Contents<Registry>, relation: string, optional: readonly string[]): boolean {
+  const pipeline = feeding(registry, relation);
+  if (!optional.includes(registry.tableOf(relation)?.name ?? relation)) return false;
+  if (pipeline !== undefined && ['snapshot', 'lookup'].includes(pipeline.walk.kind)) return true;
+  return ledger.every(({ tables }) => tables[relation] === undefined);
+}
+
+function exportedTables({ registry, ledger }: Contents): readonly string[] {
+  return registry.pipelines
+    .filter(({ name }) => ledger.some(({ pipeline }) => pipeline === name))
+    .flatMap(({ tables }) => tables.map(({ name }) => name));
+}
+
+function quarantinedRecords(ledger: readonly LedgerEntry[]): number {
+  return ledger.reduce((sum, { tables }) => sum + (tables['quarantine']?.rows ?? 0), 0);
 }

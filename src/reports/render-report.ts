@@ -40,7 +40,7 @@ export interface RenderedReport {
   readonly title: string;
   readonly format: ReportFormat;
   readonly content: string;
-  /** What the data lack, one sentence each; shown in red. */
+  /** Gaps in the data, one sentence each; shown in red. */
   readonly gaps: readonly string[];
   /** True if no block has rows. */
   readonly isEmpty: boolean;

@@ -24,7 +24,7 @@ export function resultOf({ def, results }: Report, { of, line }: Directive): Que
   throw new ReportError(`report: expected rows of ${of}, got none (${def.path}:${line})`, { code: 'no-rows' });
 }
 
-/** What stands in the place of rows that are not there. */
+/** The text that is shown in place of missing rows. */
 export function emptyText({ unbuilt }: Report, { kind, of, def }: Directive): string {
   const marts = unbuilt.get(of);
   if (marts !== undefined)

@@ -1,6 +1,6 @@
 import { counted, formatCount } from '../core/format.ts';
 
-/** Counts values that a target cannot hold as they are, by reason and column. */
+/** Counts values that a target cannot store unchanged, by reason and column. */
 export class CellNotes {
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #others: string[] = [];
@@ -11,8 +11,8 @@ export class CellNotes {
     this.#counts.set(reason, columns.set(column, (columns.get(column) ?? 0) + 1));
   }
 
-  /** Notes something about all rows. */
-  tell(message: string): void {
+  /** Adds a message about all rows. */
+  addMessage(message: string): void {
     this.#others.push(message);
   }
 

@@ -29,11 +29,11 @@ import {
 } from './owned-table.ts';
 import { tabLine } from './tab-separated.ts';
 
-/** A statement may be at work for long without an answer. */
+/** Timeout of a request: long statements send nothing while they run. */
 const TIMEOUT_MS = 3_600_000;
 /** Staging tables of killed exports are removed after this many hours. */
 const STAGING_HOURS = 24;
-/** ClickHouse's dates and times are within these years; it would move others there in silence. */
+/** Years of ClickHouse's dates and times; it silently clamps others. */
 const [FIRST_DAY, LAST_DAY] = ['1900-01-01', '2299-12-31'];
 
 /**
@@ -64,7 +64,7 @@ export async function writeClickhouse(
   }
 }
 
-/** Logs in, and out again. @throws {StoreError} `unreachable` */
+/** Tries to log in. @throws {StoreError} `unreachable` */
 export async function tryClickhouse(url: URL): Promise<void> {
   await (await connect(url, { notes: new CellNotes() })).close();
 }
@@ -73,14 +73,14 @@ async function connect(url: URL, { notes }: Pick<TableOptions, 'notes'>): Promis
   const password = await readPassword();
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'http:' && !isLocal && password !== '')
-    notes.tell('the password was sent to ClickHouse without encryption: use https');
+    notes.addMessage('the password was sent to ClickHouse without encryption: use https');
   const { createClient } = await import('@clickhouse/client').catch((error: unknown) => {
     throw notInstalled(error, '@clickhouse/client', 'ClickHouse');
   });
   const client = createClient({
     ...{ url: url.origin, application: 'tonlake', request_timeout: TIMEOUT_MS, password },
     username: decodeURIComponent(url.username) || process.env['CLICKHOUSE_USER'] || 'default',
-    // Identical rows are written again on purpose, and no value may become a default in silence.
+    // Repeated inserts of identical rows are intended; nulls must not silently become defaults.
     clickhouse_settings: { insert_deduplicate: 0, async_insert: 0, wait_end_of_query: 1 },
     log: { level: 127 },
   });
@@ -205,7 +205,7 @@ async function insertRows({ client, url }: Writing, insert: string, rows: RowStr
   return count;
 }
 
-/** Values that ClickHouse reads in another way than PostgreSQL. */
+/** Values that ClickHouse parses differently from PostgreSQL. */
 function ownText({ classed, name }: ExportedColumn, value: string): string | undefined {
   switch (classed.class) {
     case 'text':

@@ -1,7 +1,7 @@
 import { quoteName } from '../sql/canonical-text.ts';
 import { portableType } from '../sql/relation-writer.ts';
 
-/** The classes of values that targets with types of their own distinguish. */
+/** Classes of values, from which typed targets derive column types. */
 export const COLUMN_CLASSES = [
   'boolean',
   'int32',
@@ -56,7 +56,7 @@ export function classOf(type: string): ClassedType {
   return { class: 'decimal', sql: portable, precision: Number(precision), scale: Number(scale) };
 }
 
-/** As `castOf`, but a date as its days since 1970, and a time as microseconds; infinite ones as {@link isInfinite} says. */
+/** Like `castOf`, but a date as its days since 1970, and a time as microseconds; infinite ones as {@link isInfinite} says. */
 export function countedValue(column: { readonly name: string; readonly type: string }): string {
   const value = castOf(column);
   const { class: kind } = classOf(column.type);

@@ -17,11 +17,11 @@ import { parseTarget, type Target, uselessOption, type WholeFormat } from './tar
 const GUARDED = 'text that begins like a formula got an apostrophe before it; --keep-formulas leaves it as it is';
 
 export interface ExportOptions {
-  /** When given, the warehouse must hold it. */
+  /** If set, the warehouse must be of this network. */
   readonly network?: string | undefined;
   /** UTC days to export, both ends inclusive; default: all. */
   readonly days?: Days | undefined;
-  /** As `days`, but rows without a day are replaced together. */
+  /** Like `days`, but rows without a day are replaced together. */
   readonly daysIfDated?: Days | undefined;
   /**
    * Name of the table in a database, or of the first sheet of a workbook. Default: that of the exported table; a database needs one for a
@@ -32,11 +32,11 @@ export interface ExportOptions {
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
   /** Refuses tables with missing or quarantined blocks. Default false: warns. */
   readonly strict?: boolean | undefined;
-  /** Leaves texts of a CSV file that begin like a formula as they are. Default false. */
+  /** Does not guard CSV texts that begin like a formula. Default false. */
   readonly keepFormulas?: boolean | undefined;
   readonly registry?: Registry | undefined;
   readonly effects?: Effects | undefined;
-  /** Called for each gap in the exported range, and for values that the target cannot hold as they are. */
+  /** Called for each gap in the exported range, and for values that the target cannot store unchanged. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Called for each gap alone. */
   readonly onGap?: ((message: string) => void) | undefined;
@@ -49,13 +49,13 @@ export interface ExportReport {
   readonly rows: number;
   /** The days that were replaced in a database, in order; undefined for other targets. */
   readonly days: readonly DayReport[] | undefined;
-  /** Gaps, and values that the target cannot hold as they are. */
+  /** Gaps, and values that the target cannot store unchanged. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Exports the rows of a table, mart or query to a file or database, as they were when the export began. Memory does not grow with their
- * number. A file is replaced as a whole; in a database, the exported days are.
+ * Exports the rows of a table, mart or query to a file or database, from one snapshot. Memory use does not depend on
+ * their number. A file is replaced as a whole; in a database, the exported days are replaced.
  *
  * @param to path of a file that ends in .csv, .json, .jsonl, .parquet, .arrow, .xlsx or .sqlite, postgres://user@host/database, or
  *   https://user@host:8443/database of ClickHouse
@@ -155,7 +155,7 @@ async function writeTo(
     const { writeSqlite } = await import('./sqlite-file.ts');
     const own = table();
     const days = await writeAtomically(path, (draft) => writeSqlite(rows, { path, draft }, own));
-    // They are all seen when the file is.
+    // All days become visible with the file.
     for (const day of days) onDay?.(day);
     return ofDays(days);
   }

@@ -34,7 +34,7 @@ export interface Days {
 /** What is exported: a table or mart, or the rows of a query. */
 export type ExportSource = { readonly table: string } | { readonly sql: string };
 
-/** Rows to export, as they were when the warehouse was opened. */
+/** Rows to export, of the snapshot that the warehouse had when it was opened. */
 export interface ExportedRows {
   readonly network: string;
   readonly columns: readonly ExportedColumn[];
@@ -43,11 +43,11 @@ export interface ExportedRows {
   readonly doc: string | undefined;
   /** True if rows have a UTC day, by which they can be replaced. */
   readonly isDated: boolean;
-  /** Days of the rows in order, null for rows without one; the requested ones, also those without rows. */
+  /** Days of the rows in order, null for rows without one; with requested days, all of them, even those without rows. */
   days(): Promise<readonly (string | null)[]>;
   /** SQL that selects the rows. */
   readonly sql: string;
-  /** Streams the rows. `expressions`: SQL of the columns that are read; default as their class is. */
+  /** Streams the rows. `expressions`: SQL of the columns that are read; default: as their class is read. */
   read<T>(
     day: string | null | undefined,
     use: (rows: RowStream) => Promise<T>,

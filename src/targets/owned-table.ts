@@ -3,7 +3,7 @@ import { readServerText } from '../http/server-text.ts';
 import type { CellNotes } from './cell-notes.ts';
 import type { ExportedRows } from './exported-rows.ts';
 
-/** Table in a target database that says which rows tonlake wrote: one row for each table and day. */
+/** Table in a target database that records the rows tonlake wrote: one row for each table and day. */
 export const OWN_TABLE = '_tonlake_exports';
 
 /** Day of a row of `OWN_TABLE` for tables that are replaced as a whole, and for rows without a day. */
@@ -45,7 +45,7 @@ export async function replaceEach(
   return reports;
 }
 
-/** Codes of connections that no server answered: a password has nothing to do with them. */
+/** Error codes of failed connections, for which no hint about passwords is shown. */
 const UNANSWERED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
 /** The error of a server that cannot be connected to. @param login where its password is read from */
@@ -111,7 +111,7 @@ export function requireOwnTable(table: string, network: string | undefined, want
   });
 }
 
-/** The message of an error; several addresses that refuse a connection have none of their own. */
+/** The message of an error; an `AggregateError` of several refused addresses has none. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);

@@ -11,7 +11,7 @@ import { lockOf, ownTable, type PostgresTable, parseTable, prepareTable, qualifi
 import { tabLine } from './tab-separated.ts';
 
 /**
- * Writes rows to a table of a PostgreSQL database. Each day is replaced in a transaction of its own, rows without days together: readers see
+ * Writes rows to a table of a PostgreSQL database. Each day is replaced in one transaction, rows without days together: readers see
  * the old rows or the new ones. After a kill, `_tonlake_exports` says which days are there; the next export replaces them again.
  *
  * @param url without a password, which comes from PGPASSWORD or the password file
@@ -38,7 +38,7 @@ export async function writePostgres(
   }
 }
 
-/** Logs in, and out again. @throws {StoreError} `unreachable` */
+/** Tries to log in. @throws {StoreError} `unreachable` */
 export async function tryPostgres(url: URL): Promise<void> {
   await (await connect(url)).end();
 }

@@ -1,29 +1,32 @@
+import { dirname } from 'node:path';
 import { type UsageError, usage } from '../core/errors.ts';
+import type { Trial } from '../core/trial.ts';
 import { requireLocalPath } from '../files/local-path.ts';
 import { endingsOf, formatOfPath } from '../files/output-format.ts';
+import { folderTrial } from '../files/writable-folder.ts';
 
-/** Formats of files that are written as a whole. */
+/** Formats of files that are replaced as a whole. */
 export const WHOLE_FORMATS = ['csv', 'json', 'jsonl', 'parquet', 'arrow', 'xlsx'] as const;
 export type WholeFormat = (typeof WHOLE_FORMATS)[number];
 
 const FILE_FORMATS = [...WHOLE_FORMATS, 'sqlite'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
 
-/** Where rows go. */
+/** Destination of exported rows. */
 export type Target =
   | { readonly kind: 'file'; readonly format: FileFormat; readonly path: string }
   /** A URL without a password. */
   | { readonly kind: 'postgres'; readonly url: URL }
   | { readonly kind: 'clickhouse'; readonly url: URL };
 
-/** An option of an export that a target leaves without use, and what it needs. */
+/** An option that has no effect on a target, and the target that it needs. */
 export interface UselessOption {
   readonly name: keyof typeof NEEDS;
   /** Such as `a CSV file`. */
   readonly needed: string;
 }
 
-/** What options of an export need: other targets have no use for them. */
+/** Targets that options of an export need. */
 const NEEDS = {
   as: {
     needed: 'a database, .sqlite or .xlsx',
@@ -52,7 +55,7 @@ export function parseTarget(text: string): Target {
   return { kind: 'file', format, path: text };
 }
 
-/** The first option that would do nothing for a target. */
+/** The first option that has no effect on a target. */
 export function uselessOption(
   target: Target,
   { as, keepFormulas }: { readonly as?: string | undefined; readonly keepFormulas?: boolean | undefined },
@@ -109,4 +112,22 @@ function badTarget(text: string): UsageError {
     code: 'bad-target',
     hint: HINT,
   });
+}
+
+/** A trial for preflight: the folder of the file is writable, or the login to the database works. */
+export function targetTrial(target: Target): Trial {
+  switch (target.kind) {
+    case 'postgres':
+      return {
+        name: `log in to PostgreSQL at ${target.url.host || 'the socket'}`,
+        attempt: async () => (await import('./postgres.ts')).tryPostgres(target.url),
+      };
+    case 'clickhouse':
+      return {
+        name: `log in to ClickHouse at ${target.url.host}`,
+        attempt: async () => (await import('./clickhouse.ts')).tryClickhouse(target.url),
+      };
+    case 'file':
+      return folderTrial(dirname(target.path), 'output');
+  }
 }

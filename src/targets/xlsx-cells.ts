@@ -1,7 +1,7 @@
 import type { CellNotes } from './cell-notes.ts';
 import type { ExportedColumn } from './exported-rows.ts';
 
-/** Most characters of a cell. */
+/** Maximum number of characters in a cell. */
 const CELL_CHARACTERS = 32_767;
 /** Spreadsheets keep the first 15 digits of a number. */
 const DIGITS = 15;
@@ -65,7 +65,7 @@ function doubleXml(text: string, name: string, notes: CellNotes): string {
 /** Days, or microseconds. */
 const COUNTED = /^-?\d+$/;
 
-/** A date or time of another age, or without end. */
+/** A date or time outside of the range of spreadsheets, or infinite. */
 function absentXml(text: string, name: string, notes: CellNotes): string {
   notes.add('a date or time that a spreadsheet does not have is text', name);
   return textXml(text, name, notes);

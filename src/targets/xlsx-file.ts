@@ -12,7 +12,7 @@ import { cellXml, SPREADSHEET_TIMES, textXml } from './xlsx-cells.ts';
 /** Rows of a sheet, with its head. */
 const SHEET_ROWS = 1_048_576;
 const SHEET_COLUMNS = 16_384;
-/** Most bytes of a part of the file, uncompressed: its directory has 32 bits for them. */
+/** Maximum uncompressed size of a part of the file: the ZIP directory has 32 bits for it. */
 const PART_BYTES = 4_294_967_295;
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
@@ -117,7 +117,8 @@ async function* workbook(
   }
   zip.push('</sheetData></worksheet>');
   zip.close();
-  if (sheets > 1) notes.tell(`the rows fill ${sheets} sheets: one holds ${formatCount(sheetRows)} rows with its head`);
+  if (sheets > 1)
+    notes.addMessage(`the rows fill ${sheets} sheets: one holds ${formatCount(sheetRows)} rows with its head`);
   for (const [path, content] of otherParts(name, sheets)) {
     zip.open(path);
     zip.push(content);
@@ -164,7 +165,7 @@ class ZipStream {
     this.#zip.end();
   }
 
-  /** What was written since the last call. */
+  /** The bytes since the last call. */
   taken(): readonly Uint8Array[] {
     return this.#pieces.splice(0);
   }

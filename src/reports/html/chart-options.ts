@@ -11,9 +11,9 @@ const SERIES_COLORS = 8;
 const MOST_TITLES = 1000;
 const MOST_VISIBLE_DOTS = 60;
 const LETTER = 7;
-/** Letters of a label that is turned. */
+/** Maximum number of characters of a rotated label. */
 const TURNED_LETTERS = 16;
-/** Bars that still have a label each. */
+/** Maximum number of bars with a label each. */
 const MOST_LABELS = 40;
 
 /** Type of the axis that does not show the value. */
@@ -100,13 +100,13 @@ function numberIn(text: string | undefined): number {
   return text === undefined || text.trim() === '' ? Number.NaN : Number(text);
 }
 
-/** What charts take of the plotting library, so that the bundle of the page has no more. */
+/** The functions of the plotting library that charts use, so that the bundle of the page has no others. */
 export type Marks = Pick<
   typeof PlotModule,
   'areaY' | 'barX' | 'barY' | 'dot' | 'line' | 'pointer' | 'rectY' | 'ruleX' | 'ruleY' | 'tip'
 >;
 
-/** How points are drawn: what a chart of a report says, and what only the page has. */
+/** How points are drawn: the settings of a chart in a report, and those that only the page has. */
 export interface ChartStyle extends Pick<ChartDef, 'mark' | 'xLabel' | 'yLabel' | 'scale' | 'zero' | 'height'> {
   /** A value holds until the next one. */
   readonly curve?: 'step-after' | undefined;
@@ -139,7 +139,7 @@ export function describePoint({ positionText, valueText, column, color, isPartia
   ].join('\n');
 }
 
-/** What Plot draws points by. The title of a mark is the index of its point. */
+/** Options for Plot. The title of a mark is the index of its point. */
 export function chartOptions(Plot: Marks, points: Points, style: ChartStyle, width: number): PlotModule.PlotOptions {
   const isAcross = style.mark === 'barX';
   const isTurned = points.axis === 'band' && !isAcross && bandSize(points) * longestBand(points) * LETTER > width;

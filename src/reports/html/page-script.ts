@@ -66,5 +66,5 @@ for (const box of document.querySelectorAll('.scroll')) {
 /** The script of the page. Sort buttons work by keyboard; without scripts, the page is still complete. */
 export const pageScript = sorting + copying + hinting;
 
-/** It in a Content-Security-Policy. */
+/** Its source expression in a Content-Security-Policy. */
 export const pageScriptSource = `'sha256-${createHash('sha256').update(pageScript).digest('base64')}'`;

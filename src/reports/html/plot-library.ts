@@ -4,7 +4,7 @@ import { parseHTML } from 'linkedom/worker';
 
 export { Plot };
 
-/** An element, as far as drawing needs it: the compiler knows no browser here. */
+/** The part of a DOM element that drawing needs: the types of browsers are not available here. */
 export interface DrawnElement {
   textContent: string | null;
   readonly innerHTML: string;
