@@ -39,7 +39,10 @@ export function drawChart(
   const panels = panelsOf(points, {});
   const isSmall = choice.isSmall === true;
   const style = {
-    ...{ mark: choice.mark, curve: choice.curve, isLive: true, zero: choice.mark === 'bar' || isSmall },
+    mark: choice.mark,
+    curve: choice.curve,
+    isLive: true,
+    zero: choice.mark === 'bar' || isSmall,
     height: isSmall ? 180 : Math.max(panels.length > 1 ? 180 : 260, Math.min(460, width * 0.5) / panels.length),
   };
   const figure = document.createElement('div');

@@ -67,7 +67,8 @@ let known: Promise<KnownNames> | undefined;
 async function loadNames(): Promise<KnownNames> {
   const { columns, functions, keywords } = await get<Names>('/api/names');
   return {
-    ...{ columns: new Map(Object.entries(columns)), keywords },
+    columns: new Map(Object.entries(columns)),
+    keywords,
     ...{ functions: functions.map((name) => `${name}(`), commands: new Map() },
   };
 }

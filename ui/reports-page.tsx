@@ -98,7 +98,9 @@ interface ParamProps {
 function Param({ param: { name, type, doc, isRequired, choices }, value, onInput }: ParamProps) {
   const id = `param-${name}`;
   const own = {
-    ...{ id, value, required: isRequired },
+    id,
+    value,
+    required: isRequired,
     onInput: (event: { readonly currentTarget: { readonly value: string } }) => onInput(event.currentTarget.value),
   };
   return (

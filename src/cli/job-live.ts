@@ -25,7 +25,11 @@ export async function runOnce(context: Context, job: Job, due: number | undefine
   const { effects, isJson, line } = context;
   const live = new LiveEvents(line, isJson);
   const outcome = await runJob({
-    ...{ job, actions: jobActions, effects, due, stop: context.signal },
+    job,
+    actions: jobActions,
+    effects,
+    due,
+    stop: context.signal,
     onEvent: (event) => {
       if (event.event !== 'begin' && event.event !== 'step') return live.showRun(event);
       line.end();

@@ -123,7 +123,15 @@ function summaryOf(job: Job, next: number | undefined): Readonly<Record<string, 
   const { name, file, doc, network, warehouse, pipelines, zone, clock, retention } = job;
   const { marts, checks, outputs, databases, schedule } = job;
   return {
-    ...{ name, file, doc, network, warehouse, pipelines, zone, clock, retention },
+    name,
+    file,
+    doc,
+    network,
+    warehouse,
+    pipelines,
+    zone,
+    clock,
+    retention,
     marts: marts ?? 'all',
     checks: checks ?? 'all',
     outputs: outputs.map(({ output }) => output),

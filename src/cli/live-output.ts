@@ -75,7 +75,10 @@ export class LiveOutput {
     ]);
     const { effects, signal } = this.#context;
     this.#deliveries = new Deliveries(feeds, {
-      ...{ effects, send: sendTo, command, isPatient: () => isPatient && !signal.aborted },
+      effects,
+      send: sendTo,
+      command,
+      isPatient: () => isPatient && !signal.aborted,
       onEvent: (event) => this.see(event, false, this.events.showFollow),
     });
   }

@@ -44,7 +44,11 @@ export async function pendingLive(context: Context<PendingFlags>, pending: reado
     messages: pending.filter((word) => HASH.test(word)),
     everyMs: flags.every,
     forMs: flags.for,
-    ...{ ...place, registry, store: flags.store, rps: flags.rps, budget: flags.budget },
+    ...place,
+    registry,
+    store: flags.store,
+    rps: flags.rps,
+    budget: flags.budget,
     stop: context.signal,
     onEvent: (event) => {
       const text = describeEvent(event);

@@ -53,7 +53,12 @@ export async function scheduleLive(
     await operations.listen();
     const { see, noteProgress } = operations;
     await reside({
-      ...{ jobs, actions: jobActions, effects: context.effects, drain, drainMs, onProgress: noteProgress },
+      jobs,
+      actions: jobActions,
+      effects: context.effects,
+      drain,
+      drainMs,
+      onProgress: noteProgress,
       onEvent: (event) => {
         see(event);
         if (isOfSchedule(event)) context.print(event, describeScheduled);
@@ -77,7 +82,11 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
   await operations.listen();
   try {
     await reside({
-      ...{ jobs, actions: jobActions, effects, drain: output.signal, drainMs: context.flags.drain * 1000 },
+      jobs,
+      actions: jobActions,
+      effects,
+      drain: output.signal,
+      drainMs: context.flags.drain * 1000,
       head: { ...options, steps: output.steps, onOpen: operations.open, onRetry: output.retry },
       onProgress: operations.noteProgress,
       onEvent: (event) => {
@@ -103,7 +112,8 @@ export async function followLive(context: Context<ResidentFlags>, head: LiveHead
 /** Repeats work until the stores that it needs can be reached. */
 function reach<T>({ effects, line }: Context<ResidentFlags>, stop: AbortSignal, work: () => Promise<T>): Promise<T> {
   return untilReachable(work, {
-    ...{ effects, stop },
+    effects,
+    stop,
     onWait: ({ error }) => line.print(`waiting for this to pass: ${formatError(error)}`),
   });
 }

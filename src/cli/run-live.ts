@@ -23,7 +23,8 @@ export async function runLive(context: Context, options: RunOptions, live: RunLi
   const output = await LiveOutput.open(context, options, live, true);
   const report = await run({
     ...options,
-    ...{ stop: output.signal, steps: output.steps },
+    stop: output.signal,
+    steps: output.steps,
     onEvent: (event) => output.see(event, isDetail(event), output.events.showRun),
     onRetry: output.retry,
   });

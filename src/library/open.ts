@@ -54,7 +54,10 @@ export async function open(options: OpenOptions = {}): Promise<Lake> {
   const { network, strict, dialect, layouts, onWarning } = options;
   const warned = new Set<string>();
   const queries = await openQueries(warehouseOf(options), {
-    ...{ network, strict, dialect, layouts },
+    network,
+    strict,
+    dialect,
+    layouts,
     onWarning: (message) => {
       if (warned.has(message)) return;
       warned.add(message);

@@ -88,10 +88,20 @@ function optionsOf(fields: ProjectFields, folder: string): ProjectOptions {
     value === undefined || isObjectUrl(value) || value.startsWith('/') ? value : join(folder, value);
   const { network, rps, witness, catalog } = fields;
   return {
-    ...{ network, rps, witness, warehouse: path(fields.warehouse), s3Endpoint: fields.s3_endpoint },
-    ...{ pipelines: path(fields.pipelines), marts: path(fields.marts), checks: path(fields.checks) },
-    ...{ layouts: path(fields.layouts), queries: path(fields.queries) },
-    ...{ prices: path(fields.prices), labels: path(fields.labels) },
-    ...{ catalog: catalog?.url, namespace: catalog?.namespace, catalogWarehouse: catalog?.warehouse },
+    network,
+    rps,
+    witness,
+    warehouse: path(fields.warehouse),
+    s3Endpoint: fields.s3_endpoint,
+    pipelines: path(fields.pipelines),
+    marts: path(fields.marts),
+    checks: path(fields.checks),
+    layouts: path(fields.layouts),
+    queries: path(fields.queries),
+    prices: path(fields.prices),
+    labels: path(fields.labels),
+    catalog: catalog?.url,
+    namespace: catalog?.namespace,
+    catalogWarehouse: catalog?.warehouse,
   };
 }

@@ -37,7 +37,9 @@ export interface HeadingOptions {
 /** Reads the heading of a report after its selects have run. @throws {UsageError} `bad-report` for unknown names */
 export async function readHeading({ def, texts, query, network, warehouse }: HeadingOptions): Promise<Heading> {
   return {
-    ...{ title: def.front.title, network, warehouse },
+    title: def.front.title,
+    network,
+    warehouse,
     subject: await readSubject(def, texts, query, network),
     period: await readPeriod(def, query),
   };

@@ -112,7 +112,10 @@ async function renderIn(
   const heading = await readHeading({ def, texts: params.texts, query, network, warehouse });
   const full: Report = { def, heading, params: params.texts, results, unbuilt, provenance };
   return {
-    ...{ name: def.name, title: fullTitle(heading), format, gaps: provenance.gaps },
+    name: def.name,
+    title: fullTitle(heading),
+    format,
+    gaps: provenance.gaps,
     content: await contentOf(full, format),
     isEmpty: [...results.values()].every(({ rows }) => rows.length === 0),
   };

@@ -48,8 +48,12 @@ export function columnsOfChart(
   return [...new Set([x, color, ...y, partial].filter((name) => name !== undefined))].map((name) => {
     const at = findColumn(result, name, directive, path);
     return {
-      ...{ at, name, type: result.columns[at]?.type ?? '', label: name.replaceAll('_', ' ') },
-      ...{ isId: false, decimals: decimalsOf(result, at) },
+      at,
+      name,
+      type: result.columns[at]?.type ?? '',
+      label: name.replaceAll('_', ' '),
+      isId: false,
+      decimals: decimalsOf(result, at),
     };
   });
 }

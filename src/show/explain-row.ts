@@ -75,7 +75,9 @@ export async function explainRowIn(
     const block = blockOf(explained, values);
     const reading = keyText(table, values);
     rows.push({
-      ...{ values, entry, block },
+      values,
+      entry,
+      block,
       past: earlierCommits(history, entry, name, block),
       file:
         owner?.file === undefined ? undefined : await readFileFacts(reader, owner.file, String(path), Number(position)),
@@ -87,7 +89,10 @@ export async function explainRowIn(
   }
   const isAbsent = rows.length === 0;
   return {
-    ...{ table: name, pipeline: pipeline?.name, network: reader.network, rows },
+    table: name,
+    pipeline: pipeline?.name,
+    network: reader.network,
+    rows,
     isCut: found.rows.length > MOST_ROWS,
     reasons: isAbsent
       ? await reasonsOf(

@@ -32,9 +32,15 @@ export async function readTraceTree(query: Query, registry: Registry, trace: str
   for (const [id, account, lt, aborted, fees, exit] of transactions) {
     const [, , , value, opcode] = received.get(String(id)) ?? [];
     nodes.set(String(id), {
-      ...{ hash: String(id), account: String(account), lt: String(lt), isAborted: aborted === true },
-      ...{ ton: textOf(value) ?? null, opcode: textOf(opcode) ?? null, children: [] },
-      ...{ fees: textOf(fees) ?? '', exit: textOf(exit) ?? null },
+      hash: String(id),
+      account: String(account),
+      lt: String(lt),
+      isAborted: aborted === true,
+      ton: textOf(value) ?? null,
+      opcode: textOf(opcode) ?? null,
+      children: [],
+      fees: textOf(fees) ?? '',
+      exit: textOf(exit) ?? null,
     });
   }
   const roots: TraceNode[] = [];

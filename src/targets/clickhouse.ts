@@ -78,7 +78,10 @@ async function connect(url: URL, { notes }: Pick<TableOptions, 'notes'>): Promis
     throw notInstalled(error, '@clickhouse/client', 'ClickHouse');
   });
   const client = createClient({
-    ...{ url: url.origin, application: 'tonlake', request_timeout: TIMEOUT_MS, password },
+    url: url.origin,
+    application: 'tonlake',
+    request_timeout: TIMEOUT_MS,
+    password,
     username: decodeURIComponent(url.username) || process.env['CLICKHOUSE_USER'] || 'default',
     // Repeated inserts of identical rows are intended; nulls must not silently become defaults.
     clickhouse_settings: { insert_deduplicate: 0, async_insert: 0, wait_end_of_query: 1 },

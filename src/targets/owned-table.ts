@@ -53,7 +53,10 @@ export function unreachable(server: string, login: string, cause: unknown): Stor
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const hint = UNANSWERED.has(code) ? 'check the host and the port, and that the server is running' : login;
   return new StoreError(`store: cannot connect to ${server}: ${readServerText(Buffer.from(messageOf(cause))).trim()}`, {
-    ...{ code: 'unreachable', retryable: true, hint, cause },
+    code: 'unreachable',
+    retryable: true,
+    hint,
+    cause,
   });
 }
 

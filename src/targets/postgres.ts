@@ -58,7 +58,9 @@ async function loadClient() {
 async function connect(url: URL): Promise<Client> {
   const { pg } = await loadClient();
   const client = new pg.Client({
-    ...{ connectionString: url.href, application_name: 'tonlake', connectionTimeoutMillis: CONNECT_MS },
+    connectionString: url.href,
+    application_name: 'tonlake',
+    connectionTimeoutMillis: CONNECT_MS,
   } satisfies ClientConfig);
   try {
     await client.connect();

@@ -95,7 +95,9 @@ function describeCell(
     (entry) => entry.pipeline === pipeline && entry.mart === undefined && within(spansOf(entry)).length > 0,
   );
   return {
-    ...{ proven: textOf(within(own.proven)), unproven: describeParts(unproven), missing: describeParts(missing) },
+    proven: textOf(within(own.proven)),
+    unproven: describeParts(unproven),
+    missing: describeParts(missing),
     days: own.days.filter((day) => within([day]).length > 0).map(({ date }) => date),
     entries: entries
       .slice(-MAX_ENTRIES)
@@ -115,7 +117,12 @@ function entryItem(entry: LedgerEntry, { unproven }: PipelineStatus): EntryItem 
   const evidence = Object.entries(tables).map(([table, { rows, keyHash }]) => ({ table, rows, keyHash }));
   const whys = unproven.filter(({ spans }) => haveCommon(spansOf(entry), spans)).map(({ why }) => why);
   return {
-    ...{ number, requests, retries, committedAt, evidence, spans: shortSpans(spansOf(entry)) },
+    number,
+    requests,
+    retries,
+    committedAt,
+    evidence,
+    spans: shortSpans(spansOf(entry)),
     proof: proofText(entry, whys),
   };
 }

@@ -45,7 +45,8 @@ export function addJobRoutes(app: Hono<UiEnvironment>, places: JobPlaces): void 
     const log = await readLog(history.folder, record);
     const detail: RunDetail = {
       run: await runItem(record, history, await pipelinesOf(places)),
-      ...{ log: log.slice(-MAX_LINES), logLines: log.length },
+      log: log.slice(-MAX_LINES),
+      logLines: log.length,
       outputs: record.state === 'done' ? await Promise.all(record.outputs.map(outputItem)) : [],
     };
     return c.json(detail);

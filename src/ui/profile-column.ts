@@ -33,9 +33,12 @@ export async function profileColumn(
       ? await frequent(query, from, name)
       : [];
   return {
-    ...{ rows: Number(rows), nulls: Number(nulls) },
+    rows: Number(rows),
+    nulls: Number(nulls),
     distinct: Math.min(Number(distinct), Number(rows) - Number(nulls)),
-    ...{ least: textOf(least) ?? null, most: textOf(most) ?? null, bars },
+    least: textOf(least) ?? null,
+    most: textOf(most) ?? null,
+    bars,
   };
 }
 

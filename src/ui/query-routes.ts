@@ -137,7 +137,11 @@ async function download(runs: QueryRuns, id: string, format: DownloadFormat): Pr
 async function writeWorkbook({ result, source }: FinishedQuery, sql: string, file: string): Promise<void> {
   const { writeXlsx } = await import('../targets/xlsx-file.ts');
   const columns = result.columns.map(({ name, type }) => ({
-    ...{ name, type, classed: classOf(type), doc: undefined, isNullable: true },
+    name,
+    type,
+    classed: classOf(type),
+    doc: undefined,
+    isNullable: true,
   }));
   const read: ExportedRows['read'] = (_day, use, expressions = []) =>
     source.stream(`SELECT ${expressions.join(', ')} FROM (${sql})`, undefined, use);

@@ -107,7 +107,9 @@ export class QueryRuns {
     const warnings: string[] = [];
     const { warehouse, network } = this.#options;
     const queries = await openQueries(warehouse, {
-      ...{ ...options, network, confinement: this.#confinement() },
+      ...options,
+      network,
+      confinement: this.#confinement(),
       onWarning: (gap) => void warnings.push(gap),
     });
     try {

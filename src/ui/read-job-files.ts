@@ -53,7 +53,10 @@ export function jobItem(found: FoundJob, now: number): JobItem {
   const { name, doc, schedule, outputs, databases } = found.job;
   const next = schedule?.times.after(now);
   return {
-    ...{ name, file, doc, error: null },
+    name,
+    file,
+    doc,
+    error: null,
     schedule: schedule === undefined ? null : `${schedule.cron} (${schedule.zone})`,
     next: next === undefined ? null : new Date(next).toISOString(),
     outputs: [...outputs.map(({ output }) => output), ...databases.map(({ to, as }) => `${as} in ${to}`)],

@@ -30,7 +30,9 @@ export async function readOverview({ reader, registry }: OpenWarehouse, status: 
     quarantinedRecords: status.quarantined,
     pipelines,
     marts: status.marts.map(({ mart, rows, lacking, behind }) => ({
-      ...{ name: mart, rows, lacking },
+      name: mart,
+      rows,
+      lacking,
       stale: behind === undefined ? null : describeBehind(behind),
     })),
     writer:
@@ -54,8 +56,11 @@ function pipelineItem(status: PipelineStatus, covers: boolean): PipelineItem {
   return {
     name: pipeline,
     proof: unproven.length === 0 ? 'proven' : proven.length > 0 ? 'in part' : 'unproven',
-    ...{ blocks, rows: Object.values(rows).reduce((total, count) => total + count, 0), bytes },
-    ...{ missing: totalSize(missingSpans(status)), quarantined: totalSize(spansIn(missing, 'quarantined')) },
+    blocks,
+    rows: Object.values(rows).reduce((total, count) => total + count, 0),
+    bytes,
+    missing: totalSize(missingSpans(status)),
+    quarantined: totalSize(spansIn(missing, 'quarantined')),
     lastCommit: lastCommit ?? null,
   };
 }
@@ -75,7 +80,9 @@ function fillsOf(status: WarehouseStatus): Overview['fills'] {
     if (spans.length > 0) groups.set(key, { spans, pipelines: [...(groups.get(key)?.pipelines ?? []), pipeline] });
   }
   return [...groups.values()].map(({ pipelines, spans }) => ({
-    ...{ pipelines, blocks: totalSize(spans), command: fillCommand(pipelines, spans, status) ?? '' },
+    pipelines,
+    blocks: totalSize(spans),
+    command: fillCommand(pipelines, spans, status) ?? '',
   }));
 }
 

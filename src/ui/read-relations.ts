@@ -29,17 +29,37 @@ export async function readRelations({ reader, registry }: OpenWarehouse): Promis
   return [
     ...registry.tables.flatMap((table) => tableRelations(registry, ledger, table)),
     ...marts.map(({ name, question, grain, table, file }) => ({
-      ...{ ...none, name, kind: 'mart' as const, doc: question, ...sizeOf(ledger, name) },
-      ...{ grain, key: table.key, sql: file.sql.trim(), columns: columnsOf(table) },
+      ...none,
+      name,
+      kind: 'mart' as const,
+      doc: question,
+      ...sizeOf(ledger, name),
+      grain,
+      key: table.key,
+      sql: file.sql.trim(),
+      columns: columnsOf(table),
     })),
     ...(await readBuiltTables(reader, registry, marts)).map((table) => ({
-      ...{ ...none, name: table.name, kind: 'mart' as const, doc: table.grain, ...sizeOf(ledger, table.name) },
-      ...{ grain: table.grain, key: table.key, columns: columnsOf(table) },
+      ...none,
+      name: table.name,
+      kind: 'mart' as const,
+      doc: table.grain,
+      ...sizeOf(ledger, table.name),
+      grain: table.grain,
+      key: table.key,
+      columns: columnsOf(table),
     })),
     ...ownRelations.map((own) => ({
-      ...{ ...none, name: own.name, kind: 'table' as const, doc: own.grain },
-      ...{ rows: own.rows(contents).length, bytes: null, files: null },
-      ...{ grain: own.grain, key: own.key, columns: stateColumns(own) },
+      ...none,
+      name: own.name,
+      kind: 'table' as const,
+      doc: own.grain,
+      rows: own.rows(contents).length,
+      bytes: null,
+      files: null,
+      grain: own.grain,
+      key: own.key,
+      columns: stateColumns(own),
     })),
   ];
 }
@@ -51,16 +71,39 @@ function tableRelations(registry: Registry, ledger: readonly LedgerEntry[], tabl
   const columns = columnsOf(table);
   return [
     {
-      ...{ name, kind: 'table', doc: grain, of: pipeline, ...sizeOf(ledger, name) },
-      ...{ grain, key, endpoint, sql: null, columns },
+      name,
+      kind: 'table',
+      doc: grain,
+      of: pipeline,
+      ...sizeOf(ledger, name),
+      grain,
+      key,
+      endpoint,
+      sql: null,
+      columns,
     },
     ...views.map((view): Relation => {
       const added = Object.entries(view.adds ?? {}).map(([column, doc]) => ({
-        ...{ name: column, type: '', unit: null, doc, isNullable: true, isKey: false },
+        name: column,
+        type: '',
+        unit: null,
+        doc,
+        isNullable: true,
+        isKey: false,
       }));
       return {
-        ...{ name: view.name, kind: 'view', doc: view.doc, of: name, rows: null, bytes: null, files: null },
-        ...{ grain: null, key: [], endpoint: null, sql: oneLine(view.sql), columns: [...columns, ...added] },
+        name: view.name,
+        kind: 'view',
+        doc: view.doc,
+        of: name,
+        rows: null,
+        bytes: null,
+        files: null,
+        grain: null,
+        key: [],
+        endpoint: null,
+        sql: oneLine(view.sql),
+        columns: [...columns, ...added],
       };
     }),
   ];
@@ -78,15 +121,23 @@ function sizeOf(ledger: readonly LedgerEntry[], name: string): Pick<TableItem, '
 
 function columnsOf({ columns, key }: TableDef): readonly TableColumn[] {
   return columns.map(({ name, kind, unit, doc, nullable }) => ({
-    ...{ name, type: kinds[kind].sql, unit: unit ?? null, doc: doc ?? '' },
-    ...{ isNullable: nullable, isKey: key.includes(name) },
+    name,
+    type: kinds[kind].sql,
+    unit: unit ?? null,
+    doc: doc ?? '',
+    isNullable: nullable,
+    isKey: key.includes(name),
   }));
 }
 
 function stateColumns({ columns, key }: OwnRelation): readonly TableColumn[] {
   return columns.map(({ name, type, unit, nullable, doc }) => ({
-    ...{ name, type, unit: unit ?? null, doc },
-    ...{ isNullable: nullable === true, isKey: key.includes(name) },
+    name,
+    type,
+    unit: unit ?? null,
+    doc,
+    isNullable: nullable === true,
+    isKey: key.includes(name),
   }));
 }
 

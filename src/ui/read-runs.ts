@@ -62,11 +62,23 @@ export async function runItem(
       : (Date.parse(last.endedAt) - Date.parse(last.startedAt)) / 1000;
   const state = await shownState(record, folder);
   return {
-    ...{ job, id, state, due, trigger, startedAt: last?.startedAt ?? null, seconds, error: error?.message ?? null },
-    ...{ attempts: attempts.length, range: daysText(range) ?? range?.blocks ?? null },
+    job,
+    id,
+    state,
+    due,
+    trigger,
+    startedAt: last?.startedAt ?? null,
+    seconds,
+    error: error?.message ?? null,
+    attempts: attempts.length,
+    range: daysText(range) ?? range?.blocks ?? null,
     progress: isUnderWay({ state }) ? progressOf(record, pipelines ?? []) : null,
     steps: steps.map(({ kind, name, status, seconds: took, message }) => ({
-      ...{ kind, name, status, seconds: took, message: message ?? null },
+      kind,
+      name,
+      status,
+      seconds: took,
+      message: message ?? null,
     })),
   };
 }

@@ -33,7 +33,8 @@ export function addReportRoutes(app: Hono<UiEnvironment>, files: JobFiles, optio
       withinTime(options.seconds, c.req.raw.signal, (signal) =>
         renderReport(options.warehouse, report, {
           params: Object.fromEntries(Object.entries(params).map(([name, text]) => [name.slice(1), text])),
-          ...{ memoryMb: options.memoryMb, signal },
+          memoryMb: options.memoryMb,
+          signal,
         }),
       ),
     );
@@ -75,10 +76,17 @@ async function listItems(files: JobFiles): Promise<readonly ReportItem[]> {
 
 function reportItem({ name, title, doc, params = {} }: ReportListing): ReportItem {
   return {
-    ...{ name, title, doc, error: null },
+    name,
+    title,
+    doc,
+    error: null,
     params: Object.entries(params).map(([param, { type, doc: about, default: value, required, choices }]) => ({
-      ...{ name: param, type, doc: about, value: value?.toString() ?? '' },
-      ...{ isRequired: required === true && value === undefined, choices: choices ?? [] },
+      name: param,
+      type,
+      doc: about,
+      value: value?.toString() ?? '',
+      isRequired: required === true && value === undefined,
+      choices: choices ?? [],
     })),
   };
 }

@@ -85,7 +85,11 @@ function listen(app: Hono<UiEnvironment>, port: number): Promise<ReturnType<type
 async function sessionOf(options: UiOptions, shared: SharedReader): Promise<Session> {
   const { version, savesQueries } = options;
   return shared.use(async ({ reader }) => ({
-    ...{ version, savesQueries, maxRows: MAX_ROWS, warehouse: reader.path, network: reader.network },
+    version,
+    savesQueries,
+    maxRows: MAX_ROWS,
+    warehouse: reader.path,
+    network: reader.network,
     writeCommand: suggest('sql', '--output'),
   }));
 }

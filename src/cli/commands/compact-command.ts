@@ -43,13 +43,17 @@ async function compact(context: Context<CompactFlags>): Promise<void> {
   const requireNetwork = await context.networkCheck();
   const write = (event: CompactEvent | CompactReport): void => context.print(event, describe);
   const options = {
-    ...{ warehouse: await context.warehouse(), tables, pipelines, effects: context.effects },
+    warehouse: await context.warehouse(),
+    tables,
+    pipelines,
+    effects: context.effects,
     targetBytes: targetMb * 1e6,
     limit: async (reader: Reader) => {
       requireNetwork(reader);
       return range === undefined ? undefined : (await resolveStored(await storedChain(reader, registry), range)).asked;
     },
-    ...{ stop: context.signal, onEvent: write },
+    stop: context.signal,
+    onEvent: write,
   };
   const report = await context.line.during('merging', () => compactWarehouse(options));
   write(report);

@@ -160,9 +160,21 @@ async function followOptions(context: Context<FollowFlags>, words: readonly stri
   await refuseOthers('follow', [...given, ...Object.keys(refreshMs)], registry);
   return {
     pipelines: given.length > 0 ? [...new Set(given)] : [registry.playing('counted').pipeline.name],
-    ...{ registry, refreshMs, store, from, backfill, lagMs: flags.lag, rps, budget, marts },
-    ...{ concurrency, witness, effects },
-    ...{ without: flags.without, columns: flags.columns, withoutColumns: flags.withoutColumn },
+    registry,
+    refreshMs,
+    store,
+    from,
+    backfill,
+    lagMs: flags.lag,
+    rps,
+    budget,
+    marts,
+    concurrency,
+    witness,
+    effects,
+    without: flags.without,
+    columns: flags.columns,
+    withoutColumns: flags.withoutColumn,
   };
 }
 

@@ -90,7 +90,12 @@ async function publishIceberg(context: Context<PublishFlags>): Promise<void> {
   ];
   const catalog = await catalogOf(context.flags, async () => (await openDataFiles(warehouse)).network);
   const options = {
-    ...{ warehouse, ...declaredTables(registry, warehouse, marts), location, keepMs, catalog, accept },
+    warehouse,
+    ...declaredTables(registry, warehouse, marts),
+    location,
+    keepMs,
+    catalog,
+    accept,
     onEvent: (event: PublishEvent) => context.print(event, describe),
   };
   const report = await context.line.during('publishing', () => publishWarehouse(options));

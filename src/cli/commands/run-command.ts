@@ -218,9 +218,25 @@ async function optionsOf(
   requireReadings(pipelines, flags, registry);
   const { slice, store, walk, from, history, without, columns, soFar, rps, priority, budget, witness } = flags;
   return {
-    ...{ pipelines, registry, range: rangeOf(pipelines, flags, registry), effects: context.effects },
-    ...{ slice, store, walk, from, history, without, columns, withoutColumns: flags.withoutColumn, soFar },
-    ...{ rps, priority, budget, witness, concurrency: flags.concurrency, content: flags.content },
+    pipelines,
+    registry,
+    range: rangeOf(pipelines, flags, registry),
+    effects: context.effects,
+    slice,
+    store,
+    walk,
+    from,
+    history,
+    without,
+    columns,
+    withoutColumns: flags.withoutColumn,
+    soFar,
+    rps,
+    priority,
+    budget,
+    witness,
+    concurrency: flags.concurrency,
+    content: flags.content,
     waitMs: flags.wait === undefined ? undefined : flags.wait * 1000,
     commitEveryMs: flags.commitEvery,
   };

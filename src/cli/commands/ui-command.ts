@@ -48,9 +48,16 @@ async function serve(context: Context<UiFlags>): Promise<void> {
   ]);
   const { flags } = context;
   const server = await serveUi({
-    ...{ warehouse, network: flags.network, port: flags.port, version: readVersion() },
-    ...{ seconds: flags.seconds, memoryMb: flags.memory, allowFiles: flags.allowFiles === true },
-    ...{ queriesFolder: flags.queries ?? 'queries', savesQueries: flags.queries !== undefined, jobsPath: flags.jobs },
+    warehouse,
+    network: flags.network,
+    port: flags.port,
+    version: readVersion(),
+    seconds: flags.seconds,
+    memoryMb: flags.memory,
+    allowFiles: flags.allowFiles === true,
+    queriesFolder: flags.queries ?? 'queries',
+    savesQueries: flags.queries !== undefined,
+    jobsPath: flags.jobs,
   });
   context.write(`${server.url}\npress Ctrl-C to stop\n`);
   if (flags.open === true) (await import('../open-browser.ts')).openBrowser(server.url);

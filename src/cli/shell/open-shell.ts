@@ -18,8 +18,12 @@ export async function openShell(warehouse: string, queries: ShellOptions['querie
   const file = join(stateDirectory(process.env), 'shell-history');
   if (isInteractive) await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch(() => {});
   return runShell({
-    ...{ warehouse, queries, isInteractive },
-    ...{ input: process.stdin, output: process.stdout, errors: process.stderr },
+    warehouse,
+    queries,
+    isInteractive,
+    input: process.stdin,
+    output: process.stdout,
+    errors: process.stderr,
     pager: process.env['PAGER'] ?? PAGER,
     history: isInteractive ? await readHistory(file) : [],
     onHistory: (lines) => keepHistory(file, lines),
@@ -48,7 +52,8 @@ async function namesIn(warehouse: string, queries: Queries, commands: KnownNames
   const functions = await textsOf(queries, FUNCTION_NAMES);
   const tables = [...columns.keys()];
   return {
-    ...{ columns, keywords },
+    columns,
+    keywords,
     functions: functions.map((name) => `${name}(`),
     commands: new Map([...commands].map(([name, words]) => [name, words.includes(TABLES) ? tables : words])),
   };

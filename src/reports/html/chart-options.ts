@@ -82,7 +82,8 @@ export function panelsOf(shown: Points, { scale }: Pick<ChartDef, 'scale'>): rea
     else last.values.push(column);
   }
   return panels.map(({ values }) => ({
-    ...{ ...shown, values },
+    ...shown,
+    values,
     points: shown.points.filter(({ column }) => values.includes(column)),
   }));
 }
