@@ -10,7 +10,7 @@ import { quoteName } from '../sql/canonical-text.ts';
  */
 export type FaultKind = 'missing' | 'unverified' | 'unsure' | 'wrong' | 'outdated';
 
-/** Relations for a comparison, as SQL; in addition to relations of roles (`_counted`, `_message_ends`) and the list's own tables. */
+/** Relations for a comparison, as SQL; in addition to the list's own tables. */
 export interface ListRelations {
   /** Rows of the list. */
   readonly own: string;
@@ -22,6 +22,8 @@ export interface ListRelations {
   readonly judged: string;
   /** Rows of a role, as its relation has them: at least those of the blocks from `stored_from` to `run_to`. */
   readonly near: (role: 'counted' | 'messageEnds') => string;
+  /** Rows of a role from the block `stored_from` on: what begins in the compared blocks may end in any later one. */
+  readonly since: (role: 'messageEnds' | 'wholeTraces') => string;
 }
 
 /** Comparison of a list with the transactions of the same blocks. */
@@ -44,7 +46,7 @@ const PROTOCOL = `-1:${'0'.repeat(64)}`;
  * A trace is complete if its root is stored and every internal message sent by its transactions was consumed by one of them. The index
  * may not list traces that began before the stored blocks, or whose root has an unknown sender.
  */
-function traceFaults({ own, judged, near }: ListRelations): string {
+function traceFaults({ own, judged, near, since }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
     tx AS (SELECT run_from, run_to, hash, trace_id, mc_block_seqno AS mc FROM ${near('counted')}
       JOIN j ON mc_block_seqno BETWEEN stored_from AND run_to WHERE trace_id IS NOT NULL),
@@ -59,7 +61,7 @@ function traceFaults({ own, judged, near }: ListRelations): string {
       WHERE e.run_from = x.run_from AND e.hash = x.hash AND e.direction = 'in' AND e.source IS DISTINCT FROM '${PROTOCOL}')),
     whole AS (SELECT run_from, any_value(run_to) AS run_to, trace_id, count(*) AS n, max(mc) AS mc FROM members GROUP BY ALL),
     listed AS (SELECT trace_id FROM own UNION
-      SELECT trace_id FROM _whole_traces ANTI JOIN j ON mc_seqno_end BETWEEN run_from AND run_to)
+      SELECT trace_id FROM ${since('wholeTraces')} ANTI JOIN j ON mc_seqno_end BETWEEN run_from AND run_to)
     SELECT w.mc AS seqno, w.trace_id AS item, NULL::BIGINT AS lt,
       concat('trace ', w.trace_id, ' of ', w.n, ' transactions') AS expected, 'none' AS got,
       CASE WHEN b.hash IS NULL THEN 'unsure' ELSE 'missing' END AS kind
@@ -83,12 +85,12 @@ function traceFaults({ own, judged, near }: ListRelations): string {
  * The number of actions is unknown. What can be checked: most traces have one, its trace has a transaction in its block, and its
  * transactions are part of its trace. Missing traces are reported for the list of traces.
  */
-function actionFaults({ own, judged, near }: ListRelations): string {
+function actionFaults({ own, judged, near, since }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
     parts AS (SELECT trace_id, trace_mc_seqno_end AS mc, start_lt, unnest(from_json(transactions, '["VARCHAR"]')) AS hash FROM own)
     SELECT t.mc_seqno_end AS seqno, t.trace_id AS item, NULL::BIGINT AS lt,
       concat('actions of trace ', t.trace_id) AS expected, 'none' AS got, 'unsure' AS kind
-    FROM _whole_traces t JOIN j ON t.mc_seqno_end BETWEEN run_from AND run_to ANTI JOIN own a ON a.trace_id = t.trace_id
+    FROM ${since('wholeTraces')} t JOIN j ON t.mc_seqno_end BETWEEN run_from AND run_to ANTI JOIN own a ON a.trace_id = t.trace_id
     WHERE t.is_incomplete IS DISTINCT FROM true AND NOT (t.transactions = 1 AND t.external_hash IS NULL)
     UNION ALL
     SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action in block ', a.trace_mc_seqno_end),
@@ -100,7 +102,7 @@ function actionFaults({ own, judged, near }: ListRelations): string {
     SELECT a.trace_mc_seqno_end, a.trace_id, NULL, concat('trace ', a.trace_id, ' of an action in block ', a.trace_mc_seqno_end),
       concat('block ', t.mc_seqno_end), 'wrong'
     FROM own a JOIN j ON a.trace_mc_seqno_end BETWEEN j.run_from AND j.run_to
-    JOIN _whole_traces t ON t.trace_id = a.trace_id WHERE t.mc_seqno_end <> a.trace_mc_seqno_end
+    JOIN ${since('wholeTraces')} t ON t.trace_id = a.trace_id WHERE t.mc_seqno_end <> a.trace_mc_seqno_end
     UNION ALL
     SELECT a.mc, a.trace_id, NULL, concat('transaction ', a.hash, ' of an action'), 'none', 'wrong'
     FROM parts a JOIN j ON a.mc BETWEEN j.run_from AND j.run_to AND a.start_lt >= j.low
@@ -114,12 +116,12 @@ function isListed(lt: string, seqno: string): string {
 }
 
 /** The stored receiver proves a link, too: the only proof of messages that the protocol created, which no transaction has sent. */
-function linkFaults({ own, judged, near }: ListRelations): string {
+function linkFaults({ own, judged, near, since }: ListRelations): string {
   return `WITH j AS (${judged}), own AS (${own}),
     sent AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM ${near('messageEnds')}
       JOIN j ON tx_mc_block_seqno BETWEEN stored_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE direction = 'out'),
-    received AS (SELECT * FROM _message_ends WHERE direction = 'in'),
+    received AS (SELECT * FROM ${since('messageEnds')} WHERE direction = 'in'),
     minted AS (SELECT msg_hash, tx_hash, tx_mc_block_seqno AS mc, created_lt FROM received
       JOIN j ON tx_mc_block_seqno BETWEEN stored_from AND run_to AND ${isListed('created_lt', 'tx_mc_block_seqno')}
       WHERE source = '${PROTOCOL}'),
@@ -166,7 +168,7 @@ function orderFaults(table: string, { opcode, account, contracts, isAbortedListe
       concat('transaction ', l.tx_hash, ' that received ${opcode.toString(16)}'),
       coalesce(printf('%08x', m.opcode), 'none'), 'wrong'
     FROM own l JOIN j ON l.tx_lt >= low AND l.tx_lt < high
-    LEFT JOIN _message_ends m ON m.tx_hash = l.tx_hash AND m.direction = 'in'
+    LEFT JOIN ${near('messageEnds')} m ON m.tx_hash = l.tx_hash AND m.direction = 'in'
     WHERE m.opcode IS DISTINCT FROM ${opcode}`;
 }
 

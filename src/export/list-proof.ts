@@ -1,6 +1,8 @@
 import { comparisonOf, type FaultKind, type ListComparison } from '../audit/list-faults.ts';
 import type { BadBlock } from '../audit/reconcile.ts';
 import { intersectSpans, type Span, subtractSpans } from '../core/span.ts';
+import type { RoleName } from '../declare/roles.ts';
+import { inSpans } from '../sql/span-condition.ts';
 import { doneSpans, type StagedSpan, selectStaged } from '../warehouse/index.ts';
 import { lacks } from '../warehouse/query/coverage.ts';
 import { blockBefore } from './block-before.ts';
@@ -154,7 +156,11 @@ export class ListProof {
     const stored = { from: Math.max(run.from, from), to: span.to };
     const judged = `SELECT ${span.from} AS run_from, ${span.to} AS run_to, ${stored.from} AS stored_from,
       ${range?.from ?? low}::BIGINT AS first, ${low}::BIGINT AS low, ${high}::BIGINT AS high`;
-    const faults = this.comparison.faults({ own, judged, near: (role) => sink.rows(role, [stored]) });
+    const faults = this.comparison.faults({
+      ...{ own, judged },
+      near: (role) => this.rowsOf(role, stored),
+      since: (role) => this.rowsOf(role, { from: stored.from, to: Number.MAX_SAFE_INTEGER }),
+    });
     const { rows } = await sink.query(
       `SELECT seqno::INTEGER, item, lt::BIGINT, kind, expected::VARCHAR, got::VARCHAR FROM (${faults}) ORDER BY ALL`,
     );
@@ -165,6 +171,13 @@ export class ListProof {
       kind: KINDS.find((each) => each === kind) ?? 'wrong',
       reason: `expected ${String(expected)}, got ${String(got)}`,
     }));
+  }
+
+  /** SQL after FROM: the rows of some blocks. Only what a constant bounds is not read. */
+  private rowsOf(role: RoleName, blocks: Span): string {
+    const { sink, registry } = this.context;
+    const { pipeline, table } = registry.playing(role);
+    return `(SELECT * FROM ${sink.rows(role, [blocks])} WHERE ${inSpans(pipeline, table, [blocks])})`;
   }
 
   /** Start of the first of some masterchain blocks: rows of blocks before are earlier. */

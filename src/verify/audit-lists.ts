@@ -28,8 +28,8 @@ export async function auditList(
   await setRuns(warehouse, runs);
   await setHeaders(warehouse);
   await setWindows(warehouse, runs);
-  const near = (role: RoleName): string => ROLES[role].relation;
-  const sql = faults({ own: `FROM ${quoteName(table)}`, judged: 'FROM judged', near });
+  const relation = (role: RoleName): string => ROLES[role].relation;
+  const sql = faults({ own: `FROM ${quoteName(table)}`, judged: 'FROM judged', near: relation, since: relation });
   await warehouse.database.run(`CREATE OR REPLACE TEMP TABLE list_faults AS FROM (${sql})`);
   const find = async (kinds: string): Promise<readonly Finding[]> =>
     groupBad(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { comparisonOf } from '../../src/audit/list-faults.ts';
 import { loadRegistry } from '../../src/declare/registry.ts';
-import { ROLES } from '../../src/declare/roles.ts';
+import { ROLES, type RoleName } from '../../src/declare/roles.ts';
 import { Database } from '../../src/sql/database.ts';
 
 const PROTOCOL = `-1:${'0'.repeat(64)}`;
@@ -31,7 +31,8 @@ async function faultsWithin(judged: string, links: readonly Link[]) {
   const text = (value: string | null): string => (value === null ? 'NULL::VARCHAR' : `'${value}'`);
   const rows = links.map((link) => `(${link.map(text).join(', ')}, ${link[0] === 'sent' ? 110 : 111}::BIGINT)`);
   const own = `SELECT * FROM (VALUES ${rows.join(', ')}) AS l(msg_hash, out_msg_tx_hash, in_msg_tx_hash, created_lt)`;
-  const sql = comparison?.faults({ own, judged, near: (role) => ROLES[role].relation }) ?? '';
+  const relation = (role: RoleName): string => ROLES[role].relation;
+  const sql = comparison?.faults({ own, judged, near: relation, since: relation }) ?? '';
   return (await database.query(`SELECT seqno::INTEGER, item, got, kind FROM (${sql}) ORDER BY ALL`)).rows;
 }
 
