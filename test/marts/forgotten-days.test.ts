@@ -45,8 +45,9 @@ describe.each(['w', 'w.duckdb'])('when the rows of a day are forgotten in %s', (
   test('marts by the day keep its rows, and tell that', async () => {
     const path = await copyOf(gone);
     const builds = await buildMarts(path, { names });
-    // The entry of the second day was cut, too: what is left of it is another one.
-    expect(buildOf(builds, 'transactions_daily')).toMatchObject({ kept: [DAYS[0]], days: [DAYS[1]] });
+    // The entry of the second day was cut, too: its files stay, but the rows of a DuckDB file are others.
+    const days = name === 'w' ? [] : [DAYS[1]];
+    expect(buildOf(builds, 'transactions_daily')).toMatchObject({ kept: [DAYS[0]], days });
     expect(buildOf(builds, 'jetton_transfers_daily')).toMatchObject({ kept: [] });
     expect(await rowsOf(path, 'transactions_daily')).toEqual(before);
     const again = await buildMarts(path, { names });
@@ -108,7 +109,7 @@ describe.each(['w', 'w.duckdb'])('when the rows of a day are forgotten in %s', (
     const path = await copyOf(gone);
     await bring(path, '7:9');
     const builds = await buildMarts(path, { names });
-    expect(buildOf(builds, 'transactions_daily')).toMatchObject({ days: DAYS.slice(0, 2), kept: [] });
+    expect(buildOf(builds, 'transactions_daily')).toMatchObject({ days: [DAYS[0]], kept: [] });
     expect(await rowsOf(path, 'transactions_daily')).toEqual(before);
   });
 
