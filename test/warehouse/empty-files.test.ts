@@ -10,7 +10,8 @@ import { freshFolder } from '../scratch.ts';
 import { items, parts } from './tables.ts';
 
 const { tables } = await loadRegistry();
-const own = [items, parts];
+/** Of no other test: files that a process has made stay in its memory. */
+const own = [items, parts].map((table) => ({ ...table, name: `own_${table.name}` }));
 
 /** Puts a file. @returns its path, and the statements that had to be run */
 async function put(statements: readonly string[]) {
@@ -48,7 +49,7 @@ test.each([
     const shippedSql = new Set(of(tables));
     expect(mixed.run).toEqual(of(more).filter((statement) => !shippedSql.has(statement)));
     const [before, after] = [await relationsIn(shipped.path), await relationsIn(mixed.path)];
-    expect(after).toEqual(expect.arrayContaining([...before, 'main.items']));
+    expect(after).toEqual(expect.arrayContaining([...before, 'main.own_items']));
     // From then on, this one is copied.
     const again = await put(of(more));
     expect(again.run).toEqual([]);
