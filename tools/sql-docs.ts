@@ -3,7 +3,7 @@ import { bodyFunctions } from '../src/bodies/body-functions.ts';
 import { namedLayouts } from '../src/bodies/layouts.ts';
 import type { TonView } from '../src/sql/ton-views.ts';
 import type { MartDef } from '../src/marts/load-marts.ts';
-import type { CheckDef } from '../src/marts/check-def.ts';
+import type { CheckDef } from '../src/marts/load-checks.ts';
 import { type Macro, macros } from '../src/warehouse/relations/macros.ts';
 
 const MARTS_HEAD = `# Marts

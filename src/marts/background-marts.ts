@@ -44,7 +44,7 @@ interface Progress {
 }
 
 /**
- * Rebuilds marts that commits made stale, while the warehouse is being written: within a share of the time, and on its own connection, so that
+ * Rebuilds marts that commits made stale, within a share of the time. It has its own connection, so that
  * no commit waits for a select.
  */
 export class BackgroundMarts implements CommitStep {

@@ -7,9 +7,8 @@ import { partOf } from '../warehouse/query/coverage.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
 import { martEntries } from './commit-mart.ts';
-import { forgottenReason } from './forgotten-inputs.ts';
 import { loadMarts, type MartDef, withInputs } from './load-marts.ts';
-import { leftOutBehind } from './mart-inputs.ts';
+import { forgottenReason, leftOutBehind } from './mart-inputs.ts';
 import {
   buildSlice,
   type MartContext,
@@ -99,7 +98,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
     effects,
     tables: registry.tables,
     pipelines: registry.pipelines,
-    ...{ marts: marts.map(({ table }) => table) },
+    marts: marts.map(({ table }) => table),
     command: 'tonlake build',
     onStep,
     setAside: new Set(options.damaged?.map(({ id }) => id)),

@@ -4,11 +4,44 @@ import { quoteName, quoteText } from '../sql/canonical-text.ts';
 import { DECLARED_CHECKS } from '../sql/shipped-queries.ts';
 import { headerList, headerText, readSqlFiles } from '../sql/sql-file.ts';
 import { COMMITS, type LedgerEntry } from '../warehouse/index.ts';
+import type { Reads } from '../warehouse/query/coverage.ts';
 import { EmptyDatabase } from '../warehouse/query/empty-database.ts';
 import { allLeftOut, readsIn } from '../warehouse/query/left-out-gaps.ts';
-import type { CheckDef, CheckPart } from './check-def.ts';
 import { loadMarts, requireIncremental, requireSameInputs } from './load-marts.ts';
 import { readReferences, requireKnown, sqlError } from './sql-references.ts';
+
+/** A rule, and the selects that return the rows that break it. */
+export interface CheckDef {
+  readonly name: string;
+  /** The rule, in one sentence. */
+  readonly rule: string;
+  readonly parts: readonly CheckPart[];
+}
+
+/**
+ * The rows that a select must read again after a change. `day`: rows of changed days. `rows`: rows of new entries, and rows that were read at the
+ * same time or later, because no others can contradict them. `all`: all rows.
+ */
+type CheckScope = 'day' | 'rows' | 'all';
+
+/** A select that returns rows which break a rule. */
+export interface CheckPart {
+  readonly sql: string;
+  /** As shown in messages. */
+  readonly path: string;
+  readonly scope: CheckScope;
+  /** True if it also compares rows of different days when everything is read. */
+  readonly acrossDays: boolean;
+  /** Tables and marts that it reads. */
+  readonly inputs: readonly string[];
+  /** Inputs that may be missing: they are read as empty if they were never exported. */
+  readonly optional: readonly string[];
+  readonly readsCommits: boolean;
+  /** Columns of declared tables that it reads. */
+  readonly reads: Reads;
+  /** Definitions of the macros that it calls. */
+  readonly macros: readonly string[];
+}
 
 interface CheckFolders {
   /** Folder of the user's own checks. */
@@ -104,7 +137,9 @@ function declaredChecks(registry: Registry, ledger: readonly LedgerEntry[]): rea
         });
       const inputs = selects.map(({ table }) => table);
       return {
-        ...{ sql: selects.map(({ sql }) => sql).join('\nUNION ALL\n'), path: name, scope },
+        sql: selects.map(({ sql }) => sql).join('\nUNION ALL\n'),
+        path: name,
+        scope,
         inputs,
         optional: inputs,
         readsCommits: false,

@@ -1,9 +1,10 @@
+import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
 import { sha256Of } from '../core/sha256.ts';
 import { haveCommon, hullOf, intersectSpans, type Span, unionSpans } from '../core/span.ts';
 import { WHOLE } from '../declare/left-out.ts';
 import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
-import type { Covered, LedgerEntry, Store } from '../warehouse/index.ts';
+import type { Covered, ForgottenSpans, LedgerEntry, Store } from '../warehouse/index.ts';
 import {
   type Contents,
   coverage,
@@ -13,6 +14,7 @@ import {
   rangeOf,
   spansIn,
 } from '../warehouse/query/coverage.ts';
+import { describeForgotten } from '../warehouse/query/left-out-gaps.ts';
 import { originOf } from '../warehouse/query/row-origins.ts';
 import type { MartDef } from './load-marts.ts';
 
@@ -65,11 +67,6 @@ export function stampOf(
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([table, entries]) => [table, originOf(entries, table, days)]);
   return sha256Of(JSON.stringify([sql, macros, origins, ...more]), 16);
-}
-
-/** A stamp for rows whose inputs changed while they were selected. */
-export function stampOfBoth(before: string, after: string): string {
-  return sha256Of(`${before} ${after}`, 16);
 }
 
 /** The worst state of some blocks, or of all blocks of the warehouse, among some pipelines. */
@@ -145,4 +142,49 @@ export function feedingPipelines(registry: Registry, marts: readonly MartDef[], 
 export function spanOf({ parts }: Slice, day: Span | undefined): Span {
   const whole = hullOf([...parts.values()].flat().map(({ span }) => span)) ?? { from: 0, to: 0 };
   return (day === undefined ? undefined : intersectSpans([whole], [day])[0]) ?? whole;
+}
+
+/** A day with an earlier build. */
+export interface BuiltDay {
+  readonly date: string;
+  /** Blocks of the day, if the warehouse has headers of it. */
+  readonly day: DaySpan | undefined;
+  readonly before: LedgerEntry;
+}
+
+/** True if inputs of a day were forgotten, so that rebuilding it would lose rows. `forgotten`: of the pipelines behind the mart. */
+export function isForgotten(forgotten: readonly ForgottenSpans[], { date, day, before }: BuiltDay): boolean {
+  return forgotten.some(({ spans, days }) => {
+    if (day !== undefined && isFullDay(day)) return intersectSpans(spans, [day]).length > 0;
+    if (days === undefined) return intersectSpans(spans, [before.span]).length > 0;
+    return days.from <= date && date <= days.to;
+  });
+}
+
+/** `transactions forgotten 1:4999; built from what is held`; undefined for a mart that keeps its days, or if nothing is missing. */
+export function forgottenReason(
+  forgotten: readonly ForgottenSpans[],
+  registry: Registry,
+  marts: readonly MartDef[],
+  mart: MartDef,
+): string | undefined {
+  if (mart.isDaily) return undefined;
+  const gone = describeForgottenInputs(forgotten, pipelinesBehind(registry, withoutDaily(marts), mart));
+  return gone === undefined ? undefined : `${gone}; built from what is held`;
+}
+
+/** `transactions forgotten 1:4999`; undefined if nothing of the pipelines is forgotten. */
+export function describeForgottenInputs(
+  forgotten: readonly ForgottenSpans[],
+  pipelines: readonly string[],
+): string | undefined {
+  const own = forgotten.filter(({ pipeline }) => pipelines.includes(pipeline));
+  if (own.length === 0) return undefined;
+  const names = [...new Set(own.map(({ pipeline }) => pipeline))].sort();
+  return `${names.join(', ')} ${describeForgotten(own)}`;
+}
+
+/** Marts without daily ones, which keep their days when inputs are forgotten. */
+function withoutDaily(marts: readonly MartDef[]): readonly MartDef[] {
+  return marts.filter(({ isDaily }) => !isDaily);
 }

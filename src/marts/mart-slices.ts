@@ -1,6 +1,7 @@
 import { type DaySpan, isFullDay } from '../chain/day-spans.ts';
 import type { Effects } from '../core/effects.ts';
 import { isCommittedMeanwhile, StoreError } from '../core/errors.ts';
+import { sha256Of } from '../core/sha256.ts';
 import { haveCommon, type Span } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { COVERAGE } from '../declare/selected-table.ts';
@@ -19,12 +20,13 @@ import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { suggestRun } from '../warehouse/query/suggest-run.ts';
 import { commitSelect, martEntries } from './commit-mart.ts';
-import { describeForgottenInputs, isForgotten } from './forgotten-inputs.ts';
 import type { MartDef } from './load-marts.ts';
 import {
   coveredIn,
+  describeForgottenInputs,
   entriesOf,
   feedingPipelines,
+  isForgotten,
   leftOutBehind,
   neverExported,
   pipelinesBehind,
@@ -32,7 +34,6 @@ import {
   type Slice,
   spanOf,
   stampOf,
-  stampOfBoth,
 } from './mart-inputs.ts';
 import { mergedSelect, newRowsOf, selectOf, selectStamp, selectWithin } from './merge-rows.ts';
 import { sqlErrorWithin } from './sql-references.ts';
@@ -232,7 +233,7 @@ async function inputsAfter(context: MartContext, mart: MartDef, work: SliceWork)
   if (newestNumber(context.store) === work.through || slice.parts.size === 0) return inputs;
   const now = (await slicesOf(context, mart)).find(({ date }) => date === slice.date);
   const after = now === undefined ? '' : martStamp(mart, now, covered);
-  return after === inputs ? inputs : stampOfBoth(inputs, after);
+  return after === inputs ? inputs : sha256Of(`${inputs} ${after}`, 16);
 }
 
 /** Number of the newest entry, including removals. */

@@ -6,6 +6,7 @@ import type { PipelineDef } from '../declare/pipeline.ts';
 import type { Registry } from '../declare/registry.ts';
 import type { TableDef } from '../declare/table.ts';
 import { quoteName, quoteText } from '../sql/canonical-text.ts';
+import { withoutEnd } from '../sql/statements.ts';
 import { type LedgerEntry, type Store, spansOf } from '../warehouse/index.ts';
 import type { MartDef } from './load-marts.ts';
 import { entriesOf, pipelinesBehind } from './mart-inputs.ts';
@@ -71,16 +72,16 @@ export function selectWithin({ registry }: Pick<MergeContext, 'registry'>, mart:
     const { column } = inputBlocks(registry, input);
     return column === undefined ? [] : [[input, within(column, [span])]];
   });
-  return `WITH ${limitedInputs(new Map(wheres)).join(',\n')}\nSELECT * FROM (\n${selectOf(mart)}\n)`;
+  return `WITH ${limitedInputs(wheres).join(',\n')}\nSELECT * FROM (\n${selectOf(mart)}\n)`;
 }
 
 /** The select of a mart without a semicolon at its end. */
 export function selectOf({ file }: MartDef): string {
-  return file.sql.replace(/;\s*$/, '');
+  return withoutEnd(file.sql);
 }
 
-/** CTEs that shadow the inputs of a select with some of their rows. */
-function limitedInputs(wheres: ReadonlyMap<string, string>): readonly string[] {
+/** CTEs that shadow the inputs of a select with the rows that meet a condition. */
+export function limitedInputs(wheres: Iterable<readonly [table: string, where: string]>): readonly string[] {
   return [...wheres].map(([name, where]) => {
     return `${quoteName(name)} AS NOT MATERIALIZED (SELECT * FROM main.${quoteName(name)} WHERE ${where})`;
   });

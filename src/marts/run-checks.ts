@@ -10,10 +10,10 @@ import { type LeftOutGap, leftOutGaps } from '../warehouse/query/coverage.ts';
 import { readHeaderDays } from '../warehouse/query/header-days.ts';
 import { describeLeftOut } from '../warehouse/query/left-out-gaps.ts';
 import { openWarehouse } from '../warehouse/query/warehouse-registry.ts';
-import type { CheckDef, CheckPart } from './check-def.ts';
 import { commitFindings, type DayFindings, failureEntries, failuresTable } from './check-failures.ts';
-import { loadChecks, withDeclared } from './load-checks.ts';
+import { type CheckDef, type CheckPart, loadChecks, withDeclared } from './load-checks.ts';
 import { entriesOf, readSlices, stampOf } from './mart-inputs.ts';
+import { limitedInputs } from './merge-rows.ts';
 import { sqlErrorWithin } from './sql-references.ts';
 
 /** Result of a check. */
@@ -213,7 +213,7 @@ async function planWork(
       return {
         day: stamp.day,
         stamps: [stamp],
-        sql: within(
+        sql: limitTo(
           part.sql,
           tables.map((table) => [table, where]),
         ),
@@ -260,16 +260,12 @@ async function planRows({ store, registry, before, isAll }: CheckContext, name: 
   }
   if (!hasNew) return [];
   const stamps = [{ day: undefined, seen: String(ledger.at(-1)?.number ?? 0) }];
-  return [{ day: undefined, stamps, sql: within(part.sql, parts) }];
+  return [{ day: undefined, stamps, sql: limitTo(part.sql, parts) }];
 }
 
 /** Limits a select to some rows of its tables. */
-function within(sql: string, parts: readonly (readonly [table: string, where: string])[]): string {
-  if (parts.length === 0) return sql;
-  const tables = parts.map(([table, where]) => {
-    return `${quoteName(table)} AS NOT MATERIALIZED (SELECT * FROM main.${quoteName(table)} WHERE ${where})`;
-  });
-  return `WITH ${tables.join(',\n')}\nSELECT * FROM (\n${sql}\n)`;
+function limitTo(sql: string, parts: readonly (readonly [table: string, where: string])[]): string {
+  return parts.length === 0 ? sql : `WITH ${limitedInputs(parts).join(',\n')}\nSELECT * FROM (\n${sql}\n)`;
 }
 
 async function offendersOf(store: Store, { path }: CheckPart, sql: string) {

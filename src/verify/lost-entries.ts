@@ -1,9 +1,8 @@
 import { formatSpans, intersectSpans, type Span, subtractSpans } from '../core/span.ts';
 import type { Registry } from '../declare/registry.ts';
 import { builtSpans, martNamed } from '../marts/commit-mart.ts';
-import { describeForgottenInputs } from '../marts/forgotten-inputs.ts';
 import { loadMarts } from '../marts/load-marts.ts';
-import { pipelinesBehind } from '../marts/mart-inputs.ts';
+import { describeForgottenInputs, pipelinesBehind } from '../marts/mart-inputs.ts';
 import { type DamagedStore, doneSpans, type LedgerEntry, spansOf, stillForgotten } from '../warehouse/index.ts';
 import type { Finding } from './finding.ts';
 
