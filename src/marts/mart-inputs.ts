@@ -161,7 +161,7 @@ export function isForgotten(forgotten: readonly ForgottenSpans[], { date, day, b
   });
 }
 
-/** `transactions forgotten 1:4999; built from what is held`; undefined for a mart that keeps its days, or if nothing is missing. */
+/** `transactions forgotten 1:4999; built without them`; undefined for a mart that keeps its days, or if nothing is missing. */
 export function forgottenReason(
   forgotten: readonly ForgottenSpans[],
   registry: Registry,
@@ -170,7 +170,7 @@ export function forgottenReason(
 ): string | undefined {
   if (mart.isDaily) return undefined;
   const gone = describeForgottenInputs(forgotten, pipelinesBehind(registry, withoutDaily(marts), mart));
-  return gone === undefined ? undefined : `${gone}; built from what is held`;
+  return gone === undefined ? undefined : `${gone}; built without them`;
 }
 
 /** `transactions forgotten 1:4999`; undefined if nothing of the pipelines is forgotten. */

@@ -76,10 +76,10 @@ describe.each(['w', 'w.duckdb'])('when the rows of a day are forgotten in %s', (
     expect(await texts(own, 'select block_date from counts where fees is null')).toEqual([[DAYS[0]]]);
   });
 
-  test('marts without days are built from what is held, and say so', async () => {
+  test('a mart without days is built without forgotten rows, and says so', async () => {
     const path = await copyOf(gone);
     const builds = await buildMarts(path, { names: ['accounts', 'latest_balances'] });
-    expect(buildOf(builds, 'accounts')?.reason).toMatch(/^transactions forgotten 7:9; built from what is held$/);
+    expect(buildOf(builds, 'accounts')?.reason).toMatch(/^transactions forgotten 7:9; built without them$/);
     expect(await texts(path, 'select sum(tx_count) from accounts')).toEqual(
       await texts(path, 'select count(*) from transactions'),
     );
