@@ -1,6 +1,6 @@
 import { cellKind, cellText, drawnNumber, type ShownColumn } from './cells.ts';
 import type { Report } from './report.ts';
-import type { Directive } from './report-definition.ts';
+import type { FiguresDirective } from './report-definition.ts';
 
 /** Change of a figure compared with the previous period. */
 export interface Change {
@@ -14,7 +14,7 @@ export interface Change {
 /** The changes of figures by column; none if the previous period has no row. */
 export function changesOf(
   { results }: Report,
-  { of, def }: Extract<Directive, { kind: 'figures' }>,
+  { of, def }: FiguresDirective,
   columns: readonly ShownColumn[],
 ): ReadonlyMap<string, Change> {
   const now = results.get(of)?.rows[0];

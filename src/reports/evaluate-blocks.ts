@@ -13,7 +13,7 @@ import type { ReportDef, SqlBlock } from './report-definition.ts';
 const MAX_ROWS = 50_000;
 
 /** Results of the blocks of a report. */
-export interface Evaluation {
+interface Evaluation {
   /** Rows of shown blocks, by id. */
   readonly results: ReadonlyMap<string, QueryResult>;
   /** Blocks that were not run, and the optional marts that they read and that were never built. */
@@ -24,15 +24,18 @@ export interface Evaluation {
   readonly scans: readonly Scan[];
 }
 
-/** Values of the names in blocks. */
-export interface BlockNames {
+/** Names in blocks. */
+interface BlockNames {
+  /** Values of all parameters. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** Names that blocks must not have. */
   readonly taken: readonly string[];
+  /** Optional marts that were never built. */
   readonly absent: readonly string[];
 }
 
 /** Where blocks run, and where they are planned. */
-export interface BlockPlaces {
+interface BlockPlaces {
   readonly query: Query;
   readonly coverage: QueryCoverage;
 }
@@ -40,7 +43,6 @@ export interface BlockPlaces {
 /**
  * Runs the selects of a report from top to bottom. Each becomes a temporary table or view named by its id, which later ones can
  * read.
- * @param values of all parameters; `taken`: names that blocks must not have; `absent`: marts that were never built, and may be
  * @throws {ReportError} `bad-sql` with file and line; `too-many-rows`
  */
 export async function evaluateBlocks(
@@ -67,7 +69,7 @@ export async function evaluateBlocks(
     }
     for (const name of analysis.relations) if (!ids.includes(name)) relations.add(name);
     const bound = Object.fromEntries(analysis.params.map((name) => [name, values[name]]));
-    // A view costs nothing, and filters are pushed down through it to the files; but it cannot have parameters, nor call functions over bodies.
+    // Filters are pushed down through a view to the files; but it cannot have parameters, or call functions over bodies.
     const { sql, functions } = await bodyCalls(block.sql, { path: `${report.path}:${block.line}` });
     await coverage.define(functions);
     const isPlain = analysis.params.length === 0 && functions.length === 0;

@@ -4,8 +4,7 @@ import { choicesFor } from '../core/did-you-mean.ts';
 import { usage } from '../core/errors.ts';
 import { suggest } from '../core/suggest.ts';
 import { shippedFolder, shippedNames, shownPath } from '../sql/shipped-queries.ts';
-import { readFront } from './front-matter.ts';
-import { parseReport } from './parse-report.ts';
+import { parseReport, readFront } from './parse-report.ts';
 import type { FrontMatter, ReportDef } from './report-definition.ts';
 
 const FILE = 'report.md';

@@ -50,6 +50,12 @@ export function fullTitle({ title, subject }: Heading): string {
   return subject === null ? title : `${title}: ${subject.friendly ?? subject.value}`;
 }
 
+/** `Network sandbox, warehouse data/sandbox, 2026-05-01 23:33:19 to 2026-05-01 23:39:59 (UTC).`: the source in the heading. */
+export function sourceText({ network, warehouse, period }: Heading, timezone: string): string {
+  const time = period === null ? 'no blocks yet' : `${period.from} to ${period.to} (${timezone})`;
+  return `Network ${network}, warehouse ${warehouse}, ${time}.`;
+}
+
 async function readSubject(
   { front, path }: ReportDef,
   texts: Readonly<Record<string, string>>,

@@ -3,9 +3,8 @@ import { shortSpans } from '../core/span.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { cellText, type ShownColumn } from './cells.ts';
 import { changesOf } from './changes.ts';
-import { fullTitle } from './heading.ts';
-import { GAPS_TITLE, madeText, sourceText } from './phrases.ts';
-import { coverageTexts, type Provenance } from './provenance.ts';
+import { fullTitle, sourceText } from './heading.ts';
+import { coverageTexts, createdText, GAPS_TITLE, type Provenance } from './provenance.ts';
 import { emptyText, type Report, resultOf } from './report.ts';
 import type { Directive } from './report-definition.ts';
 import { columnsOfChart, shownColumns } from './shown-columns.ts';
@@ -36,17 +35,16 @@ export interface OutlineTable {
 /** A report as text: prose as written, charts as tables of numbers. */
 export function outlineText(report: Report, style: OutlineStyle): string {
   const { def, heading, params, provenance } = report;
-  const harmless = style.escape;
   const chosen = Object.entries(params)
     .filter(([name]) => name !== heading.subject?.name)
-    .map(([name, text]) => `- ${name}: ${harmless(text)}`);
+    .map(([name, text]) => `- ${name}: ${style.escape(text)}`);
   const parts = [
-    style.title(harmless(fullTitle(heading))),
+    style.title(style.escape(fullTitle(heading))),
     def.front.doc,
-    harmless(sourceText(heading, provenance.timezone)),
-    ...(heading.subject?.friendly == null ? [] : [harmless(heading.subject.value)]),
+    style.escape(sourceText(heading, provenance.timezone)),
+    ...(heading.subject?.friendly == null ? [] : [style.escape(heading.subject.value)]),
     ...(chosen.length === 0 ? [] : [chosen.join('\n')]),
-    ...(provenance.gaps.length === 0 ? [] : [style.gaps(GAPS_TITLE, provenance.gaps.map(harmless))]),
+    ...(provenance.gaps.length === 0 ? [] : [style.gaps(GAPS_TITLE, provenance.gaps.map(style.escape))]),
     ...def.parts.map((part) => (part.kind === 'prose' ? part.text : directiveText(report, part, style))),
     ...footerText(provenance, style),
   ];
@@ -113,7 +111,7 @@ function footerText(provenance: Provenance, style: OutlineStyle): readonly strin
   );
   return [
     style.rule,
-    madeText(provenance),
+    createdText(provenance),
     ...[coverage, tables].filter(({ length }) => length > 0).map((list) => list.join('\n')),
   ];
 }

@@ -1,11 +1,13 @@
 import { choicesFor } from '../core/did-you-mean.ts';
-import { UsageError } from '../core/errors.ts';
+import { UsageError, usage } from '../core/errors.ts';
 import { readYaml } from '../core/yaml.ts';
-import { readFront } from './front-matter.ts';
+import { reservedParams } from './bind-params.ts';
 import {
   type Directive,
   type DirectiveKind,
   directiveSchemas,
+  type FrontMatter,
+  frontSchema,
   type ReportDef,
   type ReportPart,
   type SqlBlock,
@@ -21,7 +23,7 @@ interface Fence {
   readonly to: number;
 }
 
-const words = ['sql', 'chart', 'table', 'figures'];
+const FENCES = ['sql', 'chart', 'table', 'figures'];
 
 /**
  * Reads a report.
@@ -55,12 +57,46 @@ export async function parseReport(text: string, name: string, path: string): Pro
   return { name, path, front, blocks, parts };
 }
 
+/** Front matter, and the first line of the Markdown after it, from 1. */
+interface ReadFront {
+  readonly front: FrontMatter;
+  readonly body: string;
+  readonly line: number;
+}
+
+/** Reads the front matter of a report, between two lines of `---`. @throws {UsageError} `bad-report` */
+export function readFront(text: string, file: string): ReadFront {
+  const [whole, yamlText] = /^---\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m.exec(text) ?? [];
+  if (whole === undefined || yamlText === undefined || !text.startsWith(whole)) {
+    throw usage('front matter between two lines of ---', `none (${file}:1)`, {
+      code: 'bad-report',
+      hint: 'see docs/reports.md for an example',
+    });
+  }
+  const origin = { file, line: 2, what: 'report', code: 'bad-report', docs: 'docs/reports.md' };
+  const { value, yaml } = readYaml(yamlText, origin, frontSchema);
+  for (const [name, param] of Object.entries(value.params ?? {})) {
+    const path = ['params', name];
+    const hint = 'see docs/reports.md for parameters';
+    if (!/^[a-z][a-z0-9_]*$/.test(name))
+      throw yaml.wrongValue(path, 'a name of lower-case letters, digits and _', hint, name);
+    if (reservedParams.includes(name)) throw yaml.wrongValue(path, 'a name that is not reserved', hint, name);
+    if ((param.choices === undefined) === (param.type === 'choice')) {
+      throw yaml.wrongValue(path, 'choices for the type choice, and only for it', hint, param.type);
+    }
+    if (param.required === true && param.default !== undefined) {
+      throw yaml.wrongValue(path, 'required or a default, not both', hint, 'both');
+    }
+  }
+  return { front: value, body: text.slice(whole.length), line: whole.split('\n').length };
+}
+
 /** Fences of report blocks; others, such as examples, are prose. */
 async function findFences(body: string): Promise<readonly Fence[]> {
   const { default: MarkdownIt } = await import('markdown-it');
   return new MarkdownIt({ html: false }).parse(body, {}).flatMap(({ type, info, content, map, level }) => {
     const [word = '', id = '', ...more] = info.trim().split(/\s+/);
-    if (type !== 'fence' || level > 0 || map === null || !words.includes(word)) return [];
+    if (type !== 'fence' || level > 0 || map === null || !FENCES.includes(word)) return [];
     return [{ word, id, more: more.join(' '), text: content, from: map[0], to: map[1] }];
   });
 }

@@ -48,7 +48,7 @@ export interface TableProof {
   readonly contentHash: string | null;
 }
 
-export interface ProvenanceOptions extends Omit<GapOptions, 'isOfLedger'> {
+interface ProvenanceOptions extends Omit<GapOptions, 'isOfLedger'> {
   readonly reader: Reader;
   /** Tables and marts that the report reads. */
   readonly relations: readonly string[];
@@ -141,13 +141,22 @@ export function coverageTexts(coverage: readonly PipelineCoverage[], format: (sp
   }));
 }
 
-export interface GapOptions {
+/** `Created 2026-05-02 03:15:00 UTC from sandbox ...`: the last line of a report. */
+export function createdText({ madeAt, network, head, timezone }: Provenance): string {
+  const created = madeAt.replace('T', ' ').replace(/\.\d+Z$/, '');
+  const newest = head === null ? 'no blocks yet' : `newest masterchain block ${head.seqno} of ${head.time}`;
+  return `Created ${created} UTC from ${network}; ${newest}; time zone ${timezone}.`;
+}
+
+export const GAPS_TITLE = 'Missing from the data of this report';
+
+interface GapOptions {
   readonly coverage: QueryCoverage;
   /** Relations that the selects read. */
   readonly scans: readonly Scan[];
   /** Tables and marts that may be missing. */
   readonly optional: readonly string[];
-  /** True if it reads the ledger, and so describes every table. */
+  /** True if the report reads the ledger, and so describes every table. */
   readonly isOfLedger: boolean;
 }
 

@@ -91,11 +91,21 @@ export interface SqlBlock {
   readonly line: number;
 }
 
+interface DirectiveOf<Kind extends DirectiveKind, Def> {
+  readonly kind: Kind;
+  /** Id of the block whose rows it shows. */
+  readonly of: string;
+  /** Line of the fence, from 1. */
+  readonly line: number;
+  readonly def: Def;
+}
+
+export type ChartDirective = DirectiveOf<'chart', ChartDef>;
+export type TableDirective = DirectiveOf<'table', TableView>;
+export type FiguresDirective = DirectiveOf<'figures', FiguresDef>;
+
 /** A chart, table or figures with the rows of a block. */
-export type Directive =
-  | { readonly kind: 'chart'; readonly of: string; readonly line: number; readonly def: ChartDef }
-  | { readonly kind: 'table'; readonly of: string; readonly line: number; readonly def: TableView }
-  | { readonly kind: 'figures'; readonly of: string; readonly line: number; readonly def: FiguresDef };
+export type Directive = ChartDirective | TableDirective | FiguresDirective;
 
 /** The shown parts of a report, from top to bottom. */
 export type ReportPart = { readonly kind: 'prose'; readonly text: string } | Directive;

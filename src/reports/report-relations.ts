@@ -31,8 +31,7 @@ export const ledgerRelations: readonly string[] = ['_entries', ...ownRelations.m
 
 /**
  * Creates temporary relations and macros for the selects of a report: `_entries` (one row per active ledger entry), those of
- * `addStates`, `_held` and `is_held()`, `local_time(t)` of a UTC time, and `utc_time(t)` of
- * a local time.
+ * `addStates`, `_held` and `is_held()`, `local_time(t)` of a UTC time, and `utc_time(t)` of a local time.
  *
  * @param isPlanned true for a database in which selects are planned: `_held` does not read the headers then
  */

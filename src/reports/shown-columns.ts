@@ -2,12 +2,12 @@ import { choicesFor } from '../core/did-you-mean.ts';
 import { usage } from '../core/errors.ts';
 import type { QueryResult } from '../sql/query-result.ts';
 import { decimalsOf, type ShownColumn } from './cells.ts';
-import type { Directive } from './report-definition.ts';
+import type { ChartDirective, Directive, FiguresDirective, TableDirective } from './report-definition.ts';
 
 /** The columns of a table or of figures. @throws {UsageError} `bad-report` if the select has no such column */
 export function shownColumns(
   result: QueryResult,
-  directive: Extract<Directive, { kind: 'table' | 'figures' }>,
+  directive: TableDirective | FiguresDirective,
   path: string,
 ): readonly ShownColumn[] {
   const { columns, labels = {} } = directive.def;
@@ -15,15 +15,8 @@ export function shownColumns(
   for (const name of [...Object.keys(labels), ...ids]) findColumn(result, name, directive, path);
   const names = columns ?? result.columns.map(({ name }) => name);
   return names.map((name) => {
-    const at = findColumn(result, name, directive, path);
-    return {
-      at,
-      name,
-      type: result.columns[at]?.type ?? '',
-      label: labels[name] ?? name.replaceAll('_', ' '),
-      isId: ids.includes(name),
-      decimals: decimalsOf(result, at),
-    };
+    const column = columnAt(result, findColumn(result, name, directive, path));
+    return { ...column, label: labels[name] ?? column.label, isId: ids.includes(name) };
   });
 }
 
@@ -39,21 +32,13 @@ export function findColumn(result: QueryResult, name: string, directive: Directi
 }
 
 /** The columns of a chart. @throws {UsageError} `bad-report` */
-export function columnsOfChart(
-  result: QueryResult,
-  directive: Extract<Directive, { kind: 'chart' }>,
-  path: string,
-): readonly ShownColumn[] {
+export function columnsOfChart(result: QueryResult, directive: ChartDirective, path: string): readonly ShownColumn[] {
   const { x, y, color, partial } = directive.def;
-  return [...new Set([x, color, ...y, partial].filter((name) => name !== undefined))].map((name) => {
-    const at = findColumn(result, name, directive, path);
-    return {
-      at,
-      name,
-      type: result.columns[at]?.type ?? '',
-      label: name.replaceAll('_', ' '),
-      isId: false,
-      decimals: decimalsOf(result, at),
-    };
-  });
+  const names = new Set([x, color, ...y, partial].filter((name) => name !== undefined));
+  return [...names].map((name) => columnAt(result, findColumn(result, name, directive, path)));
+}
+
+function columnAt(result: QueryResult, at: number): ShownColumn {
+  const { name = '', type = '' } = result.columns[at] ?? {};
+  return { at, name, type, label: name.replaceAll('_', ' '), isId: false, decimals: decimalsOf(result, at) };
 }

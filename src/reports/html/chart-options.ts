@@ -8,13 +8,14 @@ import { DAY_MS, numberLabel, shorten, shortNumber, timeLabel, timeStep } from '
 const SERIES_COLORS = 8;
 
 /** Maximum number of marks with titles. */
-const MOST_TITLES = 1000;
-const MOST_VISIBLE_DOTS = 60;
-const LETTER = 7;
+const MAX_TITLES = 1000;
+const MAX_VISIBLE_DOTS = 60;
+/** Width of a letter of a label, in pixels. */
+const LETTER_WIDTH = 7;
 /** Maximum number of characters of a rotated label. */
-const TURNED_LETTERS = 16;
+const ROTATED_LETTERS = 16;
 /** Maximum number of bars with a label each. */
-const MOST_LABELS = 40;
+const MAX_LABELS = 40;
 
 /** Type of the axis that does not show the value. */
 export type AxisKind = 'time' | 'number' | 'band';
@@ -51,7 +52,7 @@ export interface Points {
   readonly values: readonly string[];
 }
 
-/** Columns whose greatest values are further apart have an axis each. */
+/** Columns whose greatest values differ by more than this factor have an axis each. */
 const FAR_APART = 20;
 
 /** The points of a chart; values without a number or a position are left out. Several columns are a series each. */
@@ -60,8 +61,13 @@ export function pointsOf(
   { axis, position, values }: Pick<Points, 'axis' | 'position' | 'values'>,
 ): Points {
   const points = drawn.flatMap((each) => {
-    const point = { ...each, position: placeOf(each.place, axis), value: numberIn(each.exact), series: seriesOf(each) };
-    return Number.isFinite(point.value) && isPlace(point.position) ? [point] : [];
+    const point = {
+      ...each,
+      position: positionOf(each.place, axis),
+      value: numberIn(each.exact),
+      series: seriesOf(each),
+    };
+    return Number.isFinite(point.value) && isDrawable(point.position) ? [point] : [];
   });
   return { points, axis, series: [...new Set(points.map(({ series }) => series))], position, values };
 
@@ -88,12 +94,12 @@ export function panelsOf(shown: Points, { scale }: Pick<ChartDef, 'scale'>): rea
   }));
 }
 
-function placeOf(text: string | undefined, axis: AxisKind): Point['position'] {
+function positionOf(text: string | undefined, axis: AxisKind): Point['position'] {
   if (axis === 'time') return timeOf(text ?? '');
   return axis === 'number' ? numberIn(text) : (text ?? 'none');
 }
 
-function isPlace(position: Point['position']): boolean {
+function isDrawable(position: Point['position']): boolean {
   return typeof position === 'string' || Number.isFinite(Number(position));
 }
 
@@ -107,11 +113,11 @@ export type Marks = Pick<
   'areaY' | 'barX' | 'barY' | 'dot' | 'line' | 'pointer' | 'rectY' | 'ruleX' | 'ruleY' | 'tip'
 >;
 
-/** How points are drawn: the settings of a chart in a report, and those that only the page has. */
+/** Settings of a chart in a report, and those that only the page of `tonlake ui` has. */
 export interface ChartStyle extends Pick<ChartDef, 'mark' | 'xLabel' | 'yLabel' | 'scale' | 'zero' | 'height'> {
-  /** A value holds until the next one. */
+  /** Keeps each value until the next one. */
   readonly curve?: 'step-after' | undefined;
-  /** True if the pointer shows values. Default: the titles of marks do. */
+  /** True if a tip at the pointer shows values. Default: the titles of marks do. */
   readonly isLive?: boolean | undefined;
 }
 
@@ -142,22 +148,23 @@ export function describePoint({ positionText, valueText, column, color, isPartia
 
 /** Options for Plot. The title of a mark is the index of its point. */
 export function chartOptions(Plot: Marks, points: Points, style: ChartStyle, width: number): PlotModule.PlotOptions {
-  const isAcross = style.mark === 'barX';
-  const isTurned = points.axis === 'band' && !isAcross && bandSize(points) * longestBand(points) * LETTER > width;
-  const band = axisOptions(points, isAcross ? Math.floor(width * 0.4) : width, isTurned);
+  const isHorizontal = style.mark === 'barX';
+  const isRotated =
+    points.axis === 'band' && !isHorizontal && bandSize(points) * longestBand(points) * LETTER_WIDTH > width;
+  const band = axisOptions(points, isHorizontal ? Math.floor(width * 0.4) : width, isRotated);
   const value = valueOptions(points, style);
-  const margins = isAcross
+  const margins = isHorizontal
     ? { marginLeft: bandMargin(points, width), marginRight: 24 }
     : { marginLeft: valueMargin(points, style), marginRight: 16 };
   return {
     width,
-    height: style.height ?? (isAcross ? 54 + 22 * bandSize(points) : width < 500 ? 220 : 270),
-    marginTop: isAcross ? 8 : 26,
-    marginBottom: isTurned ? 76 : isAcross ? 46 : 42,
+    height: style.height ?? (isHorizontal ? 54 + 22 * bandSize(points) : width < 500 ? 220 : 270),
+    marginTop: isHorizontal ? 8 : 26,
+    marginBottom: isRotated ? 76 : isHorizontal ? 46 : 42,
     ...margins,
     style: { fontSize: '12px', background: 'none', overflow: 'visible' },
-    x: isAcross ? value : band,
-    y: isAcross ? band : value,
+    x: isHorizontal ? value : band,
+    y: isHorizontal ? band : value,
     opacity: { type: 'identity' },
     marks: [...marksOf(Plot, points, style), ...(style.isLive === true ? [tipOf(Plot, points)] : [])],
   };
@@ -177,16 +184,16 @@ function longestBand({ points }: Points): number {
 }
 
 function bandMargin(points: Points, width: number): number {
-  return Math.min(Math.floor(width * 0.4), Math.ceil(longestBand(points) * LETTER) + 14);
+  return Math.min(Math.floor(width * 0.4), Math.ceil(longestBand(points) * LETTER_WIDTH) + 14);
 }
 
-function axisOptions({ points, axis }: Points, room: number, isTurned: boolean): PlotModule.ScaleOptions {
+function axisOptions({ points, axis }: Points, room: number, isRotated: boolean): PlotModule.ScaleOptions {
   if (axis === 'band') {
     const domain = [...new Set(points.map(({ position }) => position))];
-    const letters = isTurned ? TURNED_LETTERS : Math.floor(room / LETTER) - 2;
-    const turned = { tickRotate: -35, ...(domain.length > MOST_LABELS ? { ticks: [] } : {}) };
+    const letters = isRotated ? ROTATED_LETTERS : Math.floor(room / LETTER_WIDTH) - 2;
+    const rotated = { tickRotate: -35, ...(domain.length > MAX_LABELS ? { ticks: [] } : {}) };
     return {
-      ...(isTurned ? turned : {}),
+      ...(isRotated ? rotated : {}),
       type: 'band',
       domain,
       label: null,
@@ -203,25 +210,25 @@ function axisOptions({ points, axis }: Points, room: number, isTurned: boolean):
 function valueOptions({ points, values }: Points, def: ChartStyle): PlotModule.ScaleOptions {
   const isCount = points.every((point) => Number.isInteger(point.value));
   const most = points.reduce((max, point) => Math.max(max, point.value), 0);
-  const isAcross = def.mark === 'barX';
+  const isHorizontal = def.mark === 'barX';
   const least = def.zero === false ? points.reduce((min, point) => Math.min(min, point.value), most) : 0;
   const tickFormat = numberLabel(least, most);
   return {
-    label: ((isAcross ? def.xLabel : def.yLabel) ?? values.join(', ').replaceAll('_', ' ')) || null,
+    label: ((isHorizontal ? def.xLabel : def.yLabel) ?? values.join(', ').replaceAll('_', ' ')) || null,
     type: def.scale ?? 'linear',
     grid: true,
     nice: true,
     ...(def.scale === 'log' ? {} : { zero: def.zero ?? true }),
     ...(tickFormat === undefined ? {} : { tickFormat }),
-    ticks: isCount && most <= 5 && most > 0 ? most : isAcross ? 4 : 5,
+    ticks: isCount && most <= 5 && most > 0 ? most : isHorizontal ? 4 : 5,
   };
 }
 
-const PLACE = { x: 'position', y: 'value' } as const;
+const CHANNELS = { x: 'position', y: 'value' } as const;
 
 /** The point next to the pointer, in words. */
 function tipOf(Plot: Marks, { points }: Points): PlotModule.Markish {
-  return Plot.tip(points, Plot.pointer({ ...PLACE, title: describePoint, fill: 'var(--page)' }));
+  return Plot.tip(points, Plot.pointer({ ...CHANNELS, title: describePoint, fill: 'var(--page)' }));
 }
 
 function marksOf(
@@ -230,8 +237,8 @@ function marksOf(
   { mark, curve, isLive }: ChartStyle,
 ): readonly PlotModule.Markish[] {
   const rows = points.map((point, at) => ({ ...point, at, color: seriesColor(series.indexOf(point.series)) }));
-  const title = rows.length <= MOST_TITLES && isLive !== true ? { title: 'at' } : {};
-  const fill = { fill: (row: Row) => row.color, fillOpacity: paleness, z: 'series', ...title };
+  const title = rows.length <= MAX_TITLES && isLive !== true ? { title: 'at' } : {};
+  const fill = { fill: (row: Row) => row.color, fillOpacity: opacityOf, z: 'series', ...title };
   const zero = { stroke: 'currentColor', strokeOpacity: 0.6 };
   switch (mark) {
     case 'bar':
@@ -243,18 +250,18 @@ function marksOf(
           Plot.ruleY([0], zero),
         ];
       }
-      return [Plot.barY(rows, { ...PLACE, ...fill }), Plot.ruleY([0], zero)];
+      return [Plot.barY(rows, { ...CHANNELS, ...fill }), Plot.ruleY([0], zero)];
     case 'barX':
       return [Plot.barX(rows, { y: 'position', x: 'value', ...fill }), Plot.ruleX([0], zero)];
     case 'area':
       return [
-        Plot.areaY(rows, { ...PLACE, fill: (row: Row) => row.color, z: 'series', fillOpacity: 0.75 }),
+        Plot.areaY(rows, { ...CHANNELS, fill: (row: Row) => row.color, z: 'series', fillOpacity: 0.75 }),
         Plot.ruleY([0], zero),
       ];
     case 'line':
       return [
         Plot.line(rows, {
-          ...PLACE,
+          ...CHANNELS,
           z: 'series',
           stroke: (row: Row) => row.color,
           strokeWidth: 2,
@@ -263,7 +270,7 @@ function marksOf(
         ...dots(Plot, rows, title),
       ];
     case 'dot':
-      return [Plot.dot(rows, { ...PLACE, ...fill, fill: fillOf, stroke: (row: Row) => row.color, r: 3.5 })];
+      return [Plot.dot(rows, { ...CHANNELS, ...fill, fill: fillOf, stroke: (row: Row) => row.color, r: 3.5 })];
   }
 }
 
@@ -273,7 +280,7 @@ interface Row extends Point {
 }
 
 /** Incomplete bars are pale, incomplete points hollow. */
-function paleness({ isPartial }: Row): number {
+function opacityOf({ isPartial }: Row): number {
   return isPartial ? 0.35 : 1;
 }
 
@@ -283,8 +290,8 @@ function fillOf({ isPartial, color }: Row): string {
 
 /** Points on a line with their values; if there are too many, they are invisible and only react to the pointer. */
 function dots(Plot: Marks, rows: readonly Row[], title: { readonly title?: string }) {
-  if (rows.length > MOST_TITLES) return [];
-  const isSeen = rows.length <= MOST_VISIBLE_DOTS;
-  const look = isSeen ? { r: 3 } : { r: 5, fillOpacity: 0, strokeOpacity: 0 };
-  return [Plot.dot(rows, { ...PLACE, fill: fillOf, stroke: (row: Row) => row.color, ...look, ...title })];
+  if (rows.length > MAX_TITLES) return [];
+  const isVisible = rows.length <= MAX_VISIBLE_DOTS;
+  const look = isVisible ? { r: 3 } : { r: 5, fillOpacity: 0, strokeOpacity: 0 };
+  return [Plot.dot(rows, { ...CHANNELS, fill: fillOf, stroke: (row: Row) => row.color, ...look, ...title })];
 }

@@ -1,9 +1,13 @@
+import { usage } from '../../core/errors.ts';
 import { visible } from '../../core/visible.ts';
+import { isNumberType } from '../../sql/number-type.ts';
 import type { QueryResult } from '../../sql/query-result.ts';
-import { columnsOfChart } from '../shown-columns.ts';
+import { textOf } from '../../sql/row-text.ts';
+import { shownText } from '../cells.ts';
+import type { ChartDirective } from '../report-definition.ts';
+import { columnsOfChart, findColumn } from '../shown-columns.ts';
 import { shorten } from './axis.ts';
-import { type Points, seriesColor } from './chart-options.ts';
-import { type ChartDirective, pointsIn } from './chart-points.ts';
+import { axisOf, type Points, pointsOf, seriesColor } from './chart-options.ts';
 import { type Html, html, trusted } from './html.ts';
 import { htmlTable } from './html-table.ts';
 import type { Plotter } from './plot.ts';
@@ -28,6 +32,41 @@ export function htmlChart(result: QueryResult, directive: ChartDirective, path: 
   return html`<figure class="chart" data-of="${directive.of}"><figcaption>${def.title}</figcaption>${doc}
 ${points.series.every((name) => name === '') ? undefined : legend(points)}${partialNote(points, def.mark)}${picture('wide')}${picture('narrow')}
 <details><summary>Numbers</summary>${htmlTable(result, { title, columns, limit: DATA_ROWS })}</details></figure>`;
+}
+
+/**
+ * Converts rows to the points of a chart; rows without a value or position are left out.
+ * @throws {UsageError} `bad-report` if a column does not exist, or the value is not a number
+ */
+function pointsIn(result: QueryResult, directive: ChartDirective, path: string): Points {
+  const { mark, x, y, color, partial } = directive.def;
+  const [positions, values] = mark === 'barX' ? [y, [x]] : [[x], y];
+  const [position = ''] = positions;
+  const find = (name: string): number => findColumn(result, name, directive, path);
+  const [positionAt, valuesAt] = [find(position), values.map(find)];
+  const colorAt = color === undefined ? undefined : find(color);
+  const partialAt = partial === undefined ? -1 : find(partial);
+  const typeOf = (at: number): string => result.columns[at]?.type ?? '';
+  const wrong = valuesAt.find((at) => !isNumberType(typeOf(at)));
+  if (wrong !== undefined) {
+    const { name } = result.columns[wrong] ?? {};
+    throw usage(`numbers in ${name} of ${directive.of}`, `${typeOf(wrong)} (${path}:${directive.line})`, {
+      code: 'bad-report',
+      hint: mark === 'barX' ? 'use barX to draw numbers along x' : 'charts draw numbers along y',
+    });
+  }
+  const drawn = result.rows.flatMap((row) =>
+    valuesAt.map((at, of) => ({
+      column: values[of] ?? '',
+      place: textOf(row[positionAt]),
+      exact: textOf(row[at]),
+      positionText: row[positionAt] === null ? 'none' : shownText(row[positionAt], typeOf(positionAt)),
+      valueText: shownText(row[at], typeOf(at)),
+      color: colorAt === undefined ? undefined : (textOf(row[colorAt]) ?? 'none'),
+      isPartial: row[partialAt] === true,
+    })),
+  );
+  return pointsOf(drawn, { axis: axisOf(mark, typeOf(positionAt)), position, values });
 }
 
 function legend({ series }: Points): Html {

@@ -3,14 +3,14 @@ import type { QueryResult } from '../../sql/query-result.ts';
 import { cellKind, cellText, type ShownColumn, shownText } from '../cells.ts';
 import { type Change, changesOf } from '../changes.ts';
 import type { Report } from '../report.ts';
-import type { Directive } from '../report-definition.ts';
+import type { FiguresDirective } from '../report-definition.ts';
 import { type Html, html, trusted } from './html.ts';
 
 /** The first row of a result as large numbers. */
 export function htmlFigures(
   report: Report,
   result: QueryResult,
-  directive: Extract<Directive, { kind: 'figures' }>,
+  directive: FiguresDirective,
   columns: readonly ShownColumn[],
 ): Html {
   const { of, def } = directive;

@@ -1,8 +1,7 @@
 import { formatCount } from '../../core/format.ts';
 import { shortSpans } from '../../core/span.ts';
-import { fullTitle, type Heading } from '../heading.ts';
-import { GAPS_TITLE, madeText, sourceText } from '../phrases.ts';
-import { coverageTexts, type Provenance } from '../provenance.ts';
+import { fullTitle, type Heading, sourceText } from '../heading.ts';
+import { coverageTexts, createdText, GAPS_TITLE, type Provenance } from '../provenance.ts';
 import { emptyText, type Report, resultOf } from '../report.ts';
 import type { Directive } from '../report-definition.ts';
 import { shownColumns } from '../shown-columns.ts';
@@ -98,7 +97,7 @@ function htmlFooter(provenance: Provenance): Html {
         contentHash ?? 'not taken'
       }</td><td class="hash">${keyHash}</td></tr>\n`,
   );
-  return html`<footer><p>${madeText(provenance)}</p>
+  return html`<footer><p>${createdText(provenance)}</p>
 ${section('Coverage, in masterchain blocks', ['pipeline', 'proven', 'unproven', 'missing', 'proven by'], coverage)}${section(
   'Tables read',
   ['table', 'rows', 'content hash', 'key hash'],

@@ -1,5 +1,5 @@
+import type { ChartDirective } from '../report-definition.ts';
 import { chartOptions, describePoint, type Points, panelsOf } from './chart-options.ts';
-import type { ChartDirective } from './chart-points.ts';
 import type { DrawingDocument } from './plot-library.ts';
 
 /** Draws charts without a browser. */
