@@ -6,7 +6,7 @@ import { useRequest } from './use-request.ts';
 
 const CHOICE = { mark: 'line', x: '', y: [''], color: '', xType: 'TIMESTAMP', isSmall: true } as const;
 
-/** Transactions and fees over time. They are read again once a minute, however often something is committed. */
+/** Transactions and fees over time, refreshed once a minute, not with each commit. */
 export function ActivityCharts({ now }: { readonly now: number }) {
   const { value, error } = useRequest<Activity | null>('/api/activity', { version: Math.floor(now / 60_000) });
   const charts = useMemo(() => chartsOf(value), [value]);

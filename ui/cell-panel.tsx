@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
 import { formatCount } from '../src/core/format.ts';
 import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
+import { CopyButton } from './copy-button.tsx';
 import { exploreLink, isExplored } from './router.ts';
 
-export interface CellPanelProps {
+interface CellPanelProps {
   readonly column: ResultColumn | undefined;
   readonly row: number;
   readonly value: Cell | undefined;
@@ -26,20 +26,5 @@ export function CellPanel({ column, row, value, onClose }: CellPanelProps) {
         {value === null ? 'null' : value}
       </pre>
     </section>
-  );
-}
-
-/** Copies a text. */
-export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
-  const [isDone, setDone] = useState(false);
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text);
-    setDone(true);
-    setTimeout(setDone, 1500, false);
-  };
-  return (
-    <button type="button" class="plain" onClick={() => void copy()}>
-      {isDone ? 'Copied' : label}
-    </button>
   );
 }

@@ -13,14 +13,14 @@ const MARKS = ['line', 'bar', 'dot'] as const;
 
 interface ChartViewProps {
   readonly result: RunResult;
-  /** Default: what the columns suggest. */
+  /** Default: by the types of the columns. */
   readonly choice: ChartChoice | undefined;
   readonly onChoose: (choice: ChartChoice) => void;
   /** The query, if it can be saved with its chart. */
   readonly savedSql: string | undefined;
 }
 
-/** A chart of those columns of a result that are chosen. */
+/** A chart of columns that the user chooses. */
 export function ChartView({ result, choice = firstChoice(result), onChoose, savedSql }: ChartViewProps) {
   const numbers = result.columns.filter(({ type }) => isNumberType(type));
   if (numbers.length === 0) return <p class="soft">A chart needs a column of numbers.</p>;
@@ -92,9 +92,9 @@ export function ChartOf({ result, choice, label }: ChartOfProps) {
   );
 }
 
-/** The names with one more, or one less. */
-function withName(names: readonly string[], name: string, isIn: boolean): readonly string[] {
-  return isIn ? [...names, name] : names.filter((each) => each !== name);
+/** Adds or removes a name. */
+function withName(names: readonly string[], name: string, isChosen: boolean): readonly string[] {
+  return isChosen ? [...names, name] : names.filter((each) => each !== name);
 }
 
 interface ChoiceProps {
@@ -119,7 +119,7 @@ function Choice({ title, value, names, onChange }: ChoiceProps) {
   );
 }
 
-/** Time across where there is one, the first other number up, amounts before others. */
+/** A time on the x axis if there is one, and on the y axis an amount, or else the first other number. */
 function firstChoice({ columns }: RunResult): ChartChoice {
   const time = columns.find(({ type }) => /^(TIMESTAMP|DATE)/.test(type));
   const x = time ?? columns[0];

@@ -1,6 +1,6 @@
 import { formatCount } from '../src/core/format.ts';
 import type { BlockSpan, CellDetail } from '../src/ui/ui-types.ts';
-import { Command } from './command.tsx';
+import { Command } from './copy-button.tsx';
 import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { timeText } from './times.ts';

@@ -109,7 +109,7 @@ function CoverageMap({ coverage, view, whole, chosen, onCells, onView, onChoose 
       onCells(Math.max(20, Math.min(120, Math.floor((entry?.contentRect.width ?? 0) / CELL_WIDTH)))),
     );
     observer.observe(element);
-    // A listener that may keep the page from scrolling has to say so.
+    // Only a listener that is not passive can keep the page from scrolling.
     const wheel = (event: WheelEvent): void => {
       event.preventDefault();
       const { left, width } = element.getBoundingClientRect();
@@ -194,7 +194,7 @@ function titleOf({ from, to, state }: CoverageCell): string {
   return `${from === to ? from : `${from}:${to}`} ${STATES.find(([name]) => name === state)?.[1] ?? NOT_EXPORTED}`;
 }
 
-/** A part of a strip, to be looked at. */
+/** A cell of a strip, which only shows its state. */
 export function Swatch({ cell }: { readonly cell: CoverageCell }) {
   return <span class={`cell ${cell.state}`} title={titleOf(cell)} />;
 }

@@ -3,20 +3,19 @@ import type { ComponentChildren } from 'preact';
 interface DataTableProps {
   readonly label: string;
   readonly columns: readonly string[];
-  /** Those of the columns that hold numbers. */
+  /** Columns with numbers, which are aligned to the right. */
   readonly numbers?: readonly string[];
   readonly class?: string;
-  /** Its rows. */
   readonly children: ComponentChildren;
 }
 
 interface FactsProps {
   readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
-  /** Side by side, the same in large, or a line each. Default: side by side. */
+  /** `facts`: side by side; `figures-row`: side by side and large; `values`: one per line. */
   readonly look?: 'facts' | 'figures-row' | 'values';
 }
 
-/** A list of facts; those without a value are left out. */
+/** A list of facts, without those that have no value. */
 export function Facts({ facts, look = 'facts' }: FactsProps) {
   const known = facts.filter(([, value]) => value !== undefined && value !== null && value !== '');
   return (
@@ -50,7 +49,7 @@ export function Tabs<T extends string>({ label, names, chosen, onChoose }: TabsP
   );
 }
 
-/** A table that scrolls by itself where it is too wide. */
+/** A table that scrolls sideways if it is too wide. */
 export function DataTable({ label, columns, numbers = [], class: look, children }: DataTableProps) {
   return (
     <div class="scroll" role="region" aria-label={label} tabIndex={0}>

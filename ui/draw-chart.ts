@@ -18,18 +18,18 @@ export interface ChartChoice {
   readonly y: readonly string[];
   /** Column that names series; empty for none. */
   readonly color: string;
-  /** A value holds until the next one. */
+  /** Keeps each value until the next one. */
   readonly curve?: 'step-after';
-  /** Small, and from zero. */
+  /** True for a low chart whose axis starts at zero. */
   readonly isSmall?: boolean;
 }
 
 const MARKS = { areaY, barX, barY, dot, line, pointer, rectY, ruleX, ruleY, tip };
 const LEGEND_LETTERS = 24;
-/** Names of a legend. */
-const MOST_NAMES = 16;
+/** Maximum number of names in a legend. */
+const MAX_NAMES = 16;
 
-/** Draws a chart, as those of reports. Cells are those of the columns x, y and color. */
+/** Draws a chart like those of reports. A row has the cells of the columns x, y and color. */
 export function drawChart(
   rows: readonly (readonly Cell[])[],
   choice: ChartChoice & { readonly xType: string },
@@ -46,11 +46,11 @@ export function drawChart(
     height: isSmall ? 180 : Math.max(panels.length > 1 ? 180 : 260, Math.min(460, width * 0.5) / panels.length),
   };
   const figure = document.createElement('div');
-  // Its place has a name, and says that it is a picture.
+  // The element around it has the role and the label.
   figure.setAttribute('aria-hidden', 'true');
   if (points.series.some((name) => name !== '')) figure.append(legend(points.series));
   for (const panel of panels) figure.append(draw(chartOptions(MARKS, panel, style, width)));
-  // The policy of the page allows no styles within markup; ours has them.
+  // The content security policy forbids inline styles; the style sheet of the page has these.
   for (const inner of figure.querySelectorAll('style')) inner.remove();
   return figure;
 }
@@ -70,7 +70,7 @@ function pointsIn(rows: readonly (readonly Cell[])[], choice: ChartChoice & { re
 function legend(names: readonly string[]): Element {
   const list = document.createElement('ul');
   list.className = 'legend';
-  for (const [at, name] of names.slice(0, MOST_NAMES).entries()) {
+  for (const [at, name] of names.slice(0, MAX_NAMES).entries()) {
     const item = document.createElement('li');
     const swatch = document.createElement('span');
     swatch.style.background = seriesColor(at);

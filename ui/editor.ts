@@ -15,13 +15,13 @@ import { complete, type KnownNames } from '../src/cli/shell/completion.ts';
 import type { Names } from '../src/ui/ui-types.ts';
 import { get } from './api.ts';
 
-export interface EditorOptions {
+interface EditorOptions {
   readonly text: string;
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
 }
 
-/** An editor of SQL. It completes the names of the warehouse, by the rules of the shell. */
+/** An SQL editor. It completes names of the warehouse by the rules of the shell. */
 export function openEditor(parent: HTMLElement, options: EditorOptions): EditorView {
   const nonce = document.querySelector('meta[name=nonce]')?.getAttribute('content') ?? '';
   const run = (): boolean => {
@@ -62,27 +62,28 @@ export function openEditor(parent: HTMLElement, options: EditorOptions): EditorV
   });
 }
 
-let known: Promise<KnownNames> | undefined;
+let loaded: Promise<KnownNames> | undefined;
 
 async function loadNames(): Promise<KnownNames> {
   const { columns, functions, keywords } = await get<Names>('/api/names');
   return {
     columns: new Map(Object.entries(columns)),
     keywords,
-    ...{ functions: functions.map((name) => `${name}(`), commands: new Map() },
+    functions: functions.map((name) => `${name}(`),
+    commands: new Map(),
   };
 }
 
 async function completeNames({ state, pos, explicit }: CompletionContext): Promise<CompletionResult | null> {
-  known ??= loadNames();
-  const names = await known.catch(() => undefined);
+  loaded ??= loadNames();
+  const names = await loaded.catch(() => undefined);
   if (names === undefined) {
-    known = undefined;
+    loaded = undefined;
     return null;
   }
   const { from } = state.doc.lineAt(pos);
   const line = state.sliceDoc(from, pos);
-  // Columns of tables that are named after the cursor are known, too; without any, those of all tables.
+  // Completes columns of the tables that the query names, also after the cursor; of all tables if it names none.
   const rest = `${state.sliceDoc(pos)} ${state.sliceDoc(0, from)}`;
   const tables = [...names.columns.keys()];
   const isNamed = tables.some((table) => new RegExp(`\\b${table}\\b`, 'i').test(state.doc.toString()));

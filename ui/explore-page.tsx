@@ -3,14 +3,14 @@ import { formatCount } from '../src/core/format.ts';
 import type { FoundPlace, ThingFacts, ThingSection, TraceNode } from '../src/show/shown-thing.ts';
 import type { Cell, ExplainedRow, ExploreExample, FoundRows } from '../src/ui/ui-types.ts';
 import { BalanceChart } from './balance-chart.tsx';
-import { CopyButton } from './cell-panel.tsx';
+import { CopyButton } from './copy-button.tsx';
 import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { exploreLink, isExplored, navigate, queryLink } from './router.ts';
 import { type SummaryPart, shortened, summarizeRows } from './row-summary.ts';
 import { useRequest } from './use-request.ts';
 
-/** Finds an account, transaction, message, trace or block, and says where its rows are from. */
+/** Finds an account, transaction, message, trace or block, and the origin of its rows. */
 export function ExplorePage({ path }: { readonly path: string }) {
   const sought = decodeURIComponent(/^\/explore\/([^/]+)/.exec(path)?.[1] ?? '');
   const [text, setText] = useState(sought);
@@ -67,7 +67,7 @@ function Examples() {
 function Found({ found: { kind, value, friendly, sections, trace } }: { readonly found: ThingFacts }) {
   const pathTo = (where: string): string => `/api/explore/places?${new URLSearchParams({ q: value, where })}`;
   const indexed = useRequest<readonly FoundPlace[]>(pathTo('indexed'));
-  // Reads all values of the other columns, which takes long in a large warehouse.
+  // Scans the other columns, which takes long in a large warehouse.
   const others = useRequest<readonly FoundPlace[]>(indexed.value === undefined ? undefined : pathTo('others'));
   const places = [...(indexed.value ?? []), ...(others.value ?? [])];
   const error = indexed.error ?? others.error;
@@ -228,7 +228,10 @@ function Place({ place: { table, column, doc, count }, value, isFirst }: PlacePr
           {found.rows.map((row, at) => (
             <FoundRow
               key={`${at}`}
-              {...{ table, found, at, sought: value }}
+              table={table}
+              found={found}
+              at={at}
+              sought={value}
               summary={summaryOf?.(row) ?? []}
               isOpen={found.rows.length === 1}
             />
@@ -248,8 +251,8 @@ interface FoundRowProps {
   readonly isOpen: boolean;
 }
 
-function FoundRow({ table, found: { columns, rows, key }, at, sought, summary, isOpen: isFirstOpen }: FoundRowProps) {
-  const [isOpen, setOpen] = useState(isFirstOpen);
+function FoundRow({ table, found: { columns, rows, key }, at, sought, summary, isOpen: isOpenFirst }: FoundRowProps) {
+  const [isOpen, setOpen] = useState(isOpenFirst);
   const row = rows[at] ?? [];
   return (
     <details class="row" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -313,7 +316,7 @@ function Origin({ table, words }: OriginProps) {
   );
 }
 
-/** The facts of an explanation; its values are shown already. */
+/** The facts of an explanation, without the values, which are above it. */
 function factsOf(text: string): string {
   const at = text.search(/^ {2}entry /m);
   return (at < 0 ? text : text.slice(at)).replaceAll(/^ {2}/gm, '').trim();

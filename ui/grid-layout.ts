@@ -4,7 +4,8 @@ import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
 export const ROW_HEIGHT = 28;
 /** Browsers cannot scroll much further than this. */
 const MAX_HEIGHT = 10_000_000;
-const LETTER = 8.4;
+/** In pixels. */
+const LETTER_WIDTH = 8.4;
 const PADDING = 22;
 
 export interface GridColumn extends ResultColumn {
@@ -22,7 +23,7 @@ export function layOut(columns: readonly ResultColumn[], rows: readonly (readonl
       Math.min(type.length, 24) * 0.85,
       ...rows.map((row) => cellText(column, row[at] ?? 'null').length),
     );
-    const width = Math.round(Math.min(Math.max(letters * LETTER + PADDING, 64), 340));
+    const width = Math.round(Math.min(Math.max(letters * LETTER_WIDTH + PADDING, 64), 340));
     left += width;
     return { ...column, left: left - width, width };
   });
@@ -38,7 +39,7 @@ export function contentHeight(count: number): number {
   return Math.min(count * ROW_HEIGHT, MAX_HEIGHT);
 }
 
-/** The first row that is seen, possibly in part: 12.5 is the lower half of row 12. */
+/** The first visible row, with the part that is scrolled away: 12.5 shows the lower half of row 12. */
 export function rowAt(scrollTop: number, viewHeight: number, count: number): number {
   const height = contentHeight(count);
   if (height === count * ROW_HEIGHT) return scrollTop / ROW_HEIGHT;
@@ -46,7 +47,7 @@ export function rowAt(scrollTop: number, viewHeight: number, count: number): num
   return Math.min(1, share) * Math.max(0, count - viewHeight / ROW_HEIGHT);
 }
 
-/** The scroll position at which a row is the first one. */
+/** The scroll position that shows a row first. */
 export function scrollTopOf(row: number, viewHeight: number, count: number): number {
   const height = contentHeight(count);
   if (height === count * ROW_HEIGHT) return row * ROW_HEIGHT;

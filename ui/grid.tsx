@@ -1,22 +1,20 @@
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Cell, ResultColumn } from '../src/ui/ui-types.ts';
 import { CellPanel } from './cell-panel.tsx';
 import { cellText, contentHeight, type GridColumn, layOut, ROW_HEIGHT, rowAt, scrollTopOf } from './grid-layout.ts';
 import { nextSorting, type Sorting } from './row-pages.ts';
 
 /** Rows of a grid; those that are not loaded are undefined. */
-export interface GridRows {
+interface GridRows {
   row(at: number): readonly Cell[] | undefined;
   load(from: number, to: number): void;
 }
 
-export interface GridProps {
+interface GridProps {
   readonly label: string;
   readonly columns: readonly ResultColumn[];
   readonly count: number;
   readonly rows: GridRows;
-  /** Changes when rows were loaded. */
-  readonly version: number;
   readonly sorting: Sorting | undefined;
   readonly onSort: (sorting: Sorting | undefined) => void;
 }
@@ -28,17 +26,17 @@ interface View {
   readonly height: number;
 }
 
-/** Time without scrolling before rows are requested, in milliseconds. */
+/** Delay after the last scroll before rows are requested, in milliseconds. */
 const SETTLE_MS = 40;
 const HEAD_HEIGHT = 44;
 
-/** A grid of any number of rows, of which the visible ones are drawn. */
+/** A grid that draws only the visible rows. */
 export function Grid(props: GridProps) {
-  const { label, columns, count, rows, version } = props;
+  const { label, columns, count, rows } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const view = useView(scroller);
   const [active, setActive] = useState({ row: 0, column: 0 });
-  const [isOpen, toggleOpen] = useReducer((_: boolean, next: boolean) => next, false);
+  const [isOpen, setOpen] = useState(false);
   const isLoaded = rows.row(0) !== undefined;
 
   const laidOut = useMemo(() => layOut(columns, firstRows(rows)), [columns, isLoaded]);
@@ -53,14 +51,14 @@ export function Grid(props: GridProps) {
   const move = (row: number, column: number): void => {
     const next = { row: clamp(row, 0, count - 1), column: clamp(column, 0, columns.length - 1) };
     setActive(next);
-    if (scroller.current !== null) reveal(scroller.current, next, laidOut[next.column], count, bodyHeight);
+    if (scroller.current !== null) reveal(scroller.current, next.row, laidOut[next.column], count, bodyHeight);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor(bodyHeight / ROW_HEIGHT) - 1);
     const next = moved(event, active, page, count, columns.length);
     if (next !== undefined) move(next.row, next.column);
-    else if (event.key === 'Enter' && event.target === scroller.current) toggleOpen(true);
-    else if (event.key === 'Escape' && isOpen) toggleOpen(false);
+    else if (event.key === 'Enter' && event.target === scroller.current) setOpen(true);
+    else if (event.key === 'Escape' && isOpen) setOpen(false);
     else if (event.key === 'c' && (event.ctrlKey || event.metaKey) && String(getSelection()) === '')
       void navigator.clipboard.writeText(rows.row(active.row)?.[active.column] ?? '');
     else return;
@@ -73,7 +71,7 @@ export function Grid(props: GridProps) {
   const width = total === undefined ? 0 : total.left + total.width;
   const bodyTop = view.top - (first - from) * ROW_HEIGHT;
   return (
-    <div class="grid-frame" data-version={version}>
+    <div class="grid-frame">
       <div
         ref={scroller}
         class="grid"
@@ -99,7 +97,7 @@ export function Grid(props: GridProps) {
               active={active.row === from + at ? active.column : undefined}
               onPick={(column) => {
                 move(from + at, column);
-                toggleOpen(true);
+                setOpen(true);
               }}
             />
           ))}
@@ -111,7 +109,7 @@ export function Grid(props: GridProps) {
           row={active.row}
           value={rows.row(active.row)?.[active.column]}
           onClose={() => {
-            toggleOpen(false);
+            setOpen(false);
             scroller.current?.focus();
           }}
         />
@@ -263,10 +261,10 @@ function moved(
   }
 }
 
-/** Scrolls so that a cell is seen. */
+/** Scrolls a cell into view. */
 function reveal(
   box: HTMLElement,
-  { row }: { readonly row: number },
+  row: number,
   column: GridColumn | undefined,
   count: number,
   bodyHeight: number,

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatDuration } from '../src/core/format.ts';
 import type { JobItem, Jobs, RunItem } from '../src/ui/ui-types.ts';
-import { Command } from './command.tsx';
+import { Command } from './copy-button.tsx';
 import { DataTable } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { Progress, RunState, runLink, runTimes } from './run-parts.tsx';

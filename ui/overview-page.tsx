@@ -1,7 +1,7 @@
 import { counted, formatBytes, formatCount, shortDays } from '../src/core/format.ts';
 import type { Coverage, FillItem, Overview, PipelineItem, RunItem } from '../src/ui/ui-types.ts';
 import { ActivityCharts } from './activity.tsx';
-import { Command } from './command.tsx';
+import { Command } from './copy-button.tsx';
 import { Swatch } from './coverage-page.tsx';
 import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';

@@ -1,7 +1,34 @@
 import { useState } from 'preact/hooks';
 import type { SavedQuery } from '../src/ui/ui-types.ts';
-import { type PastQuery, pastQueries } from './query-history.ts';
 import { useRequest } from './use-request.ts';
+
+/** A query that was run, or can be. */
+export interface PastQuery {
+  readonly sql: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const STORED = 'tonlake-queries';
+const MAX_QUERIES = 50;
+
+/** Queries of this browser, newest first. */
+function pastQueries(): readonly PastQuery[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(STORED) ?? '[]');
+    return Array.isArray(stored) ? stored.filter((each) => typeof each?.sql === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+export function rememberQuery(query: PastQuery): void {
+  const others = pastQueries().filter(({ sql }) => sql !== query.sql);
+  try {
+    localStorage.setItem(STORED, JSON.stringify([query, ...others].slice(0, MAX_QUERIES)));
+  } catch {
+    // A browser without storage has no history.
+  }
+}
 
 interface QueryListsProps {
   /** Changes when a query was saved. */
@@ -40,7 +67,7 @@ export function QueryLists({ version, onPick }: QueryListsProps) {
             <li key={name ?? query.sql}>
               <button type="button" onClick={() => pick(query)}>
                 {name !== undefined && <b>{name} </b>}
-                <code>{shortened(query.sql)}</code>
+                <code>{oneLine(query.sql)}</code>
               </button>
             </li>
           ))}
@@ -51,7 +78,7 @@ export function QueryLists({ version, onPick }: QueryListsProps) {
   );
 }
 
-function shortened(sql: string): string {
+function oneLine(sql: string): string {
   const text = sql.replace(/\s+/g, ' ').trim();
   return text.length > 160 ? `${text.slice(0, 159)}…` : text;
 }

@@ -4,8 +4,7 @@ import { asError, post } from './api.ts';
 import { chartIn, withChart } from './chart-line.ts';
 import type { ChartChoice } from './draw-chart.ts';
 import { Failed } from './notes.tsx';
-import { type PastQuery, rememberQuery } from './query-history.ts';
-import { QueryLists } from './query-lists.tsx';
+import { type PastQuery, QueryLists, rememberQuery } from './query-lists.tsx';
 import { ResultView } from './result-view.tsx';
 import { linkedQuery, queryLink } from './router.ts';
 import { SaveQuery } from './save-query.tsx';
@@ -33,7 +32,7 @@ export function QueryPage({ session }: { readonly session: Session }) {
   useEffect(() => {
     const follow = (): void => {
       if (location.pathname !== '/query') return;
-      // The shown rows belong to another query.
+      // The rows on the page are those of another query.
       setState((before) => (before.kind === 'running' ? before : { kind: 'idle' }));
       show(linkedQuery(location.hash));
     };
@@ -41,9 +40,9 @@ export function QueryPage({ session }: { readonly session: Session }) {
     return () => removeEventListener('popstate', follow);
   }, []);
   useEffect(() => {
-    const own = Object.fromEntries(Object.entries(params).filter(([name]) => names.includes(name)));
+    const named = Object.fromEntries(Object.entries(params).filter(([name]) => names.includes(name)));
     const shown = chart === undefined ? sql : withChart(sql, chart);
-    history.replaceState(null, '', sql.trim() === '' ? '/query' : queryLink(shown, own));
+    history.replaceState(null, '', sql.trim() === '' ? '/query' : queryLink(shown, named));
   }, [sql, params, chart]);
   const show = (query: PastQuery): void => {
     setLinked({ ...query });

@@ -1,8 +1,8 @@
 import { useMemo, useReducer, useState } from 'preact/hooks';
 import { counted, formatBytes, formatCount } from '../src/core/format.ts';
 import type { RunResult, Session } from '../src/ui/ui-types.ts';
-import { CopyButton } from './cell-panel.tsx';
 import { ChartView } from './chart-view.tsx';
+import { CopyButton } from './copy-button.tsx';
 import { Tabs } from './data-table.tsx';
 import type { ChartChoice } from './draw-chart.ts';
 import { Grid } from './grid.tsx';
@@ -27,9 +27,9 @@ interface ResultViewProps {
 export function ResultView({ result, chart, onChart, savedSql, session }: ResultViewProps) {
   const [view, setView] = useState<(typeof VIEWS)[number]>(chart === undefined ? 'Rows' : 'Chart');
   const [sorting, setSorting] = useState<Sorting>();
-  const [version, loaded] = useReducer((count: number) => count + 1, 0);
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
   const path = `/api/results/${result.id}`;
-  const rows = useMemo(() => new RowPages(`${path}/rows`, sorting, () => loaded(undefined)), [path, sorting]);
+  const rows = useMemo(() => new RowPages(`${path}/rows`, sorting, () => redraw(undefined)), [path, sorting]);
   return (
     <section class="result" aria-label="Result">
       <Gaps gaps={result.warnings} />
@@ -64,7 +64,6 @@ export function ResultView({ result, chart, onChart, savedSql, session }: Result
           columns={result.columns}
           count={result.count}
           rows={rows}
-          version={version}
           sorting={sorting}
           onSort={setSorting}
         />

@@ -38,11 +38,11 @@ export function exploreLink(value: string): string {
 const EXPLORED = /^(-?\d+:[0-9A-F]{64}|[A-Za-z0-9+/]{43}=|[EUk0][Qf][\w-]{46})$/;
 
 /** Columns of masterchain blocks. */
-const BLOCKS = /^(mc_block_seqno|mc_seqno|at_block)$/;
+const BLOCK_COLUMNS = /^(mc_block_seqno|mc_seqno|at_block)$/;
 
 /** True if a value has a page: an address, a hash or a masterchain block. */
 export function isExplored(value: string, column = ''): boolean {
-  return EXPLORED.test(value) || (BLOCKS.test(column) && /^\d+$/.test(value));
+  return EXPLORED.test(value) || (BLOCK_COLUMNS.test(column) && /^\d+$/.test(value));
 }
 
 /** The address of a query. What is after `#` never leaves the browser. */

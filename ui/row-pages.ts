@@ -1,8 +1,8 @@
 import type { Cell, ResultRows } from '../src/ui/ui-types.ts';
 import { get } from './api.ts';
 
-/** Rows of one request. */
-const PAGE = 200;
+/** Number of rows per request. */
+const PAGE_ROWS = 200;
 /** Maximum number of pages in memory. */
 const MAX_PAGES = 60;
 
@@ -17,7 +17,7 @@ export function nextSorting(sorting: Sorting | undefined, column: string): Sorti
   return sorting.order === 'asc' ? { column, order: 'desc' } : undefined;
 }
 
-/** The rows of a result, of which only those around the visible ones are loaded. */
+/** The rows of a result; only those around the visible ones are loaded. */
 export class RowPages {
   readonly #path: string;
   readonly #sorting: Sorting | undefined;
@@ -39,17 +39,17 @@ export class RowPages {
 
   /** Undefined if the row is not loaded. */
   row(at: number): readonly Cell[] | undefined {
-    return this.#pages.get(Math.floor(at / PAGE))?.[at % PAGE];
+    return this.#pages.get(Math.floor(at / PAGE_ROWS))?.[at % PAGE_ROWS];
   }
 
-  /** Loads the pages of some rows, if they are not there. */
+  /** Loads the pages of some rows, unless they are loaded. */
   load(from: number, to: number): void {
-    for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++) {
+    for (let page = Math.floor(from / PAGE_ROWS); page <= Math.floor(to / PAGE_ROWS); page++) {
       if (this.#pages.has(page) || this.#loading.has(page)) continue;
       this.#loading.add(page);
       const sorting = this.#sorting;
       const more = sorting === undefined ? {} : { sort: sorting.column, order: sorting.order };
-      const query = new URLSearchParams({ from: String(page * PAGE), count: String(PAGE), ...more });
+      const query = new URLSearchParams({ from: String(page * PAGE_ROWS), count: String(PAGE_ROWS), ...more });
       get<ResultRows>(`${this.#path}?${query}`)
         .then(({ rows }) => {
           this.#pages.set(page, rows);

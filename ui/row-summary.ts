@@ -13,8 +13,8 @@ const MAX_PARTS = 3;
 const MAX_CHARACTERS = 48;
 
 /**
- * Summarizes rows in one line each: the time, and the first amount, addresses and texts in which the rows differ. Leaves out the key and
- * the searched value, which are shown anyway.
+ * Summarizes each row in one line: the time, and the first amount, addresses and texts in which the rows differ. Leaves out the key and
+ * the searched value, which the page shows anyway.
  */
 export function summarizeRows(
   { columns, rows, key }: FoundRows,
@@ -63,7 +63,7 @@ export function tonOf(nanotons: string): string {
   return `${sign}${padded.slice(0, -9)}.${padded.slice(-9)}`.replace(/\.?0+$/, '');
 }
 
-/** The ends of a hash or an address. */
+/** A hash or an address with only its ends. */
 export function shortened(text: string): string {
   return text.length <= 20 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`;
 }

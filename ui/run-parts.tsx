@@ -25,7 +25,7 @@ export function runTimes({ startedAt, due, seconds }: RunItem, now: number): str
   return `${ago(startedAt ?? due, now)}${seconds === null ? '' : `, ${formatDuration(seconds)}`}`;
 }
 
-/** How far a run under way has come: blocks, if it exports some. */
+/** Progress of a running job: its last step, and blocks if it exports some. */
 export function Progress({ progress, steps }: Pick<RunItem, 'progress' | 'steps'>) {
   const last = steps.at(-1);
   return (

@@ -4,7 +4,7 @@ import type { OutputItem, RunDetail, StepItem } from '../src/ui/ui-types.ts';
 import { DataTable, Facts } from './data-table.tsx';
 import { Failed } from './notes.tsx';
 import { ReportFrame } from './report-frame.tsx';
-import { Progress, RunState, runLink, stepName } from './run-parts.tsx';
+import { Progress, RunState, stepName } from './run-parts.tsx';
 import { timeText, useNow } from './times.ts';
 import { useRequest } from './use-request.ts';
 
@@ -14,11 +14,11 @@ interface RunViewProps {
   readonly version: number;
 }
 
-/** One run: steps with durations, the files that it published, its log. */
+/** One run: its steps with durations, published files, and log. */
 export function RunView({ job, id, version }: RunViewProps) {
   const [ticks, setTicks] = useState(0);
   const now = useNow();
-  const { value, error } = useRequest<RunDetail>(`/api${runPath(job, id)}`, {
+  const { value, error } = useRequest<RunDetail>(runPath(job, id), {
     version: version + ticks,
     keepsPrevious: true,
   });
@@ -61,7 +61,7 @@ export function RunView({ job, id, version }: RunViewProps) {
 }
 
 function runPath(job: string, id: string): string {
-  return runLink({ job, id }).replace(/\/([^/]+)$/, '/runs/$1');
+  return `/api/jobs/${encodeURIComponent(job)}/runs/${encodeURIComponent(id)}`;
 }
 
 function Steps({ steps }: { readonly steps: readonly StepItem[] }) {
@@ -103,7 +103,7 @@ const STATES = { published: '', replaced: 'replaced since by other bytes', gone:
 
 function Outputs({ job, id, outputs }: OutputsProps) {
   const [shown, setShown] = useState<number>();
-  const linkOf = (at: number): string => `/api${runPath(job, id)}/outputs/${at}`;
+  const linkOf = (at: number): string => `${runPath(job, id)}/outputs/${at}`;
   return (
     <section>
       <h2>Published</h2>

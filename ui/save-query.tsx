@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { asError, post } from './api.ts';
 import { Failed } from './notes.tsx';
 
-export interface SaveQueryProps {
-  /** What is written into the file. */
+interface SaveQueryProps {
+  /** Content of the file. */
   readonly sql: string;
   readonly label: string;
   readonly onSaved?: () => void;

@@ -8,10 +8,10 @@ import { Failed, Gaps } from './notes.tsx';
 import { queryLink } from './router.ts';
 import { useRequest } from './use-request.ts';
 
-/** Charts on the overview; the server keeps the rows of as many results. */
+/** Maximum number of charts; the server retains the rows of as many results. */
 const MAX_CHARTS = 4;
 
-/** The charts that were saved with queries of the project. */
+/** Charts saved with queries of the project. */
 export function SavedCharts() {
   const { value: saved = [] } = useRequest<readonly SavedQuery[]>('/api/saved');
   const drawn = saved.flatMap(({ name, sql }) => {

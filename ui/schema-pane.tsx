@@ -3,10 +3,10 @@ import type { TableDetail, TableItem } from '../src/ui/ui-types.ts';
 import { Failed } from './notes.tsx';
 import { useRequest } from './use-request.ts';
 
-/** Width from which the pane stands open beside the editor. */
+/** From this width on, the pane is open beside the editor. */
 const WIDE = '(min-width: 1100px)';
 
-/** What a query can name: tables that have rows, and their columns with types and units. */
+/** Tables that have rows, and their columns with types and units. */
 export function SchemaPane() {
   const { value: tables = [], error } = useRequest<readonly TableItem[]>('/api/tables');
   return (

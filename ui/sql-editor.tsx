@@ -1,24 +1,24 @@
 import type { EditorView } from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
 
-export interface SqlEditorProps {
+interface SqlEditorProps {
   /** Replaces the text whenever the object changes. */
   readonly text: { readonly sql: string };
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
 }
 
-/** The editor, which is loaded when it is first shown. */
+/** The editor; its code is loaded when it is first shown. */
 export function SqlEditor({ text, onChange, onRun }: SqlEditorProps) {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | undefined>(undefined);
-  const wanted = useRef(text);
-  wanted.current = text;
+  const latest = useRef(text);
+  latest.current = text;
   useEffect(() => {
     let isGone = false;
     void import('./editor.ts').then(({ openEditor }) => {
       if (isGone || box.current === null) return;
-      view.current = openEditor(box.current, { text: wanted.current.sql, onChange, onRun });
+      view.current = openEditor(box.current, { text: latest.current.sql, onChange, onRun });
       view.current.focus();
     });
     return () => {

@@ -136,7 +136,6 @@ function Sample({ name }: { readonly name: string }) {
             columns={sample.columns}
             count={sample.rows.length}
             rows={rows}
-            version={0}
             sorting={sorting}
             onSort={setSorting}
           />

@@ -1,25 +1,25 @@
 import { useEffect, useState } from 'preact/hooks';
 import { send } from './api.ts';
 
-/** Delay before a broken stream is opened again, as for EventSource. */
+/** Delay before a broken stream is opened again; the same as that of EventSource. */
 const RECONNECT_MS = 3000;
 
-/** Counts events of the server: commits to the warehouse, changes of job runs. */
+/** Counts events from the server: commits to the warehouse, changes of job runs. */
 export function useLive(...events: readonly ('commit' | 'runs')[]): number {
   const [count, setCount] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
-    const see = (event: string): void => {
+    const onEvent = (event: string): void => {
       if (events.some((each) => each === event)) setCount((before) => before + 1);
     };
-    void follow(see, stop.signal);
+    void readEvents(onEvent, stop.signal);
     return () => stop.abort();
   }, []);
   return count;
 }
 
-/** Calls `see` with the name of each event until `stop`. EventSource cannot send headers. */
-async function follow(see: (event: string) => void, stop: AbortSignal): Promise<void> {
+/** Reports the name of each event until `stop`. Not an EventSource, which cannot send headers. */
+async function readEvents(onEvent: (event: string) => void, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     try {
       const { ok, body } = await send('/api/events', { signal: stop });
@@ -31,7 +31,7 @@ async function follow(see: (event: string) => void, stop: AbortSignal): Promise<
         if (done) break;
         const lines = (rest + value).split('\n');
         rest = lines.pop() ?? '';
-        for (const line of lines) if (line.startsWith('event: ')) see(line.slice('event: '.length));
+        for (const line of lines) if (line.startsWith('event: ')) onEvent(line.slice('event: '.length));
       }
     } catch {
       // The connection was closed.
