@@ -11,7 +11,7 @@ export interface Chosen extends BlockSpan {
   readonly pipeline: string;
 }
 
-export interface CellDetailsProps {
+interface CellDetailsProps {
   readonly chosen: Chosen;
   readonly version: number;
   readonly onClose: () => void;

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Cell } from '../src/ui/ui-types.ts';
 import type { ChartChoice } from './draw-chart.ts';
 
-export interface PlotProps {
+interface PlotProps {
   readonly rows: readonly (readonly Cell[])[];
   readonly choice: ChartChoice & { readonly xType: string };
   readonly label: string;

@@ -2,12 +2,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { get } from './api.ts';
 
 /** The state of a request: both undefined while it is loading. */
-export interface RequestState<T> {
+interface RequestState<T> {
   readonly value: T | undefined;
   readonly error: Error | undefined;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   /** A change repeats the request; the last value stays until the new one arrives. */
   readonly version?: number;
   /** True to show the last value while another path is loading, too. */

@@ -36,9 +36,9 @@ export function bodyCallsIn(sql: string, own?: string): BodyCalls {
       const open = skipSpace(tokens, at + 1);
       const end = kind === 'word' && tokens[open]?.text === '(' ? closingOf(tokens, open) : undefined;
       if (end !== undefined && isBodyFunction(name)) {
-        const made = name === 'decode_body' ? `_${name}_${stampOf([...layouts.values()])}` : name;
-        functions.set(made, fixedFunction(name, made, layouts));
-        out.push(made);
+        const functionName = name === 'decode_body' ? `_${name}_${stampOf([...layouts.values()])}` : name;
+        functions.set(functionName, fixedFunction(name, functionName, layouts));
+        out.push(functionName);
         continue;
       }
       if (end === undefined || !/^parse_boc(_or_error)?$/.test(name)) {
@@ -48,11 +48,11 @@ export function bodyCallsIn(sql: string, own?: string): BodyCalls {
       const [body = [], layout] = splitAtCommas(tokens.slice(open + 1, end));
       const literal = /^\s*'((?:[^']|'')*)'\s*$/.exec(textOf(layout ?? []))?.[1];
       if (literal === undefined) throw notLiteral(name);
-      const told = name === 'parse_boc_or_error';
+      const hasReason = name === 'parse_boc_or_error';
       const fields = fieldsOf(literal.replaceAll("''", "'"));
-      const made = `_boc_${stampOf([told, fields])}`;
-      functions.set(made, layoutFunction(made, fields, told));
-      out.push(`${made}(${rewrite(body)})`);
+      const functionName = `_boc_${stampOf([hasReason, fields])}`;
+      functions.set(functionName, layoutFunction(functionName, fields, hasReason));
+      out.push(`${functionName}(${rewrite(body)})`);
       at = end;
     }
     return out.join('');

@@ -24,7 +24,7 @@ const schema = z.record(
 );
 
 /** The layouts of a YAML file, by name. @throws {UsageError} with file, line and column */
-export function readLayouts(path: string, shown = path): readonly NamedLayout[] {
+function readLayouts(path: string, shown = path): readonly NamedLayout[] {
   const origin = { file: shown, line: 1, what: 'layout', code: 'bad-layout', docs: 'docs/sql.md' };
   const hint = '--layouts, or layouts in tonlake.yaml, is the path of a YAML file';
   const file = { what: 'a file of layouts', code: 'no-layouts', hint } as const;

@@ -11,9 +11,7 @@ import { ROLES } from './roles.ts';
 import type { TableDef } from './table.ts';
 import { requestedColumns, type WalkCode, type WalkDef } from './walk.ts';
 
-const WALKS: readonly WalkDef['kind'][] = [
-  ...(['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral', 'custom'] as const),
-];
+const WALKS: readonly WalkDef['kind'][] = ['masterchain', 'block', 'lt', 'snapshot', 'lookup', 'ephemeral', 'custom'];
 
 /**
  * Checks a declaration at run time: a user's file may be JavaScript.
@@ -34,11 +32,11 @@ export function checkPipeline(file: string, pipeline: unknown): asserts pipeline
       'declarations are stored beside their rows',
     );
   }
-  choose(file, 'a kind of walk', pipeline.walk.kind, WALKS);
+  requireChoice(file, 'a kind of walk', pipeline.walk.kind, WALKS);
   const endpoint = endpointFor(file, pipeline);
   const known = Object.keys(parametersOf(endpoint));
   for (const name of [...Object.keys(pipeline.parameters), ...walkParameters(pipeline.walk)]) {
-    choose(file, `a parameter of ${pipeline.endpoint}`, name, known);
+    requireChoice(file, `a parameter of ${pipeline.endpoint}`, name, known);
   }
   for (const table of pipeline.tables) checkTable(file, table);
   checkRoles(file, pipeline);
@@ -47,9 +45,9 @@ export function checkPipeline(file: string, pipeline: unknown): asserts pipeline
 /** True for what `defineWalk` made. @throws {UsageError} when it lacks a name or `plan` */
 export function isWalkCode(file: string, value: unknown): value is WalkCode {
   if (typeof value !== 'object' || value === null || !('defines' in value) || value.defines !== 'walk') return false;
-  const isWhole =
+  const isComplete =
     'name' in value && typeof value.name === 'string' && 'plan' in value && typeof value.plan === 'function';
-  if (isWhole) return true;
+  if (isComplete) return true;
   throw refusal(
     file,
     'a walk kind with a name and plan',
@@ -62,7 +60,8 @@ export function isWalkCode(file: string, value: unknown): value is WalkCode {
 export function checkWalks(pipelines: readonly PipelineDef[], walks: readonly WalkCode[]): void {
   const names = walks.map(({ name }) => name);
   requireDistinct('pipelines', 'walk kind', names);
-  for (const { name, walk } of pipelines) if (walk.kind === 'custom') choose(name, 'a walk kind', walk.name, names);
+  for (const { name, walk } of pipelines)
+    if (walk.kind === 'custom') requireChoice(name, 'a walk kind', walk.name, names);
 }
 
 /** @throws {UsageError} for duplicate names of pipelines, tables, views or roles, and for unknown pipelines in `needs` and `provenBy` */
@@ -74,8 +73,8 @@ export function checkNames(pipelines: readonly PipelineDef[]): void {
   requireDistinct('pipelines', 'table or view', relationsOf(pipelines));
   requireDistinct('pipelines', 'role', roles);
   for (const { name, needs, provenBy } of pipelines) {
-    for (const need of needs) choose(name, 'a pipeline that it needs', need, names);
-    for (const other of provenBy) choose(name, 'a pipeline that proves it', other, names);
+    for (const need of needs) requireChoice(name, 'a pipeline that it needs', need, names);
+    for (const other of provenBy) requireChoice(name, 'a pipeline that proves it', other, names);
   }
 }
 
@@ -143,9 +142,10 @@ function walkParameters(walk: WalkDef): readonly string[] {
 function checkTable(file: string, { name, columns, key, sort, time }: TableDef): void {
   const names = columns.map((column) => column.name);
   requireDistinct(file, `column of ${name}`, names);
-  for (const column of columns) choose(file, `a kind for ${name}.${column.name}`, column.kind, Object.keys(kinds));
+  for (const column of columns)
+    requireChoice(file, `a kind for ${name}.${column.name}`, column.kind, Object.keys(kinds));
   for (const used of [...key, ...sort, ...(time === undefined ? [] : [time])]) {
-    choose(file, `a column of ${name}`, used, names);
+    requireChoice(file, `a column of ${name}`, used, names);
   }
 }
 
@@ -153,7 +153,7 @@ function checkTable(file: string, { name, columns, key, sort, time }: TableDef):
 function checkRoles(file: string, { walk, tables, crossCheck }: PipelineDef): void {
   for (const table of tables) {
     if (table.plays === undefined) continue;
-    choose(file, `a role for ${table.name}`, table.plays, Object.keys(ROLES));
+    requireChoice(file, `a role for ${table.name}`, table.plays, Object.keys(ROLES));
     const { columns } = ROLES[table.plays];
     requireTyped(file, table, columns, `as ${table.plays}`);
   }
@@ -174,13 +174,14 @@ function checkRoles(file: string, { walk, tables, crossCheck }: PipelineDef): vo
     );
   }
   const type = { lt: 'BIGINT', masterchain: 'BIGINT', lookup: 'VARCHAR', snapshot: 'VARCHAR' }[String(walk.kind)];
-  for (const asked of requestedColumns(walk)) {
-    if (type === undefined) choose(file, `a column of ${main.name} to compare with the request`, asked, names);
-    else requireTyped(file, main, { [asked]: type }, 'to compare it with the request');
+  for (const requested of requestedColumns(walk)) {
+    if (type === undefined)
+      requireChoice(file, `a column of ${main.name} to compare with the request`, requested, names);
+    else requireTyped(file, main, { [requested]: type }, 'to compare it with the request');
   }
   if (crossCheck === undefined) return;
   for (const used of ownColumns(crossCheck))
-    choose(file, `a column of ${main.name} for ${crossCheck.kind}`, used, names);
+    requireChoice(file, `a column of ${main.name} for ${crossCheck.kind}`, used, names);
 }
 
 function requireTyped(file: string, table: TableDef, columns: Readonly<Record<string, string>>, why: string): void {
@@ -202,7 +203,7 @@ function requireDistinct(file: string, what: string, names: readonly string[]): 
   if (twice !== undefined) throw refusal(file, `each ${what} once`, `${twice} twice`, 'rename one of them');
 }
 
-function choose(file: string, what: string, got: string, choices: readonly string[]): void {
+function requireChoice(file: string, what: string, got: string, choices: readonly string[]): void {
   if (choices.includes(got)) return;
   throw refusal(file, what, JSON.stringify(got), choicesFor(String(got), choices));
 }

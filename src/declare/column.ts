@@ -43,7 +43,12 @@ export function docWithUnit({ doc, unit }: { readonly doc: string; readonly unit
 const PLACES = ['lt', 'seqno', 'Unix time', 'id', 'code'];
 /** Kinds of such numbers, and of numbers too small to be amounts. */
 const PLACE_KINDS: readonly KindName[] = [
-  ...(['unix-seconds', 'unix-seconds-string', 'hex-shard', 'opcode-hex', 'int32', 'decimal-uint64'] as const),
+  'unix-seconds',
+  'unix-seconds-string',
+  'hex-shard',
+  'opcode-hex',
+  'int32',
+  'decimal-uint64',
 ];
 
 /** True if the numbers of a column count or measure something; those of others are written without separators. */

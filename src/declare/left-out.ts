@@ -52,7 +52,7 @@ export function leftOutOf(columns: LeftOut): LeftOut | undefined {
 }
 
 /** The part for some tables. */
-export function leftOutOfTables(leftOut: LeftOut | undefined, tables: readonly string[]): LeftOut | undefined {
+function leftOutOfTables(leftOut: LeftOut | undefined, tables: readonly string[]): LeftOut | undefined {
   return leftOutOf(Object.fromEntries(Object.entries(leftOut ?? {}).filter(([table]) => tables.includes(table))));
 }
 

@@ -2,14 +2,14 @@ import { type UsageError, usage } from '../core/errors.ts';
 import { relationsOf } from './check-declaration.ts';
 import type { PipelineDef } from './pipeline.ts';
 
-/** Most bytes of a name: it is part of file names. */
-const MOST_BYTES = 100;
+/** Maximum size of a name, which is part of file names. */
+const MAX_BYTES = 100;
 /** Columns that queries of data files add. */
-const TAKEN: readonly string[] = ['filename', 'file_row_number', '_entry'];
+const RESERVED: readonly string[] = ['filename', 'file_row_number', '_entry'];
 
 /**
- * Checks the names of a user's pipeline: they are parts of paths, and names in SQL, where case makes no difference. Not of stored
- * declarations, so that rows of older versions stay readable.
+ * Checks the names of a user's pipeline: they are parts of paths, and names in SQL, which ignores case. Stored declarations are not
+ * checked, so that rows of older versions stay readable.
  *
  * @throws {UsageError} `bad-pipeline`
  */
@@ -20,7 +20,7 @@ export function checkOwnNames(file: string, { name, tables }: PipelineDef): void
     const isPath = /[/\\*?[\]\p{Cc}]/u.test(table.name) || /^[._]/.test(table.name);
     if (isPath || !isUsable(table.name))
       throw badName(file, 'a table name that can be a folder, and does not begin with a dot or underscore', table.name);
-    const columns = [...TAKEN, ...table.columns.map((column) => column.name)];
+    const columns = [...RESERVED, ...table.columns.map((column) => column.name)];
     for (const column of columns) if (!isUsable(column)) throw badName(file, `a column name in ${table.name}`, column);
     requireDistinctCases(file, `column of ${table.name}`, columns);
   }
@@ -32,7 +32,7 @@ export function checkCases(pipelines: readonly PipelineDef[]): void {
 }
 
 function isUsable(name: string): boolean {
-  return name !== '' && Buffer.byteLength(name) <= MOST_BYTES && !(name in {});
+  return name !== '' && Buffer.byteLength(name) <= MAX_BYTES && !(name in {});
 }
 
 function requireDistinctCases(file: string, what: string, names: readonly string[]): void {
@@ -52,9 +52,9 @@ function requireDistinctCases(file: string, what: string, names: readonly string
 }
 
 function badName(file: string, expected: string, got: string): UsageError {
-  return usage(expected, JSON.stringify(got.slice(0, MOST_BYTES)), {
+  return usage(expected, JSON.stringify(got.slice(0, MAX_BYTES)), {
     of: file,
     code: 'bad-pipeline',
-    hint: `names have 1 to ${MOST_BYTES} bytes, such as own_orders`,
+    hint: `names have 1 to ${MAX_BYTES} bytes, such as own_orders`,
   });
 }

@@ -1,4 +1,5 @@
 import { suggest } from '../core/suggest.ts';
+
 /** How a pipeline requests its rows. */
 export type WalkDef = MasterchainWalk | BlockWalk | LtWalk | SnapshotWalk | LookupWalk | EphemeralWalk | CustomWalk;
 
@@ -113,12 +114,6 @@ export interface LookupWalk {
   readonly copies: 'last' | 'none';
 }
 
-/** The command that reads pending data, for the elector account, which every network has. */
-export function followPending(): string {
-  const pending = 'Ef8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzM0vF';
-  return `${suggest('follow', '', { pending })}; or any other account instead of that of the elections`;
-}
-
 /** Pending data without history, read by `tonlake follow --pending`. */
 export interface EphemeralWalk {
   readonly kind: 'ephemeral';
@@ -220,4 +215,10 @@ export function requestedColumns(walk: WalkDef): readonly string[] {
     case 'custom':
       return [];
   }
+}
+
+/** The command that reads pending data, for the elector account, which every network has. */
+export function followPending(): string {
+  const pending = 'Ef8zMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzMzM0vF';
+  return `${suggest('follow', '', { pending })}; or any other account instead of that of the elections`;
 }

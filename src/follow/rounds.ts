@@ -106,7 +106,13 @@ export class Rounds {
     try {
       const { registry, session, tally } = exporting;
       const context = runContext({
-        ...{ options: { ...options, waitMs: 0 }, session, effects, registry, pipelines, asked: requested, loaders },
+        options: { ...options, waitMs: 0 },
+        session,
+        effects,
+        registry,
+        pipelines,
+        asked: requested,
+        loaders,
         sink: storeSink(store, registry),
         report: tally.report,
         pages: this.pages,

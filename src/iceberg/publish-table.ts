@@ -110,7 +110,8 @@ export async function publishTable(options: PublishTableOptions): Promise<Publis
 
 function alwaysOvertaken(table: string): StoreError {
   return new StoreError(`store: table ${table} is not published: others were faster ${ATTEMPTS} times`, {
-    ...{ code: 'store-busy', retryable: true },
+    code: 'store-busy',
+    retryable: true,
     hint: 'run the same command again later',
   });
 }
@@ -151,8 +152,10 @@ async function publishVersion(
   const partition = table.partition;
   const spec = specOf(metadata, partitionFields(schema, partition));
   const next = {
-    ...{ id: Number.parseInt(options.freshId(), 16), sequence: (metadata?.['last-sequence-number'] ?? 0) + 1 },
-    ...{ schema, specId: spec['spec-id'] },
+    id: Number.parseInt(options.freshId(), 16),
+    sequence: (metadata?.['last-sequence-number'] ?? 0) + 1,
+    schema,
+    specId: spec['spec-id'],
   };
   const changes = await damageIn(() => writeManifests({ ...options, objects, before, next }));
   const isSame =
@@ -173,8 +176,10 @@ async function publishVersion(
   }
   const list = `metadata/snap-${next.id}-${entry}.avro`;
   const header = {
-    ...{ 'snapshot-id': String(next.id), 'parent-snapshot-id': String(previous?.['snapshot-id'] ?? 'null') },
-    ...{ 'sequence-number': String(next.sequence), 'format-version': '2' },
+    'snapshot-id': String(next.id),
+    'parent-snapshot-id': String(previous?.['snapshot-id'] ?? 'null'),
+    'sequence-number': String(next.sequence),
+    'format-version': '2',
   };
   await objects.put(
     list,

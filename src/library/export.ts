@@ -1,23 +1,27 @@
 import { loadRegistry, type Registry } from '../declare/registry.ts';
 import type { BatchOf } from '../export/batch-queue.ts';
-import { type BatchOptions as BatchReading, readBatches as readEachBatch } from '../export/read-batches.ts';
-import { run as exportRange, type RunOptions as RangeExport, type RunReport } from '../export/run.ts';
-import { type ConsumedRows, type ConsumeOptions as Consuming, consume as consumeFrom } from '../feed/consume.ts';
+import { type BatchOptions as BaseBatchOptions, readBatches as readEachBatch } from '../export/read-batches.ts';
+import { type RunOptions as BaseRunOptions, run as exportRange, type RunReport } from '../export/run.ts';
+import {
+  type ConsumeOptions as BaseConsumeOptions,
+  type ConsumedRows,
+  consume as consumeFrom,
+} from '../feed/consume.ts';
 import { type FollowHeadOptions, followHead } from '../follow/follow-head.ts';
 import { networkOf, type PlaceOptions, warehouseOf } from './place-options.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
-/** What has a default here, and what is not for callers. */
-type Inner = 'network' | 'warehouse' | 'pipelines' | 'effects' | 'stop' | 'signal' | 'steps';
+/** Options that have other defaults here, or are not for callers. */
+type Replaced = 'network' | 'warehouse' | 'pipelines' | 'effects' | 'stop' | 'signal' | 'steps';
 
-interface Exported extends PlaceOptions {
+interface CommonOptions extends PlaceOptions {
   /** Names of pipelines; those that they need come first. Default `['transactions']`. */
   readonly pipelines?: readonly string[] | undefined;
   /** An abort ends it: rows that are proven by then are committed, and it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-export type RunOptions = Omit<RangeExport, Inner> & Exported;
+export type RunOptions = Omit<BaseRunOptions, Replaced> & CommonOptions;
 
 /**
  * Exports a range to a warehouse, as `tonlake run`: for each pipeline, the blocks that are not done yet.
@@ -28,7 +32,7 @@ export function run(options: RunOptions): Promise<RunReport> {
   return unlessAborted(options.signal, async () => exportRange(await exportOptions(options)));
 }
 
-export type FollowOptions = Omit<FollowHeadOptions, Inner | 'onOpen'> & Exported;
+export type FollowOptions = Omit<FollowHeadOptions, Replaced | 'onOpen'> & CommonOptions;
 
 /**
  * Keeps a warehouse current, as `tonlake follow`: exports what is missing, then follows the head until `signal` is aborted. It waits out
@@ -40,7 +44,7 @@ export async function follow(options: FollowOptions): Promise<void> {
   await unlessAborted(options.signal, async () => followHead(await exportOptions(options)));
 }
 
-async function exportOptions<T extends Exported & { readonly registry?: Registry | undefined }>(options: T) {
+async function exportOptions<T extends CommonOptions & { readonly registry?: Registry | undefined }>(options: T) {
   const { signal: stop, ...given } = options;
   const registry = options.registry ?? (await loadRegistry());
   const network = await networkOf(options);
@@ -48,7 +52,8 @@ async function exportOptions<T extends Exported & { readonly registry?: Registry
   return { ...given, network, warehouse: warehouseOf({ ...options, network }), pipelines, stop, signal: undefined };
 }
 
-export type BatchOptions = Omit<BatchReading, Exclude<Inner, 'pipelines' | 'signal'>> & Pick<PlaceOptions, 'network'>;
+export type BatchOptions = Omit<BaseBatchOptions, Exclude<Replaced, 'pipelines' | 'signal'>> &
+  Pick<PlaceOptions, 'network'>;
 
 /**
  * Reads a range of one pipeline as Arrow batches, without a warehouse. The rows of a span come after they were proven: headers by their
@@ -64,7 +69,7 @@ export async function* readBatches(options: BatchOptions): AsyncGenerator<BatchO
   options.signal?.throwIfAborted();
 }
 
-export type ConsumeOptions = Omit<Consuming, 'warehouse' | 'effects'> & PlaceOptions;
+export type ConsumeOptions = Omit<BaseConsumeOptions, 'warehouse' | 'effects'> & PlaceOptions;
 
 /**
  * Hands out the rows of a warehouse in the order of their commits, and goes on with each commit that follows. A consumer that stores the

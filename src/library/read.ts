@@ -1,17 +1,17 @@
 import type { Registry } from '../declare/registry.ts';
-import { buildMarts, type MartBuild, type BuildOptions as MartOptions } from '../marts/build-marts.ts';
+import { type BuildOptions as BaseBuildOptions, buildMarts, type MartBuild } from '../marts/build-marts.ts';
 import { type CheckOptions, type CheckReport, runChecks } from '../marts/run-checks.ts';
 import { type RenderedReport, type RenderOptions, renderReport } from '../reports/render-report.ts';
 import { explainRow } from '../show/explain-row.ts';
 import type { ExplainedThing, Explanation } from '../show/explanation.ts';
 import { showIn } from '../show/show-thing.ts';
 import {
+  type ExportOptions as BaseExportOptions,
   type ExportReport,
   exportRows as exportFrom,
-  type ExportOptions as RowOptions,
 } from '../targets/export-rows.ts';
 import type { ExportSource } from '../targets/exported-rows.ts';
-import { type ForgetReport, type ForgetOptions as Forgetting, forgetRange } from '../verify/forget.ts';
+import { type ForgetOptions as BaseForgetOptions, type ForgetReport, forgetRange } from '../verify/forget.ts';
 import { type RepairOptions, repairWarehouse } from '../verify/repair.ts';
 import { type VerifyReport, verifyWarehouse } from '../verify/verify.ts';
 import { readStatus, type WarehouseStatus } from '../warehouse/query/status.ts';
@@ -41,7 +41,7 @@ export async function verify(options: VerifyOptions = {}): Promise<VerifyReport>
   return unlessAborted(options.signal, () => (repair ? repairWarehouse(all) : verifyWarehouse(all)));
 }
 
-export type BuildOptions = Omit<MartOptions, 'effects' | 'damaged' | 'onStep' | 'network'> & PlaceOptions;
+export type BuildOptions = Omit<BaseBuildOptions, 'effects' | 'damaged' | 'onStep' | 'network'> & PlaceOptions;
 
 /**
  * Builds marts from the tables they read, as `tonlake build`. Each day or mart is a commit of its own.
@@ -108,7 +108,7 @@ export function report(name: string, options: ReportOptions = {}): Promise<Rende
   return renderReport(warehouseOf(options), name, options);
 }
 
-export type ExportOptions = Omit<RowOptions, 'network' | 'effects' | 'daysIfDated'> & PlaceOptions;
+export type ExportOptions = Omit<BaseExportOptions, 'network' | 'effects' | 'daysIfDated'> & PlaceOptions;
 
 /**
  * Writes the rows of a table, mart or query to a file or database, as `tonlake export`.
@@ -121,7 +121,7 @@ export function exportRows(source: ExportSource, to: string, options: ExportOpti
   return exportFrom(warehouseOf(options), source, to, options);
 }
 
-export type ForgetOptions = Omit<Forgetting, 'warehouse' | 'network' | 'effects' | 'onStep'> & PlaceOptions;
+export type ForgetOptions = Omit<BaseForgetOptions, 'warehouse' | 'network' | 'effects' | 'onStep'> & PlaceOptions;
 
 /**
  * Removes the rows of some blocks in one commit, as `tonlake forget --yes`.

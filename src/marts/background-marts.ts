@@ -7,7 +7,7 @@ import type { MartDef } from './load-marts.ts';
 import { pipelinesBehind } from './mart-inputs.ts';
 import { type MartContext, readMartContext, type SliceWork } from './mart-slices.ts';
 
-export interface BackgroundMartsOptions {
+interface BackgroundMartsOptions {
   /** All marts, each after those that it reads. */
   readonly marts: readonly MartDef[];
   /** Those to keep current, in the same order. */
@@ -24,7 +24,7 @@ export interface BackgroundMartsOptions {
 
 const SHARE = 0.1;
 /** Maximum of unused time that is saved for later, in milliseconds. */
-const MOST_CREDIT_MS = 6_000;
+const MAX_CREDIT_MS = 6_000;
 /** Minimum time between two builds of the same day, and between two comparisons of a mart: an open day changes with every commit. */
 const REBUILD_MS = 60_000;
 const AFTER_FAILURE_MS = 60_000;
@@ -55,7 +55,7 @@ export class BackgroundMarts implements CommitStep {
   #connection: SideConnection | undefined;
   #work: Promise<void> | undefined;
   /** Time available for builds, in milliseconds. */
-  #credit = MOST_CREDIT_MS;
+  #credit = MAX_CREDIT_MS;
   /** Time of the last update of the credit. */
   #countedAt: number;
   /** Index of the next mart. */
@@ -134,7 +134,7 @@ export class BackgroundMarts implements CommitStep {
   #countCredit(): number {
     const { effects, share = SHARE } = this.#options;
     const now = effects.monotonic();
-    this.#credit = Math.min(MOST_CREDIT_MS, this.#credit + (now - this.#countedAt) * share);
+    this.#credit = Math.min(MAX_CREDIT_MS, this.#credit + (now - this.#countedAt) * share);
     this.#countedAt = now;
     return this.#credit;
   }

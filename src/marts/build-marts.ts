@@ -120,7 +120,7 @@ export async function buildMarts(warehouse: string, options: BuildOptions = {}):
   }
 }
 
-export interface BuildMartOptions extends PlanOptions {
+interface BuildMartOptions extends PlanOptions {
   readonly onEvent?: ((event: MartEvent) => void) | undefined;
   /** Which of the slices to build now, in this order. Default: all. */
   readonly choose?: (work: readonly SliceWork[]) => readonly SliceWork[];

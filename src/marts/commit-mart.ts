@@ -31,7 +31,7 @@ export function builtSpans(entries: readonly LedgerEntry[], name: string): reado
   return unionSpans(days.flatMap(spansOf));
 }
 
-export interface SelectedRows {
+interface SelectedRows {
   readonly table: TableDef;
   /** A select with the columns and row order of the table. */
   readonly select: string;

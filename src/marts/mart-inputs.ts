@@ -70,7 +70,7 @@ export function stampOf(
 }
 
 /** The worst state of some blocks, or of all blocks of the warehouse, among some pipelines. */
-export type CoveredSpan = (span: Span | undefined) => Covered;
+type CoveredSpan = (span: Span | undefined) => Covered;
 
 /** @param days all blocks that will be passed to the result */
 export function coveredIn(contents: Contents, pipelines: readonly PipelineDef[], days: readonly Span[]): CoveredSpan {
@@ -145,7 +145,7 @@ export function spanOf({ parts }: Slice, day: Span | undefined): Span {
 }
 
 /** A day with an earlier build. */
-export interface BuiltDay {
+interface BuiltDay {
   readonly date: string;
   /** Blocks of the day, if the warehouse has headers of it. */
   readonly day: DaySpan | undefined;

@@ -65,7 +65,7 @@ export async function readMartContext(given: Omit<MartContext, 'dated' | 'days' 
 }
 
 /** The slices of a mart to build. */
-export interface MartPlan {
+interface MartPlan {
   readonly work: readonly SliceWork[];
   /** Days, or `all`, with missing source rows. */
   readonly marked: readonly string[];

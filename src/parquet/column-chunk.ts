@@ -13,9 +13,8 @@ import {
   unpack,
 } from './decode-column.ts';
 import { ChunkEncoder } from './encoder.ts';
-import { codecs, encodings } from './encodings.ts';
 import type { ColumnChunk } from './file-footer.ts';
-import { encodeDataHeader, encodeDictionaryHeader } from './page-header.ts';
+import { codecs, encodeDataHeader, encodeDictionaryHeader, encodings } from './page-header.ts';
 import type { IndexedPage } from './page-index.ts';
 import { type Bounds, mergeBounds } from './statistics.ts';
 import { truncateBounds } from './truncated-bounds.ts';

@@ -2,8 +2,7 @@ import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Physical } from '../declare/kind.ts';
 import { makeVector, type Vector } from '../decode/batch.ts';
 import { copyBytes } from '../decode/bytes.ts';
-import { encodings } from './encodings.ts';
-import { pageKinds } from './page-header.ts';
+import { encodings, pageKinds } from './page-header.ts';
 import { type Fields, numberOf, structOf, ThriftReader } from './read-thrift.ts';
 import type { Decompress } from './zstd.ts';
 
@@ -30,7 +29,7 @@ interface Pages {
 }
 
 /** Where the pages of a column chunk are. */
-export interface PagesPlace {
+interface PagesPlace {
   readonly offset: number;
   readonly bytes: number;
   readonly rows: number;

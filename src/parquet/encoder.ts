@@ -25,7 +25,7 @@ interface EncoderExports extends AnyModule {
 }
 
 /** A page before compression. */
-export interface EncodedPage {
+interface EncodedPage {
   readonly rows: number;
   readonly nulls: number;
   /** Encoding of its values. */
@@ -37,7 +37,7 @@ export interface EncodedPage {
 }
 
 /** A column of a batch as data pages. */
-export interface EncodedPages {
+interface EncodedPages {
   readonly pages: readonly EncodedPage[];
   /** Size in PLAIN encoding, in bytes. */
   readonly plainBytes: number;
@@ -49,9 +49,9 @@ const layouts: Readonly<Record<Physical, number>> = { bool: 0, int32: 1, int64: 
 /** Words of a page in `wasm/encoder.ts`. */
 const PAGE_WORDS = 9;
 /** Memory of WebAssembly never shrinks: above this size, the next row groups get a new instance. */
-const KEPT_BYTES = 256 * 2 ** 20;
-/** Maximum of bytes that open row groups and a column may take together. */
-const MOST_BYTES = 2 ** 31;
+const RETAINED_BYTES = 256 * 2 ** 20;
+/** Maximum memory of the open row groups and a column together, in bytes. */
+const MAX_BYTES = 2 ** 31;
 
 /** An instance of the encoder, with its open column chunks. Growing its memory detaches earlier views. */
 export class Encoder {
@@ -60,8 +60,8 @@ export class Encoder {
   chunks = 0;
   #failure: StoreError | undefined;
 
-  /** @param most bytes of all blocks of its memory. Default 2 GiB */
-  constructor(most: number = MOST_BYTES) {
+  /** @param most maximum memory of its blocks, in bytes. Default 2 GiB */
+  constructor(most: number = MAX_BYTES) {
     this.#most = most;
     this.calls.setLimit(most);
   }
@@ -91,14 +91,14 @@ export class Encoder {
   }
 
   /** Copies bytes to the memory of the encoder. */
-  give(bytes: Uint8Array): number {
+  copyIn(bytes: Uint8Array): number {
     const at = this.calls.roomFor(bytes.length);
     this.bytes.set(bytes, at);
     return at;
   }
 
   /** Copies a column to the memory of the encoder. @returns the addresses of its parts */
-  giveColumn({ validity, offsets, values }: Vector, rows: number, width: number): readonly [number, number, number] {
+  copyColumn({ validity, offsets, values }: Vector, rows: number, width: number): readonly [number, number, number] {
     const bitmap = (rows + 7) >> 3;
     const from = offsets?.[0] ?? 0;
     const to = offsets === undefined ? (width === 0 ? bitmap : rows * width) : (offsets[rows] as number);
@@ -158,7 +158,7 @@ export class ChunkEncoder {
   encode(vector: Vector, rows: number): EncodedPages {
     return this.#encoder.call((calls) => {
       const { physical } = kinds[vector.column.kind];
-      const [validity, offsets, values] = this.#encoder.giveColumn(vector, rows, widths[physical]);
+      const [validity, offsets, values] = this.#encoder.copyColumn(vector, rows, widths[physical]);
       const count = calls.encode(this.#chunk, rows, vector.nullCount, validity, offsets, values);
       const { bytes } = this.#encoder;
       const words = new Uint32Array(bytes.buffer, calls.pagesAt(), count * PAGE_WORDS);
@@ -187,7 +187,7 @@ export class ChunkEncoder {
    */
   merge(entries: Uint8Array, count: number): Int32Array | undefined {
     return this.#encoder.call((calls) => {
-      this.#encoder.give(entries);
+      this.#encoder.copyIn(entries);
       const at = calls.mergeEntries(this.#chunk, count);
       return at === 0 ? undefined : new Int32Array(calls.memory.buffer.slice(at, at + 4 * count));
     });
@@ -196,7 +196,7 @@ export class ChunkEncoder {
   /** Positions in the dictionary as a data page after its levels. */
   packPositions(positions: Int32Array): Uint8Array {
     return this.#encoder.call((calls) => {
-      this.#encoder.give(new Uint8Array(positions.buffer, positions.byteOffset, positions.byteLength));
+      this.#encoder.copyIn(new Uint8Array(positions.buffer, positions.byteOffset, positions.byteLength));
       const size = calls.packPositions(this.#chunk, positions.length);
       return this.#encoder.bytes.slice(calls.outputAt(), calls.outputAt() + size);
     });
@@ -205,12 +205,12 @@ export class ChunkEncoder {
   /** Adds values in PLAIN encoding to the Bloom filter. */
   addToFilter(values: Uint8Array, count: number): void {
     this.#encoder.call((calls) => {
-      this.#encoder.give(values);
+      this.#encoder.copyIn(values);
       calls.addToFilter(this.#chunk, count);
     });
   }
 
-  /** All values of the dictionary in PLAIN encoding, valid until the next call for any column. They are in the Bloom filter then. */
+  /** All values of the dictionary in PLAIN encoding, valid until the next call for any column. Adds them to the Bloom filter. */
   closeDictionary(): { readonly values: Uint8Array; readonly count: number } {
     return this.#encoder.call((calls) => {
       const count = calls.closeDictionary(this.#chunk);
@@ -239,6 +239,6 @@ export class ChunkEncoder {
     this.#isDropped = true;
     encoder.chunks--;
     if (!encoder.hasFailed) encoder.call(({ dropChunk }) => dropChunk(this.#chunk));
-    if (encoder.chunks === 0 && encoder.bytes.length > KEPT_BYTES && shared === encoder) shared = undefined;
+    if (encoder.chunks === 0 && encoder.bytes.length > RETAINED_BYTES && shared === encoder) shared = undefined;
   }
 }

@@ -1,6 +1,5 @@
 import type { ColumnDef } from '../declare/column.ts';
-import { codecs, encodings } from './encodings.ts';
-import { pageKinds } from './page-header.ts';
+import { codecs, encodings, pageKinds } from './page-header.ts';
 import type { IndexedPage } from './page-index.ts';
 import { encodeColumn, parquetType } from './parquet-schema.ts';
 import type { Bounds } from './statistics.ts';
@@ -46,7 +45,7 @@ export interface RowGroup {
 const out = new ThriftWriter();
 
 /** Places of the page index of a column chunk. */
-export interface IndexPlace {
+interface IndexPlace {
   readonly columnIndex: Place;
   readonly offsetIndex: Place;
 }

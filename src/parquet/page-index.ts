@@ -22,7 +22,7 @@ export interface IndexedPage {
  * Maximum size of a bound, in bytes; raw addresses and hashes fit. A longer minimum is truncated, a longer maximum is truncated and
  * incremented.
  */
-const MOST_BOUND_BYTES = 72;
+const MAX_BOUND_BYTES = 72;
 
 const boundaryOrder = { unordered: 0, ascending: 1, descending: 2 } as const;
 
@@ -33,7 +33,7 @@ const empty = new Uint8Array(0);
 
 /** The ColumnIndex of a column chunk: bounds and nulls of each page. */
 export function encodeColumnIndex(physical: Physical, pages: readonly IndexedPage[]): Uint8Array {
-  const bounds = pages.map((page) => page.bounds && truncateBounds(physical, page.bounds, MOST_BOUND_BYTES));
+  const bounds = pages.map((page) => page.bounds && truncateBounds(physical, page.bounds, MAX_BOUND_BYTES));
   out.begin();
   out.list(1, 'bool', pages.length);
   for (const own of bounds) out.truth(own === undefined);

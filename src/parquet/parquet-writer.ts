@@ -195,7 +195,7 @@ export class FileWriter {
   }
 
   #append(all: readonly Uint8Array[]): void {
-    for (let from = 0; from < all.length; from += MOST_PARTS) this.#appendSome(all.slice(from, from + MOST_PARTS));
+    for (let from = 0; from < all.length; from += MAX_PARTS) this.#appendSome(all.slice(from, from + MAX_PARTS));
   }
 
   #appendSome(parts: readonly Uint8Array[]): void {
@@ -211,7 +211,7 @@ export class FileWriter {
 }
 
 /** Maximum parts per write on Linux. */
-const MOST_PARTS = 1024;
+const MAX_PARTS = 1024;
 
 /** True if more rows, by default of the average size so far, would exceed a row group. */
 function isFull({ rows, plainBytes }: GroupSize, more: number, moreBytes = (plainBytes / rows) * more): boolean {

@@ -3,9 +3,8 @@ import type { TableDef } from '../declare/table.ts';
 import type { Batch } from '../decode/batch.ts';
 import { ColumnChunkWriter } from './column-chunk.ts';
 import { ChunkEncoder } from './encoder.ts';
-import { codecs } from './encodings.ts';
 import type { ColumnChunk, Place, RowGroup } from './file-footer.ts';
-import { encodeDataHeader } from './page-header.ts';
+import { codecs, encodeDataHeader } from './page-header.ts';
 import type { Compress, Decompress } from './zstd.ts';
 
 /** A row group for writing. */

@@ -26,15 +26,9 @@ let loaded: Promise<Zstd> | undefined;
 let wasm: Promise<Zstd> | undefined;
 
 /** Node's own zstd, or the same library as WebAssembly in older versions. */
-export async function loadZstd(): Promise<Compress> {
-  loaded ??= openNative() ?? openModule();
-  return (await loaded).compress;
-}
-
-/** As {@link loadZstd}. */
-export async function loadUnzstd(): Promise<Decompress> {
-  loaded ??= openNative() ?? openModule();
-  return (await loaded).decompress;
+export function loadZstd(): Promise<Zstd> {
+  loaded ??= openNative() ?? openWasm();
+  return loaded;
 }
 
 function openNative(): Promise<Zstd> | undefined {
@@ -52,11 +46,7 @@ function hasZstd(own: object): own is ZlibWithZstd {
 }
 
 /** For Node without zstd, and for tests. */
-export async function openWasm(): Promise<Compress> {
-  return (await openModule()).compress;
-}
-
-function openModule(): Promise<Zstd> {
+export function openWasm(): Promise<Zstd> {
   wasm ??= import('@bokuweb/zstd-wasm').then(async ({ init, compress, decompress }) => {
     await init();
     return {

@@ -7,7 +7,7 @@ import { lineAt, parametersIn, parseSql, relationsIn } from '../sql/sql-tree.ts'
 import type { ReportDef, SqlBlock } from './report-definition.ts';
 
 /** Relations and parameters of a select. */
-export interface Analysis {
+interface Analysis {
   readonly relations: readonly string[];
   readonly params: readonly string[];
 }

@@ -9,7 +9,7 @@ import { readableDecimals, roundDecimal } from './decimals.ts';
 const NOTHING = '–';
 
 /** Determines how values of a column are shown and sorted. */
-export type CellKind = 'number' | 'time' | 'date' | 'text';
+type CellKind = 'number' | 'time' | 'date' | 'text';
 
 export function cellKind(type: string): CellKind {
   if (isNumberType(type)) return 'number';

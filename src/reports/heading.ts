@@ -18,7 +18,7 @@ export interface Heading {
   readonly period: { readonly from: string; readonly to: string } | null;
 }
 
-export interface Subject {
+interface Subject {
   /** Name of the parameter. */
   readonly name: string;
   readonly value: string;
@@ -26,7 +26,7 @@ export interface Subject {
   readonly friendly: string | null;
 }
 
-export interface HeadingOptions {
+interface HeadingOptions {
   readonly def: ReportDef;
   readonly texts: Readonly<Record<string, string>>;
   readonly query: Query;

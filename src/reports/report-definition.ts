@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** Types of parameters. `address` is raw or user-friendly, and converted to raw. */
-export const paramTypes = ['text', 'integer', 'date', 'address', 'choice'] as const;
+const paramTypes = ['text', 'integer', 'date', 'address', 'choice'] as const;
 
 const paramSchema = z.strictObject({
   type: z.enum(paramTypes),
@@ -79,7 +79,7 @@ export type FrontMatter = Readonly<z.infer<typeof frontSchema>>;
 export type ParamDef = Readonly<z.infer<typeof paramSchema>>;
 export type ChartDef = Readonly<z.infer<typeof chartSchema>>;
 export type TableView = Readonly<z.infer<typeof tableSchema>>;
-export type FiguresDef = Readonly<z.infer<typeof figuresSchema>>;
+type FiguresDef = Readonly<z.infer<typeof figuresSchema>>;
 
 /** A select of a report; later blocks can read its rows by id. */
 export interface SqlBlock {

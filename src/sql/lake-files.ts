@@ -138,6 +138,8 @@ async function requireRows(
 
 function refusal({ file }: TonView, path: string, expected: string, got: string, cause?: unknown): UsageError {
   return usage(`${expected} in ${path}`, got, {
-    ...{ code: 'bad-lake-file', hint: `${PROJECT_FILE} names it as ${file}; docs/ton.md has its columns`, cause },
+    code: 'bad-lake-file',
+    hint: `${PROJECT_FILE} names it as ${file}; docs/ton.md has its columns`,
+    cause,
   });
 }

@@ -26,7 +26,7 @@ import type { CellNotes } from './cell-notes.ts';
 import { type ClassedType, countedValue, isInfinite } from './column-class.ts';
 import type { ExportedColumn, ExportedRows } from './exported-rows.ts';
 
-/** Writes rows to an Arrow IPC file, with a record batch for each two thousand of them. @returns how many rows */
+/** Writes rows to an Arrow IPC file, with a record batch per chunk of about 2,000 rows. @returns the number of rows */
 export async function writeArrow(
   { columns, read }: Pick<ExportedRows, 'columns' | 'read'>,
   path: string,

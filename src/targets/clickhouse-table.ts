@@ -43,7 +43,7 @@ export function clickhousePath({ database, name }: ClickhouseTable): string {
 }
 
 /** ClickHouse's type for a class, as `system.columns` reports it. */
-export function clickhouseType({ class: kind, precision = 38, scale = 0 }: ClassedType): string {
+function clickhouseType({ class: kind, precision = 38, scale = 0 }: ClassedType): string {
   switch (kind) {
     case 'boolean':
       return 'Bool';
@@ -67,7 +67,7 @@ export function clickhouseType({ class: kind, precision = 38, scale = 0 }: Class
 }
 
 /** The columns of the table; those of the key cannot be null, because the table is sorted by them. */
-export function clickhouseColumns({ columns, key }: ExportedRows): readonly TargetColumn[] {
+function clickhouseColumns({ columns, key }: ExportedRows): readonly TargetColumn[] {
   return columns.map(({ name, classed, isNullable }) => {
     const type = clickhouseType(classed);
     return { name, type: key.includes(name) && !isNullable ? type : `Nullable(${type})` };

@@ -106,7 +106,8 @@ async function exportFrom(
     options.onGap?.(gap);
   }
   const notes = new CellNotes();
-  const written = await writeTo(target, reader, rows, { source, notes, options });
+  const name = options.as ?? ('table' in source ? source.table : undefined);
+  const written = await writeTo(target, reader, rows, { name, notes, options });
   const messages = notes.messages();
   for (const message of messages) onWarning(message);
   const shown =
@@ -115,26 +116,20 @@ async function exportFrom(
 }
 
 interface Writing {
-  readonly source: ExportSource;
+  /** Name of the table, or of the first sheet of a workbook; undefined for an unnamed query. */
+  readonly name: string | undefined;
   readonly notes: CellNotes;
   readonly options: ExportOptions;
-}
-
-interface FileWriting {
-  /** Name of the first sheet of a workbook. */
-  readonly name: string;
-  readonly notes: CellNotes;
-  readonly options: Pick<ExportOptions, 'parameters' | 'keepFormulas'>;
 }
 
 async function writeTo(
   target: Target,
   reader: Reader,
   rows: ExportedRows,
-  { source, notes, options }: Writing,
+  writing: Writing,
 ): Promise<Pick<ExportReport, 'rows' | 'days'>> {
+  const { name, notes, options } = writing;
   const { effects = realEffects, onDay } = options;
-  const name = options.as ?? ('table' in source ? source.table : undefined);
   const table = (): TableOptions => {
     if (name !== undefined) return { name, notes, exportedAt: new Date(effects.now()).toISOString(), onDay };
     throw usage('a name for the rows of a query', 'none', {
@@ -159,9 +154,7 @@ async function writeTo(
     for (const day of days) onDay?.(day);
     return ofDays(days);
   }
-  const count = await writeAtomically(path, (draft) =>
-    writeFileAs(format, draft, reader, rows, { name: name ?? 'rows', notes, options }),
-  );
+  const count = await writeAtomically(path, (draft) => writeFileAs(format, draft, reader, rows, writing));
   return { rows: count, days: undefined };
 }
 
@@ -171,7 +164,7 @@ async function writeFileAs(
   draft: string,
   reader: Reader,
   rows: ExportedRows,
-  { name, notes, options }: FileWriting,
+  { name = 'rows', notes, options }: Writing,
 ): Promise<number> {
   const selection = { sql: rows.sql, parameters: options.parameters };
   switch (format) {
@@ -184,8 +177,8 @@ async function writeFileAs(
       return writeXlsx(rows, draft, { name, notes });
     }
     case 'csv': {
-      const isKept = options.keepFormulas === true;
-      const source = isKept ? reader : guardedSource(reader, (column) => notes.add(GUARDED, column));
+      const source =
+        options.keepFormulas === true ? reader : guardedSource(reader, (column) => notes.add(GUARDED, column));
       return writeRelation(source, selection, { file: draft, format });
     }
     default:

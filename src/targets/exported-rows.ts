@@ -55,7 +55,7 @@ export interface ExportedRows {
   ): Promise<T>;
 }
 
-export interface RowsOptions {
+interface RowsOptions {
   readonly days?: Days | undefined;
   /** As `days`, but ignored for rows without a day. */
   readonly daysIfDated?: Days | undefined;

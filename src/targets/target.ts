@@ -10,7 +10,7 @@ export const WHOLE_FORMATS = ['csv', 'json', 'jsonl', 'parquet', 'arrow', 'xlsx'
 export type WholeFormat = (typeof WHOLE_FORMATS)[number];
 
 const FILE_FORMATS = [...WHOLE_FORMATS, 'sqlite'] as const;
-export type FileFormat = (typeof FILE_FORMATS)[number];
+type FileFormat = (typeof FILE_FORMATS)[number];
 
 /** Destination of exported rows. */
 export type Target =
@@ -20,7 +20,7 @@ export type Target =
   | { readonly kind: 'clickhouse'; readonly url: URL };
 
 /** An option that has no effect on a target, and the target that it needs. */
-export interface UselessOption {
+interface UselessOption {
   readonly name: keyof typeof NEEDS;
   /** Such as `a CSV file`. */
   readonly needed: string;

@@ -16,8 +16,8 @@ export const SPREADSHEET_TIMES = {
 } as const;
 
 /** Styles of cells, by their position in `styles.xml`. */
-export const DATE_STYLE = 1;
-export const TIME_STYLE = 2;
+const DATE_STYLE = 1;
+const TIME_STYLE = 2;
 
 /**
  * A cell as XML. Values come as the SQL of `plainValue` gives them: numbers as text, dates as days, times as microseconds, those that a

@@ -25,7 +25,7 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
  *
  * @param name of the first sheet
  * @param sheetRows rows of a sheet with its head; smaller in tests
- * @returns how many rows
+ * @returns the number of rows
  * @throws {StoreError} `too-large`
  */
 export async function writeXlsx(

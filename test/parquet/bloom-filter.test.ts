@@ -34,7 +34,7 @@ let files = 0;
 beforeAll(async () => {
   folder = freshFolder();
   database = await Database.open();
-  zstd = await loadZstd();
+  zstd = (await loadZstd()).compress;
 });
 
 afterAll(() => database.close());

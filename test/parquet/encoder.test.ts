@@ -4,7 +4,7 @@ import type { ColumnDef } from '../../src/declare/column.ts';
 import { makeVector, type Vector } from '../../src/decode/batch.ts';
 import { decodeIndices } from '../../src/parquet/decode-column.ts';
 import { ChunkEncoder, Encoder } from '../../src/parquet/encoder.ts';
-import { encodings } from '../../src/parquet/encodings.ts';
+import { encodings } from '../../src/parquet/page-header.ts';
 import { everything } from '../warehouse/tables.ts';
 
 const MB = 2 ** 20;

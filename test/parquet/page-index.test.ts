@@ -19,7 +19,7 @@ let files = 0;
 
 beforeAll(async () => {
   folder = freshFolder();
-  zstd = await loadZstd();
+  zstd = (await loadZstd()).compress;
 });
 
 function write(batches: readonly (readonly (readonly Value[])[])[], isSorted?: boolean): string {

@@ -17,7 +17,7 @@ import { watchFlushes } from './filesystem.ts';
 import { itemRows, items } from './tables.ts';
 
 const database = await Database.open();
-const zstd = await loadZstd();
+const { compress: zstd } = await loadZstd();
 const filtered = {
   ...items,
   columns: items.columns.map((column) => (column.name === 'hash' ? { ...column, bloomFilter: true as const } : column)),

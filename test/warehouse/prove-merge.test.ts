@@ -21,7 +21,7 @@ import { itemRows, items } from './tables.ts';
 
 const warehouse = freshFolder();
 const database = await Database.open();
-const zstd = await loadZstd();
+const { compress: zstd } = await loadZstd();
 const stored = { ...items, columns: items.columns.filter(({ name }) => storedColumns(items).includes(name)) };
 const place = 'tables/items/block_date=2026-05-01';
 const [A, B, C] = [write('a', 0, 99), write('b', 100, 199), write('c', 200, 299)];

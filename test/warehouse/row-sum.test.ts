@@ -12,7 +12,7 @@ import { everything } from './tables.ts';
 
 const folder = freshFolder();
 const database = await Database.open();
-const zstd = await loadZstd();
+const { compress: zstd } = await loadZstd();
 let files = 0;
 
 afterAll(() => database.close());

@@ -72,9 +72,13 @@ export function dataFileOf(
   statistics: FileStatistics,
 ): ManifestDataFile {
   return {
-    ...{ content: 0, file_path: uri, file_format: 'PARQUET' },
+    content: 0,
+    file_path: uri,
+    file_format: 'PARQUET',
     partition: partition === undefined ? {} : { [partition]: dayNumber(file.date) },
-    ...{ record_count: file.rows, file_size_in_bytes: file.bytes, sort_order_id: 0 },
+    record_count: file.rows,
+    file_size_in_bytes: file.bytes,
+    sort_order_id: 0,
     ...statistics,
   };
 }
@@ -86,12 +90,10 @@ export function encodeManifest(
   entries: readonly ManifestEntry[],
 ): Buffer {
   const header = {
-    ...{
-      schema: JSON.stringify(schema),
-      'schema-id': String(schema['schema-id']),
-      'format-version': '2',
-      content: 'data',
-    },
+    schema: JSON.stringify(schema),
+    'schema-id': String(schema['schema-id']),
+    'format-version': '2',
+    content: 'data',
     'partition-spec': JSON.stringify(partitionFields(schema, partition)),
     'partition-spec-id': String(specId),
   };
@@ -122,13 +124,11 @@ export function describeManifest(
   const days = entries.flatMap(({ data_file }) => data_file.partition[partition ?? ''] ?? []).sort((a, b) => a - b);
   const bound = (day: number | undefined) => (day === undefined ? null : (encodeBound('date', String(day)) ?? null));
   return {
-    ...{
-      manifest_path: path,
-      manifest_length: length,
-      partition_spec_id: specId,
-      content: 0,
-      sequence_number: sequence,
-    },
+    manifest_path: path,
+    manifest_length: length,
+    partition_spec_id: specId,
+    content: 0,
+    sequence_number: sequence,
     min_sequence_number: Math.min(sequence, ...entries.map(({ sequence_number }) => sequence_number ?? sequence)),
     added_snapshot_id: id,
     added_files_count: of(status.added).length,
@@ -142,8 +142,10 @@ export function describeManifest(
         ? []
         : [
             {
-              ...{ contains_null: days.length < entries.length, contains_nan: null },
-              ...{ lower_bound: bound(days[0]), upper_bound: bound(days.at(-1)) },
+              contains_null: days.length < entries.length,
+              contains_nan: null,
+              lower_bound: bound(days[0]),
+              upper_bound: bound(days.at(-1)),
             },
           ],
   };

@@ -151,7 +151,8 @@ export class CatalogRequests {
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
       ...(access.clientId === '' ? {} : { client_id: access.clientId }),
-      ...{ client_secret: access.secret.reveal(), scope: access.scope },
+      client_secret: access.secret.reveal(),
+      scope: access.scope,
     });
     const response = await this.#exchange(access.server, { method: 'POST', expected: [] }, {}, form);
     if (response.status >= 300) throw this.#refusal(response);
@@ -170,7 +171,10 @@ export class CatalogRequests {
     const type = form === undefined ? 'application/json' : 'application/x-www-form-urlencoded';
     try {
       const response = await fetch(url, {
-        ...{ method, dispatcher, redirect: 'error', signal: AbortSignal.timeout(REQUEST_MS) },
+        method,
+        dispatcher,
+        redirect: 'error',
+        signal: AbortSignal.timeout(REQUEST_MS),
         headers: {
           ...authorization,
           accept: 'application/json',
@@ -183,7 +187,8 @@ export class CatalogRequests {
     } catch (error) {
       const { cause } = error as { readonly cause?: unknown };
       throw this.#failure(`no answer (${this.#quote((cause as Error | undefined)?.message ?? String(error))})`, {
-        ...{ code: 'catalog-failed', retryable: true },
+        code: 'catalog-failed',
+        retryable: true,
         hint: 'run the same command again; tables show what was published before',
       });
     }
@@ -209,7 +214,8 @@ export class CatalogRequests {
       });
     if (status === 429 || status >= 500)
       return this.#failure(`${status}${detail}`, {
-        ...{ code: 'catalog-failed', retryable: true },
+        code: 'catalog-failed',
+        retryable: true,
         hint: 'run the same command again; tables show what was published before',
       });
     const hint = 'check --catalog, --namespace and --catalog-warehouse';

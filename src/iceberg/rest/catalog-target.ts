@@ -26,7 +26,8 @@ export function catalogTarget(
     tables: () => objects.folders(`${folder}/`),
     versionsOf: (name) =>
       catalogVersions({
-        ...{ requests, name },
+        requests,
+        name,
         objects: objectsBelow(objects, `${folder}/${name}`, `${location}/${folder}/${name}`),
       }),
     close: () => requests.close(),

@@ -98,7 +98,10 @@ function asOurs(loaded: Loaded): TableMetadata | undefined {
       'partition-specs': [...specs]
         .sort((a, b) => Number(b['spec-id'] === specId) - Number(a['spec-id'] === specId))
         .map((one) => specSchema.safeParse(one).data ?? { 'spec-id': one['spec-id'], fields: [] }),
-      ...{ 'default-sort-order-id': 0, 'sort-orders': [], 'snapshot-log': [], 'metadata-log': [] },
+      'default-sort-order-id': 0,
+      'sort-orders': [],
+      'snapshot-log': [],
+      'metadata-log': [],
       'current-snapshot-id': loaded['current-snapshot-id'] ?? NO_SNAPSHOT,
       snapshots: loaded.snapshots.filter(isOwn),
     }),
@@ -117,7 +120,10 @@ async function commit(
     return isCommitted(loaded, next) ? { status: 200, body: undefined } : undefined;
   };
   const { status } = await table.requests.send({
-    ...{ method: 'POST', path: pathOf(table.name), expected: [409], recheck },
+    method: 'POST',
+    path: pathOf(table.name),
+    expected: [409],
+    recheck,
     body: planCommit(before, next),
   });
   return status !== 409 || (await recheck()) !== undefined ? next['last-sequence-number'] : undefined;
@@ -136,8 +142,12 @@ function isCommitted(found: Loaded | undefined, next: TableMetadata): boolean {
 async function stage(table: CatalogTable, next: TableMetadata): Promise<boolean> {
   const { requests, name } = table;
   const body = {
-    ...{ name, location: next.location, schema: next.schemas.at(-1), 'partition-spec': next['partition-specs'][0] },
-    ...{ 'stage-create': true, properties: { ...next.properties, ...CATALOG_PROPERTIES, 'format-version': '2' } },
+    name,
+    location: next.location,
+    schema: next.schemas.at(-1),
+    'partition-spec': next['partition-specs'][0],
+    'stage-create': true,
+    properties: { ...next.properties, ...CATALOG_PROPERTIES, 'format-version': '2' },
   };
   const create = async () =>
     (await requests.send({ method: 'POST', path: 'tables', body, expected: [404, 409] })).status;

@@ -18,10 +18,10 @@ const ROTATED_LETTERS = 16;
 const MAX_LABELS = 40;
 
 /** Type of the axis that does not show the value. */
-export type AxisKind = 'time' | 'number' | 'band';
+type AxisKind = 'time' | 'number' | 'band';
 
 /** A value of a row. */
-export interface DrawnValue {
+interface DrawnValue {
   /** Column of the value. */
   readonly column: string;
   /** Exact texts; undefined for null. */
@@ -37,7 +37,7 @@ export interface DrawnValue {
 }
 
 /** One mark of a chart. */
-export interface Point extends DrawnValue {
+interface Point extends DrawnValue {
   readonly position: Date | number | string;
   readonly value: number;
   readonly series: string;
@@ -114,7 +114,7 @@ export type Marks = Pick<
 >;
 
 /** Settings of a chart in a report, and those that only the page of `tonlake ui` has. */
-export interface ChartStyle extends Pick<ChartDef, 'mark' | 'xLabel' | 'yLabel' | 'scale' | 'zero' | 'height'> {
+interface ChartStyle extends Pick<ChartDef, 'mark' | 'xLabel' | 'yLabel' | 'scale' | 'zero' | 'height'> {
   /** Keeps each value until the next one. */
   readonly curve?: 'step-after' | undefined;
   /** True if a tip at the pointer shows values. Default: the titles of marks do. */

@@ -35,6 +35,6 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** Safe between tags and inside quoted attributes. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

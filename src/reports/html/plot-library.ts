@@ -5,7 +5,7 @@ import { parseHTML } from 'linkedom/worker';
 export { Plot };
 
 /** The part of a DOM element that drawing needs: the types of browsers are not available here. */
-export interface DrawnElement {
+interface DrawnElement {
   textContent: string | null;
   readonly innerHTML: string;
   readonly parentElement: DrawnElement | null;

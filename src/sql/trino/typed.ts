@@ -242,24 +242,29 @@ function fraction(scale: number): SqlNode {
 
 function text(value: string): SqlNode {
   return {
-    ...{ class: 'CONSTANT', type: 'VALUE_CONSTANT', alias: '', query_location: NOWHERE },
+    class: 'CONSTANT',
+    type: 'VALUE_CONSTANT',
+    alias: '',
+    query_location: NOWHERE,
     value: { type: { id: 'VARCHAR', type_info: null }, is_null: false, value },
   };
 }
 
 function call(name: string, children: readonly SqlNode[], isOperator = false): SqlNode {
   return {
-    ...{
-      class: 'FUNCTION',
-      type: 'FUNCTION',
-      alias: '',
-      query_location: NOWHERE,
-      function_name: name,
-      schema: '',
-      children,
-    },
-    ...{ filter: null, order_bys: { type: 'ORDER_MODIFIER', orders: [] }, distinct: false },
-    ...{ is_operator: isOperator, export_state: false, catalog: '' },
+    class: 'FUNCTION',
+    type: 'FUNCTION',
+    alias: '',
+    query_location: NOWHERE,
+    function_name: name,
+    schema: '',
+    children,
+    filter: null,
+    order_bys: { type: 'ORDER_MODIFIER', orders: [] },
+    distinct: false,
+    is_operator: isOperator,
+    export_state: false,
+    catalog: '',
   };
 }
 
@@ -267,7 +272,12 @@ function castTo(child: SqlNode, id: string, decimal?: { readonly width: number; 
   const info =
     decimal === undefined ? null : { type: 'DECIMAL_TYPE_INFO', alias: '', extension_info: null, ...decimal };
   return {
-    ...{ class: 'CAST', type: 'OPERATOR_CAST', alias: child['alias'] ?? '', query_location: NOWHERE },
-    ...{ child: { ...child, alias: '' }, cast_type: { id, type_info: info }, try_cast: false },
+    class: 'CAST',
+    type: 'OPERATOR_CAST',
+    alias: child['alias'] ?? '',
+    query_location: NOWHERE,
+    child: { ...child, alias: '' },
+    cast_type: { id, type_info: info },
+    try_cast: false,
   };
 }

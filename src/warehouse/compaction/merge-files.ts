@@ -9,7 +9,7 @@ import { FileWriter } from '../../parquet/parquet-writer.ts';
 import { decodeGroups, readFooter } from '../../parquet/read-footer.ts';
 import type { StoredGroup } from '../../parquet/row-group.ts';
 import { compareValues } from '../../parquet/statistics.ts';
-import { loadUnzstd, loadZstd } from '../../parquet/zstd.ts';
+import { loadZstd } from '../../parquet/zstd.ts';
 import { columnOf, quoteName, quoteText } from '../../sql/canonical-text.ts';
 import type { Database } from '../../sql/database.ts';
 import { storedColumns } from '../file-layout.ts';
@@ -59,9 +59,9 @@ function columnsOf(table: TableDef): readonly ColumnDef[] {
 /** @returns false if the rows do not follow each other; nothing is written then */
 async function copyFiles(options: MergeOptions): Promise<boolean> {
   const { table, path } = options;
-  const decompress = await loadUnzstd();
+  const { compress, decompress } = await loadZstd();
   const columns = columnsOf(table);
-  const writer = new FileWriter(path, table, await loadZstd(), storedColumns(table));
+  const writer = new FileWriter(path, table, compress, storedColumns(table));
   let isInOrder = true;
   try {
     let before: RowGroup | undefined;
@@ -156,7 +156,7 @@ async function sortFiles(
   const names = columns.map(({ name }) => quoteName(name)).join(', ');
   const order = `ORDER BY ${table.sort.map(quoteName).join(', ')}`;
   const chunk = join(folder, `${table.name}-chunk.parquet`);
-  const writer = new FileWriter(path, table, await loadZstd(), storedColumns(table));
+  const writer = new FileWriter(path, table, (await loadZstd()).compress, storedColumns(table));
   try {
     for (const { paths, where } of await planChunks(database, table, sources)) {
       const select = `SELECT ${names} FROM ${readFiles(paths)} WHERE ${where} ${order}`;

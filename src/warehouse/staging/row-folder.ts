@@ -142,7 +142,7 @@ export class RowFolder {
     const path = join(this.#folder, `${table.name}${before === 0 ? '' : `-${before}`}.rows.parquet`);
     const isFinal = this.#form === 'final';
     const writer = isFinal
-      ? new FileWriter(path, table, await loadZstd(), storedColumns(table))
+      ? new FileWriter(path, table, (await loadZstd()).compress, storedColumns(table))
       : new FileWriter(path, table);
     const opened = { table, writer, order: new OrderCheck(table), date };
     this.#files.push(opened);
