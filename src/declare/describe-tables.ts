@@ -54,7 +54,7 @@ export function describeTables(tables: readonly TableDef[]): string {
 }
 
 /** A table with its columns, for a terminal. @param notes the parts that a warehouse lacks */
-export function describeTable(registry: Registry, table: TableDef, notes: readonly string[] = []): string {
+export function describeTable(registry: Registry, table: TableDef, notes: readonly string[]): string {
   const { endpoint, pipeline, partition, columns, views } = tableSummary(registry, table);
   const isProven = columns.some(({ proof }) => proof !== undefined);
   const head = [

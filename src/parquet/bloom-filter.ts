@@ -1,17 +1,15 @@
 import type { ChunkEncoder } from './encoder.ts';
-import { ThriftWriter } from './thrift.ts';
+import { out } from './thrift.ts';
 
 const FALSE_POSITIVE_RATE = 0.01;
 const BLOCK_BYTES = 32;
 const BLOCK_WORDS = 8;
+
 /** Size of a filter in bytes: a power of two, because Arrow requires it. */
 export function filterBytes(values: number): number {
   const bits = (-BLOCK_WORDS * values) / Math.log(1 - FALSE_POSITIVE_RATE ** (1 / BLOCK_WORDS));
   return 2 ** Math.ceil(Math.log2(Math.max(BLOCK_BYTES, bits / 8)));
 }
-
-/** Reused for all files: it keeps no state between calls. */
-const out = new ThriftWriter();
 
 /** Header and bits of the filter of a column chunk; undefined for at most one value, for which the bounds suffice. */
 export function encodeFilter(encoder: ChunkEncoder): Uint8Array | undefined {

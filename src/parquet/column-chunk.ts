@@ -16,8 +16,7 @@ import { ChunkEncoder } from './encoder.ts';
 import type { ColumnChunk } from './file-footer.ts';
 import { codecs, encodeDataHeader, encodeDictionaryHeader, encodings } from './page-header.ts';
 import type { IndexedPage } from './page-index.ts';
-import { type Bounds, mergeBounds } from './statistics.ts';
-import { truncateBounds } from './truncated-bounds.ts';
+import { type Bounds, mergeBounds, truncateBounds } from './statistics.ts';
 import type { Compress, Decompress } from './zstd.ts';
 
 /** Maximum size of bounds in the footer, which has them for every column of every row group. */

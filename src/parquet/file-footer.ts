@@ -3,7 +3,7 @@ import { codecs, encodings, pageKinds } from './page-header.ts';
 import type { IndexedPage } from './page-index.ts';
 import { encodeColumn, parquetType } from './parquet-schema.ts';
 import type { Bounds } from './statistics.ts';
-import { ThriftWriter } from './thrift.ts';
+import { out } from './thrift.ts';
 
 /** Metadata of a column chunk. */
 export interface ColumnChunk {
@@ -41,9 +41,6 @@ export interface RowGroup {
   readonly chunks: readonly ColumnChunk[];
 }
 
-/** Reused for all files: it keeps no state between calls. */
-const out = new ThriftWriter();
-
 /** Places of the page index of a column chunk. */
 interface IndexPlace {
   readonly columnIndex: Place;
@@ -71,7 +68,7 @@ function beginFooter(columns: readonly ColumnDef[]): void {
   out.text(4, 'root');
   out.i32(5, columns.length);
   out.end();
-  for (const column of columns) encodeColumn(out, column);
+  for (const column of columns) encodeColumn(column);
 }
 
 export function encodeFooter(

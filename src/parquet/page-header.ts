@@ -1,4 +1,4 @@
-import { ThriftWriter } from './thrift.ts';
+import { out } from './thrift.ts';
 
 /** Encodings of the format; `oldDictionary` is what DuckDB writes for `dictionary`. */
 export const encodings = { plain: 0, oldDictionary: 2, rle: 3, dictionary: 8 } as const;
@@ -6,9 +6,6 @@ export const encodings = { plain: 0, oldDictionary: 2, rle: 3, dictionary: 8 } a
 export const codecs = { none: 0, zstd: 6 } as const;
 /** Page types of the format. */
 export const pageKinds = { data: 0, dictionary: 2 } as const;
-
-/** Reused for all files: it keeps no state between calls. */
-const out = new ThriftWriter();
 
 /** Header of a data page; `size` and `rawSize` are its compressed and uncompressed size. */
 export function encodeDataHeader(rows: number, size: number, rawSize: number, encoding: number): Uint8Array {

@@ -1,7 +1,6 @@
 import type { Physical } from '../declare/kind.ts';
-import { type Bounds, compareValues } from './statistics.ts';
-import { ThriftWriter } from './thrift.ts';
-import { truncateBounds } from './truncated-bounds.ts';
+import { type Bounds, compareValues, truncateBounds } from './statistics.ts';
+import { out } from './thrift.ts';
 
 // ColumnIndex and OffsetIndex of parquet.thrift, with which readers fetch and decode single pages.
 
@@ -25,9 +24,6 @@ export interface IndexedPage {
 const MAX_BOUND_BYTES = 72;
 
 const boundaryOrder = { unordered: 0, ascending: 1, descending: 2 } as const;
-
-/** Reused for all files: it keeps no state between calls. */
-const out = new ThriftWriter();
 
 const empty = new Uint8Array(0);
 

@@ -1,6 +1,6 @@
 import type { ColumnDef } from '../declare/column.ts';
 import { kinds, type Physical } from '../declare/kind.ts';
-import type { ThriftWriter } from './thrift.ts';
+import { out } from './thrift.ts';
 
 const OPTIONAL = 1;
 /** Fields of SchemaElement in parquet.thrift: the old and the new form of a logical type. */
@@ -16,28 +16,28 @@ export function parquetType({ kind }: ColumnDef): number {
 }
 
 /** Writes a column as an element of the schema. */
-export function encodeColumn(out: ThriftWriter, column: ColumnDef): void {
+export function encodeColumn(column: ColumnDef): void {
   const { physical, sql } = kinds[column.kind];
   out.begin();
   out.i32(1, parquetType(column));
   if (physical === 'decimal128') out.i32(2, 16);
   out.i32(3, OPTIONAL);
   out.text(4, column.name);
-  if (physical === 'utf8') encodeSimple(out, 0, 1);
-  else if (physical === 'decimal128') encodeDecimal(out, Number(/^DECIMAL\((\d+),0\)$/.exec(sql)?.[1] ?? 38));
-  else if (sql === 'DATE') encodeSimple(out, 6, 6);
-  else if (sql === 'TIMESTAMP') encodeTimestamp(out);
+  if (physical === 'utf8') encodeSimple(0, 1);
+  else if (physical === 'decimal128') encodeDecimal(Number(/^DECIMAL\((\d+),0\)$/.exec(sql)?.[1] ?? 38));
+  else if (sql === 'DATE') encodeSimple(6, 6);
+  else if (sql === 'TIMESTAMP') encodeTimestamp();
   out.end();
 }
 
-function encodeSimple(out: ThriftWriter, converted: number, logical: number): void {
+function encodeSimple(converted: number, logical: number): void {
   out.i32(CONVERTED_TYPE, converted);
   out.begin(LOGICAL_TYPE);
   out.empty(logical);
   out.end();
 }
 
-function encodeDecimal(out: ThriftWriter, precision: number): void {
+function encodeDecimal(precision: number): void {
   out.i32(CONVERTED_TYPE, 5);
   out.i32(7, 0);
   out.i32(8, precision);
@@ -50,7 +50,7 @@ function encodeDecimal(out: ThriftWriter, precision: number): void {
 }
 
 /** Microseconds, not adjusted to UTC. No converted type: the old TIMESTAMP_MICROS would mean "adjusted to UTC". */
-function encodeTimestamp(out: ThriftWriter): void {
+function encodeTimestamp(): void {
   out.begin(LOGICAL_TYPE);
   out.begin(8);
   out.bool(1, false);

@@ -5,7 +5,7 @@ type Value = number | boolean | Uint8Array | readonly (Value | undefined)[];
 /** Types of the compact protocol, as far as Parquet metadata has them. */
 const type = { true: 1, false: 2, byte: 3, i16: 4, i32: 5, i64: 6, binary: 8, list: 9, struct: 12 } as const;
 
-/** Reads structures that {@link ThriftWriter} or another writer of Parquet metadata wrote. */
+/** Reads structures of Parquet metadata in Thrift's compact protocol. */
 export class ThriftReader {
   readonly #bytes: Uint8Array;
   #at: number;

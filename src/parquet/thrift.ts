@@ -1,11 +1,8 @@
 /** Types of the Thrift compact protocol. */
 const type = { true: 1, false: 2, bool: 1, i32: 5, i64: 6, binary: 8, list: 9, struct: 12 } as const;
 
-/**
- * Writes structures in Thrift's compact protocol, as far as Parquet metadata needs it. Reuse one instance: V8 recompiles the code when
- * the last object of a class is gone.
- */
-export class ThriftWriter {
+/** Writes structures in Thrift's compact protocol, as far as Parquet metadata needs it. */
+class ThriftWriter {
   #bytes = Buffer.alloc(1024);
   #length = 0;
   #field = 0;
@@ -130,3 +127,9 @@ export class ThriftWriter {
     this.#bytes = larger;
   }
 }
+
+/**
+ * The writer of all metadata: it is empty after each `take`. Only one, because V8 recompiles the code when the last object of a class is
+ * gone.
+ */
+export const out = new ThriftWriter();

@@ -5,7 +5,7 @@ import { kinds } from '../../src/declare/kind.ts';
 import type { Batch } from '../../src/decode/batch.ts';
 import { encodeColumnIndex } from '../../src/parquet/page-index.ts';
 import { FileWriter } from '../../src/parquet/parquet-writer.ts';
-import { truncateBounds } from '../../src/parquet/truncated-bounds.ts';
+import { truncateBounds } from '../../src/parquet/statistics.ts';
 import { type Compress, loadZstd } from '../../src/parquet/zstd.ts';
 import { freshFolder } from '../scratch.ts';
 import { anyValue, makeBatch, type Value } from '../warehouse/batches.ts';
