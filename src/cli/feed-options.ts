@@ -33,11 +33,11 @@ export async function feedsOf({ onCommit = [], alerts }: FeedFlags, exported: Ex
 }
 
 async function commitFeeds(targets: readonly string[], warehouse: string): Promise<readonly Feed[]> {
-  const [{ commitFeed }, { parseTarget }] = await Promise.all([
+  const [{ commitFeed }, { parseDeliveryTarget }] = await Promise.all([
     import('../feed/commit-feed.ts'),
     import('../jobs/delivery-target.ts'),
   ]);
-  return targets.map((text) => commitFeed(warehouse, parseTarget(text, process.env)));
+  return targets.map((text) => commitFeed(warehouse, parseDeliveryTarget(text, process.env)));
 }
 
 async function alertFeeds(path: string, options: ExportOptions): Promise<readonly Feed[]> {

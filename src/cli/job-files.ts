@@ -1,6 +1,6 @@
 import { type OpenJobOptions, openJob } from '../jobs/check-job.ts';
 import { checkQueries } from '../jobs/check-queries.ts';
-import { requireKeptRanges } from '../jobs/check-retention.ts';
+import { requireRetainedRanges } from '../jobs/check-retention.ts';
 import type { Job } from '../jobs/job.ts';
 import { jobFiles, jobsPlace } from '../jobs/list-jobs.ts';
 import { fallbackWarehouse } from '../project/project-file.ts';
@@ -18,7 +18,7 @@ export async function openJobs(paths: readonly string[], warehouse?: string): Pr
   const jobs: Job[] = [];
   for (const file of files) jobs.push(await openJob(file, options));
   for (const job of jobs) await checkQueries(job);
-  requireKeptRanges(jobs, options.now);
+  requireRetainedRanges(jobs, options.now);
   return jobs;
 }
 

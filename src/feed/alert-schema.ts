@@ -31,7 +31,7 @@ export const alertSchema = z
       ),
     notify: z.array(target).min(1).describe('Where alerts are sent.'),
   })
-  .meta({ title: 'tonlake alert', description: 'An alert: which new rows to tell of, how, and where.' });
+  .meta({ title: 'tonlake alert', description: 'An alert: which new rows to report, how, and where.' });
 
 /** The contents of an alert file. */
 export type AlertFields = Readonly<z.output<typeof alertSchema>>;

@@ -75,7 +75,7 @@ export function parseCursor(text: string): Cursor {
   } catch (cause) {
     throw usage('a cursor as follow() gave it', JSON.stringify(text.slice(0, 80)), {
       code: 'bad-cursor',
-      hint: 'store the cursor as it is; without one, follow() begins at the first row',
+      hint: 'store the cursor unchanged; without one, follow() begins at the first row',
       cause,
     });
   }

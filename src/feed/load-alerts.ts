@@ -155,7 +155,7 @@ function keyOf(yaml: PlacedYaml, { tables }: FollowedTables, columns: readonly s
   if (key.every((column) => columns.includes(column))) return key;
   throw yaml.wrongValue(
     ['select'],
-    `a select with ${key.join(', ')}, which tell one row from another`,
+    `a select with ${key.join(', ')}, which identify a row`,
     'select them as well, or name other columns by key',
     columns.join(', '),
   );

@@ -19,7 +19,6 @@ import { duckdbType } from './format/column-types.ts';
 import { publishTable, type Restart } from './publish-table.ts';
 import { folderTarget, type PublishTarget } from './publish-target.ts';
 import type { CatalogConfig } from './rest/catalog-config.ts';
-import { oldestKept } from './snapshot-retention.ts';
 import type { SnapshotCoverage, TableMetadata } from './table-metadata.ts';
 
 export interface PublishOptions {
@@ -94,6 +93,10 @@ interface Publishing extends PublishOptions {
 }
 
 const DAY_MS = 86_400_000;
+/** Minimum time for readers of a snapshot that was current when they started. */
+const LEAST_KEEP_MS = 3_600_000;
+/** The metadata of a table lists all its snapshots, and is written for each. */
+const MOST_ENTRIES = 100;
 /** Time to mark a published state: later, some of its files may be gone, because they were superseded for an hour. */
 const MARK_WITHIN_MS = 20 * 60_000;
 /** Codes of failures that skip a table. */
@@ -184,7 +187,7 @@ async function publishState(
   // A state that was already published retains its time, at which it replaced the previous state.
   if (!isMarked) await options.marks.mark(mark);
   if (effects.now() - readAt > MARK_WITHIN_MS) return 'late';
-  const oldest = oldestKept(isMarked ? known : [...known, mark], effects.now(), options.keepMs ?? DAY_MS);
+  const oldest = oldestRetained(isMarked ? known : [...known, mark], effects.now(), options.keepMs ?? DAY_MS);
   const coverageOf = (await options.coverage?.(files)) ?? (() => ({}));
   const tables = [...(await describedTables(options, files)), ...(await vanishedTables(target, files.tables))];
   const outcomes = await runLimited(
@@ -205,6 +208,23 @@ async function publishState(
   const { catalog } = options;
   const place = catalog === undefined ? {} : { catalog: catalog.uri, namespace: catalog.namespace.join('.') };
   return { event: 'done', warehouse: source.path, ...place, entry, tables: tables.length, published, skipped };
+}
+
+/**
+ * The oldest published entry that stays readable: those that were replaced less than `keepMs` ago, at least an hour, and at most 100 beyond
+ * that hour.
+ *
+ * @param marks published entries, ascending, not empty; each was replaced when the next one was published
+ * @param now milliseconds since 1970
+ */
+export function oldestRetained(marks: readonly PublishedEntry[], now: number, keepMs: number): number {
+  const retained = marks.filter((_, at) => {
+    const next = marks[at + 1];
+    if (next === undefined) return true;
+    const isAmongNewest = marks.length - at <= MOST_ENTRIES;
+    return now - next.publishedAt < (isAmongNewest ? Math.max(keepMs, LEAST_KEEP_MS) : LEAST_KEEP_MS);
+  });
+  return Math.min(...retained.map(({ number }) => number));
 }
 
 /** The tables in force, with declared descriptions of marts. */

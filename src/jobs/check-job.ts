@@ -10,7 +10,7 @@ import { namespaceOf, parseUri, readCatalogConfig, requireCatalog } from '../ice
 import { isReportPath, reportFile } from '../reports/find-report.ts';
 import { shippedNames } from '../sql/shipped-queries.ts';
 import { requireKind, warehousePath } from '../warehouse/index.ts';
-import { checkRetention, requireKeptRange } from './check-retention.ts';
+import { checkRetention, requireRetainedRange } from './check-retention.ts';
 import { checkTargets } from './check-targets.ts';
 import { type CronTimes, openCron, outOfStep } from './cron.ts';
 import type { Job, JobIceberg, JobSchedule } from './job.ts';
@@ -52,7 +52,7 @@ export async function checkJob(parsed: ParsedJob, options: OpenJobOptions): Prom
   }
   const clock = fields.clock ?? (network.kind === 'sandbox' ? 'chain' : 'wall');
   const retention = checkRetention(parsed, registry);
-  requireKeptRange(parsed, { range, zone, clock, retention }, options.now);
+  requireRetainedRange(parsed, { range, zone, clock, retention }, options.now);
   const warehouse =
     options.warehouse ?? fields.warehouse ?? options.fallbackWarehouse ?? defaultWarehouse(network.name);
   const { rps, priority = 'backfill', pipelines, notify, verify, compact, doc = '' } = fields;

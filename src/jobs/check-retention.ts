@@ -4,7 +4,7 @@ import { suggest } from '../core/suggest.ts';
 import { addDays, dateAt, dayStart } from '../core/time-zone.ts';
 import type { Registry } from '../declare/registry.ts';
 import { bindsRows } from '../verify/plan-forget.ts';
-import { firstKeptDay } from '../verify/retention.ts';
+import { firstRetainedDay } from '../verify/retention.ts';
 import { warehousePath } from '../warehouse/index.ts';
 import type { Job, JobRetention } from './job.ts';
 import type { JobRange } from './job-range.ts';
@@ -57,7 +57,7 @@ function inOrderOfNeeds(registry: Registry, names: readonly string[]): readonly 
  * @param now milliseconds since 1970
  * @throws {UsageError} with line and column
  */
-export function requireKeptRange(
+export function requireRetainedRange(
   parsed: ParsedJob,
   job: Pick<Job, 'range' | 'zone' | 'clock' | 'retention'>,
   now: number,
@@ -73,7 +73,7 @@ export function requireKeptRange(
  *
  * @throws {UsageError}
  */
-export function requireKeptRanges(jobs: readonly Job[], now: number): void {
+export function requireRetainedRanges(jobs: readonly Job[], now: number): void {
   for (const { name, warehouse, retention } of jobs) {
     if (retention === undefined) continue;
     const other = jobs.find(
@@ -91,14 +91,14 @@ export function requireKeptRanges(jobs: readonly Job[], now: number): void {
   }
 }
 
-/** True if a range starts before the first kept day; false for ranges in blocks, which are not resolved yet. */
+/** True if a range starts before the first retained day; false for ranges in blocks, which are not resolved yet. */
 function startsTooEarly(
   { range, zone, clock }: Pick<Job, 'range' | 'zone' | 'clock'>,
   { keepDays }: JobRetention,
   now: number,
 ): boolean {
-  const kept = dayStart(firstKeptDay(keepDays, now), 'UTC');
-  return startTimes(range, zone, now, clock === 'wall').some((ms) => ms < kept);
+  const firstMs = dayStart(firstRetainedDay(keepDays, now), 'UTC');
+  return startTimes(range, zone, now, clock === 'wall').some((ms) => ms < firstMs);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { DeliveryError, type UsageError, usage } from '../core/errors.ts';
 import { sha256Of } from '../core/sha256.ts';
 import type { NoticeFields } from './job-schema.ts';
-import { type NoticeTarget, sendNotice } from './webhook.ts';
+import { type NoticeTarget, sendNotice } from './send-notice.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -36,7 +36,7 @@ export type Sender = (target: DeliveryTarget, body: string) => Promise<void>;
  *
  * @throws {UsageError} `bad-target`
  */
-export function parseTarget(text: string, env: Env): DeliveryTarget {
+export function parseDeliveryTarget(text: string, env: Env): DeliveryTarget {
   const [, variable] = /^env:(\w+)$/.exec(text) ?? [];
   if (variable !== undefined) return noticeTarget({ webhook_env: variable }, env);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return urlTarget(text);

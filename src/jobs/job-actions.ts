@@ -13,7 +13,7 @@ import type { CompactOptions } from '../warehouse/index.ts';
 import { requireSameNetwork, warehouseRegistry } from '../warehouse/query/warehouse-registry.ts';
 import type { JobIceberg } from './job.ts';
 import { preflight } from './preflight.ts';
-import { sendNotice } from './webhook.ts';
+import { sendNotice } from './send-notice.ts';
 
 interface NetworkChain extends ChainBounds {
   /** Time of the newest block, milliseconds since 1970. */

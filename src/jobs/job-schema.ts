@@ -110,7 +110,7 @@ const schedule = z
       .regex(/^([01]\d|2[0-3]):[0-5]\d( \S+)?$/, 'a time of day such as 06:00, or 06:00 UTC')
       .optional()
       .describe(
-        'Time of day by which a run is expected to be done, in the zone of the schedule or in one that follows it: `06:00 UTC`. A run that is not done by then is late, which `notify` tells like a failure. Default: when the next run is due.',
+        'Time of day by which a run is expected to be done, in the zone of the schedule or in one that follows it: `06:00 UTC`. A run that is not done by then is late, and `notify` reports it like a failure. Default: when the next run is due.',
       ),
   })
   .describe('When `tonlake job schedule` runs the job.');
@@ -136,13 +136,13 @@ const verification = z
     'Verify what was committed since the job last verified the warehouse. Remaining damage fails the job, and nothing is published. Default: false.',
   );
 
-const KEPT_DAYS = 'a number of days such as 90d';
+const RETAINED_DAYS = 'a number of days such as 90d';
 
 const retention = z
   .strictObject({
     keep: z
-      .string(KEPT_DAYS)
-      .regex(/^[1-9]\d{0,4} ?d(ays?)?$/, KEPT_DAYS)
+      .string(RETAINED_DAYS)
+      .regex(/^[1-9]\d{0,4} ?d(ays?)?$/, RETAINED_DAYS)
       .transform((text) => Number.parseInt(text, 10))
       .describe('Number of whole UTC days to keep, counted back from the moment of the run, such as `90d`.'),
     pipelines: texts

@@ -125,6 +125,6 @@ function notPublished({ name, warehouse, iceberg }: Job, skipped: readonly strin
   const flags = { warehouse, ...publishFlags(iceberg?.location, iceberg?.catalog) };
   return new JobError(`job ${name}: expected all tables to be published, but skipped ${nameSome(skipped)}`, {
     code: 'not-published',
-    hint: `${suggest('publish iceberg', '', flags)} tells why`,
+    hint: `${suggest('publish iceberg', '', flags)} shows the reasons`,
   });
 }

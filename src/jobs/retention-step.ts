@@ -34,13 +34,14 @@ export function describeRetention({
   withoutBlocks,
   marts,
 }: Omit<RetentionReport, 'rows'>): string {
-  if (firstDay === undefined) return 'nothing is forgotten: the warehouse holds no block headers to tell days by';
+  if (firstDay === undefined)
+    return 'nothing is forgotten: the warehouse has no block headers, which give the days of rows';
   const groups = groupBy(Object.entries(spans), ([, own]) => shortSpans(own));
   const gone = [...groups].map(([text, group]) => `${group.map(([name]) => name).join(', ')} ${text}`);
   const verb = event === 'forgotten' ? 'forgotten' : 'would be forgotten';
   const day = `from before ${firstDay}`;
   return [
-    gone.length === 0 ? `nothing is held ${day} that can be forgotten` : `${gone.join('; ')} ${day} ${verb}`,
+    gone.length === 0 ? `nothing ${day} can be forgotten` : `${gone.join('; ')} ${day} ${verb}`,
     ...retained.map(describeRetained),
     ...(withoutBlocks.length === 0 ? [] : [`${withoutBlocks.join(', ')} ${stays(withoutBlocks.length)}: of no block`]),
     ...(marts.length === 0 || gone.length === 0

@@ -156,17 +156,17 @@ export class JobQueue {
     const now = this.#seen;
     const done = new Set(records.filter(({ state }) => state === 'done').map(dueOf));
     const begun = unfinished(records).filter(isScheduled).map(dueOf);
-    const isOwed = (due: number): boolean => !done.has(due) && !begun.includes(due);
+    const isUndone = (due: number): boolean => !done.has(due) && !begun.includes(due);
     const over = records.filter((record) => isOver(record.state) && isScheduled(record)).map(dueOf);
     const oldest = catchUp === 0 ? Number.POSITIVE_INFINITY : (times.between(0, now, catchUp)[0] ?? now);
-    const failed = over.filter((due) => due > (since ?? now) && due >= oldest && isOwed(due));
-    const missed = times.between(Math.max(since ?? now, ...over), now, catchUp + 1).filter(isOwed);
-    const kept = catchUp === 0 ? [] : missed.slice(-catchUp);
-    const due = [...new Set([...begun, ...failed, ...kept])].sort((a, b) => a - b);
+    const failed = over.filter((due) => due > (since ?? now) && due >= oldest && isUndone(due));
+    const missed = times.between(Math.max(since ?? now, ...over), now, catchUp + 1).filter(isUndone);
+    const newest = catchUp === 0 ? [] : missed.slice(-catchUp);
+    const due = [...new Set([...begun, ...failed, ...newest])].sort((a, b) => a - b);
     this.#waiting.push(...due.map((time) => waitingRun(time, 'catch-up')));
-    const givenUp = missed.length > kept.length;
+    const givenUp = missed.length > newest.length;
     // Dropped runs stay dropped after a restart.
-    if (since === undefined || givenUp) await this.#watchSince((kept[0] ?? now + 1) - 1);
+    if (since === undefined || givenUp) await this.#watchSince((newest[0] ?? now + 1) - 1);
     if (due.length > 0 || givenUp) this.#onMissed({ count: due.length, givenUp });
   }
 

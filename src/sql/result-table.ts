@@ -4,7 +4,7 @@ import type { Selection } from './relation-writer.ts';
 import { splitStatements, withoutEnd } from './statements.ts';
 
 /** Temporary table with the rows of a query. */
-export const RESULT_TABLE = '_kept';
+export const RESULT_TABLE = '_result';
 
 /** Describes the rows in {@link RESULT_TABLE}, which `rowid` orders. */
 export interface ResultTable {

@@ -39,7 +39,7 @@ export async function forgetOld(options: RetentionOptions): Promise<RetentionRep
   const report = await forgetPlanned(options, 'retention', async ({ warehouse, lost, registry, marts }) => {
     const headers = headersOf(warehouse, registry);
     const newest = await numberOf(warehouse, `SELECT max(gen_utime) FROM ${headers} WHERE workchain = -1`);
-    const firstDay = newest === undefined ? undefined : firstKeptDay(keepDays, Math.min(now, newest * 1000));
+    const firstDay = newest === undefined ? undefined : firstRetainedDay(keepDays, Math.min(now, newest * 1000));
     const last =
       firstDay === undefined ? undefined : await lastBefore(warehouse, headers, dayStart(firstDay, 'UTC') / 1000);
     const upTo = last === undefined || keepFrom === undefined ? last : Math.min(last, keepFrom - 1);
@@ -52,7 +52,7 @@ export async function forgetOld(options: RetentionOptions): Promise<RetentionRep
 }
 
 /** The first UTC day to keep: the day of the moment `keepDays` days before `now`. */
-export function firstKeptDay(keepDays: number, now: number): string {
+export function firstRetainedDay(keepDays: number, now: number): string {
   return addDays(dateAt(now, 'UTC'), -keepDays);
 }
 

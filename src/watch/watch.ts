@@ -65,7 +65,7 @@ const MOST_UNSAVED = 5_000;
 const BUSY_MS = 60_000;
 
 /**
- * Polls pending transactions, traces and actions of some accounts and messages, and stores them. An response without rows proves nothing.
+ * Polls pending transactions, traces and actions of some accounts and messages, and stores them. A response without rows proves nothing.
  *
  * @throws {UsageError} for nothing to watch, or an invalid account or hash, before the first request
  * @throws {SourceError} {StoreError} if it cannot continue; pending rows are saved before, if possible

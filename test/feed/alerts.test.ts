@@ -87,7 +87,7 @@ describe('an alert is checked before anything is sent', () => {
       FEES.replace('from new_transactions', 'from new_transactions, new_blocks'),
       /one pipeline, got those of blocks and transactions \(.*:1\)/,
     ],
-    ['no key', FEES.replace('hash, ', ''), /a select with hash, which tell one row from another, got account/],
+    ['no key', FEES.replace('hash, ', ''), /a select with hash, which identify a row, got account/],
     ['a key that the select lacks', `${FEES}key: [hush]\n`, /a column of the select, got hush \(.*:5:7\)/],
     ['no target', FEES.replace(/notify:[\s\S]*/, ''), /the key notify, got nothing/],
     [

@@ -7,7 +7,7 @@ import { DeliveryError } from '../../src/core/errors.ts';
 import { commitFeed, commitLine } from '../../src/feed/commit-feed.ts';
 import { requireSameLedger } from '../../src/feed/cursor.ts';
 import { Deliveries, type DeliveryEvent } from '../../src/feed/deliveries.ts';
-import { parseTarget, type Send } from '../../src/jobs/delivery-target.ts';
+import { parseDeliveryTarget, type Send } from '../../src/jobs/delivery-target.ts';
 import type { Store } from '../../src/warehouse/index.ts';
 import { openReader } from '../../src/warehouse/index.ts';
 import { compact, tables } from '../warehouse/compacting.ts';
@@ -57,7 +57,7 @@ interface Sending {
 
 /** Sends what a store has for the targets, until they have all of it. */
 async function openSending(store: Store, send: Send, { targets = ['cat'], env = {}, ...more }: Sending = {}) {
-  const feeds = targets.map((text) => commitFeed(store.path, parseTarget(text, env)));
+  const feeds = targets.map((text) => commitFeed(store.path, parseDeliveryTarget(text, env)));
   const options = { effects: quickClock(), command: 'test', onEvent: () => undefined, ...more };
   const deliveries = new Deliveries(feeds, { ...options, send });
   await deliveries.begin(store, 'sandbox').catch(async (error: unknown) => {
@@ -200,7 +200,7 @@ describe('a target', () => {
       code: 'busy',
       message: expect.stringContaining('on-commit cat is sent already'),
     });
-    const feed = commitFeed(store.path, parseTarget('cat', {}));
+    const feed = commitFeed(store.path, parseDeliveryTarget('cat', {}));
     await killOwner(await feed.lockPath());
     const next = await openSending(store, send);
     await next.end();
@@ -209,14 +209,14 @@ describe('a target', () => {
   });
 
   test('is a URL, a variable with a URL, or a command', () => {
-    expect(parseTarget('https://example.org/s3cret', {})).toMatchObject({ name: 'example.org' });
-    expect(parseTarget('jq . >> lines', {})).toMatchObject({
+    expect(parseDeliveryTarget('https://example.org/s3cret', {})).toMatchObject({ name: 'example.org' });
+    expect(parseDeliveryTarget('jq . >> lines', {})).toMatchObject({
       name: 'jq',
       notice: { kind: 'command', command: ['sh', '-c', 'jq . >> lines'] },
     });
     const refused = (text: string, env = {}) => {
       try {
-        return parseTarget(text, env).name;
+        return parseDeliveryTarget(text, env).name;
       } catch (error) {
         return String(error);
       }
@@ -251,7 +251,7 @@ describe('a position', () => {
   test('that was changed is refused', async () => {
     const store = await openTestStore(freshPath('parquet'));
     await (await openSending(store, receiver().send)).end();
-    const path = (await commitFeed(store.path, parseTarget('cat', {})).lockPath()).replace('.lock', '.json');
+    const path = (await commitFeed(store.path, parseDeliveryTarget('cat', {})).lockPath()).replace('.lock', '.json');
     writeFileSync(path, '{"number":"x"}');
     await expect(openSending(store, receiver().send)).rejects.toMatchObject({ code: 'bad-position' });
     rmSync(path);

@@ -9,7 +9,7 @@ import { alertFeed } from '../../src/feed/alert-feed.ts';
 import { commitFeed } from '../../src/feed/commit-feed.ts';
 import { Deliveries, type DeliveryEvent } from '../../src/feed/deliveries.ts';
 import { loadAlerts } from '../../src/feed/load-alerts.ts';
-import { parseTarget, type Send, sendTo } from '../../src/jobs/delivery-target.ts';
+import { parseDeliveryTarget, type Send, sendTo } from '../../src/jobs/delivery-target.ts';
 import { startSandbox } from '../../src/sandbox/index.ts';
 import { tonlake } from '../cli.ts';
 import { followUntil, reaches, startGrowing } from '../follow/support.ts';
@@ -67,7 +67,7 @@ test.each(['w', 'w.duckdb'])(
       [taking, 1030],
     ] as const) {
       const events: DeliveryEvent[] = [];
-      const feeds = [commitFeed(warehouse, parseTarget('cat', {})), alertFeed(warehouse, alert, told)];
+      const feeds = [commitFeed(warehouse, parseDeliveryTarget('cat', {})), alertFeed(warehouse, alert, told)];
       const patient = { ...effects, sleep: untilAborted };
       const onEvent = (event: DeliveryEvent): void => void events.push(event);
       const deliveries = new Deliveries(feeds, { effects: patient, send, command: 'test', onEvent });
@@ -106,7 +106,7 @@ test('a URL gets each line by POST, until it answers with success; its path is i
   vi.stubEnv('NO_PROXY', '*');
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const target = parseTarget(`http://${host}/s3cret`, {});
+  const target = parseDeliveryTarget(`http://${host}/s3cret`, {});
   const { signal } = new AbortController();
   const attempt = () => sendTo(target, '{"number":1}\n', signal).then(() => 'taken', String);
   expect([await attempt(), await attempt(), await attempt()]).toEqual([
@@ -128,6 +128,10 @@ test('a URL is reached through the proxy of the environment, as a source is', as
   onTestFinished(() => void vi.unstubAllEnvs());
   for (const name of ['NO_PROXY', 'no_proxy']) vi.stubEnv(name, '');
   vi.stubEnv('http_proxy', `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
-  await sendTo(parseTarget('http://hooks.example/s3cret?to=me', {}), '{"number":1}\n', new AbortController().signal);
+  await sendTo(
+    parseDeliveryTarget('http://hooks.example/s3cret?to=me', {}),
+    '{"number":1}\n',
+    new AbortController().signal,
+  );
   expect(asked).toEqual(['http://hooks.example/s3cret?to=me']);
 });

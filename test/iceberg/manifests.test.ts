@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { realEffects } from '../../src/core/effects.ts';
 import { encodeBound, isPromotion } from '../../src/iceberg/format/column-types.ts';
 import { type PublishTableOptions, publishTable } from '../../src/iceberg/publish-table.ts';
-import { oldestKept } from '../../src/iceberg/snapshot-retention.ts';
+import { oldestRetained } from '../../src/iceberg/publish-warehouse.ts';
 import { folderVersions } from '../../src/iceberg/table-versions.ts';
 import type { SmallObjects } from '../../src/objects/object-store.ts';
 import type { DataFile, TableInForce } from '../../src/warehouse/index.ts';
@@ -198,12 +198,12 @@ test('a snapshot stays for the given time after it was replaced, and at least an
   const marks = (count: number, everyMs: number) =>
     Array.from({ length: count }, (_, at) => ({ number: at + 1, id: 'x', publishedAt: at * everyMs }));
   const now = (count: number, everyMs: number) => (count - 1) * everyMs;
-  expect(oldestKept(marks(1, hour), 1e12, 0)).toBe(1);
-  expect(oldestKept(marks(30, hour), now(30, hour), 24 * hour)).toBe(6);
-  expect(oldestKept(marks(30, hour), now(30, hour), 0)).toBe(29);
-  expect(oldestKept(marks(3, 24 * hour), now(3, 24 * hour), 24 * hour)).toBe(2);
-  expect(oldestKept(marks(300, 60_000), now(300, 60_000), 24 * hour)).toBe(201);
-  expect(oldestKept(marks(300, 10_000), now(300, 10_000), 24 * hour)).toBe(1);
+  expect(oldestRetained(marks(1, hour), 1e12, 0)).toBe(1);
+  expect(oldestRetained(marks(30, hour), now(30, hour), 24 * hour)).toBe(6);
+  expect(oldestRetained(marks(30, hour), now(30, hour), 0)).toBe(29);
+  expect(oldestRetained(marks(3, 24 * hour), now(3, 24 * hour), 24 * hour)).toBe(2);
+  expect(oldestRetained(marks(300, 60_000), now(300, 60_000), 24 * hour)).toBe(201);
+  expect(oldestRetained(marks(300, 10_000), now(300, 10_000), 24 * hour)).toBe(1);
 });
 
 test('bounds are little-endian words of their types, and types widen as the specification allows', () => {

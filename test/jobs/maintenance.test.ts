@@ -85,7 +85,7 @@ test('tables that were not published are named, with the command that publishes 
   const { error } = await runJob({ job, actions, effects: realEffects, due: NIGHT });
   const flags = `--warehouse ${warehouse} --location /data/w --catalog http://127.0.0.1:1 --namespace a.b --catalog-warehouse c`;
   expect(error).toMatchObject({
-    ...{ code: 'not-published', hint: `tonlake publish iceberg ${flags} tells why` },
+    ...{ code: 'not-published', hint: `tonlake publish iceberg ${flags} shows the reasons` },
     message: expect.stringContaining('skipped blocks'),
   });
 });

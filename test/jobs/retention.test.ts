@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Effects, realEffects } from '../../src/core/effects.ts';
 import { StoreError } from '../../src/core/errors.ts';
 import { checkJob } from '../../src/jobs/check-job.ts';
-import { requireKeptRanges } from '../../src/jobs/check-retention.ts';
+import { requireRetainedRanges } from '../../src/jobs/check-retention.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { jobActions } from '../../src/jobs/job-actions.ts';
 import { parseJob } from '../../src/jobs/parse-job.ts';
@@ -93,14 +93,14 @@ describe('what a job keeps', () => {
   test('is compared with the other jobs of a warehouse', async () => {
     const keeps = await jobOf(`${retain('yesterday')}warehouse: data/w\n`);
     const far = await jobOf(`${HEAD}range: last 120 days\nwarehouse: ./data/w\n`, 'jobs/far.yaml');
-    expect(() => requireKeptRanges([far, keeps], NIGHT)).toThrow(
+    expect(() => requireRetainedRanges([far, keeps], NIGHT)).toThrow(
       /got far \(jobs\/far.yaml\), whose range is older than the 90 days that nightly keeps/,
     );
     const elsewhere = await jobOf(`${HEAD}range: last 120 days\nwarehouse: data/v\n`, 'jobs/far.yaml');
     const others = await jobOf(
       'network: mainnet\npipelines: [jetton_masters]\nrange: last 120 days\nwarehouse: data/w\n',
     );
-    expect(() => requireKeptRanges([elsewhere, others, keeps], NIGHT)).not.toThrow();
+    expect(() => requireRetainedRanges([elsewhere, others, keeps], NIGHT)).not.toThrow();
   });
 });
 
@@ -194,7 +194,7 @@ describe('a job that keeps a day', () => {
   test('forgets older days every night, and fetches none of them again', async () => {
     const warehouse = join(folder, 'w');
     const first = await runOf(OLD, warehouse);
-    expect(first.record.steps.at(-1)?.message).toMatch(/^nothing is held from before 2026-05-02 that can be forgotten/);
+    expect(first.record.steps.at(-1)?.message).toMatch(/^nothing from before 2026-05-02 can be forgotten/);
     const days = await query(warehouse, 'select block_date, tx_count from transactions_daily order by all');
     expect(days.map(([day]) => day)).toEqual(['2026-05-01', '2026-05-02', '2026-05-03']);
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadRegistry } from '../../src/declare/registry.ts';
 import { run } from '../../src/export/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
-import { firstKeptDay, forgetOld, type RetentionOptions } from '../../src/verify/retention.ts';
+import { firstRetainedDay, forgetOld, type RetentionOptions } from '../../src/verify/retention.ts';
 import { openReader } from '../../src/warehouse/open-store.ts';
 import { hashTables, query } from '../e2e/export.ts';
 import { freshFolder } from '../scratch.ts';
@@ -27,9 +27,9 @@ const bring = (warehouse: string, range: string) =>
   run({ pipelines: PIPELINES, network: sandbox.url, range, warehouse });
 
 test('the day in which the retention period starts is kept completely', () => {
-  expect(firstKeptDay(90, Date.UTC(2026, 4, 4, 3, 15))).toBe('2026-02-03');
-  expect(firstKeptDay(1, Date.UTC(2026, 4, 4))).toBe('2026-05-03');
-  expect(firstKeptDay(1, Date.UTC(2026, 4, 4) - 1)).toBe('2026-05-02');
+  expect(firstRetainedDay(90, Date.UTC(2026, 4, 4, 3, 15))).toBe('2026-02-03');
+  expect(firstRetainedDay(1, Date.UTC(2026, 4, 4))).toBe('2026-05-03');
+  expect(firstRetainedDay(1, Date.UTC(2026, 4, 4) - 1)).toBe('2026-05-02');
 });
 
 describe.each(['w', 'w.duckdb'])('of %s, rows that are too old', (name) => {

@@ -140,8 +140,8 @@ function propertyUpdates(before: LoadedTable, next: TableMetadata): readonly Met
 /** Adds snapshots and references first, then removes expired ones: a snapshot with a reference cannot be removed. */
 function snapshotUpdates(before: LoadedTable | undefined, next: TableMetadata): readonly MetadataUpdate[] {
   const known = new Set((before?.snapshots ?? []).map((one) => one['snapshot-id']));
-  const kept = new Set(next.snapshots.map((one) => one['snapshot-id']));
-  const expired = [...known].filter((id) => !kept.has(id));
+  const retained = new Set(next.snapshots.map((one) => one['snapshot-id']));
+  const expired = [...known].filter((id) => !retained.has(id));
   const refs = Object.entries(next.refs).filter(
     ([name, ref]) => !isDeepStrictEqual(plain(before?.refs[name]), plain(ref)),
   );

@@ -33,7 +33,7 @@ export async function sendNotice(target: NoticeTarget, body: string, options: No
     else await runProgram(target.command, body, limit.signal, options.stdout);
   } catch (error) {
     if (!(error instanceof NoticeFailure)) throw error;
-    throw (options.fault ?? notTold)(error.message, error.cause);
+    throw (options.fault ?? noticeFailed)(error.message, error.cause);
   } finally {
     limit.release();
   }
@@ -81,7 +81,7 @@ async function runProgram(
   });
 }
 
-function notTold(why: string, cause: unknown): JobError {
+function noticeFailed(why: string, cause: unknown): JobError {
   return new JobError(`job: notification failed: ${why}`, {
     code: 'not-told',
     hint: 'the run itself is not affected: job list shows its result',
