@@ -101,7 +101,6 @@ export class Rounds {
       0,
     );
     const loaders = (await this.options.loaders?.for(blocks)) ?? exporting.loaders;
-    // Account states that do not agree with the rows are requested again with them.
     let isComplete = false;
     try {
       const { registry, session, tally } = exporting;
@@ -133,6 +132,7 @@ export class Rounds {
       }
       return isFull(window);
     } finally {
+      // Account states that disagree with the rows are then requested again with them.
       if (!isComplete) this.states.clear();
     }
   }
